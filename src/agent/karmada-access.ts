@@ -1,9 +1,8 @@
 /**
  * RBAC of an agent that registers through Karmada's API, under the names that Karmada's tools create and expect. Pure.
  */
-import { executionNamespace } from "../api/index.ts";
+import { executionNamespace, KARMADA_CLUSTER_NAMESPACE } from "../api/index.ts";
 import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding } from "../api/index.ts";
-import { LEASE_NAMESPACE } from "../membership/index.ts";
 import { karmadaIdentity } from "./credentials/identity.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
@@ -53,7 +52,7 @@ export function karmadaAccess(cluster: string): KarmadaAccess {
   ];
   const subjects = [{ apiGroup: GROUP, kind: "User", name: karmadaIdentity(cluster).commonName }];
   const inNamespace: readonly [string, string, PolicyRule[]][] = [
-    [LEASE_NAMESPACE, `${name}-secret`, secrets],
+    [KARMADA_CLUSTER_NAMESPACE, `${name}-secret`, secrets],
     [executionNamespace(cluster), `${name}-work`, works],
   ];
   return {

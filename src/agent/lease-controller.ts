@@ -5,14 +5,13 @@
  * Reads: the Cluster or ManagedCluster of the member.
  * Writes: its Lease; one write per interval, with the last returned resourceVersion.
  */
-import { Cluster, CLUSTER_LEASE, Lease, ManagedCluster } from "../api/index.ts";
+import { Cluster, CLUSTER_LEASE, Lease, ManagedCluster, KARMADA_CLUSTER_NAMESPACE } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import { formatMicroTime } from "../base/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
 import { find } from "../client/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
 import { isConditionTrue, isConflict, isNotFound } from "../machinery/index.ts";
-import { LEASE_NAMESPACE } from "../membership/index.ts";
 import { defineController, done } from "../runtime/index.ts";
 import type { Controller } from "../runtime/index.ts";
 
@@ -53,7 +52,7 @@ export function createClusterLeaseController(deps: LeaseDependencies): Controlle
   return createLeaseController("cluster-lease", Cluster, deps, ({ metadata: { name }, spec }) =>
     spec.syncMode === "Pull"
       ? {
-          namespace: LEASE_NAMESPACE,
+          namespace: KARMADA_CLUSTER_NAMESPACE,
           name,
           holder: name,
           durationSeconds: KARMADA_DURATION_SECONDS,

@@ -1,7 +1,7 @@
 /** Validates conditions of the common form, for kinds that receive them from clients. */
-import { labelKeyProblems, type FieldError } from "../machinery/index.ts";
+import { field, labelKeyProblems, type FieldError } from "../machinery/index.ts";
 import type { Condition } from "./facts/meta-v1.ts";
-import { checkText, missing, notOneOf, tooLong, twice, wrong } from "./field-errors.ts";
+import { checkText } from "./field-checks.ts";
 import type { Sent } from "./sent.ts";
 
 const STATUSES = ["False", "True", "Unknown"];
@@ -18,7 +18,10 @@ export function checkConditions(at: string, conditions: readonly Sent<Condition>
     const { type = "" } = condition;
     const again = seen.has(type);
     seen.add(type);
-    return [...(again ? [twice(`${at}[${index}].type`, type)] : []), ...checkCondition(`${at}[${index}]`, condition)];
+    return [
+      ...(again ? [field.duplicate(`${at}[${index}].type`, type)] : []),
+      ...checkCondition(`${at}[${index}]`, condition),
+    ];
   });
 }
 
@@ -27,17 +30,17 @@ function checkCondition(at: string, condition: Sent<Condition>): FieldError[] {
   const status: string = condition.status ?? "";
   return [
     ...checkText(`${at}.type`, type, labelKeyProblems),
-    ...(STATUSES.includes(status) ? [] : [notOneOf(`${at}.status`, status, STATUSES)]),
+    ...(STATUSES.includes(status) ? [] : [field.notSupported(`${at}.status`, status, STATUSES)]),
     ...(observedGeneration < 0
-      ? [wrong(`${at}.observedGeneration`, observedGeneration, "must be greater than or equal to zero")]
+      ? [field.invalid(`${at}.observedGeneration`, observedGeneration, "must be greater than or equal to zero")]
       : []),
-    ...(lastTransitionTime ? [] : [missing(`${at}.lastTransitionTime`)]),
+    ...(lastTransitionTime ? [] : [field.required(`${at}.lastTransitionTime`)]),
     ...(reason === ""
-      ? [missing(`${at}.reason`)]
+      ? [field.required(`${at}.reason`)]
       : REASON.test(reason)
         ? []
-        : [wrong(`${at}.reason`, reason, REASON_RULE)]),
-    ...(Buffer.byteLength(reason) > MAX_REASON ? [tooLong(`${at}.reason`, MAX_REASON)] : []),
-    ...(Buffer.byteLength(message) > MAX_MESSAGE ? [tooLong(`${at}.message`, MAX_MESSAGE)] : []),
+        : [field.invalid(`${at}.reason`, reason, REASON_RULE)]),
+    ...(Buffer.byteLength(reason) > MAX_REASON ? [field.tooLong(`${at}.reason`, MAX_REASON)] : []),
+    ...(Buffer.byteLength(message) > MAX_MESSAGE ? [field.tooLong(`${at}.message`, MAX_MESSAGE)] : []),
   ];
 }

@@ -138,6 +138,7 @@ export {
   logicalClusterKind,
 } from "./flotilla/logical-cluster.ts";
 export { FLOTILLA_GROUP, flotillaUser } from "./flotilla/identity.ts";
+export * from "./flotilla/names.ts";
 export { AdvancedDaemonSet } from "./kruise/advanced-daemon-set.ts";
 export { AdvancedStatefulSet } from "./kruise/advanced-stateful-set.ts";
 export { BroadcastJob } from "./kruise/broadcast-job.ts";

@@ -1,6 +1,7 @@
 /**
  * The entry point of the API server: routes, authorizes and handles each request. Every failure becomes a Status here.
  */
+import { HUB } from "../api/index.ts";
 import { randomUuid } from "../base/index.ts";
 import type { Log, MetricsText } from "../base/index.ts";
 import type { PatchType } from "../client/index.ts";
@@ -36,7 +37,7 @@ import { patchTypeOf } from "./write/patch.ts";
 import type { ApiRequest, ApiResponse } from "./request/request.ts";
 import type { ServedVersion } from "./clusters/resources.ts";
 import { answerResponse, statusResponse, streamOf, textResponse } from "./request/respond.ts";
-import { HUB, routeOf, splitCluster } from "./request/router.ts";
+import { routeOf, splitCluster } from "./request/router.ts";
 import type { ResourceRoute } from "./request/router.ts";
 import { selectionOf } from "./read/selection.ts";
 import { includeObjectOf } from "./read/table.ts";

@@ -6,5 +6,4 @@ export type { ApiServerOptions } from "./server.ts";
 export type { Profile } from "./clusters/profiles.ts";
 export { serverMetrics } from "./metrics/server-metrics.ts";
 export { createSigningKey } from "./access/signing-key.ts";
-export { HUB } from "./request/router.ts";
 export * from "./http/index.ts";

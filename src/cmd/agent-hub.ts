@@ -2,6 +2,7 @@
  * How an agent connects to its hub: with a bootstrap kubeconfig, to request credentials, or with the kubeconfig from
  * its registration.
  */
+import { HUB } from "../api/index.ts";
 import {
   createCredentialKeeper,
   introduce,
@@ -17,7 +18,6 @@ import type { AgentRunOptions } from "../cli/index.ts";
 import { connectionOf, createClient, loadKubeconfig } from "../client/index.ts";
 import type { CredentialSource, Kubeconfig, KubeconfigConnection, Transport } from "../client/index.ts";
 
-const HUB = "hub";
 const surroundings = { clock: systemClock, random: systemRandom };
 
 export interface HubAccess {

@@ -7,7 +7,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { createRealMember, createSecretStore, ensureAgentNamespace, runAgent } from "../agent/index.ts";
 import type { CredentialStore } from "../agent/index.ts";
-import { Namespace } from "../api/index.ts";
+import { Namespace, HUB } from "../api/index.ts";
 import { sleep, systemClock, systemRandom, UsageError } from "../base/index.ts";
 import type { Log } from "../base/index.ts";
 import type { AgentRunOptions } from "../cli/index.ts";
@@ -21,7 +21,6 @@ import { createDirectoryStore, textOf } from "./credential-directory.ts";
 import { createStderrLog } from "./stderr-log.ts";
 import { whileUnchanged } from "./while-unchanged.ts";
 
-const HUB = "hub";
 const ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 const RETRY_MS = 5_000;
 const surroundings = { clock: systemClock, random: systemRandom };

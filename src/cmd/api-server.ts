@@ -1,11 +1,10 @@
 /** `flotilla apiserver`: starts the hub's API server without controllers, and serves it. */
-import { Cluster } from "../api/index.ts";
+import { Cluster, HUB } from "../api/index.ts";
 import { callLogicalCluster } from "../apiserver/index.ts";
 import type { Roles } from "../cli/index.ts";
 import { kubeconfigPath } from "../cli/index.ts";
 import { createClusterProxy } from "../membership/index.ts";
 import { createEventRecorders, createInformers, writeControllerMetrics } from "../runtime/index.ts";
-import { HUB } from "./hub.ts";
 import { withHubProcess } from "./hub-process.ts";
 import { createHubApiServer } from "./roles/api-server.ts";
 import type { HubExtensions } from "./roles/api-server.ts";

@@ -5,11 +5,11 @@
  */
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { HUB } from "../api/index.ts";
 import type { ApiServer } from "../apiserver/index.ts";
 import { systemRandom } from "../base/index.ts";
 import type { Log } from "../base/index.ts";
 import { renderKubeconfig } from "../client/index.ts";
-import { HUB } from "./hub.ts";
 
 export interface ClusterAccess {
   /** Throws 404 for an unknown cluster. */

@@ -1,10 +1,9 @@
 /** Clients for the command line, from kubeconfigs. */
 import { existsSync } from "node:fs";
+import { HUB } from "../api/index.ts";
 import { FlotillaError } from "../base/index.ts";
 import type { ClusterConnection, HubConnection } from "../cli/index.ts";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, openUpgrade } from "../client/index.ts";
-
-const HUB = "hub";
 
 export async function connect(kubeconfig: string): Promise<HubConnection> {
   checkThere(kubeconfig);

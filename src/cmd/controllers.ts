@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
+import { KARMADA_SYSTEM_NAMESPACE, HUB } from "../api/index.ts";
 import { MetricsText, systemClock, systemRandom, writeProcessMetrics } from "../base/index.ts";
 import type { Log } from "../base/index.ts";
 import type { ControllersRoleOptions, Roles } from "../cli/index.ts";
@@ -17,12 +18,11 @@ import {
   writeControllerMetrics,
 } from "../runtime/index.ts";
 import { serveMetrics } from "./agent-metrics.ts";
-import { HUB } from "./hub.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
 import type { HubControllers } from "./roles/hub-controllers.ts";
 import { createStderrLog } from "./stderr-log.ts";
 
-const LEASE = { cluster: HUB, namespace: "karmada-system", name: "flotilla-controllers" };
+const LEASE = { cluster: HUB, namespace: KARMADA_SYSTEM_NAMESPACE, name: "flotilla-controllers" };
 /** How often a process that stands by looks who leads. */
 const STANDBY_POLL_MS = 250;
 

@@ -1,11 +1,11 @@
 /** `flotilla up`: starts a hub with simulated members, and serves it. */
-import { Cluster } from "../api/index.ts";
+import { Cluster, CLUSTER_NOT_READY_TAINT, HUB } from "../api/index.ts";
 import { FlotillaError, sleep, systemClock, UsageError } from "../base/index.ts";
 import type { FleetStarter } from "../cli/index.ts";
 import { isConditionTrue } from "../machinery/index.ts";
 import { createFeatureGates, parseFeatureGates } from "../workloads/index.ts";
 import type { FeatureGates } from "../workloads/index.ts";
-import { createHub, HUB } from "./hub.ts";
+import { createHub } from "./hub.ts";
 import type { Hub } from "./hub.ts";
 import { withHubProcess } from "./hub-process.ts";
 
@@ -64,7 +64,7 @@ async function membersReady(hub: Hub, members: readonly string[], signal: AbortS
         .filter(
           ({ spec, status }) =>
             isConditionTrue(status?.conditions ?? [], "Ready") &&
-            !spec.taints?.some(({ key }) => key === "cluster.karmada.io/not-ready"),
+            !spec.taints?.some(({ key }) => key === CLUSTER_NOT_READY_TAINT),
         )
         .map(({ metadata }) => metadata.name),
     );

@@ -4,7 +4,7 @@
  */
 import { networkInterfaces } from "node:os";
 import { join, resolve } from "node:path";
-import { FLOTILLA_GROUP, flotillaUser } from "../api/index.ts";
+import { FLOTILLA_GROUP, flotillaUser, HUB } from "../api/index.ts";
 import {
   HEALTH_PATHS,
   createAuthenticator,
@@ -28,7 +28,6 @@ import { ensureDirectory } from "./data-directory.ts";
 import { keepCertificates } from "./keep-certificates.ts";
 import { listen, refuseTakenPort } from "./port.ts";
 import { createProcessLog } from "./process-log.ts";
-import { HUB } from "./hub.ts";
 import { noteRunning, refuseSecondStart } from "./running.ts";
 import { sizeOfFiles } from "./store-size.ts";
 import { watchStoreTroubles } from "./store-troubles.ts";

@@ -2,8 +2,8 @@
  * Composes the roles in one process: API server, hub controllers, member controllers, and the agent of members that
  * pull. No network and no files: `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
-import { Cluster, flotillaUser } from "../api/index.ts";
-import { callLogicalCluster, HUB } from "../apiserver/index.ts";
+import { Cluster, flotillaUser, HUB } from "../api/index.ts";
+import { callLogicalCluster } from "../apiserver/index.ts";
 import type { ApiServer, CertificateAuthority } from "../apiserver/index.ts";
 import { FlotillaError } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
@@ -35,8 +35,6 @@ import { createOcmLogs } from "./roles/ocm-logs.ts";
 import { checkPulling, createPullMembers } from "./roles/pull-members.ts";
 import { createSimulatedDeliveries } from "./roles/simulated-deliveries.ts";
 import { createSimulatedMembers } from "./roles/simulated-members.ts";
-
-export { HUB };
 
 export interface HubOptions {
   engine: Engine;

@@ -10,6 +10,8 @@ import {
   Namespace,
   Role,
   RoleBinding,
+  HUB,
+  SYSTEM_LABEL,
 } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import { FlotillaError, silentLog, sleep, systemClock, systemRandom, UsageError } from "../base/index.ts";
@@ -19,7 +21,6 @@ import { createClient, createHttp2Transport, find, UnreachableError } from "../c
 import type { Client, Credentials, Transport } from "../client/index.ts";
 import { isAlreadyExists } from "../machinery/index.ts";
 
-const HUB = "hub";
 const RETRY_MS = 2_000;
 /** A short interruption of the hub is not reported. */
 const REPORT_AFTER_FAILURES = 2;
@@ -148,7 +149,7 @@ async function grant(client: Client, cluster: string, signal: AbortSignal): Prom
   await ensure(Namespace, {
     apiVersion: "v1",
     kind: "Namespace",
-    metadata: { name: executionNamespace(cluster), labels: { "karmada.io/system": "true" } },
+    metadata: { name: executionNamespace(cluster), labels: { [SYSTEM_LABEL]: "true" } },
   });
   await ensure(ClusterRole, clusterRole);
   await ensure(ClusterRoleBinding, clusterRoleBinding);

@@ -3,24 +3,18 @@
  * both directions.
  */
 import { hash } from "node:crypto";
+import { MANAGED_LABEL, WORK_ID, WORK_NAME, WORK_NAMESPACE } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../base/index.ts";
 import { KEEPER } from "./plan-takeover.ts";
 
 /** Our field manager on members. */
 export const FIELD_MANAGER = "flotilla";
-export const MANAGED_LABEL = "karmada.io/managed";
+
 /** Digest of the last applied manifest: shows without a request that there is nothing left to do. */
 export const APPLIED_DIGEST = "flotilla.dev/applied-digest";
 /** On an object that we released and may take back: the owner that delivered it. */
 export const RELEASED_FROM = "flotilla.dev/released-from";
-
-/** Karmada's records of the labels and annotations that a manifest contained, and of its Work. */
-export const MANAGED_LABELS = "resourcetemplate.karmada.io/managed-labels";
-export const MANAGED_ANNOTATIONS = "resourcetemplate.karmada.io/managed-annotations";
-const WORK_NAMESPACE = "work.karmada.io/namespace";
-const WORK_NAME = "work.karmada.io/name";
-const WORK_ID = "work.karmada.io/permanent-id";
 
 /**
  * Whether this owner delivered an object. The label only shows that some control plane did: a member may belong to two,

@@ -2,10 +2,9 @@
  * The object that Karmada would PUT: the manifest, with the metadata that the member's own controllers added. A label
  * or annotation that an earlier manifest recorded and this one lacks is removed; all others on the member stay. Pure.
  */
+import { MANAGED_ANNOTATIONS, MANAGED_LABELS } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
-import { MANAGED_ANNOTATIONS, MANAGED_LABELS } from "./marks.ts";
-
 type Manifest = DeepReadonly<KubernetesObject>;
 type Texts = Readonly<Record<string, string>>;
 

@@ -2,28 +2,37 @@
  * Labels and annotations that the pipeline stages write for each other. They differ between copies and are of no
  * interest to users.
  */
-import { MANAGED_LABEL } from "../delivery/index.ts";
-import { KEPT_TEMPLATE, ROLLOUT_STAGE, TEMPLATE_GENERATION } from "../interpreter/index.ts";
-import { CLAIM_ANNOTATIONS, CLAIM_LABELS, wellKnown } from "../propagation/index.ts";
-
-const LABELS = new Set([
-  ...CLAIM_LABELS,
-  wellKnown.BINDING_ID,
-  wellKnown.CLUSTER_BINDING_ID,
-  wellKnown.WORK_ID,
+import {
+  ACTIVATED_TEMPLATE,
+  BINDING_ID,
+  BINDING_NAME,
+  BINDING_NAMESPACE,
+  CLUSTER_BINDING_ID,
+  CLUSTER_BINDING_NAME,
+  MANAGED_ANNOTATIONS,
   MANAGED_LABEL,
-]);
+  MANAGED_LABELS,
+  TEMPLATE_GENERATION,
+  TEMPLATE_UID,
+  WORK_ID,
+  WORK_NAME,
+  WORK_NAMESPACE,
+} from "../api/index.ts";
+import { KEPT_TEMPLATE, ROLLOUT_STAGE } from "../interpreter/index.ts";
+import { CLAIM_ANNOTATIONS, CLAIM_LABELS } from "../propagation/index.ts";
+
+const LABELS = new Set([...CLAIM_LABELS, BINDING_ID, CLUSTER_BINDING_ID, WORK_ID, MANAGED_LABEL]);
 const ANNOTATIONS = new Set([
   ...CLAIM_ANNOTATIONS,
-  wellKnown.ACTIVATED_TEMPLATE,
-  wellKnown.BINDING_NAMESPACE,
-  wellKnown.BINDING_NAME,
-  wellKnown.CLUSTER_BINDING_NAME,
-  wellKnown.WORK_NAMESPACE,
-  wellKnown.WORK_NAME,
-  wellKnown.TEMPLATE_UID,
-  wellKnown.MANAGED_LABELS,
-  wellKnown.MANAGED_ANNOTATIONS,
+  ACTIVATED_TEMPLATE,
+  BINDING_NAMESPACE,
+  BINDING_NAME,
+  CLUSTER_BINDING_NAME,
+  WORK_NAMESPACE,
+  WORK_NAME,
+  TEMPLATE_UID,
+  MANAGED_LABELS,
+  MANAGED_ANNOTATIONS,
   TEMPLATE_GENERATION,
   KEPT_TEMPLATE,
   ROLLOUT_STAGE,

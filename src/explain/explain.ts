@@ -2,9 +2,9 @@
  * Assembles an explanation: runs the planners against the current state and uses the scheduler's last decision where it
  * is recorded.
  */
-import { bindingName } from "../api/index.ts";
+import { bindingName, APPLIED_PLACEMENT } from "../api/index.ts";
 import { formatTime, type JsonObject } from "../base/index.ts";
-import { isToBeScheduled, movesOf, planSchedule, summariseDecision, wellKnown } from "../propagation/index.ts";
+import { isToBeScheduled, movesOf, planSchedule, summariseDecision } from "../propagation/index.ts";
 import type { Template } from "../propagation/index.ts";
 import { explainMembers } from "./explain-members.ts";
 import { explainPolicies } from "./explain-policies.ts";
@@ -71,7 +71,7 @@ function decide(
   if (!binding || !isToBeScheduled(binding)) return undefined;
   // Without the applied-placement annotation, the scheduler decides from the current state instead of returning that
   // nothing changed.
-  const { [wellKnown.APPLIED_PLACEMENT]: _, ...annotations } = binding.metadata.annotations ?? {};
+  const { [APPLIED_PLACEMENT]: _, ...annotations } = binding.metadata.annotations ?? {};
   const asked = { ...binding, metadata: { ...binding.metadata, annotations } };
   const summary = summariseDecision(
     planSchedule({

@@ -1,9 +1,8 @@
 /** Finds problems on a resource's path to its members, and suggests fixes. Pure. */
-import { parseApiVersion } from "../api/index.ts";
+import { parseApiVersion, ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "../api/index.ts";
 import type { Cluster } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { findCondition } from "../machinery/index.ts";
-import { wellKnown } from "../propagation/index.ts";
 import type { Explanation, Problem } from "./explanation.ts";
 import type { Binding } from "./plan-template.ts";
 
@@ -92,11 +91,7 @@ function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolea
 }
 
 /** Reasons of the condition Applied that do not blame the object: the member is unreachable or has not responded. */
-const UNREACHABLE_REASONS: ReadonlySet<string> = new Set([
-  wellKnown.MEMBER_UNREACHABLE,
-  wellKnown.NO_ANSWER,
-  wellKnown.ANSWER_PENDING,
-]);
+const UNREACHABLE_REASONS: ReadonlySet<string> = new Set([MEMBER_UNREACHABLE, NO_ANSWER, ANSWER_PENDING]);
 
 function memberProblems(
   resource: Explanation["resource"],

@@ -2,7 +2,7 @@
  * Plans dependencies: the second half of a plan. It follows from the bindings planned in the first half, as the
  * dependency stage follows from the stored bindings.
  */
-import { gvkOf } from "../api/index.ts";
+import { gvkOf, DEPENDENCIES, UNMANAGED } from "../api/index.ts";
 import type { Json } from "../base/index.ts";
 import { InterpretError } from "../interpreter/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
@@ -17,7 +17,6 @@ import {
   placesOf,
   planAttached,
   referencesOf,
-  wellKnown,
 } from "../propagation/index.ts";
 import type { Template } from "../propagation/index.ts";
 import { bindingOf, planCopies } from "./plan-template.ts";
@@ -62,12 +61,8 @@ async function recordDependencies(
   { template, problems }: TemplatePlan,
 ): Promise<Binding> {
   if (!binding.spec.propagateDeps) return binding;
-  const {
-    [wellKnown.DEPENDENCIES]: _,
-    [wellKnown.UNMANAGED]: _before,
-    ...annotations
-  } = binding.metadata.annotations ?? {};
-  const unmanaged = template.metadata.annotations?.[wellKnown.UNMANAGED];
+  const { [DEPENDENCIES]: _, [UNMANAGED]: _before, ...annotations } = binding.metadata.annotations ?? {};
+  const unmanaged = template.metadata.annotations?.[UNMANAGED];
   try {
     const needed = (await interpreter.dependencies(template)).filter(mayBeNeeded);
     return {
@@ -77,8 +72,8 @@ async function recordDependencies(
         annotations: {
           ...annotations,
           ...(needed.length > 0 && {
-            [wellKnown.DEPENDENCIES]: formatReferences(needed),
-            ...(unmanaged !== undefined && { [wellKnown.UNMANAGED]: unmanaged }),
+            [DEPENDENCIES]: formatReferences(needed),
+            ...(unmanaged !== undefined && { [UNMANAGED]: unmanaged }),
           }),
         },
       },

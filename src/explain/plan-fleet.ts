@@ -1,10 +1,10 @@
 /** Plans what the pipeline would do with a whole snapshot, and how that differs from the existing Works. */
-import { clusterNameOf } from "../api/index.ts";
+import { clusterNameOf, CONFLICT_RESOLUTION, NAMESPACE_LABEL } from "../api/index.ts";
 import type { Namespace, Work } from "../api/index.ts";
 import { compareText, isObject } from "../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../base/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
-import { createFleet, isTemplate, planNamespaceWorks, wellKnown } from "../propagation/index.ts";
+import { createFleet, isTemplate, planNamespaceWorks } from "../propagation/index.ts";
 import type { Template } from "../propagation/index.ts";
 import { compareFields } from "./field-changes.ts";
 import type { FieldChange } from "./field-changes.ts";
@@ -71,7 +71,7 @@ export interface MemberChange {
 /** `gone` are Works of removed clusters, which the plan does not include. */
 export function planChanges(plan: FleetPlan, gone: readonly DeepReadonly<Work>[] = []): MemberChange[] {
   const goneById = Map.groupBy(
-    gone.filter(({ metadata }) => !metadata.labels?.[wellKnown.NAMESPACE_LABEL]),
+    gone.filter(({ metadata }) => !metadata.labels?.[NAMESPACE_LABEL]),
     (work) => idOfManifest(work),
   );
   return plan.templates
@@ -164,7 +164,7 @@ function compareWork(
 
 /** On a new copy the conflict-resolution annotation is not a difference either. */
 const isStamp = (path: string): boolean =>
-  isBookkeeping(path) || path === `metadata.annotations[${wellKnown.CONFLICT_RESOLUTION}]`;
+  isBookkeeping(path) || path === `metadata.annotations[${CONFLICT_RESOLUTION}]`;
 
 const manifestOf = ({ spec }: DeepReadonly<Work>): Template | undefined =>
   spec.workload?.manifests?.[0] as unknown as Template | undefined;

@@ -9,6 +9,7 @@ import {
   PropagationPolicy,
   ResourceBinding,
   Work,
+  HUB,
 } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -53,7 +54,7 @@ export const SNAPSHOT_KINDS = {
 export const placeOf = ({ metadata: { namespace = "", name } }: DeepReadonly<KubernetesObject>): string =>
   `${namespace}/${name}`;
 
-export function viewsOf(snapshot: FleetSnapshot, hub = "hub"): PlanningViews {
+export function viewsOf(snapshot: FleetSnapshot, hub = HUB): PlanningViews {
   const clusters = createStaticInformer(Cluster, snapshot.clusters);
   const overridePolicies = createStaticInformer(OverridePolicy, snapshot.overridePolicies);
   const clusterOverridePolicies = createStaticInformer(ClusterOverridePolicy, snapshot.clusterOverridePolicies);

@@ -8,7 +8,6 @@ export { heldRollout, openRollout, type HeldRollout } from "./divide/held-rollou
 export { KEPT_TEMPLATE, takeKeptTemplate } from "./divide/member-stage.ts";
 export { LEAVING_ORDINALS } from "./divide/plan-ordinals.ts";
 export { ROLLOUT_STAGE } from "./divide/release.ts";
-export { PARTITION_SCOPE } from "./divide/scope.ts";
 export { keptPods } from "./divide/split-partition.ts";
 export * from "./interpret-error.ts";
 export * from "./interpreter.ts";
@@ -18,4 +17,3 @@ export { compileKubeScript, createLuaEngine, LuaSyntaxError, scriptMetrics, type
 export * from "./operations.ts";
 export { hookMetrics } from "./webhook/index.ts";
 export { prune, withoutTimeToLive } from "./prune.ts";
-export { TEMPLATE_GENERATION } from "./replica-status.ts";

@@ -2,16 +2,12 @@
  * Status of workloads that count replicas: which counters are reflected to the hub, how they are summed, and when the
  * sum describes the template's newest generation.
  */
+import { TEMPLATE_GENERATION } from "../api/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
 import { equalJson, isObject } from "../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../base/index.ts";
 import { InterpretError } from "./interpret-error.ts";
 import type { StatusItem } from "./kind-interpreter.ts";
-
-/**
- * Dispatch annotates every manifest with the template's generation, so that a status can be matched with its template.
- */
-export const TEMPLATE_GENERATION = "resourcetemplate.karmada.io/generation";
 
 export type WithStatus = DeepReadonly<KubernetesObject> & { readonly status?: unknown };
 

@@ -1,40 +1,37 @@
 /** Set and map lists may not contain duplicates. */
 import { isObject, type Json, type JsonObject } from "../base/index.ts";
+import { field, type FieldError } from "./field.ts";
 import { formatJson, formatValue } from "./format-value.ts";
 import type { Schema } from "./schema.ts";
-import type { FieldError } from "./status.ts";
 
-export interface ListTypeError {
-  index: number;
-  type: FieldError["type"];
-  message: string;
-}
+const NONE: readonly FieldError[] = [];
 
-const NONE: readonly ListTypeError[] = [];
-
-/** The duplicate elements by value or keys: the second of each, regardless of further repetitions. */
-export function listTypeErrors(schema: Schema, list: readonly Json[]): readonly ListTypeError[] {
+/**
+ * The duplicate elements by value or keys: the second of each, regardless of further repetitions. `pathOf` returns the
+ * path of the list.
+ */
+export function listTypeErrors(schema: Schema, list: readonly Json[], pathOf: () => string): readonly FieldError[] {
   const type = schema["x-kubernetes-list-type"];
   if ((type !== "set" && type !== "map") || list.length === 0) return NONE;
   if (type === "map") {
     const index = list.findIndex((item) => item !== null && !isObject(item));
     if (index >= 0)
       return [
-        {
-          index,
-          type: "Invalid",
-          message: `Invalid value: ${formatValue(list[index] as Json)}: must be an object for an array of list-type map`,
-        },
+        field.invalid(
+          `${pathOf()}[${index}]`,
+          field.shown(formatValue(list[index] as Json)),
+          "must be an object for an array of list-type map",
+        ),
       ];
   }
   if (list.length < 2) return NONE;
   const times = new Map<string, number>();
-  const errors: ListTypeError[] = [];
+  const errors: FieldError[] = [];
   for (const [index, item] of list.entries()) {
     const id = type === "set" ? idOf(item) : keysText(schema, item);
     const before = times.get(id) ?? 0;
     if (before === 1)
-      errors.push({ index, type: "Duplicate", message: `Duplicate value: ${type === "set" ? formatValue(item) : id}` });
+      errors.push(field.duplicate(`${pathOf()}[${index}]`, field.shown(type === "set" ? formatValue(item) : id)));
     times.set(id, before + 1);
   }
   return errors;

@@ -5,6 +5,7 @@
  * `isNotFound(error)`.
  */
 import { FlotillaError } from "../base/index.ts";
+import type { FieldError } from "./field.ts";
 
 export interface StatusCause {
   reason?: string;
@@ -147,27 +148,6 @@ export function deniedByWebhook(
     ...(details && { details }),
     code,
   });
-}
-
-/** An error of one field, in Kubernetes' wording. */
-export interface FieldError {
-  type:
-    | "Required"
-    | "Invalid"
-    | "NotSupported"
-    | "Duplicate"
-    | "Forbidden"
-    | "TooLong"
-    | "TooMany"
-    | "NotFound"
-    | "TypeInvalid"
-    | "Internal";
-  /** `spec.template.spec.containers[0].image` */
-  field: string;
-  /**
-   * The text after the field in the message: `Required value`, `Invalid value: -1: must be greater than or equal to 0`.
-   */
-  message: string;
 }
 
 /** A hostile body may have hundreds of thousands of errors, and each is reported twice. */

@@ -8,13 +8,13 @@
 import { equalJson, isObject, type Json, type JsonObject } from "../base/index.ts";
 import { formatJson, formatValue, quoteText } from "./format-value.ts";
 import { formatCheck, isCheckedFormat } from "./formats.ts";
+import { field, type FieldError } from "./field.ts";
 import { listTypeErrors } from "./list-type.ts";
 import { embeddedErrors } from "./structural-embedded.ts";
 import { compilePattern, type Pattern } from "./pattern.ts";
 import { PatternWorkError } from "./pattern-work.ts";
 import type { Schema } from "./schema.ts";
 import { partOf } from "./share.ts";
-import type { FieldError } from "./status.ts";
 import { checkNumber, isInt64, isJsonInteger } from "./structural-number.ts";
 import { isProperty, type ValidationWalk, WalkStopped } from "./structural-walk.ts";
 
@@ -150,9 +150,13 @@ function checkValue(node: ValidationNode, value: Json, walk: ValidationWalk, old
 }
 
 function reportType(walk: ValidationWalk, expected: string, shown: string): void {
+  const text = quoteText(shown);
   walk.report(
-    "TypeInvalid",
-    `Invalid value: ${quoteText(shown)}: ${walk.path()} in body must be of type ${expected}: ${quoteText(shown)}`,
+    field.typeInvalid(
+      walk.errorPath(),
+      field.shown(text),
+      `${walk.path()} in body must be of type ${expected}: ${text}`,
+    ),
   );
 }
 
@@ -185,18 +189,14 @@ function checkText(node: ValidationNode, text: string, walk: ValidationWalk): vo
   walk.matches += 1;
   // Lengths count code points, of which there are at most as many as UTF-16 units and at least half as many.
   if (maxLength !== undefined && text.length > maxLength && codePoints(text) > maxLength)
-    walk.report("TooLong", `Too long: may not be more than ${maxLength} ${maxLength === 1 ? "byte" : "bytes"}`);
+    walk.report(field.tooLong(walk.errorPath(), maxLength));
   else if (minLength !== undefined && text.length < minLength * 2 && codePoints(text) < minLength)
     walk.invalid(text, `${walk.path()} in body should be at least ${minLength} chars long`);
   else if (pattern && node.pattern && !fits(node.pattern, text, walk))
     walk.invalid(text, `${walk.path()} in body should match '${pattern}'`);
   if (!node.formatCheck) return;
   walk.matches += 1;
-  if (!node.formatCheck(text))
-    walk.report(
-      "TypeInvalid",
-      `Invalid value: ${quoteText(text)}: ${walk.path()} in body must be of type ${node.format}: ${quoteText(text)}`,
-    );
+  if (!node.formatCheck(text)) reportType(walk, node.format, text);
 }
 
 function fits(pattern: Pattern, text: string, walk: ValidationWalk): boolean {
@@ -206,9 +206,10 @@ function fits(pattern: Pattern, text: string, walk: ValidationWalk): boolean {
     if (!(error instanceof PatternWorkError)) throw error;
     const shown = text.length > MAX_SHOWN_TEXT ? `${text.slice(0, MAX_SHOWN_TEXT)}...` : text;
     throw new WalkStopped(
-      walk.errorHere(
-        "Invalid",
-        `Invalid value: ${formatValue(shown)}: ${walk.path()} in body cannot be checked: matching the patterns of this object takes more than ${error.limit} steps`,
+      field.invalid(
+        walk.errorPath(),
+        field.shown(formatValue(shown)),
+        `${walk.path()} in body cannot be checked: matching the patterns of this object takes more than ${error.limit} steps`,
       ),
     );
   }
@@ -225,8 +226,8 @@ function codePoints(text: string): number {
 
 function checkEnum({ enum: allowed }: Schema, value: Json, walk: ValidationWalk): void {
   if (!allowed || allowed.length === 0 || (value !== null && allowed.some((item) => isAllowed(item, value)))) return;
-  const shown = allowed.map((item) => quoteText(typeof item === "string" ? item : formatJson(item)));
-  walk.report("NotSupported", `Unsupported value: ${formatValue(value)}: supported values: ${shown.join(", ")}`);
+  const supported = allowed.map((item) => (typeof item === "string" ? item : formatJson(item)));
+  walk.report(field.notSupported(walk.errorPath(), field.shown(formatValue(value)), supported));
 }
 
 /** A fraction is truncated before it is compared with an integer. */
@@ -244,12 +245,8 @@ function checkList(node: ValidationNode, list: readonly Json[], walk: Validation
   if (minItems !== undefined && list.length < minItems)
     walk.invalid(list.length, `${walk.path()} in body should have at least ${minItems} items`);
   if (maxItems !== undefined && list.length > maxItems)
-    walk.report(
-      "TooMany",
-      `Too many: ${list.length}: must have at most ${maxItems} ${maxItems === 1 ? "item" : "items"}`,
-    );
-  for (const { index, type, message } of listTypeErrors(schema, list))
-    walk.duplicates.push({ type, field: `${walk.fieldPath()}[${index}]`, message });
+    walk.report(field.tooMany(walk.errorPath(), list.length, maxItems));
+  walk.duplicates.push(...listTypeErrors(schema, list, () => walk.fieldPath()));
 }
 
 const NOTHING: readonly Json[] = [];
@@ -310,7 +307,7 @@ function checkMap(node: ValidationNode, map: JsonObject, walk: ValidationWalk, o
   for (const key of required ?? NO_KEYS) {
     if (Object.hasOwn(map, key)) continue;
     walk.steps.push(key);
-    walk.report("Required", "Required value");
+    walk.report(field.required(walk.errorPath()));
     walk.steps.pop();
   }
 }
@@ -321,10 +318,7 @@ function checkSize({ minProperties, maxProperties }: Schema, size: number, walk:
   if (minProperties !== undefined && size < minProperties)
     walk.invalid(size, `${walk.path()} in body should have at least ${minProperties} properties`);
   if (maxProperties !== undefined && size > maxProperties)
-    walk.report(
-      "TooMany",
-      `Too many: ${size}: must have at most ${maxProperties} ${maxProperties === 1 ? "item" : "items"}`,
-    );
+    walk.report(field.tooMany(walk.errorPath(), size, maxProperties));
 }
 
 /**

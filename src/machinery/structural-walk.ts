@@ -1,10 +1,10 @@
 /** The state of a validation walk: its position, its errors, and how errors name the path. */
 import type { Json } from "../base/index.ts";
+import { field, type FieldError } from "./field.ts";
 import { formatPath, type PathStep } from "./field-path.ts";
 import { formatValue } from "./format-value.ts";
 import { PatternWork } from "./pattern-work.ts";
 import type { Schema } from "./schema.ts";
-import type { FieldError } from "./status.ts";
 import type { NumberReport } from "./structural-number.ts";
 
 /** Ends a walk: matching its patterns takes too long. As one error among others it would let a `not` pass. */
@@ -78,23 +78,23 @@ export class ValidationWalk implements NumberReport {
     return text;
   }
 
-  report(type: FieldError["type"], message: string): void {
-    this.errors.push(this.errorHere(type, message));
+  /** The path at which errors are reported. */
+  errorPath(): string {
+    const path = formatPath(this.steps);
+    return (this.base === "" ? path : path === "" ? this.base : `${this.base}.${path}`) || "<nil>";
   }
 
-  errorHere(type: FieldError["type"], message: string): FieldError {
-    const path = formatPath(this.steps);
-    const field = this.base === "" ? path : path === "" ? this.base : `${this.base}.${path}`;
-    return { type, field: field || "<nil>", message };
+  report(error: FieldError): void {
+    this.errors.push(error);
   }
 
   invalid(value: Json, message: string): void {
-    this.report("Invalid", `Invalid value: ${formatValue(value)}: ${message}`);
+    this.report(field.invalid(this.errorPath(), field.shown(formatValue(value)), message));
   }
 
   /** An error that the real server does not associate with a field. */
   remark(message: string): void {
-    this.errors.push({ type: "Invalid", field: this.base || "<nil>", message: `Invalid value: "": ${message}` });
+    this.report(field.invalid(this.base || "<nil>", "", message));
   }
 }
 

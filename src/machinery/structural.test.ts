@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { deepFreeze, type Json, type JsonObject } from "../base/index.ts";
 import type { Schema } from "./schema.ts";
-import type { FieldError } from "./status.ts";
+import type { FieldError } from "./field.ts";
 import { compileSchema, hasValidationRules, type ValidateOptions } from "./structural.ts";
 
 const errorsOf = (schema: Schema, given: JsonObject, options?: ValidateOptions): FieldError[] => {

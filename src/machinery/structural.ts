@@ -8,7 +8,7 @@
 import type { Json, JsonObject } from "../base/index.ts";
 import { withObjectMeta } from "./object-meta-schema.ts";
 import type { Schema } from "./schema.ts";
-import type { FieldError } from "./status.ts";
+import type { FieldError } from "./field.ts";
 import { AdmitWalk, admitNode, admitNodeOf, SchemaNode } from "./structural-admit.ts";
 import { ValidationNode, nodeOf, valueErrors } from "./structural-validate.ts";
 import { ValidationWalk } from "./structural-walk.ts";

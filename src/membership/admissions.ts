@@ -3,18 +3,19 @@
  *
  * Taints that evict get timeAdded: toleration seconds count from then.
  */
-import { Cluster, createWorkAdmissions, executionNamespace, Namespace } from "../api/index.ts";
+import {
+  Cluster,
+  createWorkAdmissions,
+  executionNamespace,
+  Namespace,
+  KARMADA_CLUSTER_NAMESPACE,
+  KARMADA_SYSTEM_NAMESPACE,
+} from "../api/index.ts";
 import type { Admission, AnyAdmission, ClusterReader, Taint } from "../api/index.ts";
 import { formatTime } from "../base/index.ts";
 import type { Clock, DeepReadonly } from "../base/index.ts";
 import { prune, withoutTimeToLive } from "../interpreter/index.ts";
-import type { FieldError } from "../machinery/index.ts";
-
-const refused = (field: string, why: string): FieldError => ({
-  type: "Forbidden",
-  field,
-  message: `Forbidden: ${why}`,
-});
+import { field } from "../machinery/index.ts";
 
 /** Applies to the hub only; on members these names have no meaning. */
 const keepNamespaces = (hub: string): Admission<Namespace> => ({
@@ -23,7 +24,7 @@ const keepNamespaces = (hub: string): Admission<Namespace> => ({
   validate: ({ cluster, object: { metadata }, read }) =>
     cluster === hub && holdsMembers(metadata.name, read)
       ? [
-          refused(
+          field.forbidden(
             "metadata",
             "this namespace contains the Works and Secrets of members; deleting it would delete their workloads",
           ),
@@ -33,7 +34,7 @@ const keepNamespaces = (hub: string): Admission<Namespace> => ({
 
 /** The execution namespace is deleted when the member leaves, or has left. */
 function holdsMembers(namespace: string, read: ClusterReader): boolean {
-  if (namespace === "karmada-system" || namespace === "karmada-cluster") return true;
+  if (namespace === KARMADA_SYSTEM_NAMESPACE || namespace === KARMADA_CLUSTER_NAMESPACE) return true;
   const prefix = executionNamespace("");
   const cluster = namespace.startsWith(prefix)
     ? (read.get(Cluster.group, Cluster.plural, undefined, namespace.slice(prefix.length)) as

@@ -5,11 +5,11 @@
  * Users of the hub write all of this and may not know this machine: no local file or program is ever used to reach a
  * member.
  */
+import { CA_KEY, TOKEN_KEY } from "../api/index.ts";
 import type { Cluster, Secret } from "../api/index.ts";
 import type { Clock, DeepReadonly, Json, JsonObject } from "../base/index.ts";
 import { connectionOf } from "../client/index.ts";
 import type { Http2TransportOptions, Kubeconfig } from "../client/index.ts";
-import { CA_KEY, TOKEN_KEY } from "./well-known.ts";
 
 /** Every setting whose change requires a new connection. The token is not included: requests carry the latest. */
 export interface Address {

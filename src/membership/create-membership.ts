@@ -12,6 +12,7 @@ import {
   ResourceBinding,
   Secret,
   Work,
+  IMPERSONATOR,
 } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
@@ -34,7 +35,6 @@ import type { Member, MemberSource } from "./member.ts";
 import { createRotationController } from "./rotation-controller.ts";
 import { createTaintPolicyController } from "./taint-policy-controller.ts";
 import type { TaintPolicyDependencies } from "./taint-policy-controller.ts";
-import { IMPERSONATOR } from "./well-known.ts";
 
 /** Probe intervals and thresholds; the defaults are Karmada's. */
 export interface MembershipTimes extends Thresholds {

@@ -17,4 +17,3 @@ export { createMemberParts } from "./member-parts.ts";
 export { createProber, type Prober } from "./prober.ts";
 export { nextTrend, type Health, type Trend } from "./ready.ts";
 export { amountOf, resourceListOf } from "./resources.ts";
-export { CLUSTER_FINALIZER, LEASE_NAMESPACE, SYSTEM_LABELS } from "./well-known.ts";

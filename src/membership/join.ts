@@ -1,10 +1,18 @@
 /** Joins a simulated member: creates its Cluster and the namespace for its Works. Idempotent. */
-import { Cluster, CLUSTER_ID_ANNOTATION, executionNamespace, ManagedCluster, Namespace } from "../api/index.ts";
+import {
+  Cluster,
+  CLUSTER_ID_ANNOTATION,
+  executionNamespace,
+  ManagedCluster,
+  Namespace,
+  CLUSTER_FINALIZER,
+  CLUSTER_NOT_READY_TAINT,
+  SYSTEM_LABELS,
+} from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { find } from "../client/index.ts";
 import type { Client } from "../client/index.ts";
-import { CLUSTER_FINALIZER, NOT_READY_TAINT, SYSTEM_LABELS } from "./well-known.ts";
 
 export interface JoinRequest {
   name: string;
@@ -37,7 +45,11 @@ export async function joinCluster(
     apiVersion: "cluster.karmada.io/v1alpha1",
     kind: "Cluster",
     metadata: { name, finalizers: [CLUSTER_FINALIZER] },
-    spec: { ...spec, syncMode: spec.syncMode ?? "Push", taints: [{ key: NOT_READY_TAINT, effect: "NoSchedule" }] },
+    spec: {
+      ...spec,
+      syncMode: spec.syncMode ?? "Push",
+      taints: [{ key: CLUSTER_NOT_READY_TAINT, effect: "NoSchedule" }],
+    },
   };
   const cluster = await ensure(client, Cluster, hub, wanted, signal);
   // A simulated member that joined before may have moved; a real cluster that joined under its name keeps its own

@@ -3,13 +3,12 @@
  * our marks. With the purge annotation everything is deleted as usual, which requires the member to answer. With the
  * force annotation nothing is touched, and the hub does not wait for the member.
  */
+import { FORCE_ANNOTATION, IMPERSONATOR, PURGE_ANNOTATION } from "../api/index.ts";
 import type { Cluster } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { CredentialsError, UnreachableError } from "../client/index.ts";
 import type { Delivery, ObjectRef, Subscription } from "../delivery/index.ts";
 import { ApiError } from "../machinery/index.ts";
-import { FORCE_ANNOTATION, IMPERSONATOR, PURGE_ANNOTATION } from "./well-known.ts";
-
 export type LeaveMode = "stays" | "release" | "purge" | "abandon";
 
 export function leaveModeOf(cluster: DeepReadonly<Cluster>): LeaveMode {

@@ -8,7 +8,17 @@
  *
  * A member that leaves keeps its workloads unless it is purged; see `leaving-delivery.ts` for its Works.
  */
-import { Cluster, executionNamespace, Namespace, clusterNameOf, Work } from "../api/index.ts";
+import {
+  Cluster,
+  executionNamespace,
+  Namespace,
+  clusterNameOf,
+  Work,
+  CLUSTER_FINALIZER,
+  SYSTEM_LABELS,
+  UNJOINING,
+  WORK_FINALIZER,
+} from "../api/index.ts";
 import { formatTime } from "../base/index.ts";
 import type { Clock, DeepReadonly, Json } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
@@ -17,7 +27,6 @@ import { defineController, done, watch } from "../runtime/index.ts";
 import type { Controller, EventRecorder, Lister, Result } from "../runtime/index.ts";
 import { leaveModeOf } from "./leaving-delivery.ts";
 import { describeTaints, planConditionTaints } from "./plan-taints.ts";
-import { CLUSTER_FINALIZER, SYSTEM_LABELS, UNJOINING, WORK_FINALIZER } from "./well-known.ts";
 
 export interface LifecycleDependencies {
   hub: string;

@@ -3,9 +3,8 @@
  * the resource interpreter rules. Karmada's tools grant this to agents registered through Karmada's API; accepted
  * ManagedClusters get it here. Pure.
  */
-import { CLUSTER_USER_PREFIX, executionNamespace } from "../api/index.ts";
+import { CLUSTER_USER_PREFIX, executionNamespace, KARMADA_CLUSTER_NAMESPACE } from "../api/index.ts";
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "../api/index.ts";
-import { LEASE_NAMESPACE } from "./well-known.ts";
 
 export interface AgentAccess {
   clusterRoles: ClusterRole[];
@@ -18,7 +17,10 @@ const RBAC_GROUP = "rbac.authorization.k8s.io";
 const RBAC = `${RBAC_GROUP}/v1`;
 export const agentAccessName = (cluster: string): string => `flotilla:agent:${cluster}`;
 /** The namespaces in which an agent has permissions by name. */
-export const agentNamespaces = (cluster: string): readonly string[] => [executionNamespace(cluster), LEASE_NAMESPACE];
+export const agentNamespaces = (cluster: string): readonly string[] => [
+  executionNamespace(cluster),
+  KARMADA_CLUSTER_NAMESPACE,
+];
 
 export function planAgentAccess(cluster: string): AgentAccess {
   const name = agentAccessName(cluster);
@@ -34,7 +36,7 @@ export function planAgentAccess(cluster: string): AgentAccess {
       ],
     ],
     [
-      LEASE_NAMESPACE,
+      KARMADA_CLUSTER_NAMESPACE,
       [
         { apiGroups: ["coordination.k8s.io"], resources: ["leases"], verbs: ["create"] },
         { apiGroups: ["coordination.k8s.io"], resources: ["leases"], resourceNames: only, verbs: ["get", "update"] },

@@ -3,15 +3,21 @@
  * `clusters/proxy`. Two Works propagate a ClusterRole for the impersonator service account to the member, as Karmada's
  * unified authentication does. Pure.
  */
-import { executionNamespace, serviceAccountName, workName } from "../api/index.ts";
+import {
+  executionNamespace,
+  serviceAccountName,
+  workName,
+  IMPERSONATOR,
+  SYSTEM_LABELS,
+  WORK_FINALIZER,
+  WORK_NAME,
+  WORK_NAMESPACE,
+} from "../api/index.ts";
 import type { Cluster, ClusterRole, ClusterRoleBinding, Work } from "../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../base/index.ts";
-import { IMPERSONATOR, SYSTEM_LABELS } from "./well-known.ts";
-
 type Subject = NonNullable<DeepReadonly<ClusterRoleBinding>["subjects"]>[number];
 type Rule = NonNullable<DeepReadonly<ClusterRole>["rules"]>[number];
 
-const EXECUTION_FINALIZER = "karmada.io/execution-controller";
 const RESOURCES: Readonly<Record<string, string>> = {
   User: "users",
   ServiceAccount: "serviceaccounts",
@@ -79,7 +85,7 @@ export function planImpersonationWorks(
   const namespace = executionNamespace(name);
   return manifests.map((manifest) => {
     const work = workName(manifest.kind, IMPERSONATOR, "");
-    const annotations = { "work.karmada.io/namespace": namespace, "work.karmada.io/name": work };
+    const annotations = { [WORK_NAMESPACE]: namespace, [WORK_NAME]: work };
     return {
       apiVersion: "work.karmada.io/v1alpha1",
       kind: "Work",
@@ -87,7 +93,7 @@ export function planImpersonationWorks(
         name: work,
         namespace,
         labels: { ...SYSTEM_LABELS },
-        finalizers: [EXECUTION_FINALIZER],
+        finalizers: [WORK_FINALIZER],
         ownerReferences: [
           {
             apiVersion: "cluster.karmada.io/v1alpha1",

@@ -1,9 +1,8 @@
 /** Computes a Cluster's taints: those that follow its conditions, and those of ClusterTaintPolicies. Pure. */
+import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT } from "../api/index.ts";
 import type { Cluster } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import { findCondition } from "../machinery/index.ts";
-import { NOT_READY_TAINT, UNREACHABLE_TAINT } from "./well-known.ts";
-
 type Taint = NonNullable<Cluster["spec"]["taints"]>[number];
 type Taints = readonly DeepReadonly<Taint>[];
 type Conditions = readonly { readonly type: string; readonly status: string }[];
@@ -18,9 +17,12 @@ const isSame = (a: DeepReadonly<Taint>, b: Pick<Taint, "key" | "effect">): boole
  */
 export function planConditionTaints({ spec, status }: DeepReadonly<Cluster>): Taints | undefined {
   const ready = findCondition(status?.conditions ?? [], "Ready")?.status;
-  const wanted = ready === "True" ? undefined : ready === "Unknown" ? UNREACHABLE_TAINT : NOT_READY_TAINT;
+  const wanted =
+    ready === "True" ? undefined : ready === "Unknown" ? CLUSTER_UNREACHABLE_TAINT : CLUSTER_NOT_READY_TAINT;
   const taints = spec.taints ?? [];
-  const unwanted = [NOT_READY_TAINT, UNREACHABLE_TAINT].filter((key) => key !== wanted).map(forScheduling);
+  const unwanted = [CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT]
+    .filter((key) => key !== wanted)
+    .map(forScheduling);
   const kept = taints.filter((taint) => !unwanted.some((other) => isSame(taint, other)));
   const isMissing = wanted !== undefined && !kept.some((taint) => isSame(taint, forScheduling(wanted)));
   if (kept.length === taints.length && !isMissing) return undefined;

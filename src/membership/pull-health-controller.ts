@@ -4,7 +4,7 @@
  * Reads: pull-mode Clusters, their Leases in `karmada-cluster`.
  * Writes: the condition `Ready` of the Cluster, only as Unknown; the agent owns the rest of the status.
  */
-import { Cluster, Lease } from "../api/index.ts";
+import { Cluster, Lease, KARMADA_CLUSTER_NAMESPACE } from "../api/index.ts";
 import { formatTime } from "../base/index.ts";
 import type { Clock } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
@@ -13,7 +13,6 @@ import { defineController, done, watch } from "../runtime/index.ts";
 import type { Controller, Lister } from "../runtime/index.ts";
 import { nextHeartbeat, planPullHealth, PULL_TIMES } from "./plan-pull-health.ts";
 import type { Heartbeat, PullTimes } from "./plan-pull-health.ts";
-import { LEASE_NAMESPACE } from "./well-known.ts";
 
 export interface PullHealthDependencies {
   hub: string;
@@ -36,7 +35,7 @@ export function createPullHealthController({
     for: Cluster,
     watches: [
       watch(Lease, ({ cluster, object: { metadata } }) =>
-        metadata.namespace === LEASE_NAMESPACE ? [{ cluster, name: metadata.name }] : [],
+        metadata.namespace === KARMADA_CLUSTER_NAMESPACE ? [{ cluster, name: metadata.name }] : [],
       ),
     ],
     writes: [Cluster],
@@ -50,7 +49,7 @@ export function createPullHealthController({
       const heartbeat = nextHeartbeat(
         heartbeats.get(key.name),
         cluster,
-        leases.get({ cluster: hub, namespace: LEASE_NAMESPACE, name: key.name })?.spec?.renewTime,
+        leases.get({ cluster: hub, namespace: KARMADA_CLUSTER_NAMESPACE, name: key.name })?.spec?.renewTime,
         nowMs,
       );
       heartbeats.set(key.name, heartbeat);

@@ -6,7 +6,7 @@
  * Writes: the token in those Secrets; an event on failure. Tokens without expiry, such as karmadactl's, are left
  * unchanged.
  */
-import { Cluster, Secret } from "../api/index.ts";
+import { Cluster, Secret, TOKEN_KEY } from "../api/index.ts";
 import { FlotillaError, formatTime, isObject, messageOf } from "../base/index.ts";
 import type { Clock, DeepReadonly } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
@@ -17,7 +17,6 @@ import { tokenIn } from "./connection.ts";
 import { lifetimeSeconds, readBoundToken, renewAfterMs } from "./plan-rotation.ts";
 import type { BoundToken } from "./plan-rotation.ts";
 import { readText } from "./read-text.ts";
-import { TOKEN_KEY } from "./well-known.ts";
 
 export interface RotationDependencies {
   hub: string;

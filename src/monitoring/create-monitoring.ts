@@ -15,12 +15,14 @@ import {
   PropagationPolicy,
   ResourceBinding,
   Work,
+  CLUSTER_POLICY_NAME,
+  POLICY_NAME,
+  POLICY_NAMESPACE,
 } from "../api/index.ts";
 import type { Kind, KubernetesObject } from "../api/index.ts";
 import type { Clock, DeepReadonly, Metric, MetricsText } from "../base/index.ts";
 import type { LaneFigures } from "../delivery/index.ts";
 import type { PlacementMeter } from "../ocm/index.ts";
-import { wellKnown } from "../propagation/index.ts";
 import type { PipelineMeter, Templates } from "../propagation/index.ts";
 import type { Informers, Manager } from "../runtime/index.ts";
 import { controllerMeterMetrics, createControllerMeter } from "./controller-meter.ts";
@@ -109,9 +111,9 @@ export function createMonitoring({ hub, version, informers, clock }: MonitoringO
 
   function policyCreated({ metadata: { annotations = {} } }: DeepReadonly<KubernetesObject>): string | undefined {
     const [namespace, name, clusterPolicy] = [
-      annotations[wellKnown.POLICY_NAMESPACE],
-      annotations[wellKnown.POLICY_NAME],
-      annotations[wellKnown.CLUSTER_POLICY_NAME],
+      annotations[POLICY_NAMESPACE],
+      annotations[POLICY_NAME],
+      annotations[CLUSTER_POLICY_NAME],
     ];
     const policy =
       name === undefined

@@ -10,11 +10,9 @@
  * Only changes in flight are kept, up to a bound; the oldest beyond it are not measured.
  */
 import type { KubernetesObject, Work } from "../api/index.ts";
-import { clusterNameOf } from "../api/index.ts";
+import { CLUSTER_POLICY_ID, clusterNameOf, POLICY_ID, TEMPLATE_GENERATION, TEMPLATE_UID } from "../api/index.ts";
 import { equalJson, histogram, Histograms } from "../base/index.ts";
 import type { Clock, DeepReadonly, Metric, MetricsText } from "../base/index.ts";
-import { TEMPLATE_GENERATION } from "../interpreter/index.ts";
-import { wellKnown } from "../propagation/index.ts";
 import type { ObjectEvent } from "../runtime/index.ts";
 
 /** From a simulated fleet in this process up to a member that was unreachable for an hour. */
@@ -36,7 +34,6 @@ const REPORTED = histogram(
 export const latencyMetrics: readonly Metric[] = [APPLIED, REPORTED];
 
 const MAX_CHANGES = 20_000;
-const { TEMPLATE_UID, POLICY_ID, CLUSTER_POLICY_ID } = wellKnown;
 
 type Template = DeepReadonly<KubernetesObject>;
 

@@ -2,11 +2,9 @@
  * The two kinds of binding: ResourceBinding for a namespaced template, ClusterResourceBinding for a cluster-scoped one.
  * They have one shape, and the stages are written once and run for each.
  */
-import { ClusterResourceBinding, ResourceBinding } from "../api/index.ts";
-import type { Kind, Work } from "../api/index.ts";
-import type { DeepReadonly } from "../base/index.ts";
-import type { ObjectKey } from "../client/index.ts";
 import {
+  ClusterResourceBinding,
+  ResourceBinding,
   BINDING_FINALIZER,
   BINDING_ID,
   BINDING_NAME,
@@ -14,7 +12,10 @@ import {
   CLUSTER_BINDING_FINALIZER,
   CLUSTER_BINDING_ID,
   CLUSTER_BINDING_NAME,
-} from "./well-known.ts";
+} from "../api/index.ts";
+import type { Kind, Work } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import type { ObjectKey } from "../client/index.ts";
 
 export interface BindingScope {
   readonly kind: Kind<ResourceBinding>;

@@ -10,6 +10,9 @@ import {
   PriorityClass,
   PropagationPolicy,
   Work,
+  APPLIED_CLUSTER_OVERRIDES,
+  APPLIED_OVERRIDES,
+  DRIFT,
 } from "../api/index.ts";
 import type { Kind, KubernetesObject, ResourceBinding } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
@@ -51,7 +54,6 @@ import type { ScheduleOptions } from "./schedule/schedule-cycle.ts";
 import { STATUS_WINDOW_MS } from "./status-timing.ts";
 import { createTemplates } from "./templates.ts";
 import type { Templates } from "./templates.ts";
-import { APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES, DRIFT } from "./well-known.ts";
 import { indexWorks, isOfSameBinding, removeWorksOfBinding, worksOfBinding, worksOfNamespace } from "./works.ts";
 
 export interface PropagationDependencies {

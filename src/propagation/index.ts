@@ -47,5 +47,4 @@ export {
 } from "./schedule/workload-groups.ts";
 export { summariseDecision, type DecisionSummary } from "./schedule/summarise-decision.ts";
 export { isTemplate, type TemplateRef, type Templates } from "./templates.ts";
-export * as wellKnown from "./well-known.ts";
 export { indexWorks, worksOfBinding } from "./works.ts";

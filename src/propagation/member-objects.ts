@@ -5,10 +5,10 @@
 import type { KubernetesObject, Work } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import type { ObjectKey } from "../client/index.ts";
-import { followWorks, MANAGED_LABEL } from "../delivery/index.ts";
+import { followWorks } from "../delivery/index.ts";
 import type { Delivery, ObjectRef } from "../delivery/index.ts";
 import type { Informer, Source } from "../runtime/index.ts";
-import { clusterNameOf } from "../api/index.ts";
+import { clusterNameOf, MANAGED_LABEL } from "../api/index.ts";
 
 export interface MemberObjects {
   /** Emits Works whose member objects changed. Each controller takes its own source. */

@@ -2,10 +2,9 @@
  * History of a binding's automatic moves: cause, actor, before and after. While a move is in progress its eviction task
  * has the same data. The latest few are stored on the binding; Events cover the rest for a while.
  */
+import { MOVES } from "../api/index.ts";
 import type { GracefulEvictionTask, ResourceBinding } from "../api/index.ts";
 import { formatTime, isObject, type DeepReadonly } from "../base/index.ts";
-import { MOVES } from "./well-known.ts";
-
 /** How many moves are stored on a binding. */
 const MAX_MOVES = 5;
 /** How many clusters a move names before and after; a binding may have thousands. */

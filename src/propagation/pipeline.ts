@@ -5,6 +5,8 @@
  * field has one writer. `pipeline.test.ts` checks this table against a running fleet. ResourceBinding also represents
  * ClusterResourceBinding, and PropagationPolicy ClusterPropagationPolicy: the stages run for both scopes.
  */
+import { APPLIED_PLACEMENT, DEPENDED_BY_PREFIX, DEPENDENCIES } from "../api/index.ts";
+
 export interface Stage {
   /** Also the folder under `propagation`. */
   name: string;
@@ -50,7 +52,7 @@ export const pipeline: readonly Stage[] = [
     writes: [
       "ResourceBinding.spec.clusters",
       "ResourceBinding.spec.gracefulEvictionTasks[Scheduler]",
-      "ResourceBinding.metadata.annotations[policy.karmada.io/applied-placement]",
+      `ResourceBinding.metadata.annotations[${APPLIED_PLACEMENT}]`,
       "ResourceBinding.status.conditions[Scheduled]",
       "ResourceBinding.status.schedulerObservedGeneration",
       "ResourceBinding.status.schedulerObservingAffinityName",
@@ -84,10 +86,10 @@ export const pipeline: readonly Stage[] = [
     does: "propagates the dependencies of a resource to its clusters",
     reads: ["ResourceBinding", "template"],
     writes: [
-      "ResourceBinding.metadata.annotations[resourcebinding.karmada.io/dependencies]",
+      `ResourceBinding.metadata.annotations[${DEPENDENCIES}]`,
       "ResourceBinding.metadata.annotations[flotilla.dev/unmanaged]",
       "ResourceBinding.metadata.annotations[flotilla.dev/let-go-for]",
-      "ResourceBinding.metadata.labels[resourcebinding.karmada.io/depended-by]",
+      `ResourceBinding.metadata.labels[${DEPENDED_BY_PREFIX.slice(0, -1)}]`,
       "ResourceBinding.spec.requiredBy",
       "attached",
     ],

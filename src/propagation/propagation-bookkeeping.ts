@@ -2,10 +2,6 @@
  * Annotations in which Flotilla keeps its own records. A user who sets one in a template or an override could forge
  * them, for example mark an object as released that Flotilla never owned; so they are removed from a member's copy.
  */
-import type { KubernetesObject } from "../api/index.ts";
-import type { DeepReadonly } from "../base/index.ts";
-import { APPLIED_DIGEST, RELEASED_FROM } from "../delivery/index.ts";
-import { KEPT_TEMPLATE, LEAVING_ORDINALS, ROLLOUT_STAGE } from "../interpreter/index.ts";
 import {
   ACTIVATED_TEMPLATE,
   LET_GO_FOR,
@@ -13,8 +9,11 @@ import {
   MANAGED_LABELS,
   MOVES,
   UNHEALTHY_SINCE,
-} from "./well-known.ts";
-
+} from "../api/index.ts";
+import type { KubernetesObject } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
+import { APPLIED_DIGEST, RELEASED_FROM } from "../delivery/index.ts";
+import { KEPT_TEMPLATE, LEAVING_ORDINALS, ROLLOUT_STAGE } from "../interpreter/index.ts";
 type Copy = DeepReadonly<KubernetesObject>;
 
 const RECORDS: readonly string[] = [

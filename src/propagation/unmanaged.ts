@@ -5,11 +5,10 @@
  * The record outlives the workload on the hub: an unmanaged workload that was deleted on the hub still runs on its
  * members, and still needs its ConfigMap there.
  */
+import { LET_GO_FOR, UNMANAGED } from "../api/index.ts";
 import type { ResourceBinding } from "../api/index.ts";
 import { isObject } from "../base/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
-import { LET_GO_FOR, UNMANAGED } from "./well-known.ts";
-
 type Binding = DeepReadonly<ResourceBinding>;
 
 /**

@@ -1,5 +1,5 @@
 /** The Works of the hub, indexed by the binding or namespace that they belong to. */
-import { clusterNameOf, executionNamespace, Work } from "../api/index.ts";
+import { clusterNameOf, executionNamespace, Work, NAMESPACE_LABEL } from "../api/index.ts";
 import type { ResourceBinding } from "../api/index.ts";
 import { equalJson } from "../base/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
@@ -7,8 +7,6 @@ import type { Client } from "../client/index.ts";
 import type { Informer, ObjectEvent } from "../runtime/index.ts";
 import { bindingId, bindingKeyOf, clusterScope, namespacedScope, scopeOf } from "./binding-scope.ts";
 import { targetsOf } from "./targets.ts";
-import { NAMESPACE_LABEL } from "./well-known.ts";
-
 const BY_BINDING = "binding";
 const BY_NAMESPACE = "namespace";
 

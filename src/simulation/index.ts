@@ -1,11 +1,6 @@
 export { createComponentLogs, type ComponentLogs } from "./components/component-logs.ts";
 export { componentsAlone, withComponentLogs } from "./components/component-runtime.ts";
-export {
-  KARMADA_CONTROLLER_MANAGER,
-  KARMADA_NAMESPACE,
-  KARMADA_SCHEDULER,
-  karmadaLayer,
-} from "./components/karmada-layer.ts";
+export { KARMADA_CONTROLLER_MANAGER, KARMADA_SCHEDULER, karmadaLayer } from "./components/karmada-layer.ts";
 export { createKruiseInstallController } from "./components/install-controller.ts";
 export { kruiseLayer, nodeLayer } from "./components/kruise-layer.ts";
 export {

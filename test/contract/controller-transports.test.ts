@@ -18,6 +18,7 @@ import {
   Secret,
   ServiceAccount,
   Work,
+  HUB,
 } from "../../src/api/index.ts";
 import type { Kind, KubernetesObject } from "../../src/api/index.ts";
 import { createAuthenticator, createCertificateAuthority, createHttpServer } from "../../src/apiserver/index.ts";
@@ -26,7 +27,7 @@ import { silentLog, systemClock, systemRandom } from "../../src/base/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
 import { createHttp2Transport, find } from "../../src/client/index.ts";
 import type { Transport } from "../../src/client/index.ts";
-import { createHub, HUB } from "../../src/cmd/hub.ts";
+import { createHub } from "../../src/cmd/hub.ts";
 import type { Hub } from "../../src/cmd/hub.ts";
 import { isConditionTrue } from "../../src/machinery/index.ts";
 import { createMemoryEngine } from "../../src/store/index.ts";

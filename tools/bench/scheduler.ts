@@ -2,8 +2,8 @@
  * The cost of one scheduling decision, for 10, 100 and 1,000 clusters and every division method. Decisions alone: no
  * API, no queue.
  */
+import { APPLIED_PLACEMENT } from "../../src/api/index.ts";
 import type { Placement } from "../../src/api/index.ts";
-import { APPLIED_PLACEMENT } from "../../src/propagation/well-known.ts";
 import { createFleet, updateFleet } from "../../src/propagation/schedule/fleet.ts";
 import type { ClusterView } from "../../src/propagation/schedule/framework.ts";
 import { planSchedule, type ScheduleInput } from "../../src/propagation/schedule/plan-schedule.ts";

@@ -7,10 +7,10 @@ import {
   checkDefault,
   compileValidations,
   embeddedErrors,
+  field,
   hasValidationRules,
   type FieldError,
 } from "../../machinery/index.ts";
-import { wrong } from "../field-errors.ts";
 import { META_FIELDS } from "./schema-rules.ts";
 import { propertiesOf } from "./structural-rules.ts";
 
@@ -42,20 +42,20 @@ function check(at: string, schema: JsonObject, isRoot: boolean, given: WrapInObj
 }
 
 function defaultErrors(at: string, schema: JsonObject, value: Json): FieldError[] {
-  const field = `${at}.default`;
-  const { isPruned, findings } = checkDefault(schema, value, field);
-  const unknown = isPruned ? [] : [wrong(field, value, "must not have unknown fields")];
-  if (!findings) return unknown.length > 0 ? unknown : ruleErrors(field, schema, value);
+  const path = `${at}.default`;
+  const { isPruned, findings } = checkDefault(schema, value, path);
+  const unknown = isPruned ? [] : [field.invalid(path, value, "must not have unknown fields")];
+  if (!findings) return unknown.length > 0 ? unknown : ruleErrors(path, schema, value);
   return [...unknown, ...(findings.embedded.length > 0 ? findings.embedded : findings.values)];
 }
 
 /** CEL rules that the default itself would break, both as a new value and as an unchanged one. */
-function ruleErrors(field: string, schema: JsonObject, value: Json): FieldError[] {
+function ruleErrors(path: string, schema: JsonObject, value: Json): FieldError[] {
   if (!hasValidationRules(schema)) return [];
   const validations = compileValidations(schema);
   const found = validations.validate(value as JsonObject, value as JsonObject).errors;
   const errors = found.length > 0 ? found : validations.validate(value as JsonObject).errors;
-  return errors.map((error) => ({ ...error, field: error.field === "<nil>" ? field : `${field}.${error.field}` }));
+  return errors.map((error) => ({ ...error, field: error.field === "<nil>" ? path : `${path}.${error.field}` }));
 }
 
 function metadataErrors(
@@ -64,15 +64,15 @@ function metadataErrors(
   value: Json,
   surround: (value: Json) => JsonObject,
 ): FieldError[] {
-  const field = `${at}.default`;
+  const path = `${at}.default`;
   const problems = embeddedErrors(surround(value), "").map(({ field: where, message }) => `${where}: ${message}`);
   if (problems.length > 0)
     return [
-      wrong(
-        field,
+      field.invalid(
+        path,
         value,
         `must result in valid metadata: ${problems.length === 1 ? (problems[0] ?? "") : `[${problems.join(", ")}]`}`,
       ),
     ];
-  return checkDefault(schema, value, field).findings?.values ?? [];
+  return checkDefault(schema, value, path).findings?.values ?? [];
 }

@@ -7,10 +7,11 @@ import {
   checkValidationRules,
   dns1035LabelProblems,
   dnsSubdomainProblems,
+  field,
   hasValidationRules,
   type FieldError,
 } from "../../machinery/index.ts";
-import { checkUnchanged, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import { checkUnchanged } from "../field-checks.ts";
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionNames,
@@ -36,7 +37,7 @@ export function validateDefinition(
   const errors: FieldError[] = [];
   // The name is immutable, so updates do not check it again.
   if (!old && metadata.name !== `${spec.names.plural}.${spec.group}`)
-    errors.push(wrong("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group'));
+    errors.push(field.invalid("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group'));
   errors.push(...checkSpec(definition, old, converts), ...(old ? checkUpdate(definition, old) : []));
   errors.push(
     ...validateDefinitionStatus(definition),
@@ -45,7 +46,7 @@ export function validateDefinition(
   );
   if (spec.preserveUnknownFields === true && old?.spec.preserveUnknownFields !== true) {
     errors.push(
-      wrong(
+      field.invalid(
         "spec.preserveUnknownFields",
         true,
         "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead",
@@ -80,37 +81,44 @@ function checkSpec(definition: Definition, old: Definition | undefined, converts
   const { spec } = definition;
   const { group, scope, names, conversion } = spec;
   const errors: FieldError[] = [];
-  if (!group) errors.push(missing("spec.group"));
+  if (!group) errors.push(field.required("spec.group"));
   else if (dnsSubdomainProblems(group).length > 0)
-    errors.push(wrong("spec.group", group, dnsSubdomainProblems(group).join(",")));
-  else if (!group.includes(".")) errors.push(wrong("spec.group", group, "should be a domain with at least one dot"));
-  if (!scope) errors.push(missing("spec.scope"));
+    errors.push(field.invalid("spec.group", group, dnsSubdomainProblems(group).join(",")));
+  else if (!group.includes("."))
+    errors.push(field.invalid("spec.group", group, "should be a domain with at least one dot"));
+  if (!scope) errors.push(field.required("spec.scope"));
   else if (scope !== "Cluster" && scope !== "Namespaced")
-    errors.push(notOneOf("spec.scope", scope, ["Cluster", "Namespaced"]));
+    errors.push(field.notSupported("spec.scope", scope, ["Cluster", "Namespaced"]));
 
   const form = sharedFormOf(spec);
   const before = old && sharedFormOf(old.spec);
   if (!form.top.schema?.openAPIV3Schema) {
     for (const [index, { schema }] of form.versions.entries())
-      if (!schema?.openAPIV3Schema) errors.push(missing(`spec.versions[${index}].schema.openAPIV3Schema`));
+      if (!schema?.openAPIV3Schema) errors.push(field.required(`spec.versions[${index}].schema.openAPIV3Schema`));
   }
   const preserves = spec.preserveUnknownFields === true;
   if (preserves && hasDefaults(spec.versions))
-    errors.push(wrong("spec.preserveUnknownFields", true, "must be false in order to use defaults in the schema"));
+    errors.push(
+      field.invalid("spec.preserveUnknownFields", true, "must be false in order to use defaults in the schema"),
+    );
   errors.push(...checkVersions(form, old), ...checkVersionList(spec.versions, form));
   for (const name of ["plural", "singular", "kind", "listKind"] as const)
-    if (!names[name]) errors.push(missing(`spec.names.${name}`));
+    if (!names[name]) errors.push(field.required(`spec.names.${name}`));
   errors.push(...checkNames("spec.names", names));
   errors.push(...checkTop(form, before, old));
   if (preserves && conversion && conversion.strategy !== "None")
     errors.push(
-      wrong("spec.conversion.strategy", conversion.strategy, "must be None if spec.preserveUnknownFields is true"),
+      field.invalid(
+        "spec.conversion.strategy",
+        conversion.strategy,
+        "must be None if spec.preserveUnknownFields is true",
+      ),
     );
   errors.push(...checkConversion(conversion));
   // With one version there is nothing to convert, so the webhook would never be called.
   if (errors.length === 0 && conversion?.strategy === "Webhook" && spec.versions.length > 1 && !converts(spec)) {
     errors.push(
-      forbiddenField(
+      field.forbidden(
         "spec.conversion.strategy",
         "Flotilla does not call conversion webhooks yet; use the strategy None, or serve one version",
       ),
@@ -132,14 +140,20 @@ function checkVersions({ top, versions }: SharedForm, old: Definition | undefine
     const status = (subresources ?? top.subresources)?.status;
     const before = old?.spec.versions.find((candidate) => candidate.name === name);
     return [
-      ...(problems.length > 0 ? [wrong(`${at}.name`, name, problems.join(","))] : []),
+      ...(problems.length > 0 ? [field.invalid(`${at}.name`, name, problems.join(","))] : []),
       ...checkDeprecation(at, deprecated, deprecationWarning),
       ...checkValidation(`${at}.schema`, schema, status !== undefined, isUnchanged(schema, before?.schema)),
       ...checkSubresources(at, subresources),
       ...checkColumns(at, additionalPrinterColumns),
       // Selectable fields that differ between versions need schemas that differ; the message is the real server's.
       ...(selectableFields?.length && !schema?.openAPIV3Schema
-        ? [wrong(`${at}.selectableFields`, "", "may only be set when `version.schema.openAPIV3Schema` is not included")]
+        ? [
+            field.invalid(
+              `${at}.selectableFields`,
+              "",
+              "may only be set when `version.schema.openAPIV3Schema` is not included",
+            ),
+          ]
         : checkSelectableFields(
             at,
             selectableFields,
@@ -158,12 +172,12 @@ function checkVersionList(versions: Definition["spec"]["versions"], form: Shared
   const shown = form.versions.map(dumpVersion);
   const [first] = versions;
   if (new Set(versions.map(({ name }) => name)).size !== versions.length)
-    errors.push(wrong("spec.versions", shown, "must contain unique version names"));
+    errors.push(field.invalid("spec.versions", shown, "must contain unique version names"));
   if (versions.filter(({ storage }) => storage).length !== 1)
-    errors.push(wrong("spec.versions", shown, "must have exactly one version marked as storage version"));
+    errors.push(field.invalid("spec.versions", shown, "must have exactly one version marked as storage version"));
   // A deprecated field that still represents the first version.
   const problems = first?.name ? dns1035LabelProblems(first.name) : [];
-  if (first && problems.length > 0) errors.push(wrong("spec.version", first.name, problems.join(",")));
+  if (first && problems.length > 0) errors.push(field.invalid("spec.version", first.name, problems.join(",")));
   return errors;
 }
 
@@ -182,7 +196,7 @@ function checkTop(
     ...checkSubresources("spec", top.subresources),
     ...checkColumns("spec", top.additionalPrinterColumns),
     ...(top.selectableFields?.length && !top.schema
-      ? [wrong("spec.selectableFields", "", "may only be set when validations.schema is included")]
+      ? [field.invalid("spec.selectableFields", "", "may only be set when validations.schema is included")]
       : checkSelectableFields(
           "spec",
           top.selectableFields,
@@ -201,20 +215,20 @@ function checkValidation(
 ): FieldError[] {
   const schema = validation?.openAPIV3Schema as JsonObject | undefined;
   if (!schema || unchanged) return [];
-  const field = `${at}.openAPIV3Schema`;
-  const errors: FieldError[] = hasStatus ? checkRootForStatus(field, schema) : [];
+  const path = `${at}.openAPIV3Schema`;
+  const errors: FieldError[] = hasStatus ? checkRootForStatus(path, schema) : [];
   if (schema["nullable"] === true)
-    errors.push(forbiddenField(`${field}.nullable`, "nullable cannot be true at the root"));
+    errors.push(field.forbidden(`${path}.nullable`, "nullable cannot be true at the root"));
   const unsupported = unsupportedPart(schema);
-  const structural = unsupported === undefined ? checkStructural(field, schema) : [];
-  const form = structural.length > 0 || unsupported !== undefined ? structural : checkDefaults(field, schema);
-  const keywords = checkSchema(field, schema);
+  const structural = unsupported === undefined ? checkStructural(path, schema) : [];
+  const form = structural.length > 0 || unsupported !== undefined ? structural : checkDefaults(path, schema);
+  const keywords = checkSchema(path, schema);
   errors.push(
     ...form,
     ...keywords,
-    ...checkRules(field, schema, unsupported === undefined && form.length + keywords.length === 0),
+    ...checkRules(path, schema, unsupported === undefined && form.length + keywords.length === 0),
   );
-  if (errors.length === 0 && unsupported !== undefined) errors.push(wrong(field, "", unsupported));
+  if (errors.length === 0 && unsupported !== undefined) errors.push(field.invalid(path, "", unsupported));
   return errors;
 }
 
@@ -228,20 +242,20 @@ function checkRules(path: string, schema: JsonObject, isSchemaRight: boolean): F
 const ALLOWED_AT_ROOT = new Set(ROOT_PARTS.split(" "));
 
 /** The status schema is extracted from the root, so validation rules around it would be lost. */
-function checkRootForStatus(field: string, schema: JsonObject): FieldError[] {
+function checkRootForStatus(path: string, schema: JsonObject): FieldError[] {
   for (const part of statedParts(schema)) {
     if (part === "Type" && schema["type"] !== "object")
       return [
-        wrong(
-          `${field}.type`,
+        field.invalid(
+          `${path}.type`,
           schema["type"],
           'only "object" is allowed as the type at the root of the schema if the status subresource is enabled',
         ),
       ];
     if (!ALLOWED_AT_ROOT.has(part))
       return [
-        wrong(
-          field,
+        field.invalid(
+          path,
           dumpSchema(schema),
           `only [${ROOT_PARTS}] fields are allowed at the root of the schema if the status subresource is enabled`,
         ),
@@ -251,14 +265,14 @@ function checkRootForStatus(field: string, schema: JsonObject): FieldError[] {
 }
 
 function checkNames(at: string, names: DeepReadonly<CustomResourceDefinitionNames>): FieldError[] {
-  const label = (field: string, value: string | undefined, isOptional: boolean): FieldError[] => {
+  const label = (path: string, value: string | undefined, isOptional: boolean): FieldError[] => {
     const problems = isOptional && !value ? [] : dns1035LabelProblems(value ?? "");
-    return problems.length > 0 ? [wrong(field, value ?? "", problems.join(","))] : [];
+    return problems.length > 0 ? [field.invalid(path, value ?? "", problems.join(","))] : [];
   };
-  const mixed = (field: string, value: string | undefined): FieldError[] => {
+  const mixed = (path: string, value: string | undefined): FieldError[] => {
     const problems = value ? dns1035LabelProblems(value.toLowerCase()) : [];
     return problems.length > 0
-      ? [wrong(field, value, `may have mixed case, but should otherwise match: ${problems.join(",")}`)]
+      ? [field.invalid(path, value, `may have mixed case, but should otherwise match: ${problems.join(",")}`)]
       : [];
   };
   const { plural, singular, kind, listKind, shortNames = [], categories = [] } = names;
@@ -268,7 +282,9 @@ function checkNames(at: string, names: DeepReadonly<CustomResourceDefinitionName
     ...mixed(`${at}.kind`, kind),
     ...mixed(`${at}.listKind`, listKind),
     ...shortNames.flatMap((name, index) => label(`${at}.shortNames[${index}]`, name, false)),
-    ...(kind && kind === listKind ? [wrong(`${at}.listKind`, listKind, "kind and listKind may not be the same")] : []),
+    ...(kind && kind === listKind
+      ? [field.invalid(`${at}.listKind`, listKind, "kind and listKind may not be the same")]
+      : []),
     ...categories.flatMap((name, index) => label(`${at}.categories[${index}]`, name, false)),
   ];
 }
@@ -290,18 +306,19 @@ function checkUpdate({ spec }: Definition, { spec: old, status }: Definition): F
 }
 
 function checkStoredVersions({ spec, status }: Definition): FieldError[] {
-  const field = "status.storedVersions";
+  const path = "status.storedVersions";
   const stored = status?.storedVersions ?? [];
-  if (stored.length === 0) return [wrong(field, null, "must have at least one stored version")];
+  if (stored.length === 0) return [field.invalid(path, null, "must have at least one stored version")];
   const errors: FieldError[] = [];
   const names = new Set(spec.versions.map(({ name }) => name));
   for (const { name, storage } of spec.versions)
-    if (storage && !stored.includes(name)) errors.push(wrong(field, stored, `must have the storage version ${name}`));
+    if (storage && !stored.includes(name))
+      errors.push(field.invalid(path, stored, `must have the storage version ${name}`));
   for (const [index, name] of stored.entries()) {
     if (names.has(name)) continue;
     errors.push(
-      wrong(
-        `${field}[${index}]`,
+      field.invalid(
+        `${path}[${index}]`,
         name,
         `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
       ),
@@ -333,13 +350,13 @@ function checkApproval(definition: Definition, old: Definition | undefined): Fie
   if (!isProtectedGroup(definition.spec.group ?? "")) return [];
   const approval = approvalOf(definition);
   if (old && approvalOf(old) === approval) return [];
-  const field = `metadata.annotations[${APPROVAL}]`;
+  const path = `metadata.annotations[${APPROVAL}]`;
   if (approval === "missing")
-    return [missing(field, `protected groups must have approval annotation "${APPROVAL}", ${SEE}`)];
+    return [field.required(path, `protected groups must have approval annotation "${APPROVAL}", ${SEE}`)];
   if (approval !== "invalid") return [];
   return [
-    wrong(
-      field,
+    field.invalid(
+      path,
       definition.metadata.annotations?.[APPROVAL],
       `protected groups must have approval annotation "${APPROVAL}" with either a URL or a reason starting with "unapproved", ${SEE}`,
     ),

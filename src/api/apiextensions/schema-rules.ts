@@ -3,8 +3,7 @@
  * `x-kubernetes-` extensions.
  */
 import { defined, isObject, type Json, type JsonObject } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
-import { forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import { MAX_SCHEMA_DEPTH, propertiesOf } from "./structural-rules.ts";
 
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
@@ -30,7 +29,7 @@ export function checkSchema(at: string, schema: JsonObject): FieldError[] {
 function check(schema: JsonObject, place: Place, errors: FieldError[]): void {
   const { at, depth, inMeta } = place;
   if (depth > MAX_SCHEMA_DEPTH)
-    return void errors.push(forbiddenField(at, `schemas may be nested at most ${MAX_SCHEMA_DEPTH} levels deep`));
+    return void errors.push(field.forbidden(at, `schemas may be nested at most ${MAX_SCHEMA_DEPTH} levels deep`));
   checkKeywords(schema, place, errors);
   const { additionalProperties, items, uniqueItems } = schema;
   const properties = propertiesOf(schema);
@@ -44,7 +43,7 @@ function check(schema: JsonObject, place: Place, errors: FieldError[]): void {
 
   if (uniqueItems === true)
     errors.push(
-      forbiddenField(
+      field.forbidden(
         `${at}.uniqueItems`,
         "uniqueItems cannot be set to true since the runtime complexity becomes quadratic",
       ),
@@ -52,7 +51,7 @@ function check(schema: JsonObject, place: Place, errors: FieldError[]): void {
   if (additionalProperties !== undefined) {
     if (Object.keys(properties).length > 0 && additionalProperties !== true)
       errors.push(
-        forbiddenField(`${at}.additionalProperties`, "additionalProperties and properties are mutual exclusive"),
+        field.forbidden(`${at}.additionalProperties`, "additionalProperties and properties are mutual exclusive"),
       );
     if (isObject(additionalProperties))
       check(
@@ -95,17 +94,17 @@ function checkEach(list: Json | undefined, placeOf: (index: number) => Place, er
 function checkKeywords(schema: JsonObject, { at, noDefault, inMeta }: Place, errors: FieldError[]): void {
   const { type, items } = schema;
   if (typeof type === "string" && type !== "" && !TYPES.includes(type))
-    errors.push(notOneOf(`${at}.type`, type, TYPES));
+    errors.push(field.notSupported(`${at}.type`, type, TYPES));
   if (schema["default"] !== undefined && noDefault !== undefined)
-    errors.push(forbiddenField(`${at}.default`, `must not be set ${noDefault}`));
+    errors.push(field.forbidden(`${at}.default`, `must not be set ${noDefault}`));
   for (const key of ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"])
-    if (schema[key] !== undefined) errors.push(forbiddenField(`${at}.${key}`, `${key} is not supported`));
+    if (schema[key] !== undefined) errors.push(field.forbidden(`${at}.${key}`, `${key} is not supported`));
   if (type === "null")
-    errors.push(forbiddenField(`${at}.type`, "type cannot be set to null, use nullable as an alternative"));
+    errors.push(field.forbidden(`${at}.type`, "type cannot be set to null, use nullable as an alternative"));
   if (Array.isArray(items))
-    errors.push(forbiddenField(`${at}.items`, "items must be a schema object and not an array"));
+    errors.push(field.forbidden(`${at}.items`, "items must be a schema object and not an array"));
   if (inMeta && schema["x-kubernetes-embedded-resource"] === true)
-    errors.push(forbiddenField(`${at}.x-kubernetes-embedded-resource`, "must not be used inside of resource meta"));
+    errors.push(field.forbidden(`${at}.x-kubernetes-embedded-resource`, "must not be used inside of resource meta"));
 }
 
 function checkExtensions(schema: JsonObject, at: string, errors: FieldError[]): void {
@@ -113,25 +112,25 @@ function checkExtensions(schema: JsonObject, at: string, errors: FieldError[]): 
   const mapType = schema["x-kubernetes-map-type"];
   const keys = schema["x-kubernetes-list-map-keys"];
   if (schema["x-kubernetes-preserve-unknown-fields"] === false)
-    errors.push(wrong(`${at}.x-kubernetes-preserve-unknown-fields`, false, "must be true or undefined"));
+    errors.push(field.invalid(`${at}.x-kubernetes-preserve-unknown-fields`, false, "must be true or undefined"));
   if (mapType !== undefined) {
     checkTypeFor(schema, "object", `${at}.type`, "must be object if x-kubernetes-map-type is specified", errors);
     if (mapType !== "atomic" && mapType !== "granular")
-      errors.push(notOneOf(`${at}.x-kubernetes-map-type`, mapType, ["atomic", "granular"]));
+      errors.push(field.notSupported(`${at}.x-kubernetes-map-type`, mapType, ["atomic", "granular"]));
   }
   if (listType !== undefined) {
     if (schema["type"] !== "array")
       checkTypeFor(schema, "array", `${at}.type`, "must be array if x-kubernetes-list-type is specified", errors);
     else if (listType === "set" && isObject(schema["items"])) checkSetItems(schema["items"], `${at}.items`, errors);
     if (listType !== "atomic" && listType !== "set" && listType !== "map")
-      errors.push(notOneOf(`${at}.x-kubernetes-list-type`, listType, ["atomic", "set", "map"]));
+      errors.push(field.notSupported(`${at}.x-kubernetes-list-type`, listType, ["atomic", "set", "map"]));
   }
   if (Array.isArray(keys) && keys.length > 0 && listType !== "map") {
     const detail = "must be map if x-kubernetes-list-map-keys is non-empty";
     errors.push(
       listType === undefined
-        ? missing(`${at}.x-kubernetes-list-type`, detail)
-        : wrong(`${at}.x-kubernetes-list-type`, listType, detail),
+        ? field.required(`${at}.x-kubernetes-list-type`, detail)
+        : field.invalid(`${at}.x-kubernetes-list-type`, listType, detail),
     );
   }
   const keyNames = Array.isArray(keys) ? keys.filter((key) => typeof key === "string") : [];
@@ -140,10 +139,10 @@ function checkExtensions(schema: JsonObject, at: string, errors: FieldError[]): 
     checkIdentities(schema["items"], listType, keyNames, `${at}.items`, errors);
 }
 
-function checkTypeFor(schema: JsonObject, type: string, field: string, detail: string, errors: FieldError[]): void {
+function checkTypeFor(schema: JsonObject, type: string, path: string, detail: string, errors: FieldError[]): void {
   const actual = schema["type"] ?? "";
-  if (actual === "") errors.push(missing(field, detail));
-  else if (actual !== type) errors.push(wrong(field, actual, detail));
+  if (actual === "") errors.push(field.required(path, detail));
+  else if (actual !== type) errors.push(field.invalid(path, actual, detail));
 }
 
 /** Set elements are compared as a whole, so their fields have no separate owners. */
@@ -151,22 +150,29 @@ function checkSetItems(items: JsonObject, at: string, errors: FieldError[]): voi
   const detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
   const listType = items["x-kubernetes-list-type"];
   if (items["type"] === "array" && listType !== undefined && listType !== "atomic")
-    errors.push(wrong(`${at}.x-kubernetes-list-type`, listType, detail));
+    errors.push(field.invalid(`${at}.x-kubernetes-list-type`, listType, detail));
   // The real server prints the list type here, which objects do not have.
   if (items["type"] === "object" && items["x-kubernetes-map-type"] !== "atomic")
-    errors.push(wrong(`${at}.x-kubernetes-map-type`, listType ?? null, detail));
+    errors.push(field.invalid(`${at}.x-kubernetes-map-type`, listType ?? null, detail));
 }
 
 function checkMapList(schema: JsonObject, keys: readonly string[], at: string, errors: FieldError[]): void {
   const { items } = schema;
   if (keys.length === 0)
-    errors.push(missing(`${at}.x-kubernetes-list-map-keys`, "must not be empty if x-kubernetes-list-type is map"));
-  if (items === undefined) errors.push(missing(`${at}.items`, "must have a schema if x-kubernetes-list-type is map"));
+    errors.push(
+      field.required(`${at}.x-kubernetes-list-map-keys`, "must not be empty if x-kubernetes-list-type is map"),
+    );
+  if (items === undefined)
+    errors.push(field.required(`${at}.items`, "must have a schema if x-kubernetes-list-type is map"));
   else if (!isObject(items))
-    errors.push(wrong(`${at}.items`, items, "must only have a single schema if x-kubernetes-list-type is map"));
+    errors.push(field.invalid(`${at}.items`, items, "must only have a single schema if x-kubernetes-list-type is map"));
   else if (items["type"] !== "object")
     errors.push(
-      wrong(`${at}.items.type`, items["type"] ?? "", "must be object if parent array's x-kubernetes-list-type is map"),
+      field.invalid(
+        `${at}.items.type`,
+        items["type"] ?? "",
+        "must be object if parent array's x-kubernetes-list-type is map",
+      ),
     );
   else {
     const properties = propertiesOf(items);
@@ -174,10 +180,12 @@ function checkMapList(schema: JsonObject, keys: readonly string[], at: string, e
     for (const key of keys) {
       const property = properties[key];
       if (!isObject(property))
-        errors.push(wrong(`${at}.x-kubernetes-list-map-keys`, keys, "entries must all be names of item properties"));
+        errors.push(
+          field.invalid(`${at}.x-kubernetes-list-map-keys`, keys, "entries must all be names of item properties"),
+        );
       else if (property["type"] === "array" || property["type"] === "object") {
         errors.push(
-          wrong(
+          field.invalid(
             `${at}.items.properties[${key}].type`,
             items["type"],
             "must be a scalar type if parent array's x-kubernetes-list-type is map",
@@ -185,7 +193,7 @@ function checkMapList(schema: JsonObject, keys: readonly string[], at: string, e
         );
       }
       if (seen.has(key))
-        errors.push(wrong(`${at}.x-kubernetes-list-map-keys`, keys, "must not contain duplicate entries"));
+        errors.push(field.invalid(`${at}.x-kubernetes-list-map-keys`, keys, "must not contain duplicate entries"));
       seen.add(key);
     }
   }
@@ -200,24 +208,24 @@ function checkIdentities(
   errors: FieldError[],
 ): void {
   if (items["nullable"] === true)
-    errors.push(forbiddenField(`${at}.nullable`, `cannot be nullable when x-kubernetes-list-type is ${listType}`));
+    errors.push(field.forbidden(`${at}.nullable`, `cannot be nullable when x-kubernetes-list-type is ${listType}`));
   if (listType !== "map") return;
   const properties = propertiesOf(items);
   const required = Array.isArray(items["required"]) ? items["required"] : [];
   for (const key of keys) {
     const property = properties[key];
     if (!isObject(property)) continue;
-    const field = `${at}.properties[${key}]`;
+    const path = `${at}.properties[${key}]`;
     if (property["default"] === undefined && !required.includes(key))
       errors.push(
-        missing(
-          `${field}.default`,
+        field.required(
+          `${path}.default`,
           "this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property",
         ),
       );
     if (property["nullable"] === true)
       errors.push(
-        forbiddenField(`${field}.nullable`, "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"),
+        field.forbidden(`${path}.nullable`, "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"),
       );
   }
 }

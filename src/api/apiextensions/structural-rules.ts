@@ -3,9 +3,7 @@
  * declared once, outside `allOf`, `anyOf`, `oneOf` and `not`. Only then can the server prune, default and merge by it.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "../../base/index.ts";
-import { PatternError, compilePattern, type FieldError } from "../../machinery/index.ts";
-import { forbiddenField, missing, wrong } from "../field-errors.ts";
-
+import { field, PatternError, compilePattern, type FieldError } from "../../machinery/index.ts";
 /** Limits schema nesting, so a hostile schema cannot overflow the stack. */
 export const MAX_SCHEMA_DEPTH = 100;
 
@@ -91,39 +89,47 @@ function checkLevel(at: string, schema: JsonObject, level: Level, errors: FieldE
   const isIntOrString = schema["x-kubernetes-int-or-string"] === true;
   const properties = propertiesOf(schema);
 
-  if (type === "array" && items === undefined) errors.push(missing(`${at}.items`, "must be specified"));
+  if (type === "array" && items === undefined) errors.push(field.required(`${at}.items`, "must be specified"));
   if (isObject(items)) checkLevel(`${at}.items`, items, "item", errors);
   for (const [name, property] of Object.entries(properties))
     if (isObject(property)) checkLevel(`${at}.properties[${name}]`, property, "field", errors);
   if (additionalProperties !== undefined) {
-    if (level === "root") errors.push(forbiddenField(`${at}.additionalProperties`, "must not be used at the root"));
+    if (level === "root") errors.push(field.forbidden(`${at}.additionalProperties`, "must not be used at the root"));
     if (isObject(additionalProperties)) checkLevel(`${at}.additionalProperties`, additionalProperties, "field", errors);
   }
   if (isIntOrString && preserves)
     errors.push(
-      wrong(`${at}.x-kubernetes-preserve-unknown-fields`, true, "must be false if x-kubernetes-int-or-string is true"),
+      field.invalid(
+        `${at}.x-kubernetes-preserve-unknown-fields`,
+        true,
+        "must be false if x-kubernetes-int-or-string is true",
+      ),
     );
   if (isIntOrString && isEmbedded)
     errors.push(
-      wrong(`${at}.x-kubernetes-embedded-resource`, true, "must be false if x-kubernetes-int-or-string is true"),
+      field.invalid(
+        `${at}.x-kubernetes-embedded-resource`,
+        true,
+        "must be false if x-kubernetes-int-or-string is true",
+      ),
     );
   checkValues(at, schema, isIntOrStringPair(schema["anyOf"]), errors);
 
   if (isEmbedded && type !== "object") {
     const detail = "must be object if x-kubernetes-embedded-resource is true";
-    errors.push(type === "" ? missing(`${at}.type`, detail) : wrong(`${at}.type`, type, detail));
+    errors.push(type === "" ? field.required(`${at}.type`, detail) : field.invalid(`${at}.type`, type, detail));
   } else if (type === "" && !isIntOrString && !preserves)
-    errors.push(missing(`${at}.type`, `must not be empty ${WHERE[level]}`));
+    errors.push(field.required(`${at}.type`, `must not be empty ${WHERE[level]}`));
   if (isEmbedded && additionalProperties !== undefined)
     errors.push(
-      forbiddenField(`${at}.additionalProperties`, "must not be used if x-kubernetes-embedded-resource is set"),
+      field.forbidden(`${at}.additionalProperties`, "must not be used if x-kubernetes-embedded-resource is set"),
     );
   if (level === "root" && type !== "" && type !== "object")
-    errors.push(wrong(`${at}.type`, type, "must be object at the root"));
+    errors.push(field.invalid(`${at}.type`, type, "must be object at the root"));
   checkMetadata(at, properties, level === "root", level === "root" || isEmbedded, errors);
   if (isEmbedded && !preserves && Object.keys(properties).length === 0) {
     errors.push(
-      missing(
+      field.required(
         `${at}.properties`,
         "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields",
       ),
@@ -142,12 +148,12 @@ function checkMetadata(
   const typeOf = (schema: Json | undefined): Json => (isObject(schema) ? (schema["type"] ?? "") : "");
   for (const name of ["kind", "apiVersion"]) {
     if (isResource && properties[name] !== undefined && typeOf(properties[name]) !== "string")
-      errors.push(wrong(`${at}.properties[${name}].type`, typeOf(properties[name]), "must be string"));
+      errors.push(field.invalid(`${at}.properties[${name}].type`, typeOf(properties[name]), "must be string"));
   }
   const { metadata } = properties;
   if (!isObject(metadata)) return;
   if (isResource && typeOf(metadata) !== "object")
-    errors.push(wrong(`${at}.properties[metadata].type`, typeOf(metadata), "must be object"));
+    errors.push(field.invalid(`${at}.properties[metadata].type`, typeOf(metadata), "must be object"));
   if (!isRoot) return;
   const { type: _, default: __, properties: named, ...more } = metadata;
   const isNamesOnly = Object.keys(isObject(named) ? named : {}).every(
@@ -155,7 +161,7 @@ function checkMetadata(
   );
   if (Object.keys(more).length > 0 || !isNamesOnly) {
     errors.push(
-      forbiddenField(
+      field.forbidden(
         `${at}.properties[metadata]`,
         "must not specify anything other than name and generateName, but metadata is implicitly specified",
       ),
@@ -179,12 +185,12 @@ function checkValues(at: string, schema: JsonObject, skipAnyOf: boolean, errors:
   if (typeof pattern === "string") checkPattern(`${at}.pattern`, pattern, errors);
 }
 
-function checkPattern(field: string, pattern: string, errors: FieldError[]): void {
+function checkPattern(path: string, pattern: string, errors: FieldError[]): void {
   try {
     compilePattern(pattern);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    errors.push(wrong(field, pattern, `must be a valid regular expression, but isn't: ${error.problem}`));
+    errors.push(field.invalid(path, pattern, `must be a valid regular expression, but isn't: ${error.problem}`));
   }
 }
 
@@ -212,9 +218,9 @@ function checkNested(at: string, schema: JsonObject, skipAnyOf: boolean, errors:
   for (const [name, property] of Object.entries(properties))
     if (isObject(property)) checkNested(`${at}.properties[${name}]`, property, false, errors);
   for (const [key, detail] of ONLY_OUTSIDE)
-    if (schema[key] !== undefined && schema[key] !== false) errors.push(forbiddenField(`${at}.${key}`, detail));
+    if (schema[key] !== undefined && schema[key] !== false) errors.push(field.forbidden(`${at}.${key}`, detail));
   if (properties["metadata"] !== undefined)
-    errors.push(forbiddenField(`${at}.properties[metadata]`, "must not be specified in a nested context"));
+    errors.push(field.forbidden(`${at}.properties[metadata]`, "must not be specified in a nested context"));
 }
 
 /** A property that a junctor at the root names must also be declared outside it. */
@@ -225,7 +231,7 @@ function checkCompleteness(
   nestedAt: string,
   errors: FieldError[],
 ): void {
-  if (!schema) return void errors.push(missing(at, `because it is defined in ${nestedAt}`));
+  if (!schema) return void errors.push(field.required(at, `because it is defined in ${nestedAt}`));
   for (const { at: junctor, schema: inner } of junctorsOf(nested))
     checkCompleteness(inner, schema, at, nestedAt + junctor, errors);
   const { items } = schema;

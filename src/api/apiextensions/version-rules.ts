@@ -3,8 +3,7 @@
  * deprecation.
  */
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
-import { missing, tooMany, twice, wrong } from "../field-errors.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type {
   CustomResourceColumnDefinition,
   CustomResourceSubresources,
@@ -17,27 +16,27 @@ const COLUMN_FORMATS = ["byte", "date", "date-time", "double", "float", "int32",
 const MAX_SELECTABLE_FIELDS = 8;
 const MAX_WARNING_BYTES = 256;
 
-const startsWithDot = (field: string, path: string): FieldError[] =>
-  path.startsWith(".") ? [] : [wrong(field, path, "must be a simple json path starting with .")];
+const startsWithDot = (at: string, path: string): FieldError[] =>
+  path.startsWith(".") ? [] : [field.invalid(at, path, "must be a simple json path starting with .")];
 
 export function checkColumns(
   at: string,
   columns: DeepReadonly<CustomResourceColumnDefinition[]> | undefined,
 ): FieldError[] {
   return (columns ?? []).flatMap(({ name, type, format, jsonPath }, index) => {
-    const field = `${at}.additionalPrinterColumns[${index}]`;
+    const path = `${at}.additionalPrinterColumns[${index}]`;
     const types = `must be one of ${COLUMN_TYPES.join(",")}`;
     return [
-      ...(name ? [] : [missing(`${field}.name`)]),
+      ...(name ? [] : [field.required(`${path}.name`)]),
       ...(!type
-        ? [missing(`${field}.type`, types)]
+        ? [field.required(`${path}.type`, types)]
         : COLUMN_TYPES.includes(type)
           ? []
-          : [wrong(`${field}.type`, type, types)]),
+          : [field.invalid(`${path}.type`, type, types)]),
       ...(format && !COLUMN_FORMATS.includes(format)
-        ? [wrong(`${field}.format`, format, `must be one of ${COLUMN_FORMATS.join(",")}`)]
+        ? [field.invalid(`${path}.format`, format, `must be one of ${COLUMN_FORMATS.join(",")}`)]
         : []),
-      ...(jsonPath ? startsWithDot(`${field}.JSONPath`, jsonPath) : [missing(`${field}.JSONPath`)]),
+      ...(jsonPath ? startsWithDot(`${path}.JSONPath`, jsonPath) : [field.required(`${path}.JSONPath`)]),
     ];
   });
 }
@@ -50,11 +49,11 @@ export function checkSubresources(
   if (!scale) return [];
   const under = (name: keyof typeof scale, roots: readonly string[], where: string): FieldError[] => {
     const path = scale[name];
-    const field = `${at}.subresources.scale.${name}`;
-    if (!path) return name === "labelSelectorPath" ? [] : [missing(field)];
-    const problems = startsWithDot(field, path);
+    const fieldPath = `${at}.subresources.scale.${name}`;
+    if (!path) return name === "labelSelectorPath" ? [] : [field.required(fieldPath)];
+    const problems = startsWithDot(fieldPath, path);
     if (problems.length > 0 || roots.some((root) => path.startsWith(`${root}.`))) return problems;
-    return [wrong(field, path, `should be a json path under ${where}`)];
+    return [field.invalid(fieldPath, path, `should be a json path under ${where}`)];
   };
   return [
     ...under("specReplicasPath", [".spec"], ".spec"),
@@ -76,32 +75,33 @@ export function checkSelectableFields(
   const errors: FieldError[] = [];
   const seen = new Set<string>();
   for (const [index, { jsonPath }] of fields.entries()) {
-    const field = `${at}.selectableFields[${index}].jsonPath`;
+    const path = `${at}.selectableFields[${index}].jsonPath`;
     if (!jsonPath) {
-      errors.push(missing(field));
+      errors.push(field.required(path));
       continue;
     }
     const found = findField(jsonPath, schema);
     if ("problem" in found) {
-      errors.push(wrong(field, jsonPath, `is an invalid path: ${found.problem}`));
+      errors.push(field.invalid(path, jsonPath, `is an invalid path: ${found.problem}`));
       continue;
     }
-    if (found.names[0] === "metadata") errors.push(wrong(field, jsonPath, "must not point to fields in metadata"));
+    if (found.names[0] === "metadata")
+      errors.push(field.invalid(path, jsonPath, "must not point to fields in metadata"));
     if (typeof found.schema?.["type"] !== "string" || !SELECTABLE_TYPES.includes(found.schema["type"])) {
       errors.push(
-        wrong(
-          field,
+        field.invalid(
+          path,
           jsonPath,
           "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.",
         ),
       );
     }
     const name = found.names.join(".");
-    if (seen.has(name)) errors.push(twice(field, jsonPath));
+    if (seen.has(name)) errors.push(field.duplicate(path, jsonPath));
     seen.add(name);
   }
   if (seen.size > MAX_SELECTABLE_FIELDS && !mayBeMany)
-    errors.push(tooMany(`${at}.selectableFields`, seen.size, MAX_SELECTABLE_FIELDS));
+    errors.push(field.tooMany(`${at}.selectableFields`, seen.size, MAX_SELECTABLE_FIELDS));
   return errors;
 }
 
@@ -111,17 +111,17 @@ export function checkDeprecation(
   warning: string | undefined,
 ): FieldError[] {
   if (warning === undefined) return [];
-  const field = `${at}.deprecationWarning`;
-  if (!deprecated) return [wrong(field, warning, "can only be set for deprecated versions")];
+  const path = `${at}.deprecationWarning`;
+  if (!deprecated) return [field.invalid(path, warning, "can only be set for deprecated versions")];
   const errors: FieldError[] = [];
   if (Buffer.byteLength(warning) > MAX_WARNING_BYTES)
-    errors.push(wrong(field, warning, `must be <= ${MAX_WARNING_BYTES} characters long`));
-  if (warning === "") errors.push(wrong(field, warning, "must not be an empty string"));
+    errors.push(field.invalid(path, warning, `must be <= ${MAX_WARNING_BYTES} characters long`));
+  if (warning === "") errors.push(field.invalid(path, warning, "must not be an empty string"));
   const odd = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.exec(warning);
   if (odd)
     errors.push(
-      wrong(
-        field,
+      field.invalid(
+        path,
         warning,
         `must only contain printable UTF-8 characters; non-printable character found at index ${Buffer.byteLength(warning.slice(0, odd.index))}`,
       ),

@@ -1,11 +1,11 @@
 /** ControllerRevision: an earlier version of a template, so that a workload can distinguish its pods and roll back. */
 import { isObject } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { ControllerRevision as ControllerRevisionFacts } from "../facts/apps-v1.ts";
-import { checkNotNegative, checkUnchanged, missing } from "../field-errors.ts";
+import { checkNotNegative, checkUnchanged } from "../field-checks.ts";
 import type { Kind } from "../kind.ts";
 import { controllerOf, parseApiVersion } from "../meta.ts";
 
@@ -38,8 +38,8 @@ export const admissions: AnyAdmission[] = [
       const errors: FieldError[] = checkNotNegative("revision", object.revision);
       const data: unknown = object.data;
       if (oldObject) return [...errors, ...checkUnchanged("data", data, oldObject.data)];
-      if (data === undefined || data === null) errors.push(missing("data", "data is mandatory"));
-      else if (!isObject(data)) errors.push(missing("data", "data must be a valid JSON object"));
+      if (data === undefined || data === null) errors.push(field.required("data", "data is mandatory"));
+      else if (!isObject(data)) errors.push(field.required("data", "data must be a valid JSON object"));
       return errors;
     },
   }),

@@ -1,6 +1,6 @@
 /** DaemonSet: one pod of a template on every node that matches. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, column, labelsCell, nameColumn, selectorCell, templateColumns, wide } from "../columns.ts";
 import { defaultPodTemplate } from "../core/pod-defaults.ts";
@@ -9,15 +9,7 @@ import { checkPodTemplate } from "../core/pod-validation.ts";
 import { templateWarnings } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { DaemonSet as DaemonSetFacts } from "../facts/apps-v1.ts";
-import {
-  checkIntOrPercent,
-  checkNotNegative,
-  checkSelector,
-  checkUnchanged,
-  missing,
-  notOneOf,
-  wrong,
-} from "../field-errors.ts";
+import { checkIntOrPercent, checkNotNegative, checkSelector, checkUnchanged } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import { intOrPercentValue } from "./int-or-percent.ts";
@@ -101,7 +93,7 @@ function checkDaemonSet({ object: { spec }, oldObject, settled }: Review<DaemonS
   errors.push(...problems);
   if (problems.length === 0) checkSelects(errors, "spec.template", selector, template);
   if (selector && isEmpty(selector))
-    errors.push(wrong("spec.selector", selectorForm(selector), "empty selector is invalid for daemonset"));
+    errors.push(field.invalid("spec.selector", selectorForm(selector), "empty selector is invalid for daemonset"));
   if (!isSettled(spec, settled?.spec)) errors.push(...checkPodTemplate("spec.template", template ?? {}, "DaemonSet"));
   errors.push(...checkNotNegative("spec.minReadySeconds", spec.minReadySeconds));
   checkStrategy(errors, spec.updateStrategy ?? {});
@@ -115,9 +107,12 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
   if (type === "OnDelete") return;
   if (type !== "RollingUpdate")
     return void errors.push(
-      notOneOf("spec.updateStrategy", internalForm("DaemonSetUpdateStrategy", strategy), ["RollingUpdate", "OnDelete"]),
+      field.notSupported("spec.updateStrategy", internalForm("DaemonSetUpdateStrategy", strategy), [
+        "RollingUpdate",
+        "OnDelete",
+      ]),
     );
-  if (!rollingUpdate) return void errors.push(missing(at));
+  if (!rollingUpdate) return void errors.push(field.required(at));
   const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate;
   errors.push(
     ...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable),
@@ -128,13 +123,13 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
     ["maxSurge", maxSurge],
   ] as const) {
     if (typeof value === "string" && intOrPercentValue(value) > 100)
-      errors.push(wrong(`${at}.${name}`, value, "must not be greater than 100%"));
+      errors.push(field.invalid(`${at}.${name}`, value, "must not be greater than 100%"));
   }
   const [unavailable, surge] = [intOrPercentValue(maxUnavailable), intOrPercentValue(maxSurge)];
   if (unavailable !== 0 && surge !== 0)
-    errors.push(wrong(`${at}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero"));
+    errors.push(field.invalid(`${at}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero"));
   else if (unavailable === 0 && surge === 0)
-    errors.push(missing(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
+    errors.push(field.required(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
 }
 
 function checkStatus({ object: { status }, oldObject }: Review<DaemonSet>): FieldError[] {

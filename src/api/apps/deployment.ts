@@ -1,6 +1,6 @@
 /** Deployment: replicas of a pod template, rolled from one version to the next. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "../columns.ts";
 import { defaultPodTemplate } from "../core/pod-defaults.ts";
@@ -9,15 +9,7 @@ import { checkPodTemplate } from "../core/pod-validation.ts";
 import { hostnameWarning, templateWarnings } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Deployment as DeploymentFacts } from "../facts/apps-v1.ts";
-import {
-  checkIntOrPercent,
-  checkNotNegative,
-  checkUnchanged,
-  forbiddenField,
-  missing,
-  notOneOf,
-  wrong,
-} from "../field-errors.ts";
+import { checkIntOrPercent, checkNotNegative, checkUnchanged } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import {
@@ -113,7 +105,7 @@ export function checkSelectedTemplate(
   settled: boolean,
 ): void {
   if (!checkOwnSelector(errors, selector, "deployment")) {
-    errors.push(wrong("spec.selector", selectorForm(selector), "invalid label selector"));
+    errors.push(field.invalid("spec.selector", selectorForm(selector), "invalid label selector"));
     return;
   }
   if (!selector || !isEmpty(selector)) checkSelects(errors, "spec.template", selector, template);
@@ -124,10 +116,12 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
   const { type, rollingUpdate } = strategy;
   const at = "spec.strategy.rollingUpdate";
   if (type === "Recreate") {
-    if (rollingUpdate) errors.push(forbiddenField(at, "may not be specified when strategy `type` is 'Recreate'"));
+    if (rollingUpdate) errors.push(field.forbidden(at, "may not be specified when strategy `type` is 'Recreate'"));
   } else if (type !== "RollingUpdate")
-    errors.push(notOneOf("spec.strategy", internalForm("DeploymentStrategy", strategy), ["Recreate", "RollingUpdate"]));
-  else if (!rollingUpdate) errors.push(missing(at, "this should be defaulted and never be nil"));
+    errors.push(
+      field.notSupported("spec.strategy", internalForm("DeploymentStrategy", strategy), ["Recreate", "RollingUpdate"]),
+    );
+  else if (!rollingUpdate) errors.push(field.required(at, "this should be defaulted and never be nil"));
   else {
     const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate;
     errors.push(
@@ -135,9 +129,9 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
       ...checkIntOrPercent(`${at}.maxSurge`, maxSurge),
     );
     if (intOrPercentValue(maxUnavailable) === 0 && intOrPercentValue(maxSurge) === 0)
-      errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "may not be 0 when `maxSurge` is 0"));
+      errors.push(field.invalid(`${at}.maxUnavailable`, maxUnavailable, "may not be 0 when `maxSurge` is 0"));
     if (typeof maxUnavailable === "string" && intOrPercentValue(maxUnavailable) > 100)
-      errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "must not be greater than 100%"));
+      errors.push(field.invalid(`${at}.maxUnavailable`, maxUnavailable, "must not be greater than 100%"));
   }
 }
 
@@ -145,7 +139,7 @@ function checkDeadline(errors: FieldError[], { progressDeadlineSeconds: deadline
   if (deadline === undefined) return;
   errors.push(...checkNotNegative("spec.progressDeadlineSeconds", deadline));
   if (deadline <= minReadySeconds)
-    errors.push(wrong("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
+    errors.push(field.invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
 }
 
 function checkStatus({ object: { status = {} }, oldObject }: Review<Deployment>): FieldError[] {

@@ -7,7 +7,7 @@ import { selectorForm } from "../core/pod-internal-form.ts";
 import { hostnameWarning, templateWarnings } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { ReplicaSet as ReplicaSetFacts } from "../facts/apps-v1.ts";
-import { checkNotNegative, checkUnchanged } from "../field-errors.ts";
+import { checkNotNegative, checkUnchanged } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import { checkSelectedTemplate } from "./deployment.ts";

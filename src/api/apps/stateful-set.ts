@@ -1,6 +1,6 @@
 /** StatefulSet: pods that each have a stable identity, an ordinal and their own volumes. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsLabelProblems, field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, column, nameColumn, templateColumns } from "../columns.ts";
 import { checkPodAnnotations, checkAnnotationKeys } from "../core/pod-annotations.ts";
@@ -12,16 +12,7 @@ import { claimWarnings, templateWarnings } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { StatefulSet as StatefulSetFacts } from "../facts/apps-v1.ts";
 import type { PersistentVolumeClaim, PodSpec, PodTemplateSpec } from "../facts/core-v1.ts";
-import {
-  checkIntOrPercent,
-  checkLabels,
-  checkNotNegative,
-  checkText,
-  forbiddenField,
-  missing,
-  notOneOf,
-  wrong,
-} from "../field-errors.ts";
+import { checkIntOrPercent, checkLabels, checkNotNegative, checkText } from "../field-checks.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import { intOrPercentValue } from "./int-or-percent.ts";
@@ -119,9 +110,9 @@ function checkSpec(
   { isNew, templateSettled }: { isNew: boolean; templateSettled: boolean },
 ): void {
   const { podManagementPolicy, selector, template, ordinals, serviceName } = spec;
-  if (!podManagementPolicy) errors.push(missing("spec.podManagementPolicy"));
+  if (!podManagementPolicy) errors.push(field.required("spec.podManagementPolicy"));
   else if (podManagementPolicy !== "OrderedReady" && podManagementPolicy !== "Parallel")
-    errors.push(wrong("spec.podManagementPolicy", podManagementPolicy, "must be 'OrderedReady' or 'Parallel'"));
+    errors.push(field.invalid("spec.podManagementPolicy", podManagementPolicy, "must be 'OrderedReady' or 'Parallel'"));
   checkStrategy(errors, spec.updateStrategy ?? {});
   checkRetention(errors, spec.persistentVolumeClaimRetentionPolicy);
   if (isNew)
@@ -134,11 +125,7 @@ function checkSpec(
   );
   if (isNew && serviceName) errors.push(...checkText("spec.serviceName", serviceName, dnsLabelProblems));
   if (!checkOwnSelector(errors, selector, "statefulset"))
-    errors.push({
-      type: "Invalid",
-      field: "spec.selector",
-      message: `Invalid value: ${JSON.stringify(selectorForm(selector))}`,
-    });
+    errors.push(field.invalid("spec.selector", selectorForm(selector), ""));
   else {
     if (!selector || !isEmpty(selector)) checkSelects(errors, "spec.template", selector, template);
     if (!templateSettled) checkOwnTemplate(errors, template ?? {}, spec.volumeClaimTemplates ?? []);
@@ -173,11 +160,11 @@ function checkOwnTemplate(
 function checkStrategy(errors: FieldError[], strategy: Strategy): void {
   const { type, rollingUpdate } = strategy;
   const at = "spec.updateStrategy.rollingUpdate";
-  if (!type) errors.push(missing("spec.updateStrategy"));
+  if (!type) errors.push(field.required("spec.updateStrategy"));
   else if (type === "OnDelete") {
     if (rollingUpdate)
       errors.push(
-        wrong(
+        field.invalid(
           at,
           internalForm("RollingUpdateStatefulSetStrategy", rollingUpdate),
           "only allowed for updateStrategy 'RollingUpdate'",
@@ -185,7 +172,7 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
       );
   } else if (type !== "RollingUpdate")
     errors.push(
-      wrong(
+      field.invalid(
         "spec.updateStrategy",
         internalForm("StatefulSetUpdateStrategy", strategy),
         "must be 'RollingUpdate' or 'OnDelete'",
@@ -197,9 +184,9 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
     if (maxUnavailable === undefined) return;
     errors.push(...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable));
     if (intOrPercentValue(maxUnavailable) === 0)
-      errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "cannot be 0"));
+      errors.push(field.invalid(`${at}.maxUnavailable`, maxUnavailable, "cannot be 0"));
     if (typeof maxUnavailable === "string" && intOrPercentValue(maxUnavailable) > 100)
-      errors.push(wrong(`${at}.maxUnavailable`, maxUnavailable, "must not be greater than 100%"));
+      errors.push(field.invalid(`${at}.maxUnavailable`, maxUnavailable, "must not be greater than 100%"));
   }
 }
 
@@ -210,7 +197,7 @@ function checkRetention(errors: FieldError[], policy: Spec["persistentVolumeClai
   for (const name of ["whenDeleted", "whenScaled"] as const) {
     const value = policy[name] ?? "";
     if (!RETENTION.includes(value))
-      errors.push(notOneOf(`spec.persistentVolumeClaimRetentionPolicy.${name}`, value, RETENTION));
+      errors.push(field.notSupported(`spec.persistentVolumeClaimRetentionPolicy.${name}`, value, RETENTION));
   }
 }
 
@@ -230,7 +217,7 @@ function checkUpdate(errors: FieldError[], spec: Spec, old: Spec): void {
     Object.fromEntries(Object.entries(of).filter(([key]) => !(MUTABLE as readonly string[]).includes(key)));
   if (!equalJson(fixed(spec), fixed(old))) {
     errors.push(
-      forbiddenField(
+      field.forbidden(
         "spec",
         "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
       ),

@@ -1,11 +1,11 @@
 /** Validation shared by pod workloads: a selector, a template that it matches, and counts in their status. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
+import { field, labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
 import { mapForm, selectorForm } from "../core/pod-internal-form.ts";
 import type { PodTemplateSpec } from "../facts/core-v1.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
-import { checkSelector, missing, wrong } from "../field-errors.ts";
+import { checkSelector } from "../field-checks.ts";
 import type { KubernetesObject } from "../meta.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -20,13 +20,13 @@ export function checkOwnSelector(
   kind: string,
 ): boolean {
   if (!selector) {
-    errors.push(missing("spec.selector"));
+    errors.push(field.required("spec.selector"));
     return true;
   }
   const problems = checkSelector("spec.selector", selector);
   errors.push(...problems);
   if (isEmpty(selector))
-    errors.push(wrong("spec.selector", selectorForm(selector), `empty selector is invalid for ${kind}`));
+    errors.push(field.invalid("spec.selector", selectorForm(selector), `empty selector is invalid for ${kind}`));
   return problems.length === 0;
 }
 
@@ -45,7 +45,7 @@ export function checkSelects(
 ): void {
   const labels = template?.metadata?.labels;
   if (!matchesLabels(labelSelectorOf(selector), labels))
-    errors.push(wrong(`${at}.metadata.labels`, mapForm(labels), "`selector` does not match template `labels`"));
+    errors.push(field.invalid(`${at}.metadata.labels`, mapForm(labels), "`selector` does not match template `labels`"));
 }
 
 export function checkCounts<K extends string>(
@@ -57,7 +57,7 @@ export function checkCounts<K extends string>(
   for (const name of names) {
     const count = counts[name];
     if (count !== undefined && count < 0)
-      errors.push(wrong(`${at}.${name}`, count, "must be greater than or equal to 0"));
+      errors.push(field.invalid(`${at}.${name}`, count, "must be greater than or equal to 0"));
   }
 }
 
@@ -77,16 +77,16 @@ export function checkReplicaCounts<K extends string>(
   const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = status;
   for (const part of parts) {
     const count = status[part] ?? 0;
-    if (count > replicas) errors.push(wrong(`status.${part}`, count, "cannot be greater than status.replicas"));
+    if (count > replicas) errors.push(field.invalid(`status.${part}`, count, "cannot be greater than status.replicas"));
   }
   if (availableReplicas > readyReplicas)
-    errors.push(wrong("status.availableReplicas", availableReplicas, `cannot be greater than ${readyField}`));
+    errors.push(field.invalid("status.availableReplicas", availableReplicas, `cannot be greater than ${readyField}`));
 }
 
 /** Revision names are made unique by a counter that only increases. */
 export function checkCollisionCount(errors: FieldError[], count: number | undefined, old: number | undefined): void {
   if (old !== undefined && (count ?? -1) < old)
-    errors.push(wrong("status.collisionCount", count ?? 0, "cannot be decremented"));
+    errors.push(field.invalid("status.collisionCount", count ?? 0, "cannot be decremented"));
 }
 
 /** True when the template is the same one that passed before. */

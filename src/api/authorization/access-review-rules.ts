@@ -1,7 +1,7 @@
 /** The rules that the three access reviews share. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
-import { checkText, forbiddenField, missing, wrong } from "../field-errors.ts";
+import { field, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
+import { checkText } from "../field-checks.ts";
 import type {
   FieldSelectorAttributes,
   LabelSelectorAttributes,
@@ -20,7 +20,7 @@ export function checkAccessReview(spec: Spec, asksForOthers: boolean): FieldErro
   const errors: FieldError[] = [];
   if (resourceAttributes && nonResourceAttributes)
     errors.push(
-      wrong(
+      field.invalid(
         "spec.nonResourceAttributes",
         shown(nonResourceAttributes),
         "cannot be specified in combination with resourceAttributes",
@@ -28,14 +28,14 @@ export function checkAccessReview(spec: Spec, asksForOthers: boolean): FieldErro
     );
   if (!resourceAttributes && !nonResourceAttributes)
     errors.push(
-      wrong(
+      field.invalid(
         "spec.resourceAttributes",
         null,
         "exactly one of nonResourceAttributes or resourceAttributes must be specified",
       ),
     );
   if (asksForOthers && user === "" && groups.length === 0)
-    errors.push(wrong("spec.user", user, "at least one of user or group must be specified"));
+    errors.push(field.invalid("spec.user", user, "at least one of user or group must be specified"));
   if (resourceAttributes) errors.push(...checkSelectors(resourceAttributes));
   return errors;
 }
@@ -48,10 +48,10 @@ export function checkLocalAttributes(
   const errors: FieldError[] = [];
   const asked = resourceAttributes?.namespace ?? "";
   if (resourceAttributes && asked !== namespace)
-    errors.push(wrong("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"));
+    errors.push(field.invalid("spec.resourceAttributes.namespace", asked, "must match metadata.namespace"));
   if (nonResourceAttributes)
     errors.push(
-      wrong("spec.nonResourceAttributes", shown(nonResourceAttributes), "disallowed on this kind of request"),
+      field.invalid("spec.nonResourceAttributes", shown(nonResourceAttributes), "disallowed on this kind of request"),
     );
   return errors;
 }
@@ -68,7 +68,7 @@ function checkSelectors({ fieldSelector, labelSelector }: DeepReadonly<ResourceA
     errors.push(...checkForm(`${at}.fieldSelector`, fieldSelector));
     for (const [index, { key = "", operator = "", values = [] }] of (fieldSelector.requirements ?? []).entries()) {
       const place = `${at}.fieldSelector.requirements[${index}]`;
-      if (key === "") errors.push(missing(`${place}.key`, "must be specified"));
+      if (key === "") errors.push(field.required(`${place}.key`, "must be specified"));
       errors.push(...checkValues(place, operator, values));
     }
   }
@@ -86,21 +86,21 @@ function checkSelectors({ fieldSelector, labelSelector }: DeepReadonly<ResourceA
 }
 
 function checkForm(
-  field: string,
+  path: string,
   { rawSelector = "", requirements = [] }: DeepReadonly<FieldSelectorAttributes | LabelSelectorAttributes>,
 ): FieldError[] {
   if (rawSelector !== "" && requirements.length > 0)
-    return [wrong(`${field}.rawSelector`, rawSelector, "may not specified at the same time as requirements")];
+    return [field.invalid(`${path}.rawSelector`, rawSelector, "may not specified at the same time as requirements")];
   return rawSelector === "" && requirements.length === 0
-    ? [missing(`${field}.requirements`, `when ${field} is specified, requirements or rawSelector is required`)]
+    ? [field.required(`${path}.requirements`, `when ${path} is specified, requirements or rawSelector is required`)]
     : [];
 }
 
 /** Operators unknown to this version are left to the authorizer. */
-function checkValues(field: string, operator: string, values: readonly string[]): FieldError[] {
+function checkValues(path: string, operator: string, values: readonly string[]): FieldError[] {
   if ((operator === "In" || operator === "NotIn") && values.length === 0)
-    return [missing(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
+    return [field.required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'")];
   if ((operator === "Exists" || operator === "DoesNotExist") && values.length > 0)
-    return [forbiddenField(`${field}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
+    return [field.forbidden(`${path}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")];
   return [];
 }

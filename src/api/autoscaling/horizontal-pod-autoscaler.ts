@@ -12,7 +12,7 @@ import type {
   MetricSpec,
   MetricStatus,
 } from "../facts/autoscaling-v2.ts";
-import { checkNotNegative } from "../field-errors.ts";
+import { checkNotNegative } from "../field-checks.ts";
 import type { Column, Kind } from "../kind.ts";
 import { toV1, toV2 } from "./hpa-conversion.ts";
 import { defaultAutoscaler } from "./hpa-defaults.ts";

@@ -2,6 +2,7 @@
 import {
   compareQuantities,
   dnsLabelProblems,
+  field,
   parseQuantity,
   pathSegmentProblems,
   type FieldError,
@@ -15,7 +16,7 @@ import type {
   MetricSpec,
   MetricTarget,
 } from "../facts/autoscaling-v2.ts";
-import { checkText, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import type { Sent } from "../sent.ts";
 
 /** An object as sent by a client: any field may be missing. */
@@ -36,12 +37,12 @@ export function checkAutoscaler(spec: Spec, old: Spec | undefined): FieldError[]
   const fewest = old?.minReplicas === 0 ? 0 : 1;
   return [
     ...(minReplicas !== undefined && minReplicas < fewest
-      ? [wrong("spec.minReplicas", minReplicas, `must be greater than or equal to ${fewest}`)]
+      ? [field.invalid("spec.minReplicas", minReplicas, `must be greater than or equal to ${fewest}`)]
       : []),
-    ...(maxReplicas === 0 ? [missing("spec.maxReplicas", "must be set and greater than 0")] : []),
-    ...(maxReplicas < 0 ? [wrong("spec.maxReplicas", maxReplicas, "must be greater than or equal to 1")] : []),
+    ...(maxReplicas === 0 ? [field.required("spec.maxReplicas", "must be set and greater than 0")] : []),
+    ...(maxReplicas < 0 ? [field.invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to 1")] : []),
     ...(minReplicas !== undefined && maxReplicas < minReplicas
-      ? [wrong("spec.maxReplicas", maxReplicas, "must be greater than or equal to `minReplicas`")]
+      ? [field.invalid("spec.maxReplicas", maxReplicas, "must be greater than or equal to `minReplicas`")]
       : []),
     ...checkReference("spec.scaleTargetRef", scaleTargetRef, targetOptions(scaleTargetRef, old?.scaleTargetRef)),
     ...checkMetrics(metrics, minReplicas, { coreGroup: true, anyVersion: (old?.metrics ?? []).some(namesNoVersion) }),
@@ -80,9 +81,9 @@ function checkReference(
   const { kind = "", name = "", apiVersion = "" } = ref ?? {};
   const problem = versionProblem(apiVersion, options);
   return [
-    ...(kind === "" ? [missing(`${at}.kind`)] : checkText(`${at}.kind`, kind, pathSegmentProblems)),
-    ...(name === "" ? [missing(`${at}.name`)] : checkText(`${at}.name`, name, pathSegmentProblems)),
-    ...(problem === undefined ? [] : [wrong(`${at}.apiVersion`, apiVersion, problem)]),
+    ...(kind === "" ? [field.required(`${at}.kind`)] : checkText(`${at}.kind`, kind, pathSegmentProblems)),
+    ...(name === "" ? [field.required(`${at}.name`)] : checkText(`${at}.name`, name, pathSegmentProblems)),
+    ...(problem === undefined ? [] : [field.invalid(`${at}.apiVersion`, apiVersion, problem)]),
   ];
 }
 
@@ -94,7 +95,7 @@ function checkMetrics(
   const errors = metrics.flatMap((metric, index) => checkMetric(`spec.metrics[${index}]`, metric, options));
   if (minReplicas === 0 && !metrics.some(({ type }) => type === "Object" || type === "External")) {
     errors.push(
-      forbiddenField(
+      field.forbidden(
         "spec.metrics",
         "must specify at least one Object or External metric to support scaling to zero replicas",
       ),
@@ -113,23 +114,23 @@ const sourceOf = (type: string): Source | undefined =>
 
 function checkMetric(at: string, metric: Read<MetricSpec>, options: ReferenceOptions): FieldError[] {
   const { type = "" } = metric;
-  const unknown = METRIC_TYPES.includes(type) ? [] : [notOneOf(`${at}.type`, type, METRIC_TYPES)];
+  const unknown = METRIC_TYPES.includes(type) ? [] : [field.notSupported(`${at}.type`, type, METRIC_TYPES)];
   const present = SOURCES.filter((source) => metric[source] !== undefined);
   const expected = sourceOf(type);
   const [first] = present;
   return [
-    ...(type === "" ? [missing(`${at}.type`, "must specify a metric source type")] : []),
+    ...(type === "" ? [field.required(`${at}.type`, "must specify a metric source type")] : []),
     ...unknown,
     ...(first ? checkSource(`${at}.${first}`, first, metric, options) : []),
     ...(expected && metric[expected] === undefined
-      ? [missing(`${at}.${expected}`, "must populate information for the given metric source")]
+      ? [field.required(`${at}.${expected}`, "must populate information for the given metric source")]
       : []),
     ...unknown,
     ...(present.length === 1
       ? []
       : present
           .filter((source) => source !== expected)
-          .map((source) => forbiddenField(`${at}.${source}`, "must populate the given metric source only"))),
+          .map((source) => field.forbidden(`${at}.${source}`, "must populate the given metric source only"))),
   ];
 }
 
@@ -146,7 +147,7 @@ function checkSource(
         ...checkIdentifier(`${at}.metric`, object?.metric),
         ...checkTarget(`${at}.target`, object?.target),
         ...(object?.target?.value === undefined && object?.target?.averageValue === undefined
-          ? [missing(`${at}.target.averageValue`, "must set either a target value or averageValue")]
+          ? [field.required(`${at}.target.averageValue`, "must set either a target value or averageValue")]
           : []),
       ];
     case "external":
@@ -160,12 +161,12 @@ function checkSource(
         ...checkIdentifier(`${at}.metric`, pods?.metric),
         ...checkTarget(`${at}.target`, pods?.target),
         ...(pods?.target?.averageValue === undefined
-          ? [missing(`${at}.target.averageValue`, "must specify a positive target averageValue")]
+          ? [field.required(`${at}.target.averageValue`, "must specify a positive target averageValue")]
           : []),
       ];
     case "resource":
       return [
-        ...(resource?.name ? [] : [missing(`${at}.name`, "must specify a resource name")]),
+        ...(resource?.name ? [] : [field.required(`${at}.name`, "must specify a resource name")]),
         ...checkTarget(`${at}.target`, resource?.target),
         ...checkUse(`${at}.target`, resource?.target),
       ];
@@ -173,10 +174,10 @@ function checkSource(
       const { name = "", container = "", target } = containerResource ?? {};
       return [
         ...(name === ""
-          ? [missing(`${at}.name`, "must specify a resource name")]
+          ? [field.required(`${at}.name`, "must specify a resource name")]
           : checkContainerResourceName(`${at}.name`, name)),
         ...(container === ""
-          ? [missing(`${at}.container`, "must specify a container")]
+          ? [field.required(`${at}.container`, "must specify a container")]
           : checkText(`${at}.container`, container, dnsLabelProblems)),
         ...checkTarget(`${at}.target`, target),
         ...checkUse(`${at}.target`, target),
@@ -188,7 +189,7 @@ function checkSource(
 function checkIdentifier(at: string, metric: Read<MetricIdentifier> | undefined): FieldError[] {
   const { name = "" } = metric ?? {};
   return name === ""
-    ? [missing(`${at}.name`, "must specify a metric name")]
+    ? [field.required(`${at}.name`, "must specify a metric name")]
     : checkText(`${at}.name`, name, pathSegmentProblems);
 }
 
@@ -198,16 +199,16 @@ const isPositive = (value: string | number): boolean => compareQuantities(parseQ
 function checkTarget(at: string, target: Read<MetricTarget> | undefined): FieldError[] {
   const { type = "", value, averageValue, averageUtilization } = target ?? {};
   return [
-    ...(type === "" ? [missing(`${at}.type`, "must specify a metric target type")] : []),
+    ...(type === "" ? [field.required(`${at}.type`, "must specify a metric target type")] : []),
     ...(["Utilization", "Value", "AverageValue"].includes(type)
       ? []
-      : [wrong(`${at}.type`, type, "must be either Utilization, Value, or AverageValue")]),
-    ...(value !== undefined && !isPositive(value) ? [wrong(`${at}.value`, value, "must be positive")] : []),
+      : [field.invalid(`${at}.type`, type, "must be either Utilization, Value, or AverageValue")]),
+    ...(value !== undefined && !isPositive(value) ? [field.invalid(`${at}.value`, value, "must be positive")] : []),
     ...(averageValue !== undefined && !isPositive(averageValue)
-      ? [wrong(`${at}.averageValue`, averageValue, "must be positive")]
+      ? [field.invalid(`${at}.averageValue`, averageValue, "must be positive")]
       : []),
     ...(averageUtilization !== undefined && averageUtilization < 1
-      ? [wrong(`${at}.averageUtilization`, averageUtilization, "must be greater than 0")]
+      ? [field.invalid(`${at}.averageUtilization`, averageUtilization, "must be greater than 0")]
       : []),
   ];
 }
@@ -215,18 +216,18 @@ function checkTarget(at: string, target: Read<MetricTarget> | undefined): FieldE
 function checkExternalTarget(at: string, target: Read<MetricTarget> | undefined): FieldError[] {
   const { value, averageValue } = target ?? {};
   if (value === undefined && averageValue === undefined)
-    return [missing(`${at}.averageValue`, "must set either a target value for metric or a per-pod target")];
+    return [field.required(`${at}.averageValue`, "must set either a target value for metric or a per-pod target")];
   return value !== undefined && averageValue !== undefined
-    ? [forbiddenField(`${at}.value`, "may not set both a target value for metric and a per-pod target")]
+    ? [field.forbidden(`${at}.value`, "may not set both a target value for metric and a per-pod target")]
     : [];
 }
 
 function checkUse(at: string, target: Read<MetricTarget> | undefined): FieldError[] {
   const { averageUtilization, averageValue } = target ?? {};
   if (averageUtilization === undefined && averageValue === undefined)
-    return [missing(`${at}.averageUtilization`, "must set either a target raw value or a target utilization")];
+    return [field.required(`${at}.averageUtilization`, "must set either a target raw value or a target utilization")];
   return averageUtilization !== undefined && averageValue !== undefined
-    ? [forbiddenField(`${at}.averageValue`, "may not set both a target raw value and a target utilization")]
+    ? [field.forbidden(`${at}.averageValue`, "may not set both a target raw value and a target utilization")]
     : [];
 }
 
@@ -238,23 +239,37 @@ function checkScaling(at: string, rules: Read<HPAScalingRules> | undefined): Fie
   const { stabilizationWindowSeconds: window, selectPolicy, policies = [], tolerance } = rules;
   return [
     ...(window !== undefined && window < 0
-      ? [wrong(`${at}.stabilizationWindowSeconds`, window, "must be greater than or equal to zero")]
+      ? [field.invalid(`${at}.stabilizationWindowSeconds`, window, "must be greater than or equal to zero")]
       : []),
     ...(window !== undefined && window > MAX_WINDOW_SECONDS
-      ? [wrong(`${at}.stabilizationWindowSeconds`, window, `must be less than or equal to ${MAX_WINDOW_SECONDS}`)]
+      ? [
+          field.invalid(
+            `${at}.stabilizationWindowSeconds`,
+            window,
+            `must be less than or equal to ${MAX_WINDOW_SECONDS}`,
+          ),
+        ]
       : []),
     ...(selectPolicy !== undefined && !SELECTIONS.includes(selectPolicy)
-      ? [notOneOf(`${at}.selectPolicy`, selectPolicy, SELECTIONS)]
+      ? [field.notSupported(`${at}.selectPolicy`, selectPolicy, SELECTIONS)]
       : []),
-    ...(policies.length === 0 ? [missing(`${at}.policies`, "must specify at least one Policy")] : []),
+    ...(policies.length === 0 ? [field.required(`${at}.policies`, "must specify at least one Policy")] : []),
     ...policies.flatMap(({ type = "", value = 0, periodSeconds = 0 }, index) => {
       const policy = `${at}.policies[${index}]`;
       return [
-        ...(POLICY_TYPES.includes(type) ? [] : [notOneOf(`${policy}.type`, type, POLICY_TYPES)]),
-        ...(value <= 0 ? [wrong(`${policy}.value`, value, "must be greater than zero")] : []),
-        ...(periodSeconds <= 0 ? [wrong(`${policy}.periodSeconds`, periodSeconds, "must be greater than zero")] : []),
+        ...(POLICY_TYPES.includes(type) ? [] : [field.notSupported(`${policy}.type`, type, POLICY_TYPES)]),
+        ...(value <= 0 ? [field.invalid(`${policy}.value`, value, "must be greater than zero")] : []),
+        ...(periodSeconds <= 0
+          ? [field.invalid(`${policy}.periodSeconds`, periodSeconds, "must be greater than zero")]
+          : []),
         ...(periodSeconds > MAX_PERIOD_SECONDS
-          ? [wrong(`${policy}.periodSeconds`, periodSeconds, `must be less than or equal to ${MAX_PERIOD_SECONDS}`)]
+          ? [
+              field.invalid(
+                `${policy}.periodSeconds`,
+                periodSeconds,
+                `must be less than or equal to ${MAX_PERIOD_SECONDS}`,
+              ),
+            ]
           : []),
       ];
     }),

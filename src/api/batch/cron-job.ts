@@ -1,6 +1,6 @@
 /** CronJob: creates Jobs on a schedule. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { specWarnings } from "../apps/workload-rules.ts";
 import { age, ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "../columns.ts";
@@ -8,7 +8,7 @@ import { selectorForm } from "../core/pod-internal-form.ts";
 import { hostnameWarning } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { CronJob as CronJobFacts } from "../facts/batch-v1.ts";
-import { checkNotNegative, missing, notOneOf, wrong } from "../field-errors.ts";
+import { checkNotNegative } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import { scheduleProblem, zoneProblem } from "./cron-schedule.ts";
@@ -67,51 +67,56 @@ function checkCronJob({ object: { metadata, spec }, oldObject, settled }: Review
   checkSchedule(errors, spec, oldObject?.spec);
   errors.push(...checkNotNegative("spec.startingDeadlineSeconds", spec.startingDeadlineSeconds));
   if (spec.timeZone !== undefined && spec.timeZone !== oldObject?.spec.timeZone) checkZone(errors, spec.timeZone);
-  if (!spec.concurrencyPolicy) errors.push(missing("spec.concurrencyPolicy"));
+  if (!spec.concurrencyPolicy) errors.push(field.required("spec.concurrencyPolicy"));
   else if (!POLICIES.includes(spec.concurrencyPolicy))
-    errors.push(notOneOf("spec.concurrencyPolicy", spec.concurrencyPolicy, POLICIES));
+    errors.push(field.notSupported("spec.concurrencyPolicy", spec.concurrencyPolicy, POLICIES));
   const job: JobSpec = spec.jobTemplate?.spec ?? { template: {} };
   const before = settled?.spec.jobTemplate?.spec;
   checkJobSpec(errors, "spec.jobTemplate.spec", job, before !== undefined && before.template === job.template);
   if (job.selector)
     errors.push(
-      wrong("spec.jobTemplate.spec.selector", selectorForm(job.selector), "`selector` will be auto-generated"),
+      field.invalid("spec.jobTemplate.spec.selector", selectorForm(job.selector), "`selector` will be auto-generated"),
     );
-  if (job.manualSelector) errors.push(notOneOf("spec.jobTemplate.spec.manualSelector", true, ["nil", "false"]));
+  if (job.manualSelector)
+    errors.push(field.notSupported("spec.jobTemplate.spec.manualSelector", true, ["nil", "false"]));
   errors.push(
     ...checkNotNegative("spec.successfulJobsHistoryLimit", spec.successfulJobsHistoryLimit),
     ...checkNotNegative("spec.failedJobsHistoryLimit", spec.failedJobsHistoryLimit),
   );
   if (!oldObject && metadata.name.length > MAX_NAME_LENGTH)
-    errors.push(wrong("metadata.name", metadata.name, `must be no more than ${MAX_NAME_LENGTH} characters`));
+    errors.push(field.invalid("metadata.name", metadata.name, `must be no more than ${MAX_NAME_LENGTH} characters`));
   return errors;
 }
 
 /** The time zone has its own field; stored schedules that contain one stay valid. */
 function checkSchedule(errors: FieldError[], { schedule, timeZone }: Spec, old: Spec | undefined): void {
-  if (!schedule) return void errors.push(missing("spec.schedule"));
+  if (!schedule) return void errors.push(field.required("spec.schedule"));
   const problem = scheduleProblem(schedule);
-  if (problem !== undefined) errors.push(wrong("spec.schedule", schedule, problem));
+  if (problem !== undefined) errors.push(field.invalid("spec.schedule", schedule, problem));
   if (!schedule.includes("TZ")) return;
   if (!old?.schedule?.includes("TZ"))
-    errors.push(wrong("spec.schedule", schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"));
+    errors.push(
+      field.invalid("spec.schedule", schedule, "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"),
+    );
   else if (timeZone !== undefined)
-    errors.push(wrong("spec.schedule", schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule"));
+    errors.push(
+      field.invalid("spec.schedule", schedule, "cannot use both timeZone field and TZ or CRON_TZ in schedule"),
+    );
 }
 
 const ZONE_PART = /^[A-Za-z.\-_0-9+]{1,14}$/;
 
 function checkZone(errors: FieldError[], zone: string): void {
-  const field = "spec.timeZone";
-  if (zone === "") return void errors.push(wrong(field, zone, "timeZone must be nil or non-empty string"));
+  const path = "spec.timeZone";
+  if (zone === "") return void errors.push(field.invalid(path, zone, "timeZone must be nil or non-empty string"));
   if (zone.split("/").some((part) => part === "." || part === ".." || part.startsWith("-") || !ZONE_PART.test(part)))
-    return void errors.push(wrong(field, zone, `unknown time zone ${zone}`));
+    return void errors.push(field.invalid(path, zone, `unknown time zone ${zone}`));
   if (zone.toLowerCase() === "local")
     errors.push(
-      wrong(field, zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"),
+      field.invalid(path, zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"),
     );
   const problem = zoneProblem(zone);
-  if (problem !== undefined) errors.push(wrong(field, zone, problem));
+  if (problem !== undefined) errors.push(field.invalid(path, zone, problem));
 }
 
 function warnings(review: Review<CronJob>): string[] {

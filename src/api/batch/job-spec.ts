@@ -4,14 +4,14 @@
  */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsSubdomainProblems, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsSubdomainProblems, field, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import { checkCounts } from "../apps/workload-rules.ts";
 import { defaultPodTemplate } from "../core/pod-defaults.ts";
 import { internalForm } from "../core/pod-internal-form.ts";
 import { checkTemplate } from "../core/pod-validation.ts";
 import { templateWarnings } from "../core/pod-warnings.ts";
 import type { JobSpec as JobSpecFacts, PodFailurePolicyRule, SuccessPolicyRule } from "../facts/batch-v1.ts";
-import { checkNotNegative, checkText, missing, notOneOf, tooLong, tooMany, twice, wrong } from "../field-errors.ts";
+import { checkNotNegative, checkText } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import { indexProblem } from "./indexes.ts";
 
@@ -69,7 +69,7 @@ const COUNTS = [
 export function checkJobSpec(errors: FieldError[], at: string, spec: JobSpec, templateSettled: boolean): void {
   checkCounts(errors, at, spec, COUNTS);
   if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
-    errors.push(missing(`${at}.backoffLimitPerIndex`, "when maxFailedIndexes is specified"));
+    errors.push(field.required(`${at}.backoffLimitPerIndex`, "when maxFailedIndexes is specified"));
   if (spec.managedBy !== undefined) checkManagedBy(errors, `${at}.managedBy`, spec.managedBy);
   checkCompletionMode(errors, at, spec);
   if (spec.podFailurePolicy) checkFailurePolicy(errors, `${at}.podFailurePolicy.rules`, spec);
@@ -84,56 +84,57 @@ const PATH_PART = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
 function checkManagedBy(errors: FieldError[], at: string, managedBy: string): void {
   const slash = managedBy.indexOf("/");
   const [host, path] = [managedBy.slice(0, slash), managedBy.slice(slash + 1)];
-  if (managedBy === "") errors.push(missing(at));
+  if (managedBy === "") errors.push(field.required(at));
   else if (slash <= 0 || path === "")
-    errors.push(wrong(at, managedBy, 'must be a domain-prefixed path (such as "acme.io/foo")'));
+    errors.push(field.invalid(at, managedBy, 'must be a domain-prefixed path (such as "acme.io/foo")'));
   else {
     errors.push(...checkText(at, host, dnsSubdomainProblems));
     if (!PATH_PART.test(path))
-      errors.push(wrong(at, path, "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')"));
+      errors.push(
+        field.invalid(at, path, "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')"),
+      );
   }
-  if (managedBy.length > 63) errors.push(tooLong(at, 63));
+  if (managedBy.length > 63) errors.push(field.tooLong(at, 63));
 }
 
 function checkCompletionMode(errors: FieldError[], at: string, spec: JobSpec): void {
   const { completionMode, completions, parallelism = 0, maxFailedIndexes, backoffLimitPerIndex } = spec;
   if (completionMode !== undefined && completionMode !== "NonIndexed" && completionMode !== "Indexed")
-    errors.push(notOneOf(`${at}.completionMode`, completionMode, ["NonIndexed", "Indexed"]));
+    errors.push(field.notSupported(`${at}.completionMode`, completionMode, ["NonIndexed", "Indexed"]));
   if (completionMode === undefined || completionMode === "NonIndexed") {
     if (backoffLimitPerIndex !== undefined)
-      errors.push(wrong(`${at}.backoffLimitPerIndex`, backoffLimitPerIndex, "requires indexed completion mode"));
+      errors.push(
+        field.invalid(`${at}.backoffLimitPerIndex`, backoffLimitPerIndex, "requires indexed completion mode"),
+      );
     if (maxFailedIndexes !== undefined)
-      errors.push(wrong(`${at}.maxFailedIndexes`, maxFailedIndexes, "requires indexed completion mode"));
+      errors.push(field.invalid(`${at}.maxFailedIndexes`, maxFailedIndexes, "requires indexed completion mode"));
   }
   if (completionMode !== "Indexed") return;
-  if (completions === undefined) errors.push(missing(`${at}.completions`, "when completion mode is Indexed"));
+  if (completions === undefined) errors.push(field.required(`${at}.completions`, "when completion mode is Indexed"));
   if (parallelism > MAX_INDEXES)
     errors.push(
-      wrong(
+      field.invalid(
         `${at}.parallelism`,
         parallelism,
         `must be less than or equal to ${MAX_INDEXES} when completion mode is Indexed`,
       ),
     );
   if (completions !== undefined && maxFailedIndexes !== undefined && maxFailedIndexes > completions)
-    errors.push(wrong(`${at}.maxFailedIndexes`, maxFailedIndexes, "must be less than or equal to completions"));
+    errors.push(field.invalid(`${at}.maxFailedIndexes`, maxFailedIndexes, "must be less than or equal to completions"));
   if (maxFailedIndexes !== undefined && maxFailedIndexes > MAX_INDEXES)
-    errors.push(wrong(`${at}.maxFailedIndexes`, maxFailedIndexes, `must be less than or equal to ${MAX_INDEXES}`));
+    errors.push(
+      field.invalid(`${at}.maxFailedIndexes`, maxFailedIndexes, `must be less than or equal to ${MAX_INDEXES}`),
+    );
   if (completions === undefined || completions <= MANY_COMPLETIONS || backoffLimitPerIndex === undefined) return;
   const limit = `must be less than or equal to ${MAX_WITH_MANY} when completions are above ${MANY_COMPLETIONS} and used with backoff limit per index`;
   if (maxFailedIndexes === undefined)
-    errors.push(missing(`${at}.maxFailedIndexes`, `must be specified when completions is above ${MANY_COMPLETIONS}`));
-  if (parallelism > MAX_WITH_MANY) errors.push(wrong(`${at}.parallelism`, parallelism, limit));
+    errors.push(
+      field.required(`${at}.maxFailedIndexes`, `must be specified when completions is above ${MANY_COMPLETIONS}`),
+    );
+  if (parallelism > MAX_WITH_MANY) errors.push(field.invalid(`${at}.parallelism`, parallelism, limit));
   if (maxFailedIndexes !== undefined && maxFailedIndexes > MAX_WITH_MANY)
-    errors.push(wrong(`${at}.maxFailedIndexes`, maxFailedIndexes, limit));
+    errors.push(field.invalid(`${at}.maxFailedIndexes`, maxFailedIndexes, limit));
 }
-
-/** An error that prints no value. */
-export const wrongWithoutValue = (field: string, detail: string): FieldError => ({
-  type: "Invalid",
-  field,
-  message: `Invalid value: ${detail}`,
-});
 
 const MAX_RULES = 20;
 const MAX_EXIT_CODES = 255;
@@ -145,7 +146,7 @@ const quoted = (values: readonly string[]): string =>
 
 function checkFailurePolicy(errors: FieldError[], at: string, spec: JobSpec): void {
   const rules = spec.podFailurePolicy?.rules ?? [];
-  if (rules.length > MAX_RULES) errors.push(tooMany(at, rules.length, MAX_RULES));
+  if (rules.length > MAX_RULES) errors.push(field.tooMany(at, rules.length, MAX_RULES));
   const { containers = [], initContainers = [] } = spec.template?.spec ?? {};
   const names = new Set([...containers, ...initContainers].map(({ name = "" }) => name));
   for (const [index, rule] of rules.entries())
@@ -159,23 +160,23 @@ function checkFailureRule(
   perIndex: boolean,
   containers: ReadonlySet<string>,
 ): void {
-  if (!action) errors.push(missing(`${at}.action`, quoted(ACTIONS)));
+  if (!action) errors.push(field.required(`${at}.action`, quoted(ACTIONS)));
   else if (action === "FailIndex") {
-    if (!perIndex) errors.push(wrong(`${at}.action`, action, "requires the backoffLimitPerIndex to be set"));
-  } else if (!ACTIONS.includes(action)) errors.push(notOneOf(`${at}.action`, action, ACTIONS));
+    if (!perIndex) errors.push(field.invalid(`${at}.action`, action, "requires the backoffLimitPerIndex to be set"));
+  } else if (!ACTIONS.includes(action)) errors.push(field.notSupported(`${at}.action`, action, ACTIONS));
   if (onExitCodes) checkExitCodes(errors, `${at}.onExitCodes`, onExitCodes, containers);
   if (onPodConditions.length > MAX_RULES)
-    errors.push(tooMany(`${at}.onPodConditions`, onPodConditions.length, MAX_RULES));
+    errors.push(field.tooMany(`${at}.onPodConditions`, onPodConditions.length, MAX_RULES));
   for (const [index, { type = "", status }] of onPodConditions.entries()) {
-    const field = `${at}.onPodConditions[${index}]`;
-    errors.push(...checkText(`${field}.type`, type, labelKeyProblems));
-    if (!status) errors.push(missing(`${field}.status`, quoted(STATUSES)));
-    else if (!STATUSES.includes(status)) errors.push(notOneOf(`${field}.status`, status, STATUSES));
+    const path = `${at}.onPodConditions[${index}]`;
+    errors.push(...checkText(`${path}.type`, type, labelKeyProblems));
+    if (!status) errors.push(field.required(`${path}.status`, quoted(STATUSES)));
+    else if (!STATUSES.includes(status)) errors.push(field.notSupported(`${path}.status`, status, STATUSES));
   }
   if (onExitCodes && onPodConditions.length > 0)
-    errors.push(wrongWithoutValue(at, "specifying both OnExitCodes and OnPodConditions is not supported"));
+    errors.push(field.invalid(at, field.noValue, "specifying both OnExitCodes and OnPodConditions is not supported"));
   if (!onExitCodes && onPodConditions.length === 0)
-    errors.push(wrongWithoutValue(at, "specifying one of OnExitCodes and OnPodConditions is required"));
+    errors.push(field.invalid(at, field.noValue, "specifying one of OnExitCodes and OnPodConditions is required"));
 }
 
 function checkExitCodes(
@@ -184,28 +185,28 @@ function checkExitCodes(
   { operator, containerName, values = [] }: NonNullable<Read<PodFailurePolicyRule>["onExitCodes"]>,
   containers: ReadonlySet<string>,
 ): void {
-  if (!operator) errors.push(missing(`${at}.operator`, quoted(OPERATORS)));
-  else if (!OPERATORS.includes(operator)) errors.push(notOneOf(`${at}.operator`, operator, OPERATORS));
+  if (!operator) errors.push(field.required(`${at}.operator`, quoted(OPERATORS)));
+  else if (!OPERATORS.includes(operator)) errors.push(field.notSupported(`${at}.operator`, operator, OPERATORS));
   if (containerName !== undefined && !containers.has(containerName))
     errors.push(
-      wrong(
+      field.invalid(
         `${at}.containerName`,
         containerName,
         "must be one of the container or initContainer names in the pod template",
       ),
     );
-  const field = `${at}.values`;
-  if (values.length === 0) errors.push(wrong(field, null, "at least one value is required"));
-  else if (values.length > MAX_EXIT_CODES) errors.push(tooMany(field, values.length, MAX_EXIT_CODES));
+  const path = `${at}.values`;
+  if (values.length === 0) errors.push(field.invalid(path, null, "at least one value is required"));
+  else if (values.length > MAX_EXIT_CODES) errors.push(field.tooMany(path, values.length, MAX_EXIT_CODES));
   const seen = new Set<number>();
   for (const [index, value] of values.entries()) {
     if (operator === "In" && value === 0)
-      errors.push(wrong(`${field}[${index}]`, value, "must not be 0 for the In operator"));
-    if (seen.has(value)) errors.push(twice(`${field}[${index}]`, value));
+      errors.push(field.invalid(`${path}[${index}]`, value, "must not be 0 for the In operator"));
+    if (seen.has(value)) errors.push(field.duplicate(`${path}[${index}]`, value));
     seen.add(value);
   }
   if (values.some((value, index) => (values[index - 1] ?? value) > value))
-    errors.push(wrong(field, values, "must be ordered"));
+    errors.push(field.invalid(path, values, "must be ordered"));
 }
 
 const MAX_INDEX_TEXT = 64 * 1024;
@@ -213,12 +214,14 @@ const MAX_INDEX_TEXT = 64 * 1024;
 function checkSuccessPolicy(errors: FieldError[], at: string, spec: JobSpec): void {
   if (spec.completionMode !== "Indexed")
     return void errors.push(
-      wrong(at, internalForm("SuccessPolicy", spec.successPolicy), "requires indexed completion mode"),
+      field.invalid(at, internalForm("SuccessPolicy", spec.successPolicy), "requires indexed completion mode"),
     );
   const rules = spec.successPolicy?.rules ?? [];
   if (rules.length === 0)
-    errors.push(missing(`${at}.rules`, "at least one rules must be specified when the successPolicy is specified"));
-  if (rules.length > MAX_RULES) errors.push(tooMany(`${at}.rules`, rules.length, MAX_RULES));
+    errors.push(
+      field.required(`${at}.rules`, "at least one rules must be specified when the successPolicy is specified"),
+    );
+  if (rules.length > MAX_RULES) errors.push(field.tooMany(`${at}.rules`, rules.length, MAX_RULES));
   for (const [index, rule] of rules.entries())
     checkSuccessRule(errors, `${at}.rules[${index}]`, rule, spec.completions ?? 0);
 }
@@ -230,31 +233,33 @@ function checkSuccessRule(
   completions: number,
 ): void {
   if (succeededCount === undefined && succeededIndexes === undefined)
-    errors.push(missing(at, "at least one of succeededCount or succeededIndexes must be specified"));
+    errors.push(field.required(at, "at least one of succeededCount or succeededIndexes must be specified"));
   let total = 0;
   if (succeededIndexes !== undefined) {
     if (Buffer.byteLength(succeededIndexes) > MAX_INDEX_TEXT)
-      errors.push(tooLong(`${at}.succeededIndexes`, MAX_INDEX_TEXT));
+      errors.push(field.tooLong(`${at}.succeededIndexes`, MAX_INDEX_TEXT));
     const parsed = indexProblem(succeededIndexes, completions);
     if (typeof parsed === "string")
-      errors.push(wrong(`${at}.succeededIndexes`, succeededIndexes, `error parsing succeededIndexes: ${parsed}`));
+      errors.push(
+        field.invalid(`${at}.succeededIndexes`, succeededIndexes, `error parsing succeededIndexes: ${parsed}`),
+      );
     else total = parsed;
   }
   if (succeededCount === undefined) return;
-  const field = `${at}.succeededCount`;
-  errors.push(...checkNotNegative(field, succeededCount));
+  const path = `${at}.succeededCount`;
+  errors.push(...checkNotNegative(path, succeededCount));
   if (succeededCount > completions)
     errors.push(
-      wrong(
-        field,
+      field.invalid(
+        path,
         succeededCount,
         `must be less than or equal to ${completions} (the number of specified completions)`,
       ),
     );
   if (succeededIndexes !== undefined && succeededCount > total)
     errors.push(
-      wrong(
-        field,
+      field.invalid(
+        path,
         succeededCount,
         `must be less than or equal to ${total} (the number of indexes in the specified succeededIndexes field)`,
       ),
@@ -264,7 +269,7 @@ function checkSuccessRule(
 function checkReplacement(errors: FieldError[], at: string, { podReplacementPolicy, podFailurePolicy }: JobSpec): void {
   if (podReplacementPolicy === undefined) return;
   const supported = podFailurePolicy ? ["Failed"] : ["Failed", "TerminatingOrFailed"];
-  if (!supported.includes(podReplacementPolicy)) errors.push(notOneOf(at, podReplacementPolicy, supported));
+  if (!supported.includes(podReplacementPolicy)) errors.push(field.notSupported(at, podReplacementPolicy, supported));
 }
 
 /**
@@ -273,10 +278,11 @@ function checkReplacement(errors: FieldError[], at: string, { podReplacementPoli
  */
 function checkRestartPolicy(errors: FieldError[], at: string, { template, podFailurePolicy }: JobSpec): void {
   const policy = template?.spec?.restartPolicy;
-  if (!policy || policy === "Always") errors.push(missing(at, 'valid values: "OnFailure", "Never"'));
-  else if (policy !== "OnFailure" && policy !== "Never") errors.push(notOneOf(at, policy, ["OnFailure", "Never"]));
+  if (!policy || policy === "Always") errors.push(field.required(at, 'valid values: "OnFailure", "Never"'));
+  else if (policy !== "OnFailure" && policy !== "Never")
+    errors.push(field.notSupported(at, policy, ["OnFailure", "Never"]));
   else if (podFailurePolicy && policy !== "Never")
-    errors.push(wrong(at, policy, 'only "Never" is supported when podFailurePolicy is specified'));
+    errors.push(field.invalid(at, policy, 'only "Never" is supported when podFailurePolicy is specified'));
 }
 
 const MANY_AT_ONCE = 10_000;

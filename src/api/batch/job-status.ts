@@ -3,15 +3,12 @@
  * finish.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import { checkCounts } from "../apps/workload-rules.ts";
 import { internalForm } from "../core/pod-internal-form.ts";
 import type { Job, JobStatus } from "../facts/batch-v1.ts";
-import { missing, twice, wrong } from "../field-errors.ts";
 import { firstCommonIndex, indexProblem } from "./indexes.ts";
 import { hasJobCondition, isFinished, type JobConditionType } from "./job-conditions.ts";
-import { wrongWithoutValue } from "./job-spec.ts";
-
 type Read<T> = DeepReadonly<T>;
 
 const CONDITIONS = "status.conditions";
@@ -51,9 +48,9 @@ function checkUncounted(errors: FieldError[], { uncountedTerminatedPods }: Read<
   const seen = new Set<string>();
   for (const list of ["succeeded", "failed"] as const) {
     for (const [index, uid] of (uncountedTerminatedPods[list] ?? []).entries()) {
-      const field = `status.uncountedTerminatedPods.${list}[${index}]`;
-      if (uid === "") errors.push(wrong(field, uid, "must not be empty"));
-      else if (seen.has(uid)) errors.push(twice(field, uid));
+      const path = `status.uncountedTerminatedPods.${list}[${index}]`;
+      if (uid === "") errors.push(field.invalid(path, uid, "must not be empty"));
+      else if (seen.has(uid)) errors.push(field.duplicate(path, uid));
       seen.add(uid);
     }
   }
@@ -63,20 +60,20 @@ function checkUncounted(errors: FieldError[], { uncountedTerminatedPods }: Read<
 function checkOutcome(errors: FieldError[], { job, status: { completionTime, startTime }, changed }: Change): void {
   const is = (type: JobConditionType): boolean => hasJobCondition(job, type);
   if (changed("Complete", "Failed") && is("Complete") && is("Failed"))
-    errors.push(wrongWithoutValue(CONDITIONS, "cannot set Complete=True and Failed=true conditions"));
+    errors.push(field.invalid(CONDITIONS, field.noValue, "cannot set Complete=True and Failed=true conditions"));
   if (changed("Complete", "FailureTarget") && is("Complete") && is("FailureTarget"))
-    errors.push(wrongWithoutValue(CONDITIONS, "cannot set Complete=True and FailureTarget=true conditions"));
+    errors.push(field.invalid(CONDITIONS, field.noValue, "cannot set Complete=True and FailureTarget=true conditions"));
   if (changed("Complete", "completionTime")) {
     if (completionTime !== undefined && !is("Complete"))
       errors.push(
-        wrong(
+        field.invalid(
           "status.completionTime",
           completionTime,
           "cannot set completionTime when there is no Complete=True condition",
         ),
       );
     if (completionTime === undefined && is("Complete"))
-      errors.push(missing("status.completionTime", "completionTime is required for Complete jobs"));
+      errors.push(field.required("status.completionTime", "completionTime is required for Complete jobs"));
   }
   if (
     changed("startTime", "completionTime") &&
@@ -84,14 +81,22 @@ function checkOutcome(errors: FieldError[], { job, status: { completionTime, sta
     completionTime !== undefined &&
     completionTime < startTime
   )
-    errors.push(wrong("status.completionTime", completionTime, "must be equal to or after `startTime`"));
+    errors.push(field.invalid("status.completionTime", completionTime, "must be equal to or after `startTime`"));
   if (changed("Failed", "failedIndexes") && is("Failed") && !is("FailureTarget"))
     errors.push(
-      wrongWithoutValue(CONDITIONS, "cannot set Failed=True condition without the FailureTarget=true condition"),
+      field.invalid(
+        CONDITIONS,
+        field.noValue,
+        "cannot set Failed=True condition without the FailureTarget=true condition",
+      ),
     );
   if (changed("Complete", "SuccessCriteriaMet") && is("Complete") && !is("SuccessCriteriaMet"))
     errors.push(
-      wrongWithoutValue(CONDITIONS, "cannot set Complete=True condition without the SuccessCriteriaMet=true condition"),
+      field.invalid(
+        CONDITIONS,
+        field.noValue,
+        "cannot set Complete=True condition without the SuccessCriteriaMet=true condition",
+      ),
     );
 }
 
@@ -99,14 +104,14 @@ function checkFinished(errors: FieldError[], { job, status, changed }: Change): 
   if (!isFinished(job)) return;
   const { active = 0, startTime, uncountedTerminatedPods } = status;
   if (changed("finished", "active") && active > 0)
-    errors.push(wrong("status.active", active, "active>0 is invalid for finished job"));
+    errors.push(field.invalid("status.active", active, "active>0 is invalid for finished job"));
   const neverStarts = job.spec?.suspend === true && job.spec.completions === 0;
   if (changed("finished", "startTime") && !neverStarts && startTime === undefined)
-    errors.push(missing("status.startTime", "startTime is required for finished job"));
+    errors.push(field.required("status.startTime", "startTime is required for finished job"));
   const uncounted = (uncountedTerminatedPods?.failed?.length ?? 0) + (uncountedTerminatedPods?.succeeded?.length ?? 0);
   if (changed("finished", "uncountedTerminatedPods") && uncounted > 0)
     errors.push(
-      wrong(
+      field.invalid(
         "status.uncountedTerminatedPods",
         internalForm("UncountedTerminatedPods", uncountedTerminatedPods),
         "must be empty for finished job",
@@ -120,7 +125,9 @@ function checkIndexes(errors: FieldError[], { job, status, changed }: Change): v
   if (changed("completedIndexes") && completions !== undefined) {
     const problem = indexProblem(completedIndexes, completions);
     if (typeof problem === "string")
-      errors.push(wrong("status.completedIndexes", completedIndexes, `error parsing completedIndexes: ${problem}`));
+      errors.push(
+        field.invalid("status.completedIndexes", completedIndexes, `error parsing completedIndexes: ${problem}`),
+      );
   }
   if (
     changed("failedIndexes") &&
@@ -130,11 +137,11 @@ function checkIndexes(errors: FieldError[], { job, status, changed }: Change): v
   ) {
     const problem = indexProblem(failedIndexes, completions);
     if (typeof problem === "string")
-      errors.push(wrong("status.failedIndexes", failedIndexes, `error parsing failedIndexes: ${problem}`));
+      errors.push(field.invalid("status.failedIndexes", failedIndexes, `error parsing failedIndexes: ${problem}`));
   }
   if (changed("completedIndexes") && completedIndexes !== "" && completionMode !== "Indexed")
     errors.push(
-      wrong(
+      field.invalid(
         "status.completedIndexes",
         completedIndexes,
         "cannot set non-empty completedIndexes when non-indexed completion mode",
@@ -142,7 +149,7 @@ function checkIndexes(errors: FieldError[], { job, status, changed }: Change): v
     );
   if (changed("failedIndexes") && backoffLimitPerIndex === undefined && failedIndexes !== undefined)
     errors.push(
-      wrong(
+      field.invalid(
         "status.failedIndexes",
         failedIndexes,
         "cannot set non-null failedIndexes when backoffLimitPerIndex is null",
@@ -152,7 +159,11 @@ function checkIndexes(errors: FieldError[], { job, status, changed }: Change): v
     const common = firstCommonIndex(completedIndexes, failedIndexes, completions);
     if (common !== undefined)
       errors.push(
-        wrong("status.failedIndexes", failedIndexes, `failedIndexes and completedIndexes overlap at index: ${common}`),
+        field.invalid(
+          "status.failedIndexes",
+          failedIndexes,
+          `failedIndexes and completedIndexes overlap at index: ${common}`,
+        ),
       );
   }
 }
@@ -163,17 +174,22 @@ function checkCriteria(
 ): void {
   const is = (type: JobConditionType): boolean => hasJobCondition(job, type);
   if (changed("finished", "terminating") && terminating !== undefined && terminating > 0 && isFinished(job))
-    errors.push(wrong("status.terminating", terminating, "terminating>0 is invalid for finished job"));
+    errors.push(field.invalid("status.terminating", terminating, "terminating>0 is invalid for finished job"));
   if (changed("ready", "active") && ready !== undefined && ready > active)
-    errors.push(wrong("status.ready", ready, "cannot set more ready pods than active"));
+    errors.push(field.invalid("status.ready", ready, "cannot set more ready pods than active"));
   if (is("SuccessCriteriaMet") && is("Failed"))
-    errors.push(wrongWithoutValue(CONDITIONS, "cannot set SuccessCriteriaMet=True and Failed=true conditions"));
+    errors.push(
+      field.invalid(CONDITIONS, field.noValue, "cannot set SuccessCriteriaMet=True and Failed=true conditions"),
+    );
   if (is("SuccessCriteriaMet") && is("FailureTarget"))
-    errors.push(wrongWithoutValue(CONDITIONS, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"));
+    errors.push(
+      field.invalid(CONDITIONS, field.noValue, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"),
+    );
   if (job.spec?.successPolicy && !is("SuccessCriteriaMet") && is("Complete"))
     errors.push(
-      wrongWithoutValue(
+      field.invalid(
         CONDITIONS,
+        field.noValue,
         "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True",
       ),
     );
@@ -183,28 +199,33 @@ function checkCriteria(
 function checkKept(errors: FieldError[], { job, old, status, before, changed }: Change): void {
   for (const type of ["Failed", "Complete", "FailureTarget"] as const) {
     if (hasJobCondition(old, type) && !hasJobCondition(job, type))
-      errors.push(wrongWithoutValue(CONDITIONS, `cannot disable the terminal ${type}=True condition`));
+      errors.push(field.invalid(CONDITIONS, field.noValue, `cannot disable the terminal ${type}=True condition`));
   }
   const { failed = 0, succeeded = 0, completionTime, startTime } = status;
-  if (failed < (before.failed ?? 0)) errors.push(wrong("status.failed", failed, "cannot decrease the failed counter"));
+  if (failed < (before.failed ?? 0))
+    errors.push(field.invalid("status.failed", failed, "cannot decrease the failed counter"));
   const { completionMode, completions, parallelism, suspend } = job.spec ?? {};
   const mayShrink = completionMode === "Indexed" && completions === parallelism;
   if (!mayShrink && succeeded < (before.succeeded ?? 0))
-    errors.push(wrong("status.succeeded", succeeded, "cannot decrease the succeeded counter"));
+    errors.push(field.invalid("status.succeeded", succeeded, "cannot decrease the succeeded counter"));
   if (completionTime !== undefined && before.completionTime !== undefined && completionTime !== before.completionTime)
-    errors.push(wrong("status.completionTime", completionTime, "field is immutable"));
+    errors.push(field.invalid("status.completionTime", completionTime, "field is immutable"));
   const isResuming = hasJobCondition(old, "Suspended") && hasJobCondition(job, "Suspended", "False");
   if (changed("startTime") && !isResuming && before.startTime !== undefined && !suspend)
-    errors.push(wrong("status.startTime", startTime, "field is immutable for unsuspended job once set"));
+    errors.push(field.invalid("status.startTime", startTime, "field is immutable for unsuspended job once set"));
   if (hasJobCondition(old, "SuccessCriteriaMet") && !hasJobCondition(job, "SuccessCriteriaMet"))
-    errors.push(wrongWithoutValue(CONDITIONS, "cannot disable the SuccessCriteriaMet=True condition"));
+    errors.push(field.invalid(CONDITIONS, field.noValue, "cannot disable the SuccessCriteriaMet=True condition"));
   if (
     hasJobCondition(old, "Complete") &&
     !hasJobCondition(old, "SuccessCriteriaMet") &&
     hasJobCondition(job, "SuccessCriteriaMet")
   ) {
     errors.push(
-      wrongWithoutValue(CONDITIONS, "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions"),
+      field.invalid(
+        CONDITIONS,
+        field.noValue,
+        "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions",
+      ),
     );
   }
 }

@@ -3,11 +3,11 @@
  * of its pods.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import { internalForm, selectorForm } from "../core/pod-internal-form.ts";
 import type { Job } from "../facts/batch-v1.ts";
 import type { Affinity, Container, PodSpec, PodTemplateSpec } from "../facts/core-v1.ts";
-import { checkUnchanged, wrong } from "../field-errors.ts";
+import { checkUnchanged } from "../field-checks.ts";
 import { hasJobCondition } from "./job-conditions.ts";
 import type { JobSpec } from "./job-spec.ts";
 
@@ -51,7 +51,9 @@ function checkCompletions(errors: FieldError[], spec: JobSpec, old: JobSpec): vo
     spec.completions !== old.completions &&
     spec.completions !== spec.parallelism
   ) {
-    errors.push(wrong("spec.completions", spec.completions, "can only be modified in tandem with spec.parallelism"));
+    errors.push(
+      field.invalid("spec.completions", spec.completions, "can only be modified in tandem with spec.parallelism"),
+    );
   }
 }
 
@@ -63,12 +65,14 @@ function checkTemplateUpdate(errors: FieldError[], spec: JobSpec, before: JobSpe
     (old.status?.active ?? 0) === 0;
   if (!isMutable) {
     if (!equalJson(template, before.template))
-      errors.push(wrong("spec.template", internalForm("PodTemplateSpec", template), "field is immutable"));
+      errors.push(field.invalid("spec.template", internalForm("PodTemplateSpec", template), "field is immutable"));
     return;
   }
   const allowed = withResources(withScheduling(before.template?.spec ?? {}, template.spec ?? {}), template.spec ?? {});
   if (!equalJson(template.spec ?? {}, allowed))
-    errors.push(wrong("spec.template.spec", internalForm("PodSpec", template.spec ?? {}), "field is immutable"));
+    errors.push(
+      field.invalid("spec.template.spec", internalForm("PodSpec", template.spec ?? {}), "field is immutable"),
+    );
 }
 
 function set(target: Fields, key: string, value: unknown): void {

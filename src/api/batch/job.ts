@@ -1,6 +1,13 @@
 /** Job: runs pods until enough of them have succeeded. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, formatAge, labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
+import {
+  dnsLabelProblems,
+  field,
+  formatAge,
+  labelSelectorOf,
+  matchesLabels,
+  type FieldError,
+} from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { checkSelects, isSettled, specWarnings } from "../apps/workload-rules.ts";
 import { ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "../columns.ts";
@@ -8,7 +15,7 @@ import { mapForm, selectorForm } from "../core/pod-internal-form.ts";
 import { hostnameWarning } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Job as JobFacts } from "../facts/batch-v1.ts";
-import { checkSelector, missing, wrong } from "../field-errors.ts";
+import { checkSelector } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import { hasJobCondition } from "./job-conditions.ts";
@@ -120,7 +127,11 @@ function checkJob({ object, oldObject, settled }: Review<Job>): FieldError[] {
     const longest = `${object.metadata.name}-${(spec.completions ?? 0) - 1}`;
     if (dnsLabelProblems(longest).length > 0)
       errors.push(
-        wrong("metadata.name", object.metadata.name, `will not able to create pod with invalid DNS label: ${longest}`),
+        field.invalid(
+          "metadata.name",
+          object.metadata.name,
+          `will not able to create pod with invalid DNS label: ${longest}`,
+        ),
       );
   }
   if (oldObject) {
@@ -134,7 +145,7 @@ function checkJob({ object, oldObject, settled }: Review<Job>): FieldError[] {
 function checkSelectedSpec(errors: FieldError[], spec: JobSpec, templateSettled: boolean): void {
   checkJobSpec(errors, "spec", spec, templateSettled);
   const problems = checkSelector("spec.selector", spec.selector);
-  if (!spec.selector) errors.push(missing("spec.selector"));
+  if (!spec.selector) errors.push(field.required("spec.selector"));
   errors.push(...problems);
   if (problems.length === 0) checkSelects(errors, "spec.template", spec.selector, spec.template);
 }
@@ -143,7 +154,7 @@ function checkSelectedSpec(errors: FieldError[], spec: JobSpec, templateSettled:
 function checkGeneratedSelector(errors: FieldError[], { metadata, spec }: Read, requirePrefixed: boolean): void {
   if (!spec?.selector || spec.manualSelector) return;
   const { name, uid = "" } = metadata;
-  if (uid === "") errors.push(missing("metadata.uid"));
+  if (uid === "") errors.push(field.required("metadata.uid"));
   const labels = spec.template?.metadata?.labels;
   const expected: Record<string, string> = {};
   for (const [key, value] of [
@@ -154,15 +165,15 @@ function checkGeneratedSelector(errors: FieldError[], { metadata, spec }: Read, 
   ] as const) {
     if (key.includes("/") && !requirePrefixed) continue;
     expected[key] = value;
-    const field = `spec.template.metadata.labels[${key}]`;
-    if (labels?.[key] === undefined) errors.push(missing(field, `must be '${value}'`));
-    else if (labels[key] !== value) errors.push(wrong(field, mapForm(labels), `must be '${value}'`));
+    const path = `spec.template.metadata.labels[${key}]`;
+    if (labels?.[key] === undefined) errors.push(field.required(path, `must be '${value}'`));
+    else if (labels[key] !== value) errors.push(field.invalid(path, mapForm(labels), `must be '${value}'`));
   }
   if (
     checkSelector("spec.selector", spec.selector).length === 0 &&
     !matchesLabels(labelSelectorOf(spec.selector), expected)
   ) {
-    errors.push(wrong("spec.selector", selectorForm(spec.selector), "`selector` not auto-generated"));
+    errors.push(field.invalid("spec.selector", selectorForm(spec.selector), "`selector` not auto-generated"));
   }
 }
 

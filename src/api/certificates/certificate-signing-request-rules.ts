@@ -1,9 +1,8 @@
 /** Validates a CertificateSigningRequest as Kubernetes does. The spec is immutable and validated once. */
 import { X509Certificate } from "node:crypto";
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { CertificateSigningRequest, CertificateSigningRequestSpec } from "../facts/certificates-v1.ts";
-import { forbiddenField, missing, notOneOf, twice, wrong } from "../field-errors.ts";
 import type { Sent } from "../sent.ts";
 import { CertificateRequestError, parseCertificateRequest } from "./certificate-request.ts";
 import { pemBlocks } from "./pem.ts";
@@ -31,18 +30,18 @@ export function checkNewRequest({ spec }: Read): FieldError[] {
   const problem = problemOf(() => parseCertificateRequest(request), CertificateRequestError);
   const seen = new Set<string>();
   return [
-    ...(problem === undefined ? [] : [wrong("spec.request", request === "" ? undefined : request, problem)]),
-    ...(usages.length === 0 ? [missing("spec.usages")] : []),
+    ...(problem === undefined ? [] : [field.invalid("spec.request", request === "" ? undefined : request, problem)]),
+    ...(usages.length === 0 ? [field.required("spec.usages")] : []),
     ...usages.flatMap((usage, index) =>
-      isKeyUsage(usage) ? [] : [notOneOf(`spec.usages[${index}]`, usage, KEY_USAGES)],
+      isKeyUsage(usage) ? [] : [field.notSupported(`spec.usages[${index}]`, usage, KEY_USAGES)],
     ),
     ...usages.flatMap((usage, index) =>
-      seen.size < seen.add(usage).size ? [] : [twice(`spec.usages[${index}]`, usage)],
+      seen.size < seen.add(usage).size ? [] : [field.duplicate(`spec.usages[${index}]`, usage)],
     ),
     ...checkSignerName("spec.signerName", signerName),
     ...(expirationSeconds !== undefined && expirationSeconds < MIN_SECONDS
       ? [
-          wrong(
+          field.invalid(
             "spec.expirationSeconds",
             expirationSeconds,
             `may not specify a duration less than ${MIN_SECONDS} seconds (10 minutes)`,
@@ -68,19 +67,19 @@ export function checkChange(
   const before = stored.certificate ?? "";
   if (certificate !== before && certificateProblem(before) === undefined) {
     const problem = certificateProblem(certificate);
-    if (problem !== undefined) errors.push(wrong(CERTIFICATE, "<certificate data>", problem));
+    if (problem !== undefined) errors.push(field.invalid(CERTIFICATE, "<certificate data>", problem));
   }
   for (const type of ONLY_TRUE)
     if (count(conditions, type) < count(old, type))
-      errors.push(forbiddenField(CONDITIONS, `updates may not remove a condition of type ${JSON.stringify(type)}`));
+      errors.push(field.forbidden(CONDITIONS, `updates may not remove a condition of type ${JSON.stringify(type)}`));
   if (subresource !== "approval")
     for (const type of DECISIONS)
       if (count(conditions, type) > count(old, type))
-        errors.push(forbiddenField(CONDITIONS, `updates may not add a condition of type ${JSON.stringify(type)}`));
+        errors.push(field.forbidden(CONDITIONS, `updates may not add a condition of type ${JSON.stringify(type)}`));
   if (certificate !== before) {
-    if (subresource !== "status") errors.push(forbiddenField(CERTIFICATE, "updates may not set certificate content"));
+    if (subresource !== "status") errors.push(field.forbidden(CERTIFICATE, "updates may not set certificate content"));
     else if (before !== "")
-      errors.push(forbiddenField(CERTIFICATE, "updates may not modify existing certificate content"));
+      errors.push(field.forbidden(CERTIFICATE, "updates may not modify existing certificate content"));
   }
   return errors;
 }
@@ -93,14 +92,14 @@ function checkConditions(conditions: Conditions, old: Conditions): FieldError[] 
   const seen = new Set<string>();
   for (const [index, { type = "", status = "" }] of (conditions as Sent<Conditions>).entries()) {
     const at = `${CONDITIONS}[${index}]`;
-    if (type === "" && !mayBeNameless) errors.push(missing(`${at}.type`));
+    if (type === "" && !mayBeNameless) errors.push(field.required(`${at}.type`));
     const allowed = ONLY_TRUE.has(type) ? ["True"] : STATUSES;
-    if (status === "") errors.push(missing(`${at}.status`));
-    else if (!allowed.includes(status)) errors.push(notOneOf(`${at}.status`, status, allowed));
+    if (status === "") errors.push(field.required(`${at}.status`));
+    else if (!allowed.includes(status)) errors.push(field.notSupported(`${at}.status`, status, allowed));
     const other = type === "Approved" ? "Denied" : type === "Denied" ? "Approved" : undefined;
     if (!mayBeBoth && other !== undefined && seen.has(other))
-      errors.push(wrong(CONDITIONS, type, "Approved and Denied conditions are mutually exclusive"));
-    if (!mayRepeat && seen.has(type)) errors.push(twice(`${at}.type`, type));
+      errors.push(field.invalid(CONDITIONS, type, "Approved and Denied conditions are mutually exclusive"));
+    if (!mayRepeat && seen.has(type)) errors.push(field.duplicate(`${at}.type`, type));
     seen.add(type);
   }
   return errors;

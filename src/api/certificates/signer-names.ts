@@ -1,7 +1,5 @@
 /** Validates signer names: `<domain>/<path>`. */
-import { dnsLabelProblems, dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
-import { missing, tooLong, wrong } from "../field-errors.ts";
-
+import { dnsLabelProblems, dnsSubdomainProblems, field, type FieldError } from "../../machinery/index.ts";
 /** Client certificates of this API server. */
 export const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client";
 /** The same for kubelets; requests of nodes may be approved automatically. */
@@ -14,20 +12,21 @@ const MAX_DOMAIN = 253;
 const MAX_NAME = MAX_DOMAIN + 1 + 253 + 63 + 1;
 
 export function checkSignerName(at: string, name: string): FieldError[] {
-  if (name === LEGACY_SIGNER) return [wrong(at, name, "the legacy signerName is not allowed via this API version")];
-  if (name === "") return [missing(at)];
+  if (name === LEGACY_SIGNER)
+    return [field.invalid(at, name, "the legacy signerName is not allowed via this API version")];
+  if (name === "") return [field.required(at)];
   const [domain = "", path = "", ...more] = name.split("/");
   if (more.length > 0 || !name.includes("/"))
-    return [wrong(at, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")];
+    return [field.invalid(at, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")];
   const labels = domain.split(".");
   return [
-    ...(domain.length > MAX_DOMAIN ? [tooLong(at, MAX_DOMAIN)] : []),
+    ...(domain.length > MAX_DOMAIN ? [field.tooLong(at, MAX_DOMAIN)] : []),
     ...checkLabels(at, domain, labels, dnsLabelProblems),
     ...(labels.length < 2
-      ? [wrong(at, domain, "should be a domain with at least two segments separated by dots")]
+      ? [field.invalid(at, domain, "should be a domain with at least two segments separated by dots")]
       : []),
     ...checkLabels(at, path, path.split("."), dnsSubdomainProblems),
-    ...(name.length > MAX_NAME ? [tooLong(at, MAX_NAME)] : []),
+    ...(name.length > MAX_NAME ? [field.tooLong(at, MAX_NAME)] : []),
   ];
 }
 
@@ -41,7 +40,9 @@ function checkLabels(
   for (const label of labels) {
     const problems = problemsOf(label);
     if (problems.length > 0)
-      return problems.map((problem) => wrong(at, part, `validating label ${JSON.stringify(label)}: ${problem}`));
+      return problems.map((problem) =>
+        field.invalid(at, part, `validating label ${JSON.stringify(label)}: ${problem}`),
+      );
   }
   return [];
 }

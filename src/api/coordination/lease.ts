@@ -6,9 +6,10 @@ import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Lease as LeaseFacts } from "../facts/coordination-v1.ts";
-import { checkNotNegative, wrong } from "../field-errors.ts";
+import { checkNotNegative } from "../field-checks.ts";
 import { change } from "../fill.ts";
 import type { Kind } from "../kind.ts";
+import { field } from "../../machinery/index.ts";
 
 export type Lease = LeaseFacts;
 
@@ -39,7 +40,7 @@ export const admissions: AnyAdmission[] = [
       const { leaseDurationSeconds, leaseTransitions } = spec;
       return [
         ...(leaseDurationSeconds !== undefined && leaseDurationSeconds <= 0
-          ? [wrong("spec.leaseDurationSeconds", leaseDurationSeconds, "must be greater than 0")]
+          ? [field.invalid("spec.leaseDurationSeconds", leaseDurationSeconds, "must be greater than 0")]
           : []),
         ...checkNotNegative("spec.leaseTransitions", leaseTransitions),
       ];

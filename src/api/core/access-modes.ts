@@ -1,7 +1,5 @@
 /** Validates access modes of volumes, claims and claim templates. */
-import type { FieldError } from "../../machinery/index.ts";
-import { forbiddenField, notOneOf } from "../field-errors.ts";
-
+import { field, type FieldError } from "../../machinery/index.ts";
 const SHORT_NAMES = [
   ["ReadWriteOnce", "RWO"],
   ["ReadOnlyMany", "ROX"],
@@ -17,13 +15,15 @@ export function accessModesCell(modes: readonly string[] = []): string {
 }
 
 export function checkAccessModes(at: string, modes: readonly string[]): FieldError[] {
-  const errors = modes.filter((mode) => !ACCESS_MODES.includes(mode)).map((mode) => notOneOf(at, mode, ACCESS_MODES));
+  const errors = modes
+    .filter((mode) => !ACCESS_MODES.includes(mode))
+    .map((mode) => field.notSupported(at, mode, ACCESS_MODES));
   const isShared = modes.some((mode) => mode !== "ReadWriteOncePod" && ACCESS_MODES.includes(mode));
   return modes.includes("ReadWriteOncePod") && isShared
-    ? [...errors, forbiddenField(at, "may not use ReadWriteOncePod with other access modes")]
+    ? [...errors, field.forbidden(at, "may not use ReadWriteOncePod with other access modes")]
     : errors;
 }
 
 export function checkVolumeMode(at: string, mode: string | undefined): FieldError[] {
-  return mode === undefined || VOLUME_MODES.includes(mode) ? [] : [notOneOf(at, mode, VOLUME_MODES)];
+  return mode === undefined || VOLUME_MODES.includes(mode) ? [] : [field.notSupported(at, mode, VOLUME_MODES)];
 }

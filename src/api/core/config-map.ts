@@ -3,8 +3,8 @@ import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { ConfigMap as ConfigMapFacts } from "../facts/core-v1.ts";
-import { tooLong } from "../field-errors.ts";
 import type { Kind } from "../kind.ts";
+import { field } from "../../machinery/index.ts";
 import { MAX_DATA_BYTES, checkDataKeys, checkImmutableData, encodedBytes, textBytes } from "./data-keys.ts";
 
 export type ConfigMap = ConfigMapFacts;
@@ -37,7 +37,7 @@ export const admissions: AnyAdmission[] = [
         ...checkDataKeys("data", data, binaryData),
         ...checkDataKeys("binaryData", binaryData),
         // The real server names no field here and prints `[]`.
-        ...(textBytes(data) + encodedBytes(binaryData) > MAX_DATA_BYTES ? [tooLong("[]", MAX_DATA_BYTES)] : []),
+        ...(textBytes(data) + encodedBytes(binaryData) > MAX_DATA_BYTES ? [field.tooLong("[]", MAX_DATA_BYTES)] : []),
       ];
     },
   }),

@@ -3,17 +3,17 @@
  * immutable.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { dataKeyProblems, type FieldError } from "../../machinery/index.ts";
-import { checkText, forbiddenField, wrong } from "../field-errors.ts";
+import { dataKeyProblems, field, type FieldError } from "../../machinery/index.ts";
+import { checkText } from "../field-checks.ts";
 
 type Data = Readonly<Record<string, string>>;
 
-export function checkDataKeys(field: string, data: Data = {}, other: Data = {}): FieldError[] {
+export function checkDataKeys(path: string, data: Data = {}, other: Data = {}): FieldError[] {
   return Object.keys(data).flatMap((key) => {
-    const at = `${field}[${key}]`;
+    const at = `${path}[${key}]`;
     return [
       ...checkText(at, key, dataKeyProblems),
-      ...(Object.hasOwn(other, key) ? [wrong(at, key, "duplicate of key present in binaryData")] : []),
+      ...(Object.hasOwn(other, key) ? [field.invalid(at, key, "duplicate of key present in binaryData")] : []),
     ];
   });
 }
@@ -48,5 +48,5 @@ export function checkImmutableData(object: MaybeImmutable, old: MaybeImmutable |
     ...(equalJson(object.data, old.data) ? [] : ["data"]),
     ...(equalJson(object.binaryData, old.binaryData) ? [] : ["binaryData"]),
   ];
-  return changed.map((field) => forbiddenField(field, "field is immutable when `immutable` is set"));
+  return changed.map((path) => field.forbidden(path, "field is immutable when `immutable` is set"));
 }

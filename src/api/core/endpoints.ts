@@ -1,11 +1,17 @@
 /** Endpoints: the addresses behind a Service, in one object. EndpointSlice replaces it. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  field,
+  labelKeyProblems,
+  type FieldError,
+} from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { EndpointAddress, EndpointPort, EndpointSubset, Endpoints as EndpointsFacts } from "../facts/core-v1.ts";
-import { checkText, missing } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import { addressWarnings, checkAddress, checkEndpointAddress } from "../networking/addresses.ts";
@@ -57,7 +63,7 @@ function checkSubsets(subsets: readonly Read<EndpointSubset>[]): FieldError[] {
     const at = `subsets[${index}]`;
     return [
       ...(addresses.length + notReadyAddresses.length === 0
-        ? [missing(at, "must specify `addresses` or `notReadyAddresses`")]
+        ? [field.required(at, "must specify `addresses` or `notReadyAddresses`")]
         : []),
       ...addresses.flatMap((address, place) => checkSubsetAddress(`${at}.addresses[${place}]`, address)),
       ...notReadyAddresses.flatMap((address, place) =>
@@ -83,7 +89,7 @@ function checkSubsetPort(
   needsName: boolean,
 ): FieldError[] {
   return [
-    ...(name ? checkText(`${at}.name`, name, dnsLabelProblems) : needsName ? [missing(`${at}.name`)] : []),
+    ...(name ? checkText(`${at}.name`, name, dnsLabelProblems) : needsName ? [field.required(`${at}.name`)] : []),
     ...checkPortNumber(`${at}.port`, port),
     ...checkProtocol(`${at}.protocol`, protocol),
     ...(appProtocol === undefined ? [] : checkText(`${at}.appProtocol`, appProtocol, labelKeyProblems)),

@@ -3,9 +3,9 @@
  * fields of an Event immutable.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import { field, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import type { Event, EventSource, ObjectReference } from "../facts/core-v1.ts";
-import { checkText, missing, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import type { Sent } from "../sent.ts";
 
 /** Not validated yet: any field may be missing. */
@@ -14,13 +14,13 @@ type StoredEvent = Sent<Event>;
 const MAX_TEXT = 128;
 const MAX_MESSAGE = 1024;
 
-function checkLength(field: string, text: string, limit: number): FieldError[] {
+function checkLength(path: string, text: string, limit: number): FieldError[] {
   // The value is not printed: the message of an Event may be long.
-  return Buffer.byteLength(text) > limit ? [wrong(field, "", `can have at most ${limit} characters`)] : [];
+  return Buffer.byteLength(text) > limit ? [field.invalid(path, "", `can have at most ${limit} characters`)] : [];
 }
 
-function checkNeeded(field: string, text: string): FieldError[] {
-  return [...(text === "" ? [missing(field)] : []), ...checkLength(field, text, MAX_TEXT)];
+function checkNeeded(path: string, text: string): FieldError[] {
+  return [...(text === "" ? [field.required(path)] : []), ...checkLength(path, text, MAX_TEXT)];
 }
 
 /**
@@ -43,14 +43,14 @@ export function checkEvent(
   } = event;
   const { namespace = "" } = metadata;
   const { namespace: involved = "" } = involvedObject;
-  const elsewhere = [wrong("involvedObject.namespace", involved, "does not match event.namespace")];
+  const elsewhere = [field.invalid("involvedObject.namespace", involved, "does not match event.namespace")];
   if (!eventTime) {
     // Events of cluster-scoped objects are in the default namespace.
     return involved === namespace || (involved === "" && namespace === "default") ? [] : elsewhere;
   }
   return [
     ...(involved === "" && namespace !== "default" && namespace !== "kube-system" ? elsewhere : []),
-    ...(reportingComponent === "" ? [missing(controllerField)] : []),
+    ...(reportingComponent === "" ? [field.required(controllerField)] : []),
     ...checkText(controllerField, reportingComponent, labelKeyProblems),
     ...checkNeeded("reportingInstance", reportingInstance),
     ...checkNeeded("action", action),
@@ -62,19 +62,20 @@ export function checkEvent(
 function checkSeries({ series }: StoredEvent): FieldError[] {
   if (!series) return [];
   return [
-    ...((series.count ?? 0) < 2 ? [wrong("series.count", "", "should be at least 2")] : []),
-    ...(series.lastObservedTime ? [] : [missing("series.lastObservedTime")]),
+    ...((series.count ?? 0) < 2 ? [field.invalid("series.count", "", "should be at least 2")] : []),
+    ...(series.lastObservedTime ? [] : [field.required("series.lastObservedTime")]),
   ];
 }
 
 /** Additional rules of `events.k8s.io` for a new Event. */
 export function checkNewEvent(event: StoredEvent): FieldError[] {
   const { eventTime, type = "", firstTimestamp, lastTimestamp, count, source = {} } = event;
-  const unset = (field: string, isSet: unknown): FieldError[] => (isSet ? [wrong(field, "", "needs to be unset")] : []);
+  const unset = (path: string, isSet: unknown): FieldError[] =>
+    isSet ? [field.invalid(path, "", "needs to be unset")] : [];
   return [
     ...checkSeries(event),
-    ...(eventTime ? [] : [missing("eventTime")]),
-    ...(type === "Normal" || type === "Warning" ? [] : [wrong("type", "", `has invalid value: ${type}`)]),
+    ...(eventTime ? [] : [field.required("eventTime")]),
+    ...(type === "Normal" || type === "Warning" ? [] : [field.invalid("type", "", `has invalid value: ${type}`)]),
     ...unset("firstTimestamp", firstTimestamp),
     ...unset("lastTimestamp", lastTimestamp),
     ...unset("count", count),
@@ -84,10 +85,10 @@ export function checkNewEvent(event: StoredEvent): FieldError[] {
 
 /** Fields that are immutable in `events.k8s.io`. */
 export function checkEventUpdate(event: StoredEvent, old: StoredEvent): FieldError[] {
-  const fixed = (field: string, now: unknown, before: unknown): FieldError[] =>
-    equalJson(now, before) ? [] : [wrong(field, now, "field is immutable")];
-  const text = (field: keyof Event): FieldError[] => fixed(field, event[field] ?? "", old[field] ?? "");
-  const time = (field: keyof Event): FieldError[] => fixed(field, event[field] ?? null, old[field] ?? null);
+  const fixed = (path: string, now: unknown, before: unknown): FieldError[] =>
+    equalJson(now, before) ? [] : [field.invalid(path, now, "field is immutable")];
+  const text = (path: keyof Event): FieldError[] => fixed(path, event[path] ?? "", old[path] ?? "");
+  const time = (path: keyof Event): FieldError[] => fixed(path, event[path] ?? null, old[path] ?? null);
   return [
     ...(equalJson(event.series, old.series) ? [] : checkSeries(event)),
     ...fixed("involvedObject", shownReference(event.involvedObject), shownReference(old.involvedObject)),

@@ -2,6 +2,7 @@
 import type { DeepReadonly } from "../../base/index.ts";
 import {
   compareQuantities,
+  field,
   formatQuantity,
   labelKeyProblems,
   parseQuantity,
@@ -13,7 +14,7 @@ import type { AnyAdmission } from "../admission.ts";
 import { createdColumn, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { LimitRange as LimitRangeFacts, LimitRangeItem } from "../facts/core-v1.ts";
-import { checkText, forbiddenField, missing, twice, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import { change, changeItems } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
@@ -60,10 +61,10 @@ function dropEmptyLimits<T extends { readonly limits?: readonly unknown[] }>(spe
 
 const TYPES = new Set(["Pod", "Container", "PersistentVolumeClaim"]);
 
-function checkType(field: string, type: string): FieldError[] {
-  const errors = checkText(field, type, labelKeyProblems);
+function checkType(path: string, type: string): FieldError[] {
+  const errors = checkText(path, type, labelKeyProblems);
   if (errors.length > 0 || type.includes("/") || TYPES.has(type)) return errors;
-  return [wrong(field, type, "must be a standard limit type or fully qualified")];
+  return [field.invalid(path, type, "must be a standard limit type or fully qualified")];
 }
 
 function checkItem(at: string, item: Item): FieldError[] {
@@ -79,13 +80,13 @@ function checkItem(at: string, item: Item): FieldError[] {
   const errors = [...names("max", max), ...names("min", min)];
   if (type === "Pod") {
     if (Object.keys(limits).length > 0)
-      errors.push(forbiddenField(`${at}.default`, "may not be specified when `type` is 'Pod'"));
+      errors.push(field.forbidden(`${at}.default`, "may not be specified when `type` is 'Pod'"));
     if (Object.keys(requests).length > 0)
-      errors.push(forbiddenField(`${at}.defaultRequest`, "may not be specified when `type` is 'Pod'"));
+      errors.push(field.forbidden(`${at}.defaultRequest`, "may not be specified when `type` is 'Pod'"));
   } else errors.push(...names("default", limits), ...names("defaultRequest", requests));
   if (type === "PersistentVolumeClaim" && min.storage === undefined && max.storage === undefined) {
     errors.push(
-      missing(`${at}.limits`, "either minimum or maximum storage value is required, but neither was provided"),
+      field.required(`${at}.limits`, "either minimum or maximum storage value is required, but neither was provided"),
     );
   }
   errors.push(...names("maxLimitRequestRatio", maxLimitRequestRatio));
@@ -126,7 +127,7 @@ function checkBounds(at: string, name: string, { max, min, limit, request, ratio
     say: (a: string, b: string) => string,
   ): void => {
     if (a && b && compareQuantities(a, b) > 0)
-      errors.push(wrong(`${at}.${list}[${name}]`, shown && text(shown), say(text(a), text(b))));
+      errors.push(field.invalid(`${at}.${list}[${name}]`, shown && text(shown), say(text(a), text(b))));
   };
   above(min, max, "min", min, (a, b) => `min value ${a} is greater than max value ${b}`);
   above(min, request, "defaultRequest", request, (a, b) => `min value ${a} is greater than default request value ${b}`);
@@ -146,7 +147,7 @@ function checkBounds(at: string, name: string, { max, min, limit, request, ratio
     const wanted = Number(quantityMilliValue(ratio)) / 1000;
     if (wanted > most)
       errors.push(
-        wrong(
+        field.invalid(
           `${at}.maxLimitRequestRatio[${name}]`,
           text(ratio),
           `ratio ${text(ratio)} is greater than max/min = ${goFloat(most)}`,
@@ -155,7 +156,7 @@ function checkBounds(at: string, name: string, { max, min, limit, request, ratio
   }
   if (!mayBeOvercommitted(name) && limit && request && compareQuantities(limit, request) !== 0) {
     errors.push(
-      wrong(
+      field.invalid(
         `${at}.defaultRequest[${name}]`,
         text(request),
         `default value ${text(limit)} must equal to defaultRequest value ${text(request)} in ${name}`,
@@ -174,7 +175,7 @@ function checkLimits(items: readonly Item[]): FieldError[] {
   return items.flatMap((item, index) => {
     const at = `spec.limits[${index}]`;
     const { type = "" } = item;
-    const errors = [...checkType(`${at}.type`, type), ...(seen.has(type) ? [twice(`${at}.type`, type)] : [])];
+    const errors = [...checkType(`${at}.type`, type), ...(seen.has(type) ? [field.duplicate(`${at}.type`, type)] : [])];
     seen.add(type);
     return [...errors, ...checkItem(at, item)];
   });

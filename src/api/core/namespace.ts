@@ -1,11 +1,11 @@
 /** Namespace: separates the objects of one team from those of others. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import { field, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Namespace as NamespaceFacts } from "../facts/core-v1.ts";
-import { checkText, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 
@@ -75,7 +75,9 @@ function checkFinalizers({ spec }: DeepReadonly<Namespace>, subresource: string 
     const known = finalizer.includes("/") || KNOWN_FINALIZERS.has(finalizer);
     return [
       ...checkText(at, finalizer, labelKeyProblems),
-      ...(known ? [] : [wrong(at, finalizer, "name is neither a standard finalizer name nor is it fully qualified")]),
+      ...(known
+        ? []
+        : [field.invalid(at, finalizer, "name is neither a standard finalizer name nor is it fully qualified")]),
     ];
   });
 }
@@ -85,10 +87,10 @@ function checkPhase({ metadata, status }: DeepReadonly<Namespace>): FieldError[]
   if (metadata.deletionTimestamp === undefined)
     return phase === "Active"
       ? []
-      : [wrong("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")];
+      : [field.invalid("status.Phase", phase, "may only be 'Active' if `deletionTimestamp` is empty")];
   return phase === "Terminating"
     ? []
-    : [wrong("status.Phase", phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")];
+    : [field.invalid("status.Phase", phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")];
 }
 
 export const admissions: AnyAdmission[] = [

@@ -2,15 +2,21 @@
  * Validates a node selector: a list of terms, any of which may match, each with requirements on labels and on the
  * node's name.
  */
-import { dnsSubdomainProblems, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
+import {
+  dnsSubdomainProblems,
+  field,
+  labelKeyProblems,
+  labelValueProblems,
+  type FieldError,
+} from "../../machinery/index.ts";
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from "../facts/core-v1.ts";
-import { checkText, forbiddenField, missing, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import type { Sent } from "../sent.ts";
 
 export function checkNodeSelector(at: string, { nodeSelectorTerms: terms = [] }: Sent<NodeSelector>): FieldError[] {
-  const field = `${at}.nodeSelectorTerms`;
-  if (terms.length === 0) return [missing(field, "must have at least one node selector term")];
-  return terms.flatMap((term, index) => checkNodeSelectorTerm(`${field}[${index}]`, term));
+  const path = `${at}.nodeSelectorTerms`;
+  if (terms.length === 0) return [field.required(path, "must have at least one node selector term")];
+  return terms.flatMap((term, index) => checkNodeSelectorTerm(`${path}[${index}]`, term));
 }
 
 /**
@@ -40,14 +46,16 @@ function checkExpression(
   const errors: FieldError[] = [];
   if (operator === "In" || operator === "NotIn") {
     if (values.length === 0)
-      errors.push(missing(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+      errors.push(field.required(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
   } else if (operator === "Exists" || operator === "DoesNotExist") {
     if (values.length > 0)
-      errors.push(forbiddenField(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
+      errors.push(
+        field.forbidden(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+      );
   } else if (operator === "Gt" || operator === "Lt") {
     if (values.length !== 1)
-      errors.push(missing(`${at}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
-  } else errors.push(wrong(`${at}.operator`, operator ?? "", NO_OPERATOR));
+      errors.push(field.required(`${at}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
+  } else errors.push(field.invalid(`${at}.operator`, operator ?? "", NO_OPERATOR));
   errors.push(...checkText(`${at}.key`, key, labelKeyProblems));
   return lenientValues
     ? errors
@@ -60,12 +68,16 @@ function checkFieldRequirement(
   { key = "", operator, values = [] }: Sent<NodeSelectorRequirement>,
 ): FieldError[] {
   const errors: FieldError[] = [];
-  if (operator !== "In" && operator !== "NotIn") errors.push(wrong(`${at}.operator`, operator ?? "", NO_OPERATOR));
+  if (operator !== "In" && operator !== "NotIn")
+    errors.push(field.invalid(`${at}.operator`, operator ?? "", NO_OPERATOR));
   else if (values.length !== 1)
     errors.push(
-      missing(`${at}.values`, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"),
+      field.required(
+        `${at}.values`,
+        "must be only one value when `operator` is 'In' or 'NotIn' for node field selector",
+      ),
     );
-  if (key !== "metadata.name") return [...errors, wrong(`${at}.key`, key, "not a valid field selector key")];
+  if (key !== "metadata.name") return [...errors, field.invalid(`${at}.key`, key, "not a valid field selector key")];
   return [
     ...errors,
     ...values.flatMap((value, index) => checkText(`${at}.values[${index}]`, value, dnsSubdomainProblems)),

@@ -1,7 +1,7 @@
 /** Validates a Node. Taint errors are reported under `metadata`, because taints were once annotations. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
-import { checkText, forbiddenField, missing, notOneOf, twice, wrong } from "../field-errors.ts";
+import { field, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
+import { checkText } from "../field-checks.ts";
 import type { Node, NodeStatus, Taint } from "../facts/core-v1.ts";
 import { checkNetwork, networkWarnings, parseNetwork } from "../networking/addresses.ts";
 import type { Sent } from "../sent.ts";
@@ -18,14 +18,14 @@ export function checkNode({ spec = {}, status = {} }: Read<Node>): FieldError[] 
   const errors = [...checkTaints(spec.taints ?? []), ...checkAmounts(status)];
   const swap = status.nodeInfo?.swap?.capacity;
   if (swap !== undefined && swap <= 0)
-    errors.push(wrong("metadata.nodeSwapStatus.capacity", swap, "must be greater than zero"));
+    errors.push(field.invalid("metadata.nodeSwapStatus.capacity", swap, "must be greater than zero"));
   errors.push(...checkFeatures(status.declaredFeatures ?? []));
   const { podCIDRs: networks = [] } = spec;
   errors.push(...networks.flatMap((network, index) => checkNetwork(`spec.podCIDRs[${index}]`, network)));
   if (networks.length > 1) {
     const families = new Set(networks.map((network) => parseNetwork(network)?.address.family));
     if (networks.length > 2 || families.size < 2)
-      errors.push(wrong("spec.podCIDRs", networks, "may specify no more than one CIDR for each IP family"));
+      errors.push(field.invalid("spec.podCIDRs", networks, "may specify no more than one CIDR for each IP family"));
   }
   return errors;
 }
@@ -36,7 +36,7 @@ export function checkNodeUpdate({ spec = {}, status = {} }: Read<Node>, { spec: 
   const seen = new Set<string>();
   for (const [index, { type, address }] of (status.addresses ?? []).entries()) {
     const key = `${type} ${address}`;
-    if (seen.has(key)) errors.push(twice(`status.addresses[${index}]`, { Type: type, Address: address }));
+    if (seen.has(key)) errors.push(field.duplicate(`status.addresses[${index}]`, { Type: type, Address: address }));
     seen.add(key);
   }
   const { podCIDRs: networks = [] } = spec;
@@ -46,12 +46,12 @@ export function checkNodeUpdate({ spec = {}, status = {} }: Read<Node>, { spec: 
       ? before.filter((network, index) => network !== networks[index]).length
       : Math.min(before.length, 1);
   for (let count = 0; count < changed; count++)
-    errors.push(forbiddenField("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid'));
+    errors.push(field.forbidden("spec.podCIDRs", 'node updates may not change podCIDR except from "" to valid'));
   if (old.providerID && old.providerID !== spec.providerID)
-    errors.push(forbiddenField("spec.providerID", 'node updates may not change providerID except from "" to valid'));
+    errors.push(field.forbidden("spec.providerID", 'node updates may not change providerID except from "" to valid'));
   errors.push(...checkTaints(spec.taints ?? []));
   if ((old.externalID ?? "") !== (spec.externalID ?? ""))
-    errors.push(forbiddenField("spec.externalID", "may not be updated"));
+    errors.push(field.forbidden("spec.externalID", "may not be updated"));
   return errors;
 }
 
@@ -62,12 +62,12 @@ function checkTaints(taints: readonly Sent<Taint>[]): FieldError[] {
     const at = `metadata.taints[${index}]`;
     const errors = checkText(`${at}.key`, key, labelKeyProblems);
     const problems = labelValueProblems(value);
-    if (problems.length > 0) errors.push(wrong(`${at}.value`, value, problems.join(";")));
-    if (!effect) errors.push(missing(`${at}.effect`));
-    else if (!EFFECTS.includes(effect)) errors.push(notOneOf(`${at}.effect`, effect, EFFECTS));
+    if (problems.length > 0) errors.push(field.invalid(`${at}.value`, value, problems.join(";")));
+    if (!effect) errors.push(field.required(`${at}.effect`));
+    else if (!EFFECTS.includes(effect)) errors.push(field.notSupported(`${at}.effect`, effect, EFFECTS));
     const pair = `${effect ?? ""} ${key}`;
     if (seen.has(pair)) {
-      const { message, ...duplicate } = twice(at, {
+      const { message, ...duplicate } = field.duplicate(at, {
         Key: key,
         Value: value,
         Effect: effect ?? "",
@@ -98,7 +98,7 @@ function checkFeatures(features: readonly string[]): FieldError[] {
     const errors: FieldError[] = [];
     if (feature.length > MAX_FEATURE_LENGTH)
       errors.push(
-        wrong(
+        field.invalid(
           at(index),
           feature,
           `invalid feature name ${JSON.stringify(feature)}: must be no more than ${MAX_FEATURE_LENGTH} characters`,
@@ -107,12 +107,12 @@ function checkFeatures(features: readonly string[]): FieldError[] {
     else if (!FEATURE.test(feature)) {
       const rule =
         "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
-      errors.push(wrong(at(index), feature, `invalid feature name ${JSON.stringify(feature)}: ${rule}`));
+      errors.push(field.invalid(at(index), feature, `invalid feature name ${JSON.stringify(feature)}: ${rule}`));
     }
     const next = features[index + 1];
-    if (next === feature) errors.push(twice(at(index + 1), next));
+    if (next === feature) errors.push(field.duplicate(at(index + 1), next));
     else if (next !== undefined && next < feature)
-      errors.push(wrong(at(index + 1), next, "list must be sorted alphabetically"));
+      errors.push(field.invalid(at(index + 1), next, "list must be sorted alphabetically"));
     return errors;
   });
 }

@@ -2,6 +2,7 @@
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import {
   compareQuantities,
+  field,
   labelKeyProblems,
   parseQuantity,
   quantityMilliValue,
@@ -15,7 +16,7 @@ import type {
   PersistentVolumeClaim as PersistentVolumeClaimFacts,
   PersistentVolumeClaimSpec,
 } from "../facts/core-v1.ts";
-import { checkText, checkUnchanged, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import { checkText, checkUnchanged } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import { STORAGE_CLASS_ANNOTATION } from "../storage/storage-class.ts";
@@ -127,7 +128,7 @@ function checkUpdate(claim: Read<PersistentVolumeClaim>, old: Read<PersistentVol
   else {
     if (annotations.now !== annotations.before)
       errors.push(
-        wrong(`metadata.annotations.${STORAGE_CLASS_ANNOTATION}`, annotations.now ?? "", "field is immutable"),
+        field.invalid(`metadata.annotations.${STORAGE_CLASS_ANNOTATION}`, annotations.now ?? "", "field is immutable"),
       );
     if (movesClass && (annotations.before === undefined || annotations.before === spec.storageClassName))
       compared = withField(compared, "storageClassName", before.storageClassName);
@@ -148,7 +149,7 @@ function checkUpdate(claim: Read<PersistentVolumeClaim>, old: Read<PersistentVol
     const show = (value: Spec): string =>
       JSON.stringify(internalForm("PersistentVolumeClaimSpec", value), undefined, 1);
     errors.push(
-      forbiddenField(
+      field.forbidden(
         "spec",
         `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n${unifiedDiff(show(expected), show(compared))}`,
       ),
@@ -160,7 +161,7 @@ function checkUpdate(claim: Read<PersistentVolumeClaim>, old: Read<PersistentVol
     compareQuantities(size, sizeOf(before.resources?.requests)) < 0 &&
     compareQuantities(size, sizeOf(old.status?.capacity)) <= 0
   ) {
-    errors.push(forbiddenField("spec.resources.requests.storage", "field can not be less than status.capacity"));
+    errors.push(field.forbidden("spec.resources.requests.storage", "field can not be less than status.capacity"));
   }
   errors.push(...checkUnchanged("volumeMode", spec.volumeMode, before.volumeMode));
   if (
@@ -170,7 +171,7 @@ function checkUpdate(claim: Read<PersistentVolumeClaim>, old: Read<PersistentVol
   ) {
     const target = spec.volumeAttributesClassName === undefined ? "nil" : "empty string";
     errors.push(
-      forbiddenField(
+      field.forbidden(
         "spec.volumeAttributesClassName",
         `update to ${target} is forbidden when status.currentVolumeAttributesClassName is not nil`,
       ),
@@ -193,12 +194,13 @@ const RESIZE_STATES = [
 ].sort();
 
 function checkStatus({ spec, status = {} }: Read<PersistentVolumeClaim>): FieldError[] {
-  const errors = spec?.accessModes?.length ? [] : [missing("Spec.accessModes")];
+  const errors = spec?.accessModes?.length ? [] : [field.required("Spec.accessModes")];
   for (const [name, text] of Object.entries(status.capacity ?? {}))
     errors.push(...checkAmount(`status.capacity[${name}]`, text));
   for (const [name, state] of Object.entries(status.allocatedResourceStatuses ?? {})) {
     errors.push(...checkResourceKey("status.allocatedResourceStatuses", name));
-    if (!RESIZE_STATES.includes(state)) errors.push(notOneOf("status.allocatedResourceStatuses", name, RESIZE_STATES));
+    if (!RESIZE_STATES.includes(state))
+      errors.push(field.notSupported("status.allocatedResourceStatuses", name, RESIZE_STATES));
   }
   for (const [name, text] of Object.entries(status.allocatedResources ?? {})) {
     const problems = checkResourceKey("status.allocatedResources", name);
@@ -209,17 +211,17 @@ function checkStatus({ spec, status = {} }: Read<PersistentVolumeClaim>): FieldE
   return errors;
 }
 
-function checkAmount(field: string, text: string | number): FieldError[] {
+function checkAmount(path: string, text: string | number): FieldError[] {
   const quantity = tryParseQuantity(text);
   return quantity && quantity.mantissa < 0n
-    ? [wrong(field, Number(quantityMilliValue(quantity) / 1000n), "must be a valid resource quantity")]
+    ? [field.invalid(path, Number(quantityMilliValue(quantity) / 1000n), "must be a valid resource quantity")]
     : [];
 }
 
-function checkResourceKey(field: string, name: string): FieldError[] {
-  const errors = checkText(field, name, labelKeyProblems);
+function checkResourceKey(path: string, name: string): FieldError[] {
+  const errors = checkText(path, name, labelKeyProblems);
   return errors.length === 0 && isNativeResource(name) && name !== "storage"
-    ? [notOneOf(field, name, ["storage"])]
+    ? [field.notSupported(path, name, ["storage"])]
     : errors;
 }
 

@@ -1,6 +1,6 @@
 /** Validates the source of a PersistentVolume: exactly one of these, each with its required fields. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, field, type FieldError } from "../../machinery/index.ts";
 import type {
   CSIPersistentVolumeSource,
   HostPathVolumeSource,
@@ -10,7 +10,7 @@ import type {
   SecretReference,
   Volume,
 } from "../facts/core-v1.ts";
-import { checkText, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import type { Sent } from "../sent.ts";
 import { checkDriverName } from "../storage/driver-names.ts";
 import { checkNoBacksteps } from "./pod-paths.ts";
@@ -61,12 +61,12 @@ export function checkSources(at: string, spec: Spec, volumeName: string): FieldE
     // As upstream does, a flex volume is validated besides another source.
     if (hasSource && source !== "flexVolume")
       errors.push(
-        forbiddenField(`${at}.${source === "cephfs" ? "cephFS" : source}`, "may not specify more than 1 volume type"),
+        field.forbidden(`${at}.${source === "cephfs" ? "cephFS" : source}`, "may not specify more than 1 volume type"),
       );
     else checkSource(errors, at, source, spec, volumeName);
     hasSource = true;
   }
-  if (!hasSource) errors.push(missing(at, "must specify a volume type"));
+  if (!hasSource) errors.push(field.required(at, "must specify a volume type"));
   return errors;
 }
 
@@ -77,8 +77,8 @@ function checkSource(errors: FieldError[], at: string, source: Source, spec: Spe
   else if (csi && source === "csi") checkCsi(errors, `${at}.csi`, csi);
   else if (local && source === "local") {
     if (local.path) checkNoBacksteps(errors, `${at}.local.path`, local.path);
-    else errors.push(missing(`${at}.local.path`));
-    if (!spec.nodeAffinity) errors.push(missing(`${at}.nodeAffinity`, "Local volume requires node affinity"));
+    else errors.push(field.required(`${at}.local.path`));
+    if (!spec.nodeAffinity) errors.push(field.required(`${at}.nodeAffinity`, "Local volume requires node affinity"));
   } else if (source !== "local") {
     // Pod volumes use the same storage systems; here the secrets have a namespace as well.
     checkRemoteVolume(errors, at, source, spec as unknown as Read<Volume>);
@@ -93,17 +93,17 @@ function checkNamespaces(
   { glusterfs, cinder, azureFile, storageos }: Spec,
 ): void {
   if (source === "glusterfs" && glusterfs?.endpointsNamespace !== undefined) {
-    const field = `${at}.glusterfs.endpointsNamespace`;
+    const path = `${at}.glusterfs.endpointsNamespace`;
     if (glusterfs.endpointsNamespace === "")
-      errors.push(wrong(field, "", "if the endpointnamespace is set, it must be a valid namespace name"));
-    else errors.push(...checkText(field, glusterfs.endpointsNamespace, dnsLabelProblems));
+      errors.push(field.invalid(path, "", "if the endpointnamespace is set, it must be a valid namespace name"));
+    else errors.push(...checkText(path, glusterfs.endpointsNamespace, dnsLabelProblems));
   }
   if (source === "cinder" && cinder?.secretRef && !cinder.secretRef.namespace)
-    errors.push(missing(`${at}.cinder.secretRef.namespace`));
+    errors.push(field.required(`${at}.cinder.secretRef.namespace`));
   if (source === "azureFile" && azureFile?.secretNamespace === "")
-    errors.push(missing(`${at}.azureFile.secretNamespace`));
+    errors.push(field.required(`${at}.azureFile.secretNamespace`));
   if (source === "storageos" && storageos?.secretRef && !storageos.secretRef.namespace)
-    errors.push(missing(`${at}.storageos.secretRef.namespace`));
+    errors.push(field.required(`${at}.storageos.secretRef.namespace`));
 }
 
 const HOST_PATH_TYPES = [
@@ -119,11 +119,12 @@ const HOST_PATH_TYPES = [
 
 function checkHostPath(errors: FieldError[], at: string, { path, type }: Read<HostPathVolumeSource>): void {
   if (!path) {
-    errors.push(missing(`${at}.path`));
+    errors.push(field.required(`${at}.path`));
     return;
   }
   checkNoBacksteps(errors, `${at}.path`, path);
-  if (type !== undefined && !HOST_PATH_TYPES.includes(type)) errors.push(notOneOf(`${at}.type`, type, HOST_PATH_TYPES));
+  if (type !== undefined && !HOST_PATH_TYPES.includes(type))
+    errors.push(field.notSupported(`${at}.type`, type, HOST_PATH_TYPES));
 }
 
 const ISCSI_NAMES: Readonly<Record<string, RegExp>> = {
@@ -140,31 +141,31 @@ function checkIscsi(
   volumeName: string,
 ): void {
   const { targetPortal = "", iqn, lun = 0, chapAuthDiscovery, chapAuthSession, secretRef, initiatorName } = iscsi;
-  const checkName = (field: string, name: string): void => {
-    if (!ISCSI_NAMES[name.slice(0, 3)]?.test(name)) errors.push(wrong(field, name, "must be valid format"));
+  const checkName = (path: string, name: string): void => {
+    if (!ISCSI_NAMES[name.slice(0, 3)]?.test(name)) errors.push(field.invalid(path, name, "must be valid format"));
   };
-  if (targetPortal === "") errors.push(missing(`${at}.targetPortal`));
+  if (targetPortal === "") errors.push(field.required(`${at}.targetPortal`));
   if (initiatorName !== undefined && `${volumeName}:${targetPortal}`.length > MAX_INITIATOR_LENGTH) {
     errors.push(
-      wrong(
+      field.invalid(
         `${at}.targetportal`,
         targetPortal,
         "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.",
       ),
     );
   }
-  if (!iqn) errors.push(missing(`${at}.iqn`));
+  if (!iqn) errors.push(field.required(`${at}.iqn`));
   else checkName(`${at}.iqn`, iqn);
-  if (lun < 0 || lun > 255) errors.push(wrong(`${at}.lun`, lun, "must be between 0 and 255, inclusive"));
-  if ((chapAuthDiscovery || chapAuthSession) && !secretRef) errors.push(missing(`${at}.secretRef`));
-  if (secretRef && !secretRef.name) errors.push(missing(`${at}.secretRef.name`));
+  if (lun < 0 || lun > 255) errors.push(field.invalid(`${at}.lun`, lun, "must be between 0 and 255, inclusive"));
+  if ((chapAuthDiscovery || chapAuthSession) && !secretRef) errors.push(field.required(`${at}.secretRef`));
+  if (secretRef && !secretRef.name) errors.push(field.required(`${at}.secretRef.name`));
   if (initiatorName !== undefined) checkName(`${at}.initiatorname`, initiatorName);
 }
 
 function checkCsi(errors: FieldError[], at: string, csi: Sent<CSIPersistentVolumeSource>): void {
   const { driver = "", volumeHandle } = csi;
   errors.push(...checkDriverName(`${at}.driver`, driver));
-  if (!volumeHandle) errors.push(missing(`${at}.volumeHandle`));
+  if (!volumeHandle) errors.push(field.required(`${at}.volumeHandle`));
   for (const secret of [
     "controllerPublishSecretRef",
     "controllerExpandSecretRef",
@@ -177,8 +178,8 @@ function checkCsi(errors: FieldError[], at: string, csi: Sent<CSIPersistentVolum
 }
 
 function checkSecret(errors: FieldError[], at: string, { name, namespace }: Sent<SecretReference>): void {
-  errors.push(...(name ? checkText(`${at}.name`, name, dnsSubdomainProblems) : [missing(`${at}.name`)]));
+  errors.push(...(name ? checkText(`${at}.name`, name, dnsSubdomainProblems) : [field.required(`${at}.name`)]));
   errors.push(
-    ...(namespace ? checkText(`${at}.namespace`, namespace, dnsLabelProblems) : [missing(`${at}.namespace`)]),
+    ...(namespace ? checkText(`${at}.namespace`, namespace, dnsLabelProblems) : [field.required(`${at}.namespace`)]),
   );
 }

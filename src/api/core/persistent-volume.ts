@@ -1,12 +1,18 @@
 /** PersistentVolume: storage that outlives pods, created by administrators or provisioners. */
 import { posix } from "node:path";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { dnsSubdomainProblems, quantityValue, tryParseQuantity, type FieldError } from "../../machinery/index.ts";
+import {
+  dnsSubdomainProblems,
+  field,
+  quantityValue,
+  tryParseQuantity,
+  type FieldError,
+} from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { PersistentVolume as PersistentVolumeFacts, PersistentVolumeSpec } from "../facts/core-v1.ts";
-import { checkText, checkUnchanged, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import { checkText, checkUnchanged } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import { STORAGE_CLASS_ANNOTATION } from "../storage/storage-class.ts";
@@ -81,20 +87,20 @@ function checkSpec(spec: Spec, name: string): FieldError[] {
     volumeMode,
     volumeAttributesClassName: attributesClass,
   } = spec;
-  const errors: FieldError[] = accessModes.length === 0 ? [missing("spec.accessModes")] : [];
+  const errors: FieldError[] = accessModes.length === 0 ? [field.required("spec.accessModes")] : [];
   errors.push(...checkAccessModes("spec.accessModes", accessModes), ...checkCapacity(capacity));
   if (policy && !RECLAIM_POLICIES.includes(policy))
-    errors.push(notOneOf("spec.persistentVolumeReclaimPolicy", policy, RECLAIM_POLICIES));
+    errors.push(field.notSupported("spec.persistentVolumeReclaimPolicy", policy, RECLAIM_POLICIES));
   if (nodeAffinity)
     errors.push(
       ...(nodeAffinity.required
         ? checkNodeSelector("spec.nodeAffinity.required", nodeAffinity.required)
-        : [missing("spec.nodeAffinity.required", "must specify required node constraints")]),
+        : [field.required("spec.nodeAffinity.required", "must specify required node constraints")]),
     );
   errors.push(...checkSources("spec", spec, name));
   if (hostPath?.path && posix.normalize(hostPath.path) === "/" && policy === "Recycle")
     errors.push(
-      forbiddenField("spec.persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'"),
+      field.forbidden("spec.persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'"),
     );
   if (storageClassName) errors.push(...checkText("spec.storageClassName", storageClassName, dnsSubdomainProblems));
   errors.push(...checkVolumeMode("spec.volumeMode", volumeMode));
@@ -102,10 +108,10 @@ function checkSpec(spec: Spec, name: string): FieldError[] {
     const at = "spec.volumeAttributesClassName";
     errors.push(
       ...(attributesClass === ""
-        ? [missing(at, "an empty string is disallowed")]
+        ? [field.required(at, "an empty string is disallowed")]
         : checkText(at, attributesClass, dnsSubdomainProblems)),
     );
-    if (!spec.csi) errors.push(missing("spec.csi", "has to be specified when using volumeAttributesClassName"));
+    if (!spec.csi) errors.push(field.required("spec.csi", "has to be specified when using volumeAttributesClassName"));
   }
   return errors;
 }
@@ -113,15 +119,15 @@ function checkSpec(spec: Spec, name: string): FieldError[] {
 function checkCapacity(capacity: Spec["capacity"]): FieldError[] {
   const at = "spec.capacity";
   const entries = Object.entries(capacity ?? {});
-  const errors = entries.length === 0 ? [missing(at)] : [];
+  const errors = entries.length === 0 ? [field.required(at)] : [];
   if (entries.length > 1 || capacity?.["storage"] === undefined)
-    errors.push(notOneOf(at, mapForm(capacity), ["storage"]));
+    errors.push(field.notSupported(at, mapForm(capacity), ["storage"]));
   for (const [name, text] of entries) {
     const quantity = tryParseQuantity(text);
     if (!quantity) continue;
     const value = quantityValue(quantity);
-    if (value < 0n) errors.push(wrong(`${at}[${name}]`, Number(value), "must be a valid resource quantity"));
-    if (quantity.mantissa <= 0n) errors.push(wrong(`${at}[${name}]`, text, "must be greater than zero"));
+    if (value < 0n) errors.push(field.invalid(`${at}[${name}]`, Number(value), "must be a valid resource quantity"));
+    if (quantity.mantissa <= 0n) errors.push(field.invalid(`${at}[${name}]`, text, "must be greater than zero"));
   }
   return errors;
 }
@@ -150,7 +156,7 @@ function checkMountOptions({ metadata, spec = {} }: Read<PersistentVolume>): Fie
   )
     return [];
   return [
-    forbiddenField(
+    field.forbidden(
       `metadata.annotations.${MOUNT_OPTIONS_ANNOTATION}`,
       "may not specify mount options for this volume type",
     ),
@@ -165,7 +171,7 @@ function checkUpdate(spec: Spec, old: Spec): FieldError[] {
   if (!equalJson(sourcePart(compared), sourcePart(old))) {
     const show = (value: Spec): string => JSON.stringify(internalForm("PersistentVolumeSource", value), undefined, 1);
     errors.push(
-      forbiddenField(
+      field.forbidden(
         "spec.persistentvolumesource",
         `spec.persistentvolumesource is immutable after creation\n${unifiedDiff(show(old), show(compared))}`,
       ),
@@ -173,7 +179,7 @@ function checkUpdate(spec: Spec, old: Spec): FieldError[] {
   }
   errors.push(...checkUnchanged("volumeMode", spec.volumeMode, old.volumeMode));
   if (old.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined)
-    errors.push(forbiddenField("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden"));
+    errors.push(field.forbidden("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden"));
   return errors;
 }
 

@@ -1,13 +1,13 @@
 /** Validates pod annotations: kubelet marks, the deletion cost, and profiles that predate their fields. */
 import { isObject, messageOf, type DeepReadonly } from "../../base/index.ts";
 import {
+  field,
   MAX_ANNOTATIONS_BYTES,
   annotationKeyProblems,
   annotationsAreTooLong,
   type FieldError,
 } from "../../machinery/index.ts";
 import type { AppArmorProfile, PodSpec, SeccompProfile } from "../facts/core-v1.ts";
-import { forbiddenField, tooLong, wrong } from "../field-errors.ts";
 import { checkDescendingPath } from "./pod-paths.ts";
 import { checkTolerations } from "./pod-scheduling.ts";
 import { containersOf } from "./pod-security.ts";
@@ -28,8 +28,8 @@ const LOCALHOST = "localhost/";
 export function checkAnnotationKeys(errors: FieldError[], at: string, annotations: Annotations | undefined): void {
   if (!annotations) return;
   for (const key of Object.keys(annotations))
-    for (const problem of annotationKeyProblems(key)) errors.push(wrong(at, key, problem));
-  if (annotationsAreTooLong(annotations)) errors.push(tooLong(at, MAX_ANNOTATIONS_BYTES));
+    for (const problem of annotationKeyProblems(key)) errors.push(field.invalid(at, key, problem));
+  if (annotationsAreTooLong(annotations)) errors.push(field.tooLong(at, MAX_ANNOTATIONS_BYTES));
 }
 
 /** Validates the annotations of a pod or template; `at` is their path. */
@@ -43,12 +43,12 @@ export function checkPodAnnotations(
   const own = (key: string): string | undefined => (Object.hasOwn(annotations, key) ? annotations[key] : undefined);
   const mirror = own(MIRROR);
   if (mirror !== undefined && !spec.nodeName)
-    errors.push(wrong(`${at}[${MIRROR}]`, mirror, "must set spec.nodeName if mirror pod annotation is set"));
+    errors.push(field.invalid(`${at}[${MIRROR}]`, mirror, "must set spec.nodeName if mirror pod annotation is set"));
   const tolerations = own(TOLERATIONS);
   if (tolerations) checkTolerationText(errors, at, tolerations);
   const cost = own(DELETION_COST);
   if (cost !== undefined && !isInt32(cost))
-    errors.push(wrong(`${at}[${DELETION_COST}]`, cost, "must be a 32bit integer"));
+    errors.push(field.invalid(`${at}[${DELETION_COST}]`, cost, "must be a 32bit integer"));
   const seccomp = own(SECCOMP_POD);
   if (seccomp !== undefined) checkSeccompText(errors, `${at}.${SECCOMP_POD}`, seccomp);
   for (const key of Object.keys(annotations))
@@ -71,17 +71,18 @@ function checkTolerationText(errors: FieldError[], at: string, text: string): vo
     parsed = JSON.parse(text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    errors.push(wrong(at, TOLERATIONS, messageOf(error)));
+    errors.push(field.invalid(at, TOLERATIONS, messageOf(error)));
     return;
   }
-  if (!Array.isArray(parsed)) errors.push(wrong(at, TOLERATIONS, "json: cannot unmarshal into a list of tolerations"));
+  if (!Array.isArray(parsed))
+    errors.push(field.invalid(at, TOLERATIONS, "json: cannot unmarshal into a list of tolerations"));
   else checkTolerations(errors, `${at}.${TOLERATIONS}`, parsed.filter(isObject));
 }
 
 function checkSeccompText(errors: FieldError[], at: string, profile: string): void {
   if (profile === "runtime/default" || profile === "docker/default" || profile === "unconfined") return;
   if (profile.startsWith(LOCALHOST)) checkDescendingPath(errors, at, profile.slice(LOCALHOST.length));
-  else errors.push(wrong(at, profile, "must be a valid seccomp profile"));
+  else errors.push(field.invalid(at, profile, "must be a valid seccomp profile"));
 }
 
 function checkAppArmorText(
@@ -92,9 +93,9 @@ function checkAppArmorText(
   spec: Read<PodSpec>,
 ): void {
   if (![...containersOf("", spec)].some(([, { name }]) => name === container))
-    errors.push(wrong(at, container, "container not found"));
+    errors.push(field.invalid(at, container, "container not found"));
   if (profile !== "" && profile !== "runtime/default" && profile !== "unconfined" && !profile.startsWith(LOCALHOST))
-    errors.push(wrong(at, profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`));
+    errors.push(field.invalid(at, profile, `invalid AppArmor profile name: ${JSON.stringify(profile)}`));
 }
 
 /** A profile set both as an annotation and as a field must be equal. */
@@ -107,7 +108,7 @@ export function checkProfilesAgree(
   if (!annotations) return;
   const own = (key: string): string | undefined => (Object.hasOwn(annotations, key) ? annotations[key] : undefined);
   const compare = (
-    field: string,
+    path: string,
     what: string,
     profile: Read<SeccompProfile> | Read<AppArmorProfile> | undefined,
     text: string | undefined,
@@ -115,22 +116,22 @@ export function checkProfilesAgree(
     if (!profile || text === undefined) return;
     const differs = disagreement(profile, text, what);
     if (differs === "type")
-      errors.push(forbiddenField(`${field}.type`, `${what} type in annotation and field must match`));
+      errors.push(field.forbidden(`${path}.type`, `${what} type in annotation and field must match`));
     else if (differs === "localhostProfile")
-      errors.push(forbiddenField(`${field}.localhostProfile`, `${what} profile in annotation and field must match`));
+      errors.push(field.forbidden(`${path}.localhostProfile`, `${what} profile in annotation and field must match`));
   };
   compare(`${at}.securityContext.seccompProfile`, "seccomp", spec.securityContext?.seccompProfile, own(SECCOMP_POD));
-  for (const [field, { name, securityContext }] of containersOf(at, spec))
+  for (const [fieldPath, { name, securityContext }] of containersOf(at, spec))
     compare(
-      `${field}.securityContext.seccompProfile`,
+      `${fieldPath}.securityContext.seccompProfile`,
       "seccomp",
       securityContext?.seccompProfile,
       own(SECCOMP_CONTAINER + name),
     );
   if (spec.os?.name === "windows") return;
-  for (const [field, { name, securityContext }] of containersOf(at, spec)) {
+  for (const [place, { name, securityContext }] of containersOf(at, spec)) {
     compare(
-      `${field}.securityContext.appArmorProfile`,
+      `${place}.securityContext.appArmorProfile`,
       "apparmor",
       securityContext?.appArmorProfile ?? spec.securityContext?.appArmorProfile,
       own(APP_ARMOR + name),
@@ -174,12 +175,12 @@ export function checkAnnotationsKept(
   for (const key of Object.keys(old)) {
     if (Object.hasOwn(annotations, key) && annotations[key] === old[key]) continue;
     if (key.startsWith(APP_ARMOR))
-      errors.push(forbiddenField(`${at}[${key}]`, "may not remove or update AppArmor annotations"));
-    if (key === MIRROR) errors.push(forbiddenField(`${at}[${key}]`, "may not remove or update mirror pod annotation"));
+      errors.push(field.forbidden(`${at}[${key}]`, "may not remove or update AppArmor annotations"));
+    if (key === MIRROR) errors.push(field.forbidden(`${at}[${key}]`, "may not remove or update mirror pod annotation"));
   }
   for (const key of Object.keys(annotations)) {
     if (Object.hasOwn(old, key)) continue;
-    if (key.startsWith(APP_ARMOR)) errors.push(forbiddenField(`${at}[${key}]`, "may not add AppArmor annotations"));
-    if (key === MIRROR) errors.push(forbiddenField(`${at}[${key}]`, "may not add mirror pod annotation"));
+    if (key.startsWith(APP_ARMOR)) errors.push(field.forbidden(`${at}[${key}]`, "may not add AppArmor annotations"));
+    if (key === MIRROR) errors.push(field.forbidden(`${at}[${key}]`, "may not add mirror pod annotation"));
   }
 }

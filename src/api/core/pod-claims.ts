@@ -1,8 +1,14 @@
 /** Validates claims that belong to a pod: the template of an ephemeral volume, and those of a StatefulSet. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, tryParseQuantity, type FieldError } from "../../machinery/index.ts";
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  field,
+  tryParseQuantity,
+  type FieldError,
+} from "../../machinery/index.ts";
 import type { PersistentVolumeClaimSpec, PersistentVolumeClaimTemplate } from "../facts/core-v1.ts";
-import { checkLabels, checkSelector, checkText, forbiddenField, missing, wrong } from "../field-errors.ts";
+import { checkLabels, checkSelector, checkText } from "../field-checks.ts";
 import { checkAccessModes, checkVolumeMode } from "./access-modes.ts";
 import { checkAnnotationKeys } from "./pod-annotations.ts";
 
@@ -36,20 +42,20 @@ export function checkClaimTemplate(
     const given = metadata as Readonly<Record<string, unknown>>;
     for (const key of METADATA)
       if (given[key] !== undefined && given[key] !== "")
-        errors.push(forbiddenField(`${at}.metadata.${key === "uid" ? "uID" : key}`, "cannot be set"));
+        errors.push(field.forbidden(`${at}.metadata.${key === "uid" ? "uID" : key}`, "cannot be set"));
   }
   checkClaimSpec(errors, `${at}.spec`, spec ?? {});
 }
 
 export function checkClaimSpec(errors: FieldError[], at: string, spec: Read<PersistentVolumeClaimSpec>): void {
   const modes = spec.accessModes ?? [];
-  if (modes.length === 0) errors.push(missing(`${at}.accessModes`, "at least 1 access mode is required"));
+  if (modes.length === 0) errors.push(field.required(`${at}.accessModes`, "at least 1 access mode is required"));
   errors.push(...checkSelector(`${at}.selector`, spec.selector));
   errors.push(...checkAccessModes(`${at}.accessModes`, modes));
   const storage = spec.resources?.requests?.["storage"];
-  if (storage === undefined) errors.push(missing(`${at}.resources[storage]`));
+  if (storage === undefined) errors.push(field.required(`${at}.resources[storage]`));
   else if ((tryParseQuantity(storage)?.mantissa ?? 0n) <= 0n)
-    errors.push(wrong(`${at}.resources[storage]`, storage, "must be greater than zero"));
+    errors.push(field.invalid(`${at}.resources[storage]`, storage, "must be greater than zero"));
   if (spec.storageClassName)
     errors.push(...checkText(`${at}.storageClassName`, spec.storageClassName, dnsSubdomainProblems));
   errors.push(...checkVolumeMode(`${at}.volumeMode`, spec.volumeMode));
@@ -69,8 +75,8 @@ function checkDataSources(
   const { namespace, ...reference } = dataSourceRef;
   if (namespace) errors.push(...checkText(`${at}.dataSourceRef.namespace`, namespace, dnsLabelProblems));
   if (!dataSource) return;
-  if (namespace) errors.push(wrong(at, {}, "may not be specified when dataSourceRef.namespace is specified"));
-  else if (!equalJson(dataSource, reference)) errors.push(wrong(at, {}, "must match dataSourceRef"));
+  if (namespace) errors.push(field.invalid(at, {}, "may not be specified when dataSourceRef.namespace is specified"));
+  else if (!equalJson(dataSource, reference)) errors.push(field.invalid(at, {}, "must match dataSourceRef"));
 }
 
 function checkDataSource(
@@ -78,9 +84,9 @@ function checkDataSource(
   at: string,
   { apiGroup = "", kind = "", name }: { readonly apiGroup?: string; readonly kind?: string; readonly name?: string },
 ): void {
-  if (!name) errors.push(missing(`${at}.name`));
-  if (kind === "") errors.push(missing(`${at}.kind`));
+  if (!name) errors.push(field.required(`${at}.name`));
+  if (kind === "") errors.push(field.required(`${at}.kind`));
   if (apiGroup === "" && kind !== "PersistentVolumeClaim")
-    errors.push(wrong(at, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"));
+    errors.push(field.invalid(at, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"));
   if (apiGroup !== "") errors.push(...checkText(`${at}.apiGroup`, apiGroup, dnsSubdomainProblems));
 }

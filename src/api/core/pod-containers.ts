@@ -1,9 +1,9 @@
 /** Validates the containers of a pod: regular, init and ephemeral ones. */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsLabelProblems, field, type FieldError } from "../../machinery/index.ts";
 import type { Container, ContainerRestartRule, EphemeralContainer, PodSpec, Volume } from "../facts/core-v1.ts";
-import { checkText, forbiddenField, missing, noSuch, notOneOf, tooMany, twice, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import { checkEnvironment } from "./pod-environment.ts";
 import { checkDevices, checkMounts } from "./pod-mounts.ts";
 import { PORT_RANGE, checkProbes, isPort, portNameProblems } from "./pod-probes.ts";
@@ -25,16 +25,16 @@ export interface ContainerContext {
 export function checkContainers(context: ContainerContext, at: string): void {
   const { errors, spec } = context;
   const containers = spec.containers ?? [];
-  if (containers.length === 0) return void errors.push(missing(at));
+  if (containers.length === 0) return void errors.push(field.required(at));
   const names = new Set<string>();
   for (const [index, container] of containers.entries()) {
-    const field = `${at}[${index}]`;
-    checkContainer(context, field, container);
+    const path = `${at}[${index}]`;
+    checkContainer(context, path, container);
     const { name = "" } = container;
-    if (names.has(name)) errors.push(twice(`${field}.name`, name));
+    if (names.has(name)) errors.push(field.duplicate(`${path}.name`, name));
     names.add(name);
-    checkProbes(errors, field, container, spec.terminationGracePeriodSeconds);
-    checkRestartPolicy(errors, field, container);
+    checkProbes(errors, path, container, spec.terminationGracePeriodSeconds);
+    checkRestartPolicy(errors, path, container);
   }
   checkHostPorts(errors, at, containers);
 }
@@ -44,28 +44,28 @@ export function checkInitContainers(context: ContainerContext, at: string): void
   if (!spec.initContainers) return;
   const names = new Set((spec.containers ?? []).map(({ name = "" }) => name));
   for (const [index, container] of spec.initContainers.entries()) {
-    const field = `${at}[${index}]`;
-    checkContainer(context, field, container);
-    checkRestartPolicy(errors, field, container);
+    const path = `${at}[${index}]`;
+    checkContainer(context, path, container);
+    checkRestartPolicy(errors, path, container);
     const { name = "" } = container;
-    if (names.has(name)) errors.push(twice(`${field}.name`, name));
+    if (names.has(name)) errors.push(field.duplicate(`${path}.name`, name));
     else if (name !== "") names.add(name);
     // Init containers run one at a time, so each is checked alone.
     checkHostPorts(errors, at, [container]);
-    if (isSidecar(container)) checkProbes(errors, field, container, spec.terminationGracePeriodSeconds);
-    else checkRunsOnce(errors, field, container);
+    if (isSidecar(container)) checkProbes(errors, path, container, spec.terminationGracePeriodSeconds);
+    else checkRunsOnce(errors, path, container);
   }
 }
 
 function checkRunsOnce(errors: FieldError[], at: string, container: Read<Container>): void {
   for (const name of ["lifecycle", "livenessProbe", "readinessProbe", "startupProbe"] as const) {
     if (container[name] !== undefined)
-      errors.push(forbiddenField(`${at}.${name}`, "may not be set for init containers without restartPolicy=Always"));
+      errors.push(field.forbidden(`${at}.${name}`, "may not be set for init containers without restartPolicy=Always"));
   }
   for (const [index, { restartPolicy }] of (container.resizePolicy ?? []).entries()) {
     if (restartPolicy === "RestartContainer")
       errors.push(
-        wrong(
+        field.invalid(
           `${at}.resizePolicy[${index}].restartPolicy`,
           restartPolicy,
           "must not be set to 'RestartContainer' for non-sidecar initContainers",
@@ -93,25 +93,25 @@ export function checkEphemeralContainers(context: ContainerContext, at: string):
   const others = new Set([...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name = "" }) => name));
   const names = new Set(others);
   for (const [index, container] of spec.ephemeralContainers.entries()) {
-    const field = `${at}[${index}]`;
-    checkContainer(context, field, container);
-    checkImageSpaces(errors, field, container);
+    const path = `${at}[${index}]`;
+    checkContainer(context, path, container);
+    checkImageSpaces(errors, path, container);
     const { name = "", targetContainerName } = container;
-    if (names.has(name)) errors.push(twice(`${field}.name`, name));
+    if (names.has(name)) errors.push(field.duplicate(`${path}.name`, name));
     names.add(name);
     if (targetContainerName && !others.has(targetContainerName))
-      errors.push(noSuch(`${field}.targetContainerName`, targetContainerName));
+      errors.push(field.notFound(`${path}.targetContainerName`, targetContainerName));
     for (const part of NOT_EPHEMERAL)
       if (isSet(container, part))
-        errors.push(forbiddenField(`${field}.${part}`, "cannot be set for an Ephemeral Container"));
+        errors.push(field.forbidden(`${path}.${part}`, "cannot be set for an Ephemeral Container"));
     for (const [place, { subPath, subPathExpr }] of (container.volumeMounts ?? []).entries()) {
       if (subPath)
         errors.push(
-          forbiddenField(`${field}.volumeMounts[${place}].subPath`, "cannot be set for an Ephemeral Container"),
+          field.forbidden(`${path}.volumeMounts[${place}].subPath`, "cannot be set for an Ephemeral Container"),
         );
       if (subPathExpr)
         errors.push(
-          forbiddenField(`${field}.volumeMounts[${place}].subPathExpr`, "cannot be set for an Ephemeral Container"),
+          field.forbidden(`${path}.volumeMounts[${place}].subPathExpr`, "cannot be set for an Ephemeral Container"),
         );
     }
   }
@@ -125,7 +125,7 @@ function isSet(container: Read<EphemeralContainer>, part: (typeof NOT_EPHEMERAL)
 /** Whitespace around an image is an error in a pod; templates once used it as a marker. */
 export function checkImageSpaces(errors: FieldError[], at: string, { image }: Read<Container>): void {
   if (image !== undefined && image.trim() !== image)
-    errors.push(wrong(`${at}.image`, image, "must not have leading or trailing whitespace"));
+    errors.push(field.invalid(`${at}.image`, image, "must not have leading or trailing whitespace"));
 }
 
 const MESSAGE_POLICIES = ["File", "FallbackToLogsOnError"];
@@ -149,19 +149,19 @@ function checkContainer(
     resizePolicy,
     securityContext,
   } = container;
-  if (!name) errors.push(missing(`${at}.name`));
+  if (!name) errors.push(field.required(`${at}.name`));
   else errors.push(...checkText(`${at}.name`, name, dnsLabelProblems));
-  if (!image) errors.push(missing(`${at}.image`));
-  if (!terminationMessagePolicy) errors.push(missing(`${at}.terminationMessagePolicy`));
+  if (!image) errors.push(field.required(`${at}.image`));
+  if (!terminationMessagePolicy) errors.push(field.required(`${at}.terminationMessagePolicy`));
   else if (!MESSAGE_POLICIES.includes(terminationMessagePolicy))
-    errors.push(notOneOf(`${at}.terminationMessagePolicy`, terminationMessagePolicy, MESSAGE_POLICIES));
+    errors.push(field.notSupported(`${at}.terminationMessagePolicy`, terminationMessagePolicy, MESSAGE_POLICIES));
   if (ports) checkPorts(errors, `${at}.ports`, ports);
   checkEnvironment(errors, at, container);
   if (volumeMounts) checkMounts(errors, `${at}.volumeMounts`, container, volumes);
   if (volumeDevices) checkDevices(errors, `${at}.volumeDevices`, container, volumes);
-  if (!imagePullPolicy) errors.push(missing(`${at}.imagePullPolicy`));
+  if (!imagePullPolicy) errors.push(field.required(`${at}.imagePullPolicy`));
   else if (!PULL_POLICIES.includes(imagePullPolicy))
-    errors.push(notOneOf(`${at}.imagePullPolicy`, imagePullPolicy, PULL_POLICIES));
+    errors.push(field.notSupported(`${at}.imagePullPolicy`, imagePullPolicy, PULL_POLICIES));
   checkContainerResources(errors, `${at}.resources`, resources, claims);
   if (resizePolicy) checkResizePolicy(errors, `${at}.resizePolicy`, resizePolicy, spec.restartPolicy);
   if (securityContext) checkSecurityContext(errors, `${at}.securityContext`, securityContext, spec.hostUsers !== false);
@@ -172,18 +172,18 @@ const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 function checkPorts(errors: FieldError[], at: string, ports: NonNullable<Read<Container>["ports"]>): void {
   const names = new Set<string>();
   for (const [index, { name, containerPort = 0, hostPort = 0, protocol }] of ports.entries()) {
-    const field = `${at}[${index}]`;
+    const path = `${at}[${index}]`;
     if (name) {
       const problems = portNameProblems(name);
-      if (problems.length > 0) errors.push(...problems.map((problem) => wrong(`${field}.name`, name, problem)));
-      else if (names.has(name)) errors.push(twice(`${field}.name`, name));
+      if (problems.length > 0) errors.push(...problems.map((problem) => field.invalid(`${path}.name`, name, problem)));
+      else if (names.has(name)) errors.push(field.duplicate(`${path}.name`, name));
       else names.add(name);
     }
-    if (containerPort === 0) errors.push(missing(`${field}.containerPort`));
-    else if (!isPort(containerPort)) errors.push(wrong(`${field}.containerPort`, containerPort, PORT_RANGE));
-    if (hostPort !== 0 && !isPort(hostPort)) errors.push(wrong(`${field}.hostPort`, hostPort, PORT_RANGE));
-    if (!protocol) errors.push(missing(`${field}.protocol`));
-    else if (!PROTOCOLS.includes(protocol)) errors.push(notOneOf(`${field}.protocol`, protocol, PROTOCOLS));
+    if (containerPort === 0) errors.push(field.required(`${path}.containerPort`));
+    else if (!isPort(containerPort)) errors.push(field.invalid(`${path}.containerPort`, containerPort, PORT_RANGE));
+    if (hostPort !== 0 && !isPort(hostPort)) errors.push(field.invalid(`${path}.hostPort`, hostPort, PORT_RANGE));
+    if (!protocol) errors.push(field.required(`${path}.protocol`));
+    else if (!PROTOCOLS.includes(protocol)) errors.push(field.notSupported(`${path}.protocol`, protocol, PROTOCOLS));
   }
 }
 
@@ -194,7 +194,7 @@ function checkHostPorts(errors: FieldError[], at: string, containers: readonly R
     for (const [place, { hostPort, hostIP = "", protocol = "" }] of (ports ?? []).entries()) {
       if (!hostPort) continue;
       const address = `${protocol}/${hostIP}/${hostPort}`;
-      if (taken?.has(address)) errors.push(twice(`${at}[${index}].ports[${place}].hostPort`, address));
+      if (taken?.has(address)) errors.push(field.duplicate(`${at}[${index}].ports[${place}].hostPort`, address));
       (taken ??= new Set()).add(address);
     }
   }
@@ -213,11 +213,11 @@ function checkRestartPolicy(
 ): void {
   if (restartPolicy === undefined) {
     if (restartPolicyRules.length === 0) return;
-    errors.push(missing(`${at}.restartPolicy`, "must specify restartPolicy when restart rules are used"));
+    errors.push(field.required(`${at}.restartPolicy`, "must specify restartPolicy when restart rules are used"));
   } else if (!RESTART_POLICIES.includes(restartPolicy))
-    errors.push(notOneOf(`${at}.restartPolicy`, restartPolicy, RESTART_POLICIES));
+    errors.push(field.notSupported(`${at}.restartPolicy`, restartPolicy, RESTART_POLICIES));
   if (restartPolicyRules.length > MAX_RESTART_RULES)
-    errors.push(tooMany(`${at}.restartPolicyRules`, restartPolicyRules.length, MAX_RESTART_RULES));
+    errors.push(field.tooMany(`${at}.restartPolicyRules`, restartPolicyRules.length, MAX_RESTART_RULES));
   for (const [index, rule] of restartPolicyRules.entries())
     checkRestartRule(errors, `${at}.restartPolicyRules[${index}]`, rule);
 }
@@ -227,12 +227,13 @@ function checkRestartRule(
   at: string,
   { action = "", exitCodes }: Read<ContainerRestartRule>,
 ): void {
-  if (!RESTART_ACTIONS.includes(action)) errors.push(notOneOf(`${at}.action`, action, RESTART_ACTIONS));
-  if (!exitCodes) return void errors.push(missing(`${at}.exitCodes`, "must be specified"));
+  if (!RESTART_ACTIONS.includes(action)) errors.push(field.notSupported(`${at}.action`, action, RESTART_ACTIONS));
+  if (!exitCodes) return void errors.push(field.required(`${at}.exitCodes`, "must be specified"));
   const { operator = "", values = [] } = exitCodes;
   if (!EXIT_CODE_OPERATORS.includes(operator))
-    errors.push(notOneOf(`${at}.exitCodes.operator`, operator, EXIT_CODE_OPERATORS));
-  if (values.length > MAX_EXIT_CODES) errors.push(tooMany(`${at}.exitCodes.values`, values.length, MAX_EXIT_CODES));
+    errors.push(field.notSupported(`${at}.exitCodes.operator`, operator, EXIT_CODE_OPERATORS));
+  if (values.length > MAX_EXIT_CODES)
+    errors.push(field.tooMany(`${at}.exitCodes.values`, values.length, MAX_EXIT_CODES));
 }
 
 const RESIZE_RESOURCES = ["cpu", "memory"];
@@ -246,13 +247,15 @@ function checkResizePolicy(
 ): void {
   const seen = new Set<string>();
   for (const [index, { resourceName = "", restartPolicy = "" }] of policies.entries()) {
-    if (seen.has(resourceName)) errors.push(twice(`${at}[${index}]`, resourceName));
+    if (seen.has(resourceName)) errors.push(field.duplicate(`${at}[${index}]`, resourceName));
     seen.add(resourceName);
-    if (resourceName === "") errors.push(missing(at));
-    else if (!RESIZE_RESOURCES.includes(resourceName)) errors.push(notOneOf(at, resourceName, RESIZE_RESOURCES));
-    if (restartPolicy === "") errors.push(missing(at));
-    else if (!RESIZE_POLICIES.includes(restartPolicy)) errors.push(notOneOf(at, restartPolicy, RESIZE_POLICIES));
+    if (resourceName === "") errors.push(field.required(at));
+    else if (!RESIZE_RESOURCES.includes(resourceName))
+      errors.push(field.notSupported(at, resourceName, RESIZE_RESOURCES));
+    if (restartPolicy === "") errors.push(field.required(at));
+    else if (!RESIZE_POLICIES.includes(restartPolicy))
+      errors.push(field.notSupported(at, restartPolicy, RESIZE_POLICIES));
     if (podRestartPolicy === "Never" && restartPolicy !== "NotRequired")
-      errors.push(wrong(at, restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'"));
+      errors.push(field.invalid(at, restartPolicy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'"));
   }
 }

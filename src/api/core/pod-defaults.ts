@@ -20,7 +20,7 @@ import type {
   Volume,
   VolumeProjection,
 } from "../facts/core-v1.ts";
-import { pullPolicyOf } from "./image-reference.ts";
+import { pullPolicyOf } from "./pull-policy.ts";
 import { containerTotals, isPodLevelResource } from "./pod-resources.ts";
 import { hasSource } from "./pod-volumes.ts";
 import { mayBeOvercommitted, roundAmounts } from "./resource-names.ts";

@@ -6,12 +6,13 @@ import {
   dataKeyProblems,
   dnsLabelProblems,
   dnsSubdomainProblems,
+  field,
   labelKeyProblems,
   tryParseQuantity,
   type FieldError,
 } from "../../machinery/index.ts";
 import type { Container, EnvVarSource, ObjectFieldSelector, ResourceFieldSelector } from "../facts/core-v1.ts";
-import { checkText, missing, notOneOf, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import { checkNoBacksteps } from "./pod-paths.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -26,26 +27,26 @@ function variableProblems(name: string): readonly string[] {
 
 export function checkEnvironment(errors: FieldError[], at: string, { env, envFrom }: Read<Container>): void {
   for (const [index, { name = "", value, valueFrom }] of (env ?? []).entries()) {
-    const field = `${at}.env[${index}]`;
-    if (name === "") errors.push(missing(`${field}.name`));
-    else errors.push(...checkText(`${field}.name`, name, variableProblems));
-    if (valueFrom) checkSource(errors, `${field}.valueFrom`, valueFrom, value ?? "");
+    const path = `${at}.env[${index}]`;
+    if (name === "") errors.push(field.required(`${path}.name`));
+    else errors.push(...checkText(`${path}.name`, name, variableProblems));
+    if (valueFrom) checkSource(errors, `${path}.valueFrom`, valueFrom, value ?? "");
   }
   for (const [index, { prefix, configMapRef, secretRef }] of (envFrom ?? []).entries()) {
-    const field = `${at}.envFrom[${index}]`;
-    if (prefix) errors.push(...checkText(`${field}.prefix`, prefix, variableProblems));
-    if (configMapRef) checkName(errors, `${field}.configMapRef.name`, configMapRef.name);
-    if (secretRef) checkName(errors, `${field}.secretRef.name`, secretRef.name);
+    const fieldPath = `${at}.envFrom[${index}]`;
+    if (prefix) errors.push(...checkText(`${fieldPath}.prefix`, prefix, variableProblems));
+    if (configMapRef) checkName(errors, `${fieldPath}.configMapRef.name`, configMapRef.name);
+    if (secretRef) checkName(errors, `${fieldPath}.secretRef.name`, secretRef.name);
     // Upstream reports the list here, not the item.
     if (!configMapRef && !secretRef)
-      errors.push(wrong(`${at}.envFrom`, "", "must specify one of: `configMapRef` or `secretRef`"));
+      errors.push(field.invalid(`${at}.envFrom`, "", "must specify one of: `configMapRef` or `secretRef`"));
     else if (configMapRef && secretRef)
-      errors.push(wrong(`${at}.envFrom`, "", "may not have more than one field specified at a time"));
+      errors.push(field.invalid(`${at}.envFrom`, "", "may not have more than one field specified at a time"));
   }
 }
 
 function checkName(errors: FieldError[], at: string, name: string | undefined): void {
-  if (!name) errors.push(missing(at));
+  if (!name) errors.push(field.required(at));
   else errors.push(...checkText(at, name, dnsSubdomainProblems));
 }
 
@@ -57,24 +58,24 @@ function checkSource(errors: FieldError[], at: string, source: Read<EnvVarSource
   if (secretKeyRef) checkKeySelector(errors, `${at}.secretKeyRef`, secretKeyRef);
   if (fileKeyRef) {
     const { key, volumeName, path } = fileKeyRef;
-    if (!key) errors.push(missing(`${at}.fileKeyRef.key`));
+    if (!key) errors.push(field.required(`${at}.fileKeyRef.key`));
     else errors.push(...checkText(`${at}.fileKeyRef.key`, key, variableProblems));
-    if (!volumeName) errors.push(missing(`${at}.fileKeyRef.volumeName`));
+    if (!volumeName) errors.push(field.required(`${at}.fileKeyRef.volumeName`));
     else errors.push(...checkText(`${at}.fileKeyRef.volumeName`, volumeName, dnsLabelProblems));
-    if (!path) errors.push(missing(`${at}.fileKeyRef.path`));
+    if (!path) errors.push(field.required(`${at}.fileKeyRef.path`));
     else checkNoBacksteps(errors, `${at}.fileKeyRef.path`, path);
   }
   const sources = [fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef, fileKeyRef].filter(Boolean).length;
   if (sources === 0)
     errors.push(
-      wrong(
+      field.invalid(
         at,
         "",
         "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
       ),
     );
-  else if (value !== "") errors.push(wrong(at, "", "may not be specified when `value` is not empty"));
-  else if (sources > 1) errors.push(wrong(at, "", "may not have more than one field specified at a time"));
+  else if (value !== "") errors.push(field.invalid(at, "", "may not be specified when `value` is not empty"));
+  else if (sources > 1) errors.push(field.invalid(at, "", "may not have more than one field specified at a time"));
 }
 
 function checkKeySelector(
@@ -83,7 +84,7 @@ function checkKeySelector(
   { name = "", key }: { readonly name?: string; readonly key?: string },
 ): void {
   errors.push(...checkText(`${at}.name`, name, dnsSubdomainProblems));
-  if (!key) errors.push(missing(`${at}.key`));
+  if (!key) errors.push(field.required(`${at}.key`));
   else errors.push(...checkText(`${at}.key`, key, dataKeyProblems));
 }
 
@@ -114,18 +115,20 @@ export function checkFieldSelector(
   { apiVersion, fieldPath }: Read<ObjectFieldSelector>,
   supported: readonly string[],
 ): void {
-  if (!apiVersion) return void errors.push(missing(`${at}.apiVersion`));
-  if (!fieldPath) return void errors.push(missing(`${at}.fieldPath`));
+  if (!apiVersion) return void errors.push(field.required(`${at}.apiVersion`));
+  if (!fieldPath) return void errors.push(field.required(`${at}.fieldPath`));
   const [, path, subscript = ""] = SUBSCRIPTED.exec(fieldPath) ?? [];
   const unknown = unknownField(apiVersion, fieldPath, path);
   if (unknown !== undefined)
-    return void errors.push(wrong(`${at}.fieldPath`, fieldPath, `error converting fieldPath: ${unknown}`));
+    return void errors.push(field.invalid(`${at}.fieldPath`, fieldPath, `error converting fieldPath: ${unknown}`));
   if (path === "metadata.annotations")
-    errors.push(...annotationKeyProblems(subscript).map((problem) => wrong(at, subscript.toLowerCase(), problem)));
+    errors.push(
+      ...annotationKeyProblems(subscript).map((problem) => field.invalid(at, subscript.toLowerCase(), problem)),
+    );
   else if (path === "metadata.labels") errors.push(...checkText(at, subscript, labelKeyProblems));
   else {
     const named = fieldPath === "spec.host" ? "spec.nodeName" : fieldPath;
-    if (!supported.includes(named)) errors.push(notOneOf(`${at}.fieldPath`, named, supported));
+    if (!supported.includes(named)) errors.push(field.notSupported(`${at}.fieldPath`, named, supported));
   }
 }
 
@@ -156,16 +159,16 @@ export function checkResourceSelector(
   { containerName, resource = "", divisor = "0" }: Read<ResourceFieldSelector>,
   inVolume: boolean,
 ): void {
-  if (inVolume && !containerName) errors.push(missing(`${at}.containerName`));
-  else if (resource === "") errors.push(missing(`${at}.resource`));
+  if (inVolume && !containerName) errors.push(field.required(`${at}.containerName`));
+  else if (resource === "") errors.push(field.required(`${at}.resource`));
   else if (!CONTAINER_FIELDS.includes(resource) && !isHugePagesField(resource))
-    errors.push(notOneOf(`${at}.resource`, resource, CONTAINER_FIELDS));
+    errors.push(field.notSupported(`${at}.resource`, resource, CONTAINER_FIELDS));
   const unit = String(divisor);
   if (tryParseQuantity(unit)?.mantissa === 0n) return;
   if (resource.endsWith(".cpu")) {
     if (unit !== "1" && unit !== "1m")
       errors.push(
-        wrong(`${at}.divisor`, resource, "only divisor's values 1m and 1 are supported with the cpu resource"),
+        field.invalid(`${at}.divisor`, resource, "only divisor's values 1m and 1 are supported with the cpu resource"),
       );
     return;
   }
@@ -178,6 +181,10 @@ export function checkResourceSelector(
         : undefined;
   if (what !== undefined && !SIZE_DIVISORS.has(unit))
     errors.push(
-      wrong(`${at}.divisor`, resource, `only divisor's values ${SIZES} are supported with the ${what} resource`),
+      field.invalid(
+        `${at}.divisor`,
+        resource,
+        `only divisor's values ${SIZES} are supported with the ${what} resource`,
+      ),
     );
 }

@@ -1,8 +1,7 @@
 /** `pods/ephemeralcontainers`: containers for debugging a running pod. They can only be added. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { Pod } from "../facts/core-v1.ts";
-import { forbiddenField } from "../field-errors.ts";
 import type { SpecPart } from "../kind.ts";
 import { MIRROR } from "./pod-annotations.ts";
 import { unifiedDiff } from "./pod-diff.ts";
@@ -25,7 +24,7 @@ export const ephemeralContainersPart: SpecPart = {
 export function checkEphemeralContainersUpdate(pod: ReadPod, old: ReadPod): FieldError[] {
   // The file of a static pod determines its mirror pod.
   if (Object.hasOwn(old.metadata.annotations ?? {}, MIRROR))
-    return [forbiddenField("[]", "static pods do not support ephemeral containers")];
+    return [field.forbidden("[]", "static pods do not support ephemeral containers")];
   const errors: FieldError[] = [];
   checkPod(errors, pod);
   checkImmutableAnnotations(errors, pod, old);
@@ -33,10 +32,10 @@ export function checkEphemeralContainersUpdate(pod: ReadPod, old: ReadPod): Fiel
   for (const before of old.spec.ephemeralContainers ?? []) {
     const now = containers.get(before.name);
     const existing = `existing ephemeral containers ${JSON.stringify(before.name)} may not be`;
-    if (!now) errors.push(forbiddenField("spec.ephemeralContainers", `${existing} removed\n`));
+    if (!now) errors.push(field.forbidden("spec.ephemeralContainers", `${existing} removed\n`));
     else if (!equalJson(now, before))
       errors.push(
-        forbiddenField("spec.ephemeralContainers", `${existing} changed\n${unifiedDiff(shown(before), shown(now))}`),
+        field.forbidden("spec.ephemeralContainers", `${existing} changed\n${unifiedDiff(shown(before), shown(now))}`),
       );
   }
   return errors;

@@ -1,13 +1,12 @@
 /** Validates the files of a volume: their modes, and the mapping from keys to paths. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { KeyToPath } from "../facts/core-v1.ts";
-import { missing, wrong } from "../field-errors.ts";
 import { checkLocalPath } from "./pod-paths.ts";
 
 export function checkMode(errors: FieldError[], at: string, mode: number | undefined): void {
   if (mode !== undefined && (mode < 0 || mode > 0o777))
-    errors.push(wrong(at, mode, "must be a number between 0 and 0777 (octal), both inclusive"));
+    errors.push(field.invalid(at, mode, "must be a number between 0 and 0777 (octal), both inclusive"));
 }
 
 /** A key of a ConfigMap or Secret that becomes a file. */
@@ -16,8 +15,8 @@ export function checkKeyToPath(
   at: string,
   { key, path, mode }: DeepReadonly<Partial<KeyToPath>>,
 ): void {
-  if (!key) errors.push(missing(`${at}.key`));
-  if (!path) errors.push(missing(`${at}.path`));
+  if (!key) errors.push(field.required(`${at}.key`));
+  if (!path) errors.push(field.required(`${at}.path`));
   checkLocalPath(errors, `${at}.path`, path ?? "");
   checkMode(errors, `${at}.mode`, mode);
 }

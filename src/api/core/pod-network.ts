@@ -1,8 +1,8 @@
 /** Validates a pod's host name, DNS configuration and host aliases. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsSubdomainProblems, field, type FieldError } from "../../machinery/index.ts";
 import type { HostAlias, PodDNSConfig, PodSpec } from "../facts/core-v1.ts";
-import { checkText, forbiddenField, missing, tooLong, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import { checkAddress } from "../networking/addresses.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -21,23 +21,25 @@ export function checkDns(
   policy: string | undefined,
 ): void {
   if (policy === "None") {
-    if (!config) return void errors.push(missing(at, "must provide `dnsConfig` when `dnsPolicy` is None"));
+    if (!config) return void errors.push(field.required(at, "must provide `dnsConfig` when `dnsPolicy` is None"));
     if (!config.nameservers?.length)
       return void errors.push(
-        missing(`${at}.nameservers`, "must provide at least one DNS nameserver when `dnsPolicy` is None"),
+        field.required(`${at}.nameservers`, "must provide at least one DNS nameserver when `dnsPolicy` is None"),
       );
   }
   if (!config) return;
   const { nameservers = [], searches = [], options = [] } = config;
   if (nameservers.length > MAX_NAMESERVERS)
-    errors.push(wrong(`${at}.nameservers`, nameservers, `must not have more than ${MAX_NAMESERVERS} nameservers`));
+    errors.push(
+      field.invalid(`${at}.nameservers`, nameservers, `must not have more than ${MAX_NAMESERVERS} nameservers`),
+    );
   for (const [index, server] of nameservers.entries())
     errors.push(...checkAddress(`${at}.nameservers[${index}]`, server));
   if (searches.length > MAX_SEARCHES)
-    errors.push(wrong(`${at}.searches`, searches, `must not have more than ${MAX_SEARCHES} search paths`));
+    errors.push(field.invalid(`${at}.searches`, searches, `must not have more than ${MAX_SEARCHES} search paths`));
   if (searches.join(" ").length > MAX_SEARCH_CHARACTERS)
     errors.push(
-      wrong(
+      field.invalid(
         `${at}.searches`,
         searches,
         `must not have more than ${MAX_SEARCH_CHARACTERS} characters (including spaces) in the search list`,
@@ -47,7 +49,7 @@ export function checkDns(
     if (search !== ".")
       errors.push(...checkText(`${at}.searches[${index}]`, search.replace(/\.$/, ""), searchProblems));
   for (const [index, { name }] of options.entries())
-    if (!name) errors.push(missing(`${at}.options[${index}]`, "must not be empty"));
+    if (!name) errors.push(field.required(`${at}.options[${index}]`, "must not be empty"));
 }
 
 /** Search domains may have underscores, which some services use in their names. */
@@ -73,7 +75,7 @@ export function checkHostNetwork(errors: FieldError[], at: string, spec: Read<Po
     for (const [place, { hostPort = 0, containerPort = 0 }] of (ports ?? []).entries()) {
       if ((isPod || hostPort !== 0) && hostPort !== containerPort)
         errors.push(
-          wrong(
+          field.invalid(
             `${at}.containers[${index}].ports[${place}].hostPort`,
             hostPort,
             "must match `containerPort` when `hostNetwork` is true",
@@ -89,9 +91,9 @@ export function checkHostnameOverride(
   { hostnameOverride, setHostnameAsFQDN, hostNetwork }: Read<PodSpec>,
 ): void {
   if (hostnameOverride === undefined) return;
-  const field = `${at}.hostnameOverride`;
-  if (setHostnameAsFQDN) errors.push(forbiddenField(field, "may not be specified when setHostnameAsFQDN is true"));
-  if (hostNetwork) errors.push(forbiddenField(field, "may not be specified when hostNetwork is true"));
-  if (hostnameOverride.length > 64) errors.push(tooLong(field, 64));
-  errors.push(...checkText(field, hostnameOverride, dnsSubdomainProblems));
+  const path = `${at}.hostnameOverride`;
+  if (setHostnameAsFQDN) errors.push(field.forbidden(path, "may not be specified when setHostnameAsFQDN is true"));
+  if (hostNetwork) errors.push(field.forbidden(path, "may not be specified when hostNetwork is true"));
+  if (hostnameOverride.length > 64) errors.push(field.tooLong(path, 64));
+  errors.push(...checkText(path, hostnameOverride, dnsSubdomainProblems));
 }

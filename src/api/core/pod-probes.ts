@@ -1,9 +1,7 @@
 /** Validates probes and lifecycle hooks of containers. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { Container, HTTPGetAction, Lifecycle, LifecycleHandler, Probe } from "../facts/core-v1.ts";
-import { forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
-
 type Read<T> = DeepReadonly<T>;
 
 export const PORT_RANGE = "must be between 1 and 65535, inclusive";
@@ -22,8 +20,9 @@ export function portNameProblems(name: string): string[] {
 }
 
 function checkPort(errors: FieldError[], at: string, port: number | string = 0): void {
-  if (typeof port === "string") errors.push(...portNameProblems(port).map((problem) => wrong(at, port, problem)));
-  else if (!isPort(port)) errors.push(wrong(at, port, PORT_RANGE));
+  if (typeof port === "string")
+    errors.push(...portNameProblems(port).map((problem) => field.invalid(at, port, problem)));
+  else if (!isPort(port)) errors.push(field.invalid(at, port, PORT_RANGE));
 }
 
 /** The termination grace period in seconds; unset when it is invalid itself. */
@@ -39,7 +38,7 @@ export function checkProbes(errors: FieldError[], at: string, container: Read<Co
     const { terminationGracePeriodSeconds } = readinessProbe;
     if (terminationGracePeriodSeconds !== undefined)
       errors.push(
-        wrong(
+        field.invalid(
           `${at}.readinessProbe.terminationGracePeriodSeconds`,
           terminationGracePeriodSeconds,
           "must not be set for readinessProbes",
@@ -60,12 +59,15 @@ const COUNTS = [
 function checkProbe(errors: FieldError[], at: string, probe: Read<Probe>, onceIsEnough: boolean): void {
   checkHandler(errors, at, probe, undefined);
   for (const name of COUNTS)
-    if ((probe[name] ?? 0) < 0) errors.push(wrong(`${at}.${name}`, probe[name], "must be greater than or equal to 0"));
+    if ((probe[name] ?? 0) < 0)
+      errors.push(field.invalid(`${at}.${name}`, probe[name], "must be greater than or equal to 0"));
   const { terminationGracePeriodSeconds, successThreshold = 0 } = probe;
   if (terminationGracePeriodSeconds !== undefined && terminationGracePeriodSeconds <= 0)
-    errors.push(wrong(`${at}.terminationGracePeriodSeconds`, terminationGracePeriodSeconds, "must be greater than 0"));
+    errors.push(
+      field.invalid(`${at}.terminationGracePeriodSeconds`, terminationGracePeriodSeconds, "must be greater than 0"),
+    );
   if (onceIsEnough && successThreshold !== 1)
-    errors.push(wrong(`${at}.successThreshold`, successThreshold, "must be 1"));
+    errors.push(field.invalid(`${at}.successThreshold`, successThreshold, "must be 1"));
 }
 
 function checkLifecycle(errors: FieldError[], at: string, { postStart, preStop }: Read<Lifecycle>, grace: Grace): void {
@@ -81,10 +83,10 @@ function checkHandler(errors: FieldError[], at: string, handler: Handler, grace:
   for (const name of HANDLERS) {
     if (handler[name] === undefined) continue;
     found += 1;
-    if (found > 1) errors.push(forbiddenField(`${at}.${name}`, "may not specify more than 1 handler type"));
+    if (found > 1) errors.push(field.forbidden(`${at}.${name}`, "may not specify more than 1 handler type"));
     else checkAction(errors, `${at}.${name}`, name, handler, grace);
   }
-  if (found === 0) errors.push(missing(at, "must specify a handler type"));
+  if (found === 0) errors.push(field.required(at, "must specify a handler type"));
 }
 
 function checkAction(
@@ -95,12 +97,14 @@ function checkAction(
   grace: Grace,
 ): void {
   if (name === "exec") {
-    if ((exec?.command ?? []).length === 0) errors.push(missing(`${at}.command`));
+    if ((exec?.command ?? []).length === 0) errors.push(field.required(`${at}.command`));
   } else if (name === "httpGet") checkHttpGet(errors, at, httpGet ?? { port: 0 });
   else if (name === "sleep") {
     const seconds = sleep?.seconds ?? 0;
     if (grace !== undefined && (seconds < 0 || seconds > grace))
-      errors.push(wrong(at, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${grace})`));
+      errors.push(
+        field.invalid(at, seconds, `must be non-negative and less than terminationGracePeriodSeconds (${grace})`),
+      );
   } else checkPort(errors, `${at}.port`, name === "grpc" ? grpc?.port : tcpSocket?.port);
 }
 
@@ -113,9 +117,9 @@ function checkHttpGet(
   at: string,
   { path, port, scheme, httpHeaders }: Read<HTTPGetAction>,
 ): void {
-  if (!path) errors.push(missing(`${at}.path`));
+  if (!path) errors.push(field.required(`${at}.path`));
   checkPort(errors, `${at}.port`, port);
-  if (!SCHEMES.includes(scheme ?? "")) errors.push(notOneOf(`${at}.scheme`, scheme ?? "", SCHEMES));
+  if (!SCHEMES.includes(scheme ?? "")) errors.push(field.notSupported(`${at}.scheme`, scheme ?? "", SCHEMES));
   for (const { name = "" } of httpHeaders ?? [])
-    if (!/^[-A-Za-z0-9]+$/.test(name)) errors.push(wrong(`${at}.httpHeaders`, name, HEADER_RULE));
+    if (!/^[-A-Za-z0-9]+$/.test(name)) errors.push(field.invalid(`${at}.httpHeaders`, name, HEADER_RULE));
 }

@@ -1,9 +1,8 @@
 /** Validates projected volumes: secrets, ConfigMaps, pod fields and service account tokens. */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { DownwardAPIVolumeFile, KeyToPath, ProjectedVolumeSource } from "../facts/core-v1.ts";
-import { forbiddenField, missing, wrong } from "../field-errors.ts";
 import { FILE_FIELDS, checkFieldSelector, checkResourceSelector } from "./pod-environment.ts";
 import { checkKeyToPath, checkMode } from "./pod-files.ts";
 import { checkLocalPath } from "./pod-paths.ts";
@@ -19,54 +18,54 @@ export function checkDownwardFile(
   at: string,
   { path = "", fieldRef, resourceFieldRef, mode }: Read<DownwardAPIVolumeFile>,
 ): void {
-  if (path === "") errors.push(missing(`${at}.path`));
+  if (path === "") errors.push(field.required(`${at}.path`));
   checkLocalPath(errors, `${at}.path`, path);
   if (fieldRef) {
     checkFieldSelector(errors, `${at}.fieldRef`, fieldRef, FILE_FIELDS);
     if (resourceFieldRef)
-      errors.push(wrong(at, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"));
+      errors.push(field.invalid(at, "resource", "fieldRef and resourceFieldRef can not be specified simultaneously"));
   } else if (resourceFieldRef) checkResourceSelector(errors, `${at}.resourceFieldRef`, resourceFieldRef, true);
-  else errors.push(missing(at, "one of fieldRef and resourceFieldRef is required"));
+  else errors.push(field.required(at, "one of fieldRef and resourceFieldRef is required"));
   checkMode(errors, `${at}.mode`, mode);
 }
 
 export function checkProjection(errors: FieldError[], at: string, { sources }: Read<ProjectedVolumeSource>): void {
   const paths = new Set<string>();
   const claim = (path: string, shown: string): void => {
-    if (path !== "" && paths.has(path)) errors.push(wrong(at, shown, "conflicting duplicate paths"));
+    if (path !== "" && paths.has(path)) errors.push(field.invalid(at, shown, "conflicting duplicate paths"));
     paths.add(path);
   };
   for (const [index, { secret, configMap, downwardAPI, serviceAccountToken }] of (sources ?? []).entries()) {
-    const field = `${at}.sources[${index}]`;
-    if (secret) checkItems(errors, `${field}.secret`, secret, claim);
-    if (configMap) checkItems(errors, `${field}.configMap`, configMap, claim);
+    const fieldPath = `${at}.sources[${index}]`;
+    if (secret) checkItems(errors, `${fieldPath}.secret`, secret, claim);
+    if (configMap) checkItems(errors, `${fieldPath}.configMap`, configMap, claim);
     for (const file of downwardAPI?.items ?? []) {
-      checkDownwardFile(errors, `${field}.downwardAPI`, file);
+      checkDownwardFile(errors, `${fieldPath}.downwardAPI`, file);
       claim(file.path ?? "", file.path ?? "");
     }
     if (serviceAccountToken) {
       const { expirationSeconds = 0, path } = serviceAccountToken;
       if (expirationSeconds < MIN_TOKEN_SECONDS)
         errors.push(
-          wrong(
-            `${field}.serviceAccountToken.expirationSeconds`,
+          field.invalid(
+            `${fieldPath}.serviceAccountToken.expirationSeconds`,
             expirationSeconds,
             "may not specify a duration less than 10 minutes",
           ),
         );
       if (expirationSeconds > MAX_TOKEN_SECONDS)
         errors.push(
-          wrong(
-            `${field}.serviceAccountToken.expirationSeconds`,
+          field.invalid(
+            `${fieldPath}.serviceAccountToken.expirationSeconds`,
             expirationSeconds,
             "may not specify a duration larger than 2^32 seconds",
           ),
         );
-      if (!path) errors.push(missing(`${at}.path`));
+      if (!path) errors.push(field.required(`${at}.path`));
       else checkLocalPath(errors, `${at}.path`, path);
     }
     if ([secret, configMap, downwardAPI, serviceAccountToken].filter(Boolean).length > 1)
-      errors.push(forbiddenField(field, "may not specify more than 1 volume type per source"));
+      errors.push(field.forbidden(fieldPath, "may not specify more than 1 volume type per source"));
   }
 }
 
@@ -76,7 +75,7 @@ function checkItems(
   { name = "", items }: { readonly name?: string; readonly items?: readonly Read<KeyToPath>[] },
   claim: (path: string, shown: string) => void,
 ): void {
-  if (name === "") errors.push(missing(`${at}.name`));
+  if (name === "") errors.push(field.required(`${at}.name`));
   for (const [index, item] of (items ?? []).entries()) {
     checkKeyToPath(errors, `${at}.items[${index}]`, item);
     claim(item.path ?? "", name);

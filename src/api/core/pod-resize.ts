@@ -1,8 +1,7 @@
 /** `pods/resize`: changes the cpu and memory of a running pod and its containers. All other fields are kept. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { Container, Pod, PodSpec, ResourceRequirements } from "../facts/core-v1.ts";
-import { forbiddenField, wrong } from "../field-errors.ts";
 import type { SpecPart } from "../kind.ts";
 import { MIRROR } from "./pod-annotations.ts";
 import { qosClassOf } from "./pod-prepare.ts";
@@ -52,16 +51,18 @@ function withResources(
 
 export function checkResize(pod: ReadPod, old: ReadPod): FieldError[] {
   if (Object.hasOwn(old.metadata.annotations ?? {}, MIRROR))
-    return [forbiddenField("[]", "static pods cannot be resized")];
-  if (old.spec.os?.name === "windows") return [forbiddenField("[]", "windows pods cannot be resized")];
+    return [field.forbidden("[]", "static pods cannot be resized")];
+  if (old.spec.os?.name === "windows") return [field.forbidden("[]", "windows pods cannot be resized")];
   const errors: FieldError[] = [];
   checkPod(errors, pod);
   if ((old.status?.qosClass || qosClassOf(old.spec)) !== qosClassOf(pod.spec))
-    errors.push(wrong("spec", old.status?.qosClass ?? "", "Pod QOS Class may not change as a result of resizing"));
-  if (!mayBeResized(old)) errors.push(forbiddenField("spec", "Pod running on node without support for resize"));
+    errors.push(
+      field.invalid("spec", old.status?.qosClass ?? "", "Pod QOS Class may not change as a result of resizing"),
+    );
+  if (!mayBeResized(old)) errors.push(field.forbidden("spec", "Pod running on node without support for resize"));
   checkPodLevel(errors, pod.spec.resources, old.spec.resources);
   if (old.status?.nodeAllocatableResourceClaimStatuses?.length)
-    errors.push(forbiddenField("spec", "pods with node allocatable resource claims cannot be resized"));
+    errors.push(field.forbidden("spec", "pods with node allocatable resource claims cannot be resized"));
   if (!checkSameContainers(errors, pod.spec, old.spec)) return errors;
   checkNothingRemoved(errors, pod.spec, old.spec);
   checkOnlyAmounts(errors, pod.spec, old.spec);
@@ -80,18 +81,18 @@ const isStated = (resources: Resources | undefined): boolean =>
 function checkPodLevel(errors: FieldError[], now: Resources | undefined, before: Resources | undefined): void {
   if (!isStated(now) && !isStated(before)) return;
   if (before && !now) {
-    errors.push(forbiddenField("spec.resources", "pod-level resources cannot be removed"));
+    errors.push(field.forbidden("spec.resources", "pod-level resources cannot be removed"));
     return;
   }
   if (before && isRemoved(now?.requests, before.requests))
-    errors.push(forbiddenField("spec.resources.requests", "pod-level resource requests cannot be removed"));
+    errors.push(field.forbidden("spec.resources.requests", "pod-level resource requests cannot be removed"));
   if (before && isRemoved(now?.limits, before.limits))
-    errors.push(forbiddenField("spec.resources.limits", "pod-level resource limits cannot be removed"));
+    errors.push(field.forbidden("spec.resources.limits", "pod-level resource limits cannot be removed"));
   if (
     !equalJson(otherThanCpuAndMemory(now), otherThanCpuAndMemory(before)) ||
     !equalJson(now?.claims ?? [], before?.claims ?? [])
   )
-    errors.push(forbiddenField("spec", "only cpu and memory resources are mutable at pod-level"));
+    errors.push(field.forbidden("spec", "only cpu and memory resources are mutable at pod-level"));
 }
 
 function checkSameContainers(errors: FieldError[], spec: ReadSpec, old: ReadSpec): boolean {
@@ -100,12 +101,12 @@ function checkSameContainers(errors: FieldError[], spec: ReadSpec, old: ReadSpec
     const containers = spec[list] ?? [];
     const former = old[list] ?? [];
     if (containers.length !== former.length)
-      errors.push(forbiddenField(`spec.${list}`, `${list} may not be added or removed on resize`));
+      errors.push(field.forbidden(`spec.${list}`, `${list} may not be added or removed on resize`));
     else
       for (const [index, { name }] of former.entries())
         if (containers[index]?.name !== name)
           errors.push(
-            forbiddenField(`spec.${list}[${index}].name`, `${list} may not be renamed or reordered on resize`),
+            field.forbidden(`spec.${list}[${index}].name`, `${list} may not be renamed or reordered on resize`),
           );
   }
   return errors.length === before;
@@ -117,9 +118,9 @@ function checkNothingRemoved(errors: FieldError[], spec: ReadSpec, old: ReadSpec
       const now = spec[list]?.[index]?.resources;
       const at = `spec.${list}[${index}].resources`;
       if (isRemoved(now?.requests, before?.requests))
-        errors.push(forbiddenField(`${at}.requests`, "resource requests cannot be removed"));
+        errors.push(field.forbidden(`${at}.requests`, "resource requests cannot be removed"));
       if (isRemoved(now?.limits, before?.limits))
-        errors.push(forbiddenField(`${at}.limits`, "resource limits cannot be removed"));
+        errors.push(field.forbidden(`${at}.limits`, "resource limits cannot be removed"));
     }
   }
 }
@@ -127,18 +128,18 @@ function checkNothingRemoved(errors: FieldError[], spec: ReadSpec, old: ReadSpec
 function checkOnlyAmounts(errors: FieldError[], spec: ReadSpec, old: ReadSpec): void {
   for (const [index, container] of (spec.containers ?? []).entries()) {
     if (!differsInAmounts(container, old.containers[index]))
-      errors.push(forbiddenField("spec", "only cpu and memory resources are mutable"));
+      errors.push(field.forbidden("spec", "only cpu and memory resources are mutable"));
   }
   for (const [index, container] of (spec.initContainers ?? []).entries()) {
     const at = `spec.initContainers[${index}]`;
     const before = old.initContainers?.[index];
     if (!differsInAmounts(container, before))
-      errors.push(forbiddenField(at, "only cpu and memory resources for init or sidecar containers are mutable"));
+      errors.push(field.forbidden(at, "only cpu and memory resources for init or sidecar containers are mutable"));
     if (isSidecar(container) || equalJson(container, before)) continue;
     const restarts = (container.resizePolicy ?? []).filter(({ restartPolicy }) => restartPolicy === "RestartContainer");
     for (const _ of restarts)
       errors.push(
-        forbiddenField(at, "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"),
+        field.forbidden(at, "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"),
       );
   }
 }

@@ -4,6 +4,7 @@ import {
   addQuantities,
   compareQuantities,
   dnsLabelProblems,
+  field,
   formatQuantity,
   parseQuantity,
   quantityMilliValue,
@@ -13,7 +14,7 @@ import {
   type Quantity,
 } from "../../machinery/index.ts";
 import type { Container, PodSpec, ResourceRequirements } from "../facts/core-v1.ts";
-import { checkText, forbiddenField, missing, notOneOf, twice, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import {
   checkContainerResourceName,
   checkResourceAmount,
@@ -35,9 +36,9 @@ export const isPodLevelResource = (name: string): boolean => name === "cpu" || n
 /** An amount whose form was already checked. */
 export const amountOf = (amount: string | number): Quantity => tryParseQuantity(amount) ?? parseQuantity("0");
 
-function checkPodResourceName(field: string, name: string): FieldError[] {
-  const errors = checkResourceName(field, name);
-  return errors.length > 0 || isPodLevelResource(name) ? errors : [notOneOf(field, name, ["cpu", "memory"])];
+function checkPodResourceName(path: string, name: string): FieldError[] {
+  const errors = checkResourceName(path, name);
+  return errors.length > 0 || isPodLevelResource(name) ? errors : [field.notSupported(path, name, ["cpu", "memory"])];
 }
 
 function checkHugePages(errors: FieldError[], at: string, name: string, amount: string): void {
@@ -47,7 +48,7 @@ function checkHugePages(errors: FieldError[], at: string, name: string, amount: 
     page.mantissa > 0n &&
     quantityMilliValue(page) % 1000n === 0n &&
     quantityValue(amountOf(amount)) % quantityValue(page) === 0n;
-  if (!fits) errors.push(wrong(at, amount, `${amount} is not positive integer multiple of ${name}`));
+  if (!fits) errors.push(field.invalid(at, amount, `${amount} is not positive integer multiple of ${name}`));
 }
 
 const isCpuOrMemory = (name: string): boolean => name === "cpu" || name === "memory";
@@ -74,25 +75,25 @@ function checkRequirements(
   let hasCpuOrMemory = false;
   let hasHugePages = false;
   for (const name of Object.keys(limits)) {
-    const field = `${at}.limits[${name}]`;
+    const path = `${at}.limits[${name}]`;
     const limit = String(limits[name]);
-    if (!COMPUTE.has(name) || isPod) errors.push(...checkName(field, name));
-    if (!COMPUTE.has(name) || limit.startsWith("-")) errors.push(...checkResourceAmount(field, name, limit));
-    if (isHugePages(name)) checkHugePages(errors, field, name, limit);
+    if (!COMPUTE.has(name) || isPod) errors.push(...checkName(path, name));
+    if (!COMPUTE.has(name) || limit.startsWith("-")) errors.push(...checkResourceAmount(path, name, limit));
+    if (isHugePages(name)) checkHugePages(errors, path, name, limit);
     hasHugePages ||= isHugePages(name);
     hasCpuOrMemory ||= isCpuOrMemory(name);
   }
   for (const name of Object.keys(requests)) {
-    const field = `${at}.requests[${name}]`;
+    const fieldPath = `${at}.requests[${name}]`;
     const request = String(requests[name]);
-    if (!COMPUTE.has(name) || isPod) errors.push(...checkName(field, name));
-    if (!COMPUTE.has(name) || request.startsWith("-")) errors.push(...checkResourceAmount(field, name, request));
+    if (!COMPUTE.has(name) || isPod) errors.push(...checkName(fieldPath, name));
+    if (!COMPUTE.has(name) || request.startsWith("-")) errors.push(...checkResourceAmount(fieldPath, name, request));
     checkAgainstLimit(errors, at, name, request, limits[name]);
-    if (isHugePages(name)) checkHugePages(errors, field, name, request);
+    if (isHugePages(name)) checkHugePages(errors, fieldPath, name, request);
     hasHugePages ||= isHugePages(name);
     hasCpuOrMemory ||= isCpuOrMemory(name);
   }
-  if (hasHugePages && !hasCpuOrMemory) errors.push(forbiddenField(at, "HugePages require cpu or memory"));
+  if (hasHugePages && !hasCpuOrMemory) errors.push(field.forbidden(at, "HugePages require cpu or memory"));
   if (claims) checkClaims(errors, `${at}.claims`, claims, claimNames);
 }
 
@@ -105,15 +106,15 @@ function checkAgainstLimit(
 ): void {
   if (limit === undefined) {
     if (!mayBeOvercommitted(name))
-      errors.push(missing(`${at}.limits`, "Limit must be set for non overcommitable resources"));
+      errors.push(field.required(`${at}.limits`, "Limit must be set for non overcommitable resources"));
     return;
   }
   if (limit === request) return;
   const order = compareQuantities(amountOf(request), amountOf(limit));
   if (order !== 0 && !mayBeOvercommitted(name))
-    errors.push(wrong(`${at}.requests`, request, `must be equal to ${name} limit of ${limit}`));
+    errors.push(field.invalid(`${at}.requests`, request, `must be equal to ${name} limit of ${limit}`));
   else if (order > 0)
-    errors.push(wrong(`${at}.requests`, request, `must be less than or equal to ${name} limit of ${limit}`));
+    errors.push(field.invalid(`${at}.requests`, request, `must be less than or equal to ${name} limit of ${limit}`));
 }
 
 function checkClaims(
@@ -124,27 +125,23 @@ function checkClaims(
 ): void {
   const seen = new Set<string>();
   for (const [index, { name = "", request = "" }] of claims.entries()) {
-    const field = `${at}[${index}]`;
+    const path = `${at}[${index}]`;
     if (name === "") {
-      errors.push(missing(field));
+      errors.push(field.required(path));
       continue;
     }
-    if (seen.has(name)) errors.push(twice(field, name));
+    if (seen.has(name)) errors.push(field.duplicate(path, name));
     else {
-      if (request !== "") errors.push(...checkText(`${field}.request`, request, dnsLabelProblems));
+      if (request !== "") errors.push(...checkText(`${path}.request`, request, dnsLabelProblems));
       const key = request === "" ? name : `${name}/${request}`;
-      if (seen.has(key)) errors.push(twice(field, key));
+      if (seen.has(key)) errors.push(field.duplicate(path, key));
       else if (request === "")
-        for (const other of seen) if (other.startsWith(`${name}/`)) errors.push(twice(field, name));
+        for (const other of seen) if (other.startsWith(`${name}/`)) errors.push(field.duplicate(path, name));
       seen.add(key);
     }
     if (!claimNames.has(name)) {
       const known = claimNames.size === 0 ? " which is empty" : `: ${[...claimNames].sort().join(", ")}`;
-      errors.push({
-        type: "NotFound",
-        field,
-        message: `Not found: ${JSON.stringify(name)}: must be one of the names in pod.spec.resourceClaims${known}`,
-      });
+      errors.push(field.notFound(path, name, `must be one of the names in pod.spec.resourceClaims${known}`));
     }
   }
 }
@@ -158,14 +155,14 @@ export function checkPodResources(
 ): void {
   const { resources } = spec;
   if (!resources) return;
-  const field = `${at}.resources`;
+  const path = `${at}.resources`;
   if (spec.os?.name === "windows") {
-    errors.push(forbiddenField(field, "may not be set for a windows pod"));
+    errors.push(field.forbidden(path, "may not be set for a windows pod"));
     return;
   }
   if (resources.claims)
-    errors.push(forbiddenField(`${field}.claims`, "claims may not be set for Resources at pod-level"));
-  checkRequirements(errors, field, resources, claimNames, checkPodResourceName);
+    errors.push(field.forbidden(`${path}.claims`, "claims may not be set for Resources at pod-level"));
+  checkRequirements(errors, path, resources, claimNames, checkPodResourceName);
   const { requests = {}, limits = {} } = resources;
   const needed = containerTotals(spec, "requests");
   for (const name of Object.keys(needed)) {
@@ -173,8 +170,8 @@ export function checkPodResources(
     const total = needed[name];
     if (own !== undefined && total && compareQuantities(total, amountOf(own)) > 0)
       errors.push(
-        wrong(
-          `${field}.requests[${name}]`,
+        field.invalid(
+          `${path}.requests[${name}]`,
           own,
           `must be greater than or equal to aggregate container requests of ${formatQuantity(total)}`,
         ),
@@ -186,8 +183,8 @@ export function checkPodResources(
     const total = allowed[name];
     if (own !== undefined && total && compareQuantities(total, amountOf(own)) > 0)
       errors.push(
-        wrong(
-          `${field}.limits[${name}]`,
+        field.invalid(
+          `${path}.limits[${name}]`,
           own,
           `must be greater than or equal to aggregate container limits of ${formatQuantity(total)}`,
         ),
@@ -198,8 +195,8 @@ export function checkPodResources(
       const own = limits[name];
       if (own !== undefined && compareQuantities(amountOf(limit), amountOf(own)) > 0)
         errors.push(
-          wrong(
-            `${field}.containers[${index}][${name}].limits`,
+          field.invalid(
+            `${path}.containers[${index}][${name}].limits`,
             limit,
             `must be less than or equal to pod limits of ${own}`,
           ),

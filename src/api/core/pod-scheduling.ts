@@ -1,7 +1,13 @@
 /** Validates where pods may run: affinities, tolerations and topology spread constraints. */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
+import {
+  dnsLabelProblems,
+  field,
+  labelKeyProblems,
+  labelValueProblems,
+  type FieldError,
+} from "../../machinery/index.ts";
 import type {
   Affinity,
   PodAffinity,
@@ -11,7 +17,7 @@ import type {
   TopologySpreadConstraint,
 } from "../facts/core-v1.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
-import { checkSelector, checkText, forbiddenField, missing, notOneOf, twice, wrong } from "../field-errors.ts";
+import { checkSelector, checkText } from "../field-checks.ts";
 import { checkNodeSelector, checkNodeSelectorTerm } from "./node-selector.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -27,16 +33,16 @@ export function checkAffinity(
   for (const [index, { weight = 0, preference }] of (
     nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []
   ).entries()) {
-    const field = `${at}.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
-    checkWeight(errors, field, weight);
-    errors.push(...checkNodeSelectorTerm(`${field}.preference`, preference ?? {}, true));
+    const path = `${at}.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
+    checkWeight(errors, path, weight);
+    errors.push(...checkNodeSelectorTerm(`${path}.preference`, preference ?? {}, true));
   }
   if (podAffinity) checkPodAffinity(errors, `${at}.podAffinity`, podAffinity);
   if (podAntiAffinity) checkPodAffinity(errors, `${at}.podAntiAffinity`, podAntiAffinity);
 }
 
 function checkWeight(errors: FieldError[], at: string, weight: number): void {
-  if (weight <= 0 || weight > 100) errors.push(wrong(`${at}.weight`, weight, "must be in the range 1-100"));
+  if (weight <= 0 || weight > 100) errors.push(field.invalid(`${at}.weight`, weight, "must be in the range 1-100"));
 }
 
 function checkPodAffinity(
@@ -50,9 +56,9 @@ function checkPodAffinity(
   for (const [index, term] of (required ?? []).entries())
     checkPodAffinityTerm(errors, `${at}.requiredDuringSchedulingIgnoredDuringExecution[${index}]`, term);
   for (const [index, { weight = 0, podAffinityTerm }] of (preferred ?? []).entries()) {
-    const field = `${at}.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
-    checkWeight(errors, field, weight);
-    checkPodAffinityTerm(errors, `${field}.podAffinityTerm`, podAffinityTerm ?? { topologyKey: "" });
+    const path = `${at}.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
+    checkWeight(errors, path, weight);
+    checkPodAffinityTerm(errors, `${path}.podAffinityTerm`, podAffinityTerm ?? { topologyKey: "" });
   }
 }
 
@@ -74,7 +80,7 @@ function checkPodAffinityTerm(
   );
   for (const name of namespaces ?? []) errors.push(...checkText(`${at}.namespace`, name, dnsLabelProblems));
   checkLabelKeys(errors, at, matchLabelKeys, mismatchLabelKeys, labelSelector);
-  if (topologyKey === "") errors.push(missing(`${at}.topologyKey`, "can not be empty"));
+  if (topologyKey === "") errors.push(field.required(`${at}.topologyKey`, "can not be empty"));
   errors.push(...checkText(`${at}.topologyKey`, topologyKey, labelKeyProblems));
 }
 
@@ -91,7 +97,7 @@ function checkLabelKeys(
     ["mismatchLabelKeys", mismatch],
   ] as const) {
     if (keys.length === 0) continue;
-    if (!selector) errors.push(forbiddenField(`${at}.${name}`, "must not be specified when labelSelector is not set"));
+    if (!selector) errors.push(field.forbidden(`${at}.${name}`, "must not be specified when labelSelector is not set"));
     else
       for (const [index, key] of keys.entries())
         errors.push(...checkText(`${at}.${name}[${index}]`, key, labelKeyProblems));
@@ -101,13 +107,15 @@ function checkLabelKeys(
     for (const { key } of selector.matchExpressions ?? []) {
       const index = match.lastIndexOf(key);
       if (index >= 0 && stated.has(key))
-        errors.push(wrong(`${at}[${index}]`, key, "exists in both matchLabelKeys and labelSelector"));
+        errors.push(field.invalid(`${at}[${index}]`, key, "exists in both matchLabelKeys and labelSelector"));
       stated.add(key);
     }
   }
   for (const [index, key] of match.entries())
     if (mismatch.includes(key))
-      errors.push(wrong(`${at}.matchLabelKeys[${index}]`, key, "exists in both matchLabelKeys and mismatchLabelKeys"));
+      errors.push(
+        field.invalid(`${at}.matchLabelKeys[${index}]`, key, "exists in both matchLabelKeys and mismatchLabelKeys"),
+      );
 }
 
 const UNSATISFIABLE = ["DoNotSchedule", "ScheduleAnyway"];
@@ -119,7 +127,7 @@ export function checkSpread(
   constraints: readonly Read<TopologySpreadConstraint>[],
 ): void {
   for (const [index, constraint] of constraints.entries()) {
-    const field = `${at}[${index}]`;
+    const path = `${at}[${index}]`;
     const {
       maxSkew = 0,
       topologyKey = "",
@@ -130,34 +138,36 @@ export function checkSpread(
       matchLabelKeys,
       labelSelector,
     } = constraint;
-    if (maxSkew <= 0) errors.push(wrong(`${field}.maxSkew`, maxSkew, "must be greater than zero"));
-    if (topologyKey === "") errors.push(missing(`${field}.topologyKey`, "can not be empty"));
+    if (maxSkew <= 0) errors.push(field.invalid(`${path}.maxSkew`, maxSkew, "must be greater than zero"));
+    if (topologyKey === "") errors.push(field.required(`${path}.topologyKey`, "can not be empty"));
     if (!UNSATISFIABLE.includes(whenUnsatisfiable))
-      errors.push(notOneOf(`${field}.whenUnsatisfiable`, whenUnsatisfiable, UNSATISFIABLE));
+      errors.push(field.notSupported(`${path}.whenUnsatisfiable`, whenUnsatisfiable, UNSATISFIABLE));
     const repeated = constraints
       .slice(index + 1)
       .some(
         (other) => (other.topologyKey ?? "") === topologyKey && (other.whenUnsatisfiable ?? "") === whenUnsatisfiable,
       );
     if (repeated)
-      errors.push(twice(`${field}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${whenUnsatisfiable}}`));
+      errors.push(
+        field.duplicate(`${path}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${whenUnsatisfiable}}`),
+      );
     if (minDomains !== undefined) {
-      if (minDomains <= 0) errors.push(wrong(`${field}.minDomains`, minDomains, "must be greater than zero"));
+      if (minDomains <= 0) errors.push(field.invalid(`${path}.minDomains`, minDomains, "must be greater than zero"));
       if (whenUnsatisfiable !== "DoNotSchedule")
         errors.push(
-          wrong(
-            `${field}.minDomains`,
+          field.invalid(
+            `${path}.minDomains`,
             minDomains,
             `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${whenUnsatisfiable}`,
           ),
         );
     }
     if (nodeAffinityPolicy !== undefined && !INCLUSION.includes(nodeAffinityPolicy))
-      errors.push(notOneOf(`${field}.nodeAffinityPolicy`, nodeAffinityPolicy, INCLUSION));
+      errors.push(field.notSupported(`${path}.nodeAffinityPolicy`, nodeAffinityPolicy, INCLUSION));
     if (nodeTaintsPolicy !== undefined && !INCLUSION.includes(nodeTaintsPolicy))
-      errors.push(notOneOf(`${field}.nodeTaintsPolicy`, nodeTaintsPolicy, INCLUSION));
-    checkLabelKeys(errors, field, matchLabelKeys, undefined, labelSelector);
-    errors.push(...checkSelector(`${field}.labelSelector`, labelSelector));
+      errors.push(field.notSupported(`${path}.nodeTaintsPolicy`, nodeTaintsPolicy, INCLUSION));
+    checkLabelKeys(errors, path, matchLabelKeys, undefined, labelSelector);
+    errors.push(...checkSelector(`${path}.labelSelector`, labelSelector));
   }
 }
 
@@ -165,7 +175,7 @@ export function checkGates(errors: FieldError[], at: string, gates: readonly Rea
   const seen = new Set<string>();
   for (const [index, { name = "" }] of gates.entries()) {
     errors.push(...checkText(`${at}[${index}]`, name, labelKeyProblems));
-    if (seen.has(name)) errors.push(twice(`${at}[${index}]`, name));
+    if (seen.has(name)) errors.push(field.duplicate(`${at}[${index}]`, name));
     seen.add(name);
   }
 }
@@ -188,33 +198,35 @@ export function checkToleration(
   const errors: FieldError[] = key === "" ? [] : checkText(`${at}.key`, key, labelKeyProblems);
   if (key === "" && operator !== "Exists")
     errors.push(
-      wrong(
+      field.invalid(
         `${at}.operator`,
         operator,
         'operator must be Exists when `key` is empty, which means "match all values and all keys"',
       ),
     );
   if (tolerationSeconds !== undefined && effect !== "NoExecute")
-    errors.push(wrong(`${at}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
+    errors.push(field.invalid(`${at}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"));
   switch (operator) {
     case "":
     case "Equal": {
       const problems = labelValueProblems(value);
-      if (problems.length > 0) errors.push(wrong(`${at}.operator`, value, problems.join(";")));
+      if (problems.length > 0) errors.push(field.invalid(`${at}.operator`, value, problems.join(";")));
       break;
     }
     case "Exists":
-      if (value !== "") errors.push(wrong(`${at}.operator`, value, "value must be empty when `operator` is 'Exists'"));
+      if (value !== "")
+        errors.push(field.invalid(`${at}.operator`, value, "value must be empty when `operator` is 'Exists'"));
       break;
     case "Lt":
     case "Gt":
       // The API defines numeric comparisons, but their feature gate is off by default.
-      errors.push(notOneOf(`${at}.operator`, operator, ["Equal", "Exists", "Lt", "Gt"]));
+      errors.push(field.notSupported(`${at}.operator`, operator, ["Equal", "Exists", "Lt", "Gt"]));
       break;
     default:
-      errors.push(notOneOf(`${at}.operator`, operator, ["Equal", "Exists"]));
+      errors.push(field.notSupported(`${at}.operator`, operator, ["Equal", "Exists"]));
   }
-  if (effect !== "" && !TAINT_EFFECTS.includes(effect)) errors.push(notOneOf(`${at}.effect`, effect, TAINT_EFFECTS));
+  if (effect !== "" && !TAINT_EFFECTS.includes(effect))
+    errors.push(field.notSupported(`${at}.effect`, effect, TAINT_EFFECTS));
   return errors;
 }
 

@@ -1,6 +1,6 @@
 /** Validates security contexts: the user a pod runs as, and its privileges on the node. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsSubdomainProblems, field, type FieldError } from "../../machinery/index.ts";
 import type {
   AppArmorProfile,
   Container,
@@ -10,7 +10,7 @@ import type {
   SecurityContext,
   WindowsSecurityContextOptions,
 } from "../facts/core-v1.ts";
-import { checkText, forbiddenField, missing, notOneOf, tooLong, twice, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import { internalForm } from "./pod-internal-form.ts";
 import { checkDescendingPath } from "./pod-paths.ts";
 
@@ -20,11 +20,11 @@ const MAX_ID = 2_147_483_647;
 const ID_RANGE = `must be between 0 and ${MAX_ID}, inclusive`;
 
 function checkId(errors: FieldError[], at: string, id: number | undefined): void {
-  if (id !== undefined && (id < 0 || id > MAX_ID)) errors.push(wrong(at, id, ID_RANGE));
+  if (id !== undefined && (id < 0 || id > MAX_ID)) errors.push(field.invalid(at, id, ID_RANGE));
 }
 
 function checkOneOf(errors: FieldError[], at: string, value: string | undefined, supported: readonly string[]): void {
-  if (value !== undefined && !supported.includes(value)) errors.push(notOneOf(at, value, supported));
+  if (value !== undefined && !supported.includes(value)) errors.push(field.notSupported(at, value, supported));
 }
 
 /** `hostUsers`: the pod shares its node's user namespace. */
@@ -49,12 +49,12 @@ export function checkSecurityContext(
   checkId(errors, `${at}.runAsGroup`, runAsGroup);
   checkOneOf(errors, `${at}.procMount`, procMount, ["Default", "Unmasked"]);
   if (hostUsers && procMount === "Unmasked")
-    errors.push(wrong(`${at}.procMount`, procMount, "`hostUsers` must be false to use `Unmasked`"));
+    errors.push(field.invalid(`${at}.procMount`, procMount, "`hostUsers` must be false to use `Unmasked`"));
   if (seccompProfile) checkSeccomp(errors, `${at}.seccompProfile`, seccompProfile);
   if (allowPrivilegeEscalation === false) {
     if (privileged)
       errors.push(
-        wrong(
+        field.invalid(
           at,
           internalForm("SecurityContext", context),
           "cannot set `allowPrivilegeEscalation` to false and `privileged` to true",
@@ -62,7 +62,7 @@ export function checkSecurityContext(
       );
     if (capabilities?.add?.includes("CAP_SYS_ADMIN"))
       errors.push(
-        wrong(
+        field.invalid(
           at,
           internalForm("SecurityContext", context),
           "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN",
@@ -82,7 +82,9 @@ export function checkPodSecurityContext(errors: FieldError[], at: string, spec: 
   for (const [index, group] of (context.supplementalGroups ?? []).entries())
     checkId(errors, `${at}.supplementalGroups[${index}]`, group);
   if (spec.shareProcessNamespace && spec.hostPID)
-    errors.push(wrong(`${at}.shareProcessNamespace`, true, "ShareProcessNamespace and HostPID cannot both be enabled"));
+    errors.push(
+      field.invalid(`${at}.shareProcessNamespace`, true, "ShareProcessNamespace and HostPID cannot both be enabled"),
+    );
   if (context.sysctls) checkSysctls(errors, `${at}.sysctls`, context.sysctls, spec);
   checkOneOf(errors, `${at}.fsGroupChangePolicy`, context.fsGroupChangePolicy, ["Always", "OnRootMismatch"]);
   if (context.seccompProfile) checkSeccomp(errors, `${at}.seccompProfile`, context.seccompProfile);
@@ -110,16 +112,18 @@ function checkSysctls(
 ): void {
   const seen = new Set<string>();
   for (const [index, { name = "" }] of sysctls.entries()) {
-    const field = `${at}[${index}].name`;
-    if (name === "") errors.push(missing(field));
+    const path = `${at}[${index}].name`;
+    if (name === "") errors.push(field.required(path));
     else if (!isSysctl(name))
-      errors.push(wrong(field, name, `must have at most ${MAX_SYSCTL_LENGTH} characters and match regex ${SYSCTL}`));
-    else if (seen.has(name)) errors.push(twice(field, name));
+      errors.push(
+        field.invalid(path, name, `must have at most ${MAX_SYSCTL_LENGTH} characters and match regex ${SYSCTL}`),
+      );
+    else if (seen.has(name)) errors.push(field.duplicate(path, name));
     const dotted = name.replaceAll("/", ".");
     if (hostNetwork && NET_SYSCTL.test(dotted))
-      errors.push(wrong(field, name, "may not be specified when 'hostNetwork' is true"));
+      errors.push(field.invalid(path, name, "may not be specified when 'hostNetwork' is true"));
     else if (hostIPC && IPC_SYSCTL.test(dotted))
-      errors.push(wrong(field, name, "may not be specified when 'hostIPC' is true"));
+      errors.push(field.invalid(path, name, "may not be specified when 'hostIPC' is true"));
     seen.add(name);
   }
 }
@@ -128,15 +132,15 @@ const PROFILE_TYPES = ["Localhost", "RuntimeDefault", "Unconfined"];
 
 function checkSeccomp(errors: FieldError[], at: string, profile: Read<SeccompProfile>): void {
   const { type, localhostProfile } = profile;
-  if (!type) errors.push(missing(`${at}.type`, "type is required when seccompProfile is set"));
-  else if (!PROFILE_TYPES.includes(type)) errors.push(notOneOf(`${at}.type`, type, PROFILE_TYPES));
+  if (!type) errors.push(field.required(`${at}.type`, "type is required when seccompProfile is set"));
+  else if (!PROFILE_TYPES.includes(type)) errors.push(field.notSupported(`${at}.type`, type, PROFILE_TYPES));
   if (type === "Localhost") {
     if (localhostProfile === undefined)
-      errors.push(missing(`${at}.localhostProfile`, "must be set when seccomp type is Localhost"));
+      errors.push(field.required(`${at}.localhostProfile`, "must be set when seccomp type is Localhost"));
     else checkDescendingPath(errors, `${at}.localhostProfile`, localhostProfile);
   } else if (localhostProfile !== undefined)
     errors.push(
-      wrong(
+      field.invalid(
         `${at}.localhostProfile`,
         internalForm("SeccompProfile", profile),
         "can only be set when seccomp type is Localhost",
@@ -152,20 +156,20 @@ export function checkAppArmor(
   at: string,
   { type, localhostProfile }: Read<AppArmorProfile>,
 ): void {
-  if (!type) return void errors.push(missing(`${at}.type`, "type is required when appArmorProfile is set"));
-  if (!PROFILE_TYPES.includes(type)) return void errors.push(notOneOf(`${at}.type`, type, PROFILE_TYPES));
-  const field = `${at}.localhostProfile`;
+  if (!type) return void errors.push(field.required(`${at}.type`, "type is required when appArmorProfile is set"));
+  if (!PROFILE_TYPES.includes(type)) return void errors.push(field.notSupported(`${at}.type`, type, PROFILE_TYPES));
+  const path = `${at}.localhostProfile`;
   if (type !== "Localhost") {
     if (localhostProfile !== undefined)
-      errors.push(wrong(field, localhostProfile, "can only be set when AppArmor type is Localhost"));
+      errors.push(field.invalid(path, localhostProfile, "can only be set when AppArmor type is Localhost"));
     return;
   }
   if (localhostProfile === undefined || localhostProfile === "")
-    errors.push(missing(field, "must be set when AppArmor type is Localhost"));
+    errors.push(field.required(path, "must be set when AppArmor type is Localhost"));
   else {
     if (localhostProfile.trim() !== localhostProfile)
-      errors.push(wrong(field, localhostProfile, "must not be padded with whitespace"));
-    if (Buffer.byteLength(localhostProfile) > MAX_PROFILE_BYTES) errors.push(tooLong(field, MAX_PROFILE_BYTES));
+      errors.push(field.invalid(path, localhostProfile, "must not be padded with whitespace"));
+    if (Buffer.byteLength(localhostProfile) > MAX_PROFILE_BYTES) errors.push(field.tooLong(path, MAX_PROFILE_BYTES));
   }
 }
 
@@ -181,10 +185,10 @@ function checkWindowsOptions(
   if (gmsaCredentialSpecName !== undefined)
     errors.push(...checkText(`${at}.gmsaCredentialSpecName`, gmsaCredentialSpecName, dnsSubdomainProblems));
   if (gmsaCredentialSpec === "")
-    errors.push(wrong(`${at}.gmsaCredentialSpec`, "", "gmsaCredentialSpec cannot be an empty string"));
+    errors.push(field.invalid(`${at}.gmsaCredentialSpec`, "", "gmsaCredentialSpec cannot be an empty string"));
   else if (gmsaCredentialSpec !== undefined && Buffer.byteLength(gmsaCredentialSpec) > MAX_CREDENTIAL_SPEC_KIB * 1024) {
     errors.push(
-      wrong(
+      field.invalid(
         `${at}.gmsaCredentialSpec`,
         gmsaCredentialSpec,
         `gmsaCredentialSpec size must be under ${MAX_CREDENTIAL_SPEC_KIB} KiB`,
@@ -236,13 +240,13 @@ export function checkHostProcess(errors: FieldError[], at: string, spec: Read<Po
   if (ofPod === undefined && !someContainer(spec, isForWindows)) return;
   let all = 0;
   let onHost = 0;
-  for (const [field, { securityContext }] of containersOf(at, spec)) {
+  for (const [path, { securityContext }] of containersOf(at, spec)) {
     all += 1;
     const own = securityContext?.windowsOptions?.hostProcess;
     if (ofPod !== undefined && own !== undefined && ofPod !== own) {
       errors.push(
-        wrong(
-          `${field}.securityContext.windowsOptions.hostProcess`,
+        field.invalid(
+          `${path}.securityContext.windowsOptions.hostProcess`,
           own,
           `pod hostProcess value must be identical if both are specified, was ${ofPod}`,
         ),
@@ -253,22 +257,26 @@ export function checkHostProcess(errors: FieldError[], at: string, spec: Read<Po
   if (onHost === 0) return;
   if (onHost !== all)
     errors.push(
-      wrong(at, "", "If pod contains any hostProcess containers then all containers must be HostProcess containers"),
+      field.invalid(
+        at,
+        "",
+        "If pod contains any hostProcess containers then all containers must be HostProcess containers",
+      ),
     );
   if (!spec.hostNetwork)
     errors.push(
-      wrong(`${at}.hostNetwork`, false, "hostNetwork must be true if pod contains any hostProcess containers"),
+      field.invalid(`${at}.hostNetwork`, false, "hostNetwork must be true if pod contains any hostProcess containers"),
     );
 }
 
 /** A pod with its own user namespace shares no other namespace with its node. */
 export function checkHostUsers(errors: FieldError[], at: string, spec: Read<PodSpec>): void {
   if (spec.hostUsers !== false) return;
-  if (spec.hostNetwork) errors.push(forbiddenField(`${at}.hostNetwork`, "when `hostUsers` is false"));
-  if (spec.hostPID) errors.push(forbiddenField(`${at}.HostPID`, "when `hostUsers` is false"));
-  if (spec.hostIPC) errors.push(forbiddenField(`${at}.HostIPC`, "when `hostUsers` is false"));
-  for (const [field, { volumeDevices }] of containersOf(at, spec))
-    if (volumeDevices?.length) errors.push(forbiddenField(`${field}.volumeDevices`, "when `hostUsers` is false"));
+  if (spec.hostNetwork) errors.push(field.forbidden(`${at}.hostNetwork`, "when `hostUsers` is false"));
+  if (spec.hostPID) errors.push(field.forbidden(`${at}.HostPID`, "when `hostUsers` is false"));
+  if (spec.hostIPC) errors.push(field.forbidden(`${at}.HostIPC`, "when `hostUsers` is false"));
+  for (const [path, { volumeDevices }] of containersOf(at, spec))
+    if (volumeDevices?.length) errors.push(field.forbidden(`${path}.volumeDevices`, "when `hostUsers` is false"));
 }
 
 const ON_LINUX_ONLY = "cannot be set for a windows pod";
@@ -297,28 +305,28 @@ const CONTAINER_LINUX_FIELDS = [
 export function checkOperatingSystem(errors: FieldError[], at: string, spec: Read<PodSpec>): void {
   if (!spec.os) return;
   const { name = "" } = spec.os as { name?: string };
-  if (name === "") errors.push(missing(`${at}.os.name`));
+  if (name === "") errors.push(field.required(`${at}.os.name`));
   else if (name === "linux") checkLinux(errors, at, spec);
   else if (name === "windows") checkWindows(errors, at, spec);
-  else errors.push(notOneOf(`${at}.os`, name, ["linux", "windows"]));
+  else errors.push(field.notSupported(`${at}.os`, name, ["linux", "windows"]));
 }
 
 function checkLinux(errors: FieldError[], at: string, spec: Read<PodSpec>): void {
   if (spec.securityContext?.windowsOptions)
     errors.push(
-      forbiddenField(`${at}.securityContext.windowsOptions`, "windows options cannot be set for a linux pod"),
+      field.forbidden(`${at}.securityContext.windowsOptions`, "windows options cannot be set for a linux pod"),
     );
-  for (const [field, { securityContext }] of containersOf(at, spec)) {
+  for (const [path, { securityContext }] of containersOf(at, spec)) {
     if (securityContext?.windowsOptions)
       errors.push(
-        forbiddenField(`${field}.securityContext.windowsOptions`, "windows options cannot be set for a linux pod"),
+        field.forbidden(`${path}.securityContext.windowsOptions`, "windows options cannot be set for a linux pod"),
       );
   }
 }
 
 function checkWindows(errors: FieldError[], at: string, spec: Read<PodSpec>): void {
   const context: Read<PodSecurityContext> = spec.securityContext ?? {};
-  const refuse = (field: string): void => void errors.push(forbiddenField(`${at}.${field}`, ON_LINUX_ONLY));
+  const refuse = (path: string): void => void errors.push(field.forbidden(`${at}.${path}`, ON_LINUX_ONLY));
   if (context.appArmorProfile) refuse("securityContext.appArmorProfile");
   if (context.seLinuxOptions) refuse("securityContext.seLinuxOptions");
   if (spec.hostUsers !== undefined) refuse("hostUsers");
@@ -327,9 +335,9 @@ function checkWindows(errors: FieldError[], at: string, spec: Read<PodSpec>): vo
   for (const name of POD_LINUX_FIELDS) if (context[name] !== undefined) refuse(`securityContext.${name}`);
   if (spec.shareProcessNamespace !== undefined) refuse("shareProcessNamespace");
   for (const name of POD_LINUX_IDS) if (context[name] !== undefined) refuse(`securityContext.${name}`);
-  for (const [field, { securityContext }] of containersOf(at, spec)) {
+  for (const [fieldPath, { securityContext }] of containersOf(at, spec)) {
     for (const name of CONTAINER_LINUX_FIELDS)
       if (securityContext?.[name] !== undefined)
-        errors.push(forbiddenField(`${field}.securityContext.${name}`, ON_LINUX_ONLY));
+        errors.push(field.forbidden(`${fieldPath}.securityContext.${name}`, ON_LINUX_ONLY));
   }
 }

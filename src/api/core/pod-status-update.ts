@@ -1,8 +1,8 @@
 /** Defaults and validates a pod's status updates by the kubelet. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsSubdomainProblems, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsSubdomainProblems, field, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import type { Container, ContainerStatus, Pod, PodSpec, PodStatus } from "../facts/core-v1.ts";
-import { checkText, checkUnchanged, forbiddenField, wrong } from "../field-errors.ts";
+import { checkText, checkUnchanged } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import { checkAddress } from "../networking/addresses.ts";
 import { internalForm } from "./pod-internal-form.ts";
@@ -58,7 +58,11 @@ export function checkPodStatus(pod: Read<Pod>, old: Read<Pod>): FieldError[] {
   for (const [index, { type = "", observedGeneration = 0 }] of (status.conditions ?? []).entries()) {
     if (observedGeneration < 0)
       errors.push(
-        wrong(`status.conditions[${index}].observedGeneration`, observedGeneration, "must be a non-negative integer"),
+        field.invalid(
+          `status.conditions[${index}].observedGeneration`,
+          observedGeneration,
+          "must be a non-negative integer",
+        ),
       );
     if (!SYSTEM_CONDITIONS.has(type))
       errors.push(...checkText(`status.conditions[${index}].Type`, type, labelKeyProblems));
@@ -70,7 +74,9 @@ export function checkPodStatus(pod: Read<Pod>, old: Read<Pod>): FieldError[] {
     Boolean(old.spec.nodeName),
   );
   if ((status.observedGeneration ?? 0) < 0)
-    errors.push(wrong("status.observedGeneration", status.observedGeneration, "must be a non-negative integer"));
+    errors.push(
+      field.invalid("status.observedGeneration", status.observedGeneration, "must be a non-negative integer"),
+    );
   errors.push(...checkUnchanged("status.qosClass", status.qosClass ?? "", before.qosClass ?? ""));
   checkStates(
     errors,
@@ -98,7 +104,7 @@ export function checkPodStatus(pod: Read<Pod>, old: Read<Pod>): FieldError[] {
   );
   checkAddresses(errors, "status.podIPs", "PodIP", status.podIPs, before.podIPs);
   if (status.hostIPs?.length && (status.hostIP ?? "") !== status.hostIPs[0]?.ip)
-    errors.push(wrong("status.hostIPs[0].ip", status.hostIPs[0]?.ip, "must be equal to `hostIP`"));
+    errors.push(field.invalid("status.hostIPs[0].ip", status.hostIPs[0]?.ip, "must be equal to `hostIP`"));
   checkAddresses(errors, "status.hostIPs", "HostIP", status.hostIPs, before.hostIPs);
   return errors;
 }
@@ -107,7 +113,7 @@ function checkNominatedNode(errors: FieldError[], name: string, old: string, isB
   if (name === old || name === "") return;
   errors.push(...checkText("status.nominatedNodeName", name, dnsSubdomainProblems));
   if (isBound)
-    errors.push(forbiddenField("status.nominatedNodeName", "may not be set on pods that are already bound to a node"));
+    errors.push(field.forbidden("status.nominatedNodeName", "may not be set on pods that are already bound to a node"));
 }
 
 /** A container that terminated permanently does not run again. */
@@ -128,7 +134,7 @@ function checkStates(
     if (!state?.terminated || !statuses.some((status) => status.name === name && !status.state?.terminated)) continue;
     const container = containers.find((candidate) => candidate.name === name);
     if (!container || !mayRestart(container, spec, state.terminated.exitCode ?? 0))
-      errors.push(forbiddenField(`${at}[${index}].state`, "may not be transitioned to non-terminated state"));
+      errors.push(field.forbidden(`${at}[${index}].state`, "may not be transitioned to non-terminated state"));
   }
 }
 
@@ -156,5 +162,7 @@ function checkAddresses(
   for (const [index, { ip = "" }] of addresses.entries()) errors.push(...checkAddress(`${at}[${index}]`, ip, known));
   const families = new Set(addresses.map(({ ip = "" }) => ip.includes(":")));
   if (addresses.length > 1 && (families.size !== addresses.length || addresses.length > 2))
-    errors.push(wrong(at, internalForm(`[]${type}`, addresses), "may specify no more than one IP for each IP family"));
+    errors.push(
+      field.invalid(at, internalForm(`[]${type}`, addresses), "may specify no more than one IP for each IP family"),
+    );
 }

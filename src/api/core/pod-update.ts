@@ -3,9 +3,8 @@
  * pod is gated, its node selection. All other fields are immutable.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { Container, NodeAffinity, NodeSelectorTerm, Pod, PodSpec, Toleration } from "../facts/core-v1.ts";
-import { forbiddenField, missing, wrong } from "../field-errors.ts";
 import { checkAnnotationsKept, checkPodAnnotations } from "./pod-annotations.ts";
 import { unifiedDiff } from "./pod-diff.ts";
 import { internalForm, mapForm } from "./pod-internal-form.ts";
@@ -75,27 +74,28 @@ function checkContainersKept(
   old: readonly Read<Container>[] = [],
 ): boolean {
   if (containers.length !== old.length) {
-    errors.push(forbiddenField(at, "pod updates may not add or remove containers"));
+    errors.push(field.forbidden(at, "pod updates may not add or remove containers"));
     return true;
   }
   for (const [index, { image = "" }] of containers.entries()) {
-    if (image === "") errors.push(missing(`${at}[${index}].image`));
+    if (image === "") errors.push(field.required(`${at}[${index}].image`));
     if (image.trim() !== image)
-      errors.push(wrong(`${at}[${index}].image`, image, "must not have leading or trailing whitespace"));
+      errors.push(field.invalid(`${at}[${index}].image`, image, "must not have leading or trailing whitespace"));
   }
   return false;
 }
 
 function checkDeadline(errors: FieldError[], deadline: number | undefined, old: number | undefined): boolean {
-  const field = "spec.activeDeadlineSeconds";
+  const path = "spec.activeDeadlineSeconds";
   if (deadline === undefined) {
-    if (old !== undefined) errors.push(wrong(field, null, "must not update from a positive integer to nil value"));
+    if (old !== undefined)
+      errors.push(field.invalid(path, null, "must not update from a positive integer to nil value"));
     return false;
   }
   if (deadline < 0 || deadline > MAX_INT32)
-    errors.push(wrong(field, deadline, `must be between 0 and ${MAX_INT32}, inclusive`));
+    errors.push(field.invalid(path, deadline, `must be between 0 and ${MAX_INT32}, inclusive`));
   else if (old !== undefined && old < deadline)
-    errors.push(wrong(field, deadline, "must be less than or equal to previous value"));
+    errors.push(field.invalid(path, deadline, "must be less than or equal to previous value"));
   else return false;
   return true;
 }
@@ -112,7 +112,7 @@ function checkTolerationsKept(
   );
   if (!kept)
     errors.push(
-      forbiddenField("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"),
+      field.forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"),
     );
   else checkTolerations(errors, "spec.tolerations", tolerations);
 }
@@ -122,7 +122,7 @@ function checkGatesOnlyGo(errors: FieldError[], spec: Read<PodSpec>, old: Read<P
   for (const [index, { name = "" }] of (spec.schedulingGates ?? []).entries()) {
     if (!known.has(name))
       errors.push(
-        forbiddenField(
+        field.forbidden(
           `spec.schedulingGates[${index}].name`,
           `only deletion is allowed, but found new scheduling gate '${name}'`,
         ),
@@ -154,7 +154,7 @@ function checkSettled(errors: FieldError[], spec: Read<PodSpec>, old: Read<PodSp
   if ((old.terminationGracePeriodSeconds ?? 0) < 0 && spec.terminationGracePeriodSeconds === 1)
     settled["terminationGracePeriodSeconds"] = old.terminationGracePeriodSeconds;
   if (old.schedulingGates?.length) checkGated(errors, settled, spec, old);
-  if (!equalJson(settled, old)) errors.push(forbiddenField("spec", `${RULE}\n${difference(old, settled)}`));
+  if (!equalJson(settled, old)) errors.push(field.forbidden("spec", `${RULE}\n${difference(old, settled)}`));
 }
 
 /** The difference, in the form in which Kubernetes prints it. */
@@ -169,7 +169,7 @@ function checkGated(errors: FieldError[], settled: Fields, spec: Read<PodSpec>, 
     const kept = Object.entries(old.nodeSelector ?? {}).every(([key, value]) => spec.nodeSelector?.[key] === value);
     if (!kept)
       errors.push(
-        wrong(
+        field.invalid(
           "spec.nodeSelector",
           mapForm(spec.nodeSelector),
           "only additions to spec.nodeSelector are allowed (no mutations or deletions)",
@@ -197,7 +197,7 @@ function checkNodeAffinityNarrowed(
   const at = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
   if (old.length !== terms.length) {
     errors.push(
-      wrong(
+      field.invalid(
         at,
         terms.length === 0 ? null : internalForm("[]NodeSelectorTerm", terms),
         "no additions/deletions to non-empty NodeSelectorTerms list are allowed",
@@ -209,7 +209,7 @@ function checkNodeAffinityNarrowed(
     const former = old[index];
     if (former && !onlyAdds(term, former))
       errors.push(
-        wrong(
+        field.invalid(
           `${at}[${index}]`,
           internalForm("NodeSelectorTerm", term),
           "only additions are allowed (no mutations or deletions)",

@@ -4,9 +4,15 @@
  */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  field,
+  labelKeyProblems,
+  type FieldError,
+} from "../../machinery/index.ts";
 import type { Container, Pod, PodResourceClaim, PodSpec, PodTemplateSpec } from "../facts/core-v1.ts";
-import { checkLabels, checkText, forbiddenField, missing, noSuch, notOneOf, twice, wrong } from "../field-errors.ts";
+import { checkLabels, checkText } from "../field-checks.ts";
 import { MIRROR, checkAnnotationKeys, checkPodAnnotations, checkProfilesAgree } from "./pod-annotations.ts";
 import {
   checkContainers,
@@ -49,10 +55,11 @@ export function checkNeverTerminates(
   workload: string,
 ): void {
   const { restartPolicy = "", activeDeadlineSeconds } = spec ?? {};
-  if (restartPolicy !== "Always") errors.push(notOneOf(`${at}.spec.restartPolicy`, restartPolicy, ["Always"]));
+  if (restartPolicy !== "Always")
+    errors.push(field.notSupported(`${at}.spec.restartPolicy`, restartPolicy, ["Always"]));
   if (activeDeadlineSeconds !== undefined)
     errors.push(
-      forbiddenField(`${at}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${workload} is not Supported`),
+      field.forbidden(`${at}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${workload} is not Supported`),
     );
 }
 
@@ -65,7 +72,7 @@ export function checkTemplate(errors: FieldError[], at: string, { metadata, spec
   checkSpec(errors, `${at}.spec`, pod, undefined);
   checkProfilesAgree(errors, `${at}.spec`, metadata?.annotations, pod);
   if (pod.ephemeralContainers?.length)
-    errors.push(forbiddenField(`${at}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template"));
+    errors.push(field.forbidden(`${at}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template"));
 }
 
 /** A new pod. */
@@ -75,9 +82,9 @@ export function checkNewPod(pod: Read<Pod>): FieldError[] {
   const spec = pod.spec ?? {};
   checkPod(errors, pod);
   if (spec.ephemeralContainers?.length)
-    errors.push(forbiddenField("spec.ephemeralContainers", "cannot be set on create"));
+    errors.push(field.forbidden("spec.ephemeralContainers", "cannot be set on create"));
   if (spec.nodeName && spec.schedulingGates?.length)
-    errors.push(forbiddenField("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
+    errors.push(field.forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
   checkProfilesAgree(errors, "spec", metadata.annotations, spec);
   return errors;
 }
@@ -92,7 +99,7 @@ export function checkPod(errors: FieldError[], { metadata, spec: given }: Read<P
       for (const [place, { serviceAccountToken }] of (projected?.sources ?? []).entries()) {
         if (serviceAccountToken)
           errors.push(
-            forbiddenField(
+            field.forbidden(
               `spec.volumes[${index}].projected.sources[${place}].serviceAccountToken`,
               "must not be specified when serviceAccountName is not set",
             ),
@@ -111,8 +118,8 @@ const PREEMPTION_POLICIES = ["PreemptLowerPriority", "Never"];
 const MAX_INT32 = 2 ** 31 - 1;
 
 function checkChoice(errors: FieldError[], at: string, value: string | undefined, supported: readonly string[]): void {
-  if (!value) errors.push(missing(at));
-  else if (!supported.includes(value)) errors.push(notOneOf(at, value, supported));
+  if (!value) errors.push(field.required(at));
+  else if (!supported.includes(value)) errors.push(field.notSupported(at, value, supported));
 }
 
 /** `metadata` is the pod's; the pods of a template get their names later. */
@@ -123,7 +130,8 @@ function checkSpec(
   metadata: Read<Pod>["metadata"] | undefined,
 ): void {
   const isPod = metadata !== undefined;
-  if (spec.terminationGracePeriodSeconds === undefined) errors.push(missing(`${at}.terminationGracePeriodSeconds`));
+  if (spec.terminationGracePeriodSeconds === undefined)
+    errors.push(field.required(`${at}.terminationGracePeriodSeconds`));
   const volumes = checkVolumes(
     { errors, isPod, ...(metadata?.name && { podName: metadata.name }) },
     `${at}.volumes`,
@@ -177,7 +185,11 @@ function checkNames(errors: FieldError[], at: string, spec: Read<PodSpec>): void
   checkNodeName(errors, at, nodeName);
   if (activeDeadlineSeconds !== undefined && (activeDeadlineSeconds < 1 || activeDeadlineSeconds > MAX_INT32)) {
     errors.push(
-      wrong(`${at}.activeDeadlineSeconds`, activeDeadlineSeconds, `must be between 1 and ${MAX_INT32}, inclusive`),
+      field.invalid(
+        `${at}.activeDeadlineSeconds`,
+        activeDeadlineSeconds,
+        `must be between 1 and ${MAX_INT32}, inclusive`,
+      ),
     );
   }
   if (hostname) errors.push(...checkText(`${at}.hostname`, hostname, dnsLabelProblems));
@@ -205,28 +217,34 @@ function checkResourceClaims(
   const names = new Set<string>();
   for (const [index, claim] of claims.entries()) {
     if (annotations && Object.hasOwn(annotations, MIRROR)) {
-      errors.push(forbiddenField("", "static pods do not support resource claims"));
+      errors.push(field.forbidden("", "static pods do not support resource claims"));
       continue;
     }
-    const field = `${at}[${index}]`;
+    const path = `${at}[${index}]`;
     const { name = "", resourceClaimName, resourceClaimTemplateName } = claim;
-    if (name === "") errors.push(missing(`${field}.name`));
-    else if (names.has(name)) errors.push(twice(`${field}.name`, name));
+    if (name === "") errors.push(field.required(`${path}.name`));
+    else if (names.has(name)) errors.push(field.duplicate(`${path}.name`, name));
     else {
-      errors.push(...checkText(`${field}.name`, name, dnsLabelProblems));
+      errors.push(...checkText(`${path}.name`, name, dnsLabelProblems));
       names.add(name);
     }
     const shown = (): unknown => internalForm("PodResourceClaim", claim);
     if (resourceClaimName !== undefined && resourceClaimTemplateName !== undefined)
       errors.push(
-        wrong(field, shown(), "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"),
+        field.invalid(
+          path,
+          shown(),
+          "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified",
+        ),
       );
     if (resourceClaimName === undefined && resourceClaimTemplateName === undefined)
-      errors.push(wrong(field, shown(), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"));
+      errors.push(
+        field.invalid(path, shown(), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"),
+      );
     if (resourceClaimName !== undefined)
-      errors.push(...checkText(`${field}.resourceClaimName`, resourceClaimName, dnsSubdomainProblems));
+      errors.push(...checkText(`${path}.resourceClaimName`, resourceClaimName, dnsSubdomainProblems));
     if (resourceClaimTemplateName !== undefined)
-      errors.push(...checkText(`${field}.resourceClaimTemplateName`, resourceClaimTemplateName, dnsSubdomainProblems));
+      errors.push(...checkText(`${path}.resourceClaimTemplateName`, resourceClaimTemplateName, dnsSubdomainProblems));
   }
 }
 
@@ -235,14 +253,15 @@ const readsFiles = ({ env }: Read<Container>): boolean => env?.some(({ valueFrom
 /** Variables can only be read from files in emptyDir volumes. */
 function checkFileVolumes(errors: FieldError[], at: string, spec: Read<PodSpec>): void {
   if (!someContainer(spec, readsFiles)) return;
-  for (const [field, { env }] of containersOf(at, spec)) {
+  for (const [path, { env }] of containersOf(at, spec)) {
     for (const [index, { valueFrom }] of (env ?? []).entries()) {
       if (!valueFrom?.fileKeyRef) continue;
       const { volumeName = "" } = valueFrom.fileKeyRef;
-      const place = `${field}.env[${index}].valueFrom.fileKeyRef.volumeName`;
+      const place = `${path}.env[${index}].valueFrom.fileKeyRef.volumeName`;
       const volume = spec.volumes?.findLast(({ name }) => name === volumeName);
-      if (!volume) errors.push(noSuch(place, volumeName));
-      else if (!volume.emptyDir) errors.push(wrong(place, volumeName, "referenced volume must be of type emptyDir"));
+      if (!volume) errors.push(field.notFound(place, volumeName));
+      else if (!volume.emptyDir)
+        errors.push(field.invalid(place, volumeName, "referenced volume must be of type emptyDir"));
     }
   }
 }

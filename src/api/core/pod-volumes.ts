@@ -1,9 +1,15 @@
 /** Validates the volumes of a pod: each has a name and exactly one source with its required fields. */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, tryParseQuantity, type FieldError } from "../../machinery/index.ts";
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  field,
+  tryParseQuantity,
+  type FieldError,
+} from "../../machinery/index.ts";
 import type { KeyToPath, Volume, VolumeSource } from "../facts/core-v1.ts";
-import { checkText, forbiddenField, missing, notOneOf, tooLong, twice, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import { checkClaimTemplate } from "./pod-claims.ts";
 import { checkKeyToPath, checkMode } from "./pod-files.ts";
 import { checkDescendingPath, checkNoBacksteps } from "./pod-paths.ts";
@@ -70,18 +76,18 @@ export function checkVolumes(
     podName ? volumes.filter(({ ephemeral }) => ephemeral).map(({ name }) => `${podName}-${name}`) : [],
   );
   for (const [index, volume] of volumes.entries()) {
-    const field = `${at}[${index}]`;
+    const path = `${at}[${index}]`;
     const { name = "", persistentVolumeClaim } = volume;
     const before = errors.length;
-    checkSources(context, field, volume);
-    if (name === "") errors.push(missing(`${field}.name`));
-    else errors.push(...checkText(`${field}.name`, name, dnsLabelProblems));
-    if (good.has(name)) errors.push(twice(`${field}.name`, name));
+    checkSources(context, path, volume);
+    if (name === "") errors.push(field.required(`${path}.name`));
+    else errors.push(...checkText(`${path}.name`, name, dnsLabelProblems));
+    if (good.has(name)) errors.push(field.duplicate(`${path}.name`, name));
     if (errors.length === before) good.set(name, volume);
     if (persistentVolumeClaim && created.has(persistentVolumeClaim.claimName)) {
       errors.push(
-        wrong(
-          `${field}.persistentVolumeClaim.claimName`,
+        field.invalid(
+          `${path}.persistentVolumeClaim.claimName`,
           persistentVolumeClaim.claimName,
           "must not reference a PVC that gets created for an ephemeral volume",
         ),
@@ -102,13 +108,13 @@ function checkSources(context: VolumeContext, at: string, volume: Read<Volume>):
     found += 1;
     if (found > 1)
       errors.push(
-        forbiddenField(`${at}.${SECOND_SOURCE[source] ?? source}`, "may not specify more than 1 volume type"),
+        field.forbidden(`${at}.${SECOND_SOURCE[source] ?? source}`, "may not specify more than 1 volume type"),
       );
     else checkSource(context, at, source, volume);
     const { iscsi, name = "" } = volume;
     if (source === "iscsi" && iscsi?.initiatorName !== undefined && `${name}:${iscsi.targetPortal ?? ""}`.length > 64) {
       errors.push(
-        wrong(
+        field.invalid(
           `${at}.name`,
           name,
           "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.",
@@ -116,7 +122,7 @@ function checkSources(context: VolumeContext, at: string, volume: Read<Volume>):
       );
     }
   }
-  if (found === 0) errors.push(missing(at, "must specify a volume type"));
+  if (found === 0) errors.push(field.required(at, "must specify a volume type"));
 }
 
 const HOST_PATH_TYPES = [
@@ -133,49 +139,49 @@ const PULL_POLICIES = ["Always", "IfNotPresent", "Never"];
 
 function checkSource(context: VolumeContext, at: string, source: Source, volume: Read<Volume>): void {
   const { errors } = context;
-  const field = `${at}.${source}`;
+  const fieldPath = `${at}.${source}`;
   switch (source) {
     case "emptyDir":
       if ((tryParseQuantity(volume.emptyDir?.sizeLimit ?? "0")?.mantissa ?? 0n) < 0n)
-        errors.push(forbiddenField(`${field}.sizeLimit`, "SizeLimit field must be a valid resource quantity"));
+        errors.push(field.forbidden(`${fieldPath}.sizeLimit`, "SizeLimit field must be a valid resource quantity"));
       return;
     case "hostPath": {
       const { path, type } = volume.hostPath ?? {};
-      if (!path) return void errors.push(missing(`${field}.path`));
-      checkNoBacksteps(errors, `${field}.path`, path);
+      if (!path) return void errors.push(field.required(`${fieldPath}.path`));
+      checkNoBacksteps(errors, `${fieldPath}.path`, path);
       if (type !== undefined && !HOST_PATH_TYPES.includes(type))
-        errors.push(notOneOf(`${field}.type`, type, HOST_PATH_TYPES));
+        errors.push(field.notSupported(`${fieldPath}.type`, type, HOST_PATH_TYPES));
       return;
     }
     case "gitRepo":
-      if (!volume.gitRepo?.repository) errors.push(missing(`${field}.repository`));
-      return checkDescendingPath(errors, `${field}.directory`, volume.gitRepo?.directory ?? "");
+      if (!volume.gitRepo?.repository) errors.push(field.required(`${fieldPath}.repository`));
+      return checkDescendingPath(errors, `${fieldPath}.directory`, volume.gitRepo?.directory ?? "");
     case "secret":
-      if (!volume.secret?.secretName) errors.push(missing(`${field}.secretName`));
-      return checkFiles(errors, field, volume.secret ?? {});
+      if (!volume.secret?.secretName) errors.push(field.required(`${fieldPath}.secretName`));
+      return checkFiles(errors, fieldPath, volume.secret ?? {});
     case "configMap":
-      if (!volume.configMap?.name) errors.push(missing(`${field}.name`));
-      return checkFiles(errors, field, volume.configMap ?? {});
+      if (!volume.configMap?.name) errors.push(field.required(`${fieldPath}.name`));
+      return checkFiles(errors, fieldPath, volume.configMap ?? {});
     case "persistentVolumeClaim":
-      if (!volume.persistentVolumeClaim?.claimName) errors.push(missing(`${field}.claimName`));
+      if (!volume.persistentVolumeClaim?.claimName) errors.push(field.required(`${fieldPath}.claimName`));
       return;
     case "downwardAPI":
-      checkMode(errors, `${field}.defaultMode`, volume.downwardAPI?.defaultMode);
+      checkMode(errors, `${fieldPath}.defaultMode`, volume.downwardAPI?.defaultMode);
       // Upstream reports the source, not the file.
-      for (const file of volume.downwardAPI?.items ?? []) checkDownwardFile(errors, field, file);
+      for (const file of volume.downwardAPI?.items ?? []) checkDownwardFile(errors, fieldPath, file);
       return;
     case "projected":
-      checkMode(errors, `${field}.defaultMode`, volume.projected?.defaultMode);
-      return checkProjection(errors, field, volume.projected ?? {});
+      checkMode(errors, `${fieldPath}.defaultMode`, volume.projected?.defaultMode);
+      return checkProjection(errors, fieldPath, volume.projected ?? {});
     case "csi":
-      return checkCsi(errors, field, volume.csi ?? { driver: "" });
+      return checkCsi(errors, fieldPath, volume.csi ?? { driver: "" });
     case "ephemeral":
       return checkEphemeral(context, at, volume);
     case "image":
-      if (context.isPod && !volume.image?.reference) errors.push(missing(`${field}.reference`));
-      if (!volume.image?.pullPolicy) errors.push(missing(`${field}.pullPolicy`));
+      if (context.isPod && !volume.image?.reference) errors.push(field.required(`${fieldPath}.reference`));
+      if (!volume.image?.pullPolicy) errors.push(field.required(`${fieldPath}.pullPolicy`));
       else if (!PULL_POLICIES.includes(volume.image.pullPolicy))
-        errors.push(notOneOf(`${field}.pullPolicy`, volume.image.pullPolicy, PULL_POLICIES));
+        errors.push(field.notSupported(`${fieldPath}.pullPolicy`, volume.image.pullPolicy, PULL_POLICIES));
       return;
     default:
       checkRemoteVolume(errors, at, source, volume);
@@ -199,26 +205,28 @@ function checkCsi(
   at: string,
   { driver = "", nodePublishSecretRef }: NonNullable<Read<Volume>["csi"]>,
 ): void {
-  if (driver === "") errors.push(missing(`${at}.driver`));
+  if (driver === "") errors.push(field.required(`${at}.driver`));
   else {
-    if (Buffer.byteLength(driver) > 63) errors.push(tooLong(`${at}.driver`, 63));
-    errors.push(...dnsSubdomainProblems(driver.toLowerCase()).map((problem) => wrong(`${at}.driver`, driver, problem)));
+    if (Buffer.byteLength(driver) > 63) errors.push(field.tooLong(`${at}.driver`, 63));
+    errors.push(
+      ...dnsSubdomainProblems(driver.toLowerCase()).map((problem) => field.invalid(`${at}.driver`, driver, problem)),
+    );
   }
   if (!nodePublishSecretRef) return;
   const { name } = nodePublishSecretRef;
-  if (!name) errors.push(missing(`${at}.nodePublishSecretRef.name`));
+  if (!name) errors.push(field.required(`${at}.nodePublishSecretRef.name`));
   else errors.push(...checkText(`${at}.name`, name, dnsSubdomainProblems));
 }
 
 function checkEphemeral({ errors, podName }: VolumeContext, at: string, { name, ephemeral }: Read<Volume>): void {
   const template = ephemeral?.volumeClaimTemplate;
-  if (!template) errors.push(missing(`${at}.ephemeral.volumeClaimTemplate`));
+  if (!template) errors.push(field.required(`${at}.ephemeral.volumeClaimTemplate`));
   else checkClaimTemplate(errors, `${at}.ephemeral.volumeClaimTemplate`, template);
   if (!podName || !name) return;
   const claim = `${podName}-${name}`;
   errors.push(
     ...dnsSubdomainProblems(claim).map((problem) =>
-      wrong(`${at}.name`, name, `PVC name ${JSON.stringify(claim)}: ${problem}`),
+      field.invalid(`${at}.name`, name, `PVC name ${JSON.stringify(claim)}: ${problem}`),
     ),
   );
 }

@@ -1,12 +1,12 @@
 /** ReplicationController: the predecessor of ReplicaSet, without selector operators. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { checkCounts, checkReplicaCounts, checkSelects, isSettled, specWarnings } from "../apps/workload-rules.ts";
 import { ageColumn, column, labelsCell, nameColumn, templateColumns, wide } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { ReplicationController as ReplicationControllerFacts } from "../facts/core-v1.ts";
-import { checkNotNegative, missing } from "../field-errors.ts";
+import { checkNotNegative } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import { defaultPodTemplate } from "./pod-defaults.ts";
@@ -67,10 +67,10 @@ function checkController({ object: { spec = {} }, settled }: Review<ReplicationC
   const errors: FieldError[] = checkNotNegative("spec.minReadySeconds", spec.minReadySeconds);
   const { selector = {}, template } = spec;
   const isEmpty = Object.keys(selector).length === 0;
-  if (isEmpty) errors.push(missing("spec.selector"));
-  if (spec.replicas === undefined) errors.push(missing("spec.replicas"));
+  if (isEmpty) errors.push(field.required("spec.selector"));
+  if (spec.replicas === undefined) errors.push(field.required("spec.replicas"));
   else errors.push(...checkNotNegative("spec.replicas", spec.replicas));
-  if (!template) return [...errors, missing("spec.template")];
+  if (!template) return [...errors, field.required("spec.template")];
   if (!isEmpty) checkSelects(errors, "spec.template", { matchLabels: selector }, template);
   if (!isSettled(spec, settled?.spec))
     errors.push(...checkPodTemplate("spec.template", template, "ReplicationController"));

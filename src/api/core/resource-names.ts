@@ -4,6 +4,7 @@
  */
 import {
   compareQuantities,
+  field,
   formatQuantity,
   labelKeyProblems,
   parseQuantity,
@@ -11,7 +12,7 @@ import {
   quantityOfMilli,
   type FieldError,
 } from "../../machinery/index.ts";
-import { checkText, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 
 const COMPUTE = ["cpu", "memory", "ephemeral-storage"];
 const COUNTED = [
@@ -52,45 +53,45 @@ export function isExtendedResource(name: string): boolean {
 /** Requests may be less than limits. */
 export const mayBeOvercommitted = (name: string): boolean => isNativeResource(name) && !isHugePages(name);
 
-export function checkResourceName(field: string, name: string): FieldError[] {
-  const errors = checkText(field, name, labelKeyProblems);
+export function checkResourceName(path: string, name: string): FieldError[] {
+  const errors = checkText(path, name, labelKeyProblems);
   if (errors.length > 0 || name.includes("/") || STANDARD.has(name) || isQuotaHugePages(name)) return errors;
-  return [wrong(field, name, "must be a standard resource type or fully qualified")];
+  return [field.invalid(path, name, "must be a standard resource type or fully qualified")];
 }
 
-export function checkContainerResourceName(field: string, name: string): FieldError[] {
-  const errors = checkResourceName(field, name);
+export function checkContainerResourceName(path: string, name: string): FieldError[] {
+  const errors = checkResourceName(path, name);
   if (!name.includes("/"))
     return CONTAINER.has(name) || isHugePages(name)
       ? errors
-      : [...errors, wrong(field, name, "must be a standard resource for containers")];
+      : [...errors, field.invalid(path, name, "must be a standard resource for containers")];
   return isNativeResource(name) || isExtendedResource(name)
     ? errors
-    : [...errors, wrong(field, name, "doesn't follow extended resource name standard")];
+    : [...errors, field.invalid(path, name, "doesn't follow extended resource name standard")];
 }
 
-export function checkQuotaResourceName(field: string, name: string): FieldError[] {
-  const errors = checkResourceName(field, name);
+export function checkQuotaResourceName(path: string, name: string): FieldError[] {
+  const errors = checkResourceName(path, name);
   return name.includes("/") || isStandardQuotaResource(name)
     ? errors
-    : [...errors, wrong(field, name, "must be a standard resource for quota")];
+    : [...errors, field.invalid(path, name, "must be a standard resource for quota")];
 }
 
 const ZERO = parseQuantity("0");
 
-export function checkQuantityNotNegative(field: string, value: string | number): FieldError[] {
+export function checkQuantityNotNegative(path: string, value: string | number): FieldError[] {
   return compareQuantities(parseQuantity(value), ZERO) < 0
-    ? [wrong(field, value, "must be greater than or equal to 0")]
+    ? [field.invalid(path, value, "must be greater than or equal to 0")]
     : [];
 }
 
 /** An amount of a resource: not negative, and an integer where the resource is counted. */
-export function checkResourceAmount(field: string, name: string, value: string | number): FieldError[] {
-  const errors = checkQuantityNotNegative(field, value);
+export function checkResourceAmount(path: string, name: string, value: string | number): FieldError[] {
+  const errors = checkQuantityNotNegative(path, value);
   if (!INTEGER.has(name) && !isExtendedResource(name)) return errors;
   return quantityMilliValue(parseQuantity(value)) % 1000n === 0n
     ? errors
-    : [...errors, wrong(field, value, "must be an integer")];
+    : [...errors, field.invalid(path, value, "must be an integer")];
 }
 
 /**

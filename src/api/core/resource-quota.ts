@@ -1,11 +1,10 @@
 /** ResourceQuota: limits the total of a namespace. The server counts before it stores; `status.used` is the count. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { compareQuantities, parseQuantity, type FieldError } from "../../machinery/index.ts";
+import { compareQuantities, field, parseQuantity, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { ResourceQuota as ResourceQuotaFacts } from "../facts/core-v1.ts";
-import { missing, wrong } from "../field-errors.ts";
 import { change } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
@@ -84,10 +83,10 @@ const CONFLICTS = [
   ["Terminating", "NotTerminating"],
 ] as const;
 
-function checkAmounts(field: string, amounts: Readonly<Record<string, string | number>> | undefined): FieldError[] {
+function checkAmounts(path: string, amounts: Readonly<Record<string, string | number>> | undefined): FieldError[] {
   return Object.entries(amounts ?? {}).flatMap(([name, amount]) => [
-    ...checkQuotaResourceName(`${field}[${name}]`, name),
-    ...checkResourceAmount(`${field}[${name}]`, name, amount),
+    ...checkQuotaResourceName(`${path}[${name}]`, name),
+    ...checkResourceAmount(`${path}[${name}]`, name, amount),
   ]);
 }
 
@@ -106,10 +105,12 @@ function checkScopes(spec: Spec): FieldError[] {
   const at = "spec.scopes";
   return [
     ...scopes.flatMap((scope) => [
-      ...(Object.hasOwn(SCOPES, scope) ? [] : [wrong(at, scopes, "unsupported scope")]),
-      ...resourcesOutsideScope(spec, scope).map(() => wrong(at, scopes, "unsupported scope applied to resource")),
+      ...(Object.hasOwn(SCOPES, scope) ? [] : [field.invalid(at, scopes, "unsupported scope")]),
+      ...resourcesOutsideScope(spec, scope).map(() =>
+        field.invalid(at, scopes, "unsupported scope applied to resource"),
+      ),
     ]),
-    ...conflicting(scopes).map(() => wrong(at, scopes, "conflicting scopes")),
+    ...conflicting(scopes).map(() => field.invalid(at, scopes, "conflicting scopes")),
   ];
 }
 
@@ -134,34 +135,38 @@ function checkScopeSelector(spec: Spec): FieldError[] {
   const expressions = scopeSelector.matchExpressions ?? [];
   const errors: FieldError[] = [];
   for (const { scopeName = "", operator = "", values = [] } of expressions) {
-    if (!Object.hasOwn(SCOPES, scopeName)) errors.push(wrong(`${at}.scopeName`, scopeName, "unsupported scope"));
+    if (!Object.hasOwn(SCOPES, scopeName))
+      errors.push(field.invalid(`${at}.scopeName`, scopeName, "unsupported scope"));
     errors.push(
       ...resourcesOutsideScope(spec, scopeName).map(() =>
-        wrong(at, shown(scopeSelector), "unsupported scope applied to resource"),
+        field.invalid(at, shown(scopeSelector), "unsupported scope applied to resource"),
       ),
     );
     if (PLAIN_SCOPES.has(scopeName) && operator !== "Exists")
-      errors.push(wrong(`${at}.operator`, operator, ONLY_EXISTS));
+      errors.push(field.invalid(`${at}.operator`, operator, ONLY_EXISTS));
     if (operator === "In" || operator === "NotIn") {
       if (values.length === 0)
         errors.push(
-          missing(`${at}.values`, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"),
+          field.required(
+            `${at}.values`,
+            "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector",
+          ),
         );
     } else if (operator === "Exists" || operator === "DoesNotExist") {
       if (values.length > 0)
         errors.push(
-          wrong(
+          field.invalid(
             `${at}.values`,
             values,
             "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector",
           ),
         );
-    } else errors.push(wrong(`${at}.operator`, operator, "not a valid selector operator"));
+    } else errors.push(field.invalid(`${at}.operator`, operator, "not a valid selector operator"));
   }
   return [
     ...errors,
     ...conflicting(expressions.map(({ scopeName }) => scopeName ?? "")).map(() =>
-      wrong(at, spec.scopes ?? null, "conflicting scopes"),
+      field.invalid(at, spec.scopes ?? null, "conflicting scopes"),
     ),
   ];
 }
@@ -195,7 +200,7 @@ export const admissions: AnyAdmission[] = [
         ...checkAmounts("spec.hard", spec.hard),
         ...checkScopes(spec),
         ...checkScopeSelector(spec),
-        ...(moved ? [wrong("spec.scopes", spec.scopes ?? null, "field is immutable")] : []),
+        ...(moved ? [field.invalid("spec.scopes", spec.scopes ?? null, "field is immutable")] : []),
       ];
     },
     validateStatus: ({ object: { status } }) => [

@@ -1,11 +1,11 @@
 /** Secret: a ConfigMap for confidential data. */
 import { isObject, type DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Secret as SecretFacts } from "../facts/core-v1.ts";
-import { checkUnchanged, missing, tooLong, wrong } from "../field-errors.ts";
+import { checkUnchanged } from "../field-checks.ts";
 import { fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import { MAX_DATA_BYTES, checkDataKeys, checkImmutableData, encodedBytes } from "./data-keys.ts";
@@ -55,12 +55,12 @@ function valueOf({ data = {} }: DeepReadonly<Secret>, key: string): string | und
 function checkTypedKeys(secret: DeepReadonly<Secret>): FieldError[] {
   const has = (key: string): boolean => Object.hasOwn(secret.data ?? {}, key);
   const lacks = (...keys: string[]): FieldError[] =>
-    keys.filter((key) => !has(key)).map((key) => missing(`data[${key}]`));
+    keys.filter((key) => !has(key)).map((key) => field.required(`data[${key}]`));
   switch (secret.type) {
     case "kubernetes.io/service-account-token":
       return secret.metadata.annotations?.[SERVICE_ACCOUNT]
         ? []
-        : [missing(`metadata.annotations[${SERVICE_ACCOUNT}]`)];
+        : [field.required(`metadata.annotations[${SERVICE_ACCOUNT}]`)];
     case "kubernetes.io/dockercfg":
       return checkJson(secret, ".dockercfg");
     case "kubernetes.io/dockerconfigjson":
@@ -68,7 +68,7 @@ function checkTypedKeys(secret: DeepReadonly<Secret>): FieldError[] {
     case "kubernetes.io/basic-auth":
       return has("username") || has("password") ? [] : lacks("username", "password");
     case "kubernetes.io/ssh-auth":
-      return valueOf(secret, "ssh-privatekey") ? [] : [missing("data[ssh-privatekey]")];
+      return valueOf(secret, "ssh-privatekey") ? [] : [field.required("data[ssh-privatekey]")];
     case TLS:
       return lacks("tls.crt", "tls.key");
     default:
@@ -80,18 +80,22 @@ const REDACTED = "<secret contents redacted>";
 
 function checkJson(secret: DeepReadonly<Secret>, key: string): FieldError[] {
   const text = valueOf(secret, key);
-  if (text === undefined) return [missing(`data[${key}]`)];
+  if (text === undefined) return [field.required(`data[${key}]`)];
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
   } catch {
     // The parser's message would repeat a part of the secret.
-    return [wrong(`data[${key}]`, REDACTED, "must be a JSON object")];
+    return [field.invalid(`data[${key}]`, REDACTED, "must be a JSON object")];
   }
   if (parsed === null || isObject(parsed)) return [];
   const shape = Array.isArray(parsed) ? "array" : typeof parsed === "boolean" ? "bool" : typeof parsed;
   return [
-    wrong(`data[${key}]`, REDACTED, `json: cannot unmarshal ${shape} into Go value of type map[string]interface {}`),
+    field.invalid(
+      `data[${key}]`,
+      REDACTED,
+      `json: cannot unmarshal ${shape} into Go value of type map[string]interface {}`,
+    ),
   ];
 }
 
@@ -102,7 +106,7 @@ export const admissions: AnyAdmission[] = [
       ...(oldObject ? checkUnchanged("type", object.type, oldObject.type) : []),
       ...checkImmutableData(object, oldObject),
       ...checkDataKeys("data", object.data),
-      ...(encodedBytes(object.data) > MAX_DATA_BYTES ? [tooLong("data", MAX_DATA_BYTES)] : []),
+      ...(encodedBytes(object.data) > MAX_DATA_BYTES ? [field.tooLong("data", MAX_DATA_BYTES)] : []),
       ...checkTypedKeys(object),
     ],
     warnings({ object }) {

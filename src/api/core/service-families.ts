@@ -3,8 +3,7 @@
  * selector may name both, because its endpoints are provided externally.
  */
 import { equalJson } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
-import { missing, notOneOf, twice, wrong } from "../field-errors.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import { checkAddress, isIPv6Text } from "../networking/addresses.ts";
 import { NO_ADDRESS, isHeadless, withFields, type Spec } from "./service-fields.ts";
 
@@ -23,31 +22,31 @@ export function checkFamilies(spec: Spec, old: Spec | undefined): FieldError[] {
   const { clusterIP = "", clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
   const errors: FieldError[] = [];
   if (clusterIP !== "") {
-    if (clusterIPs.length === 0) errors.push(missing(ADDRESSES));
+    if (clusterIPs.length === 0) errors.push(field.required(ADDRESSES));
     else if (clusterIPs[0] !== clusterIP)
-      errors.push(wrong(ADDRESSES, clusterIPs, "first value must match `clusterIP`"));
+      errors.push(field.invalid(ADDRESSES, clusterIPs, "first value must match `clusterIP`"));
   } else if (clusterIPs.length > 0)
-    errors.push(wrong(ADDRESSES, clusterIPs, "must be empty when `clusterIP` is not specified"));
+    errors.push(field.invalid(ADDRESSES, clusterIPs, "must be empty when `clusterIP` is not specified"));
   for (const [index, family] of ipFamilies.entries()) {
-    if (!FAMILIES.includes(family)) errors.push(notOneOf(`spec.ipFamilies[${index}]`, family, FAMILIES));
-    if (ipFamilies.indexOf(family) < index) errors.push(twice(`spec.ipFamilies[${index}]`, family));
+    if (!FAMILIES.includes(family)) errors.push(field.notSupported(`spec.ipFamilies[${index}]`, family, FAMILIES));
+    if (ipFamilies.indexOf(family) < index) errors.push(field.duplicate(`spec.ipFamilies[${index}]`, family));
   }
   if (ipFamilyPolicy !== undefined && !POLICIES.includes(ipFamilyPolicy))
-    errors.push(notOneOf(POLICY, ipFamilyPolicy, POLICIES));
+    errors.push(field.notSupported(POLICY, ipFamilyPolicy, POLICIES));
 
   const addressErrors = checkAddresses(clusterIPs, old?.clusterIPs ?? []);
   errors.push(...addressErrors);
-  if (clusterIPs.length > 2) errors.push(wrong(ADDRESSES, clusterIPs, "may only hold up to 2 values"));
+  if (clusterIPs.length > 2) errors.push(field.invalid(ADDRESSES, clusterIPs, "may only hold up to 2 values"));
   // An invalid address has no family.
   if (addressErrors.length > 0) return errors;
   if (clusterIPs.length > 1 && new Set(clusterIPs.map(familyOf)).size < 2)
-    errors.push(wrong(ADDRESSES, clusterIPs, "may specify no more than one IP for each IP family"));
+    errors.push(field.invalid(ADDRESSES, clusterIPs, "may specify no more than one IP for each IP family"));
   if (!isHeadless(spec)) {
     for (const [index, address] of clusterIPs.entries()) {
       const family = ipFamilies[index];
       if ((family === "IPv4" || family === "IPv6") && family !== familyOf(address))
         errors.push(
-          wrong(
+          field.invalid(
             `${ADDRESSES}[${index}]`,
             address,
             `expected an ${family} value as indicated by \`ipFamilies[${index}]\``,
@@ -61,7 +60,7 @@ export function checkFamilies(spec: Spec, old: Spec | undefined): FieldError[] {
 function checkAddresses(addresses: readonly string[], known: readonly string[]): FieldError[] {
   return addresses.flatMap((address, index) => {
     if (index > 0 || address !== NO_ADDRESS) return checkAddress(`${ADDRESSES}[${index}]`, address, known);
-    return addresses.length > 1 ? [wrong(ADDRESSES, addresses, "'None' must be the first and only value")] : [];
+    return addresses.length > 1 ? [field.invalid(ADDRESSES, addresses, "'None' must be the first and only value")] : [];
   });
 }
 
@@ -79,7 +78,7 @@ export function completeFamilies(spec: Spec, old: Spec | undefined): { spec: Spe
   if (result.ipFamilyPolicy === "SingleStack") {
     if (result.clusterIPs?.length === 2)
       errors.push(
-        wrong(
+        field.invalid(
           POLICY,
           result.ipFamilyPolicy,
           "must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are specified",
@@ -87,7 +86,7 @@ export function completeFamilies(spec: Spec, old: Spec | undefined): { spec: Spe
       );
     if (result.ipFamilies?.length === 2)
       errors.push(
-        wrong(
+        field.invalid(
           POLICY,
           result.ipFamilyPolicy,
           "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified",
@@ -100,16 +99,19 @@ export function completeFamilies(spec: Spec, old: Spec | undefined): { spec: Spe
     if (index < inferred.length) continue;
     const family = familyOf(address);
     if (family === CLUSTER_FAMILY) inferred.push(family);
-    else errors.push(wrong(`${ADDRESSES}[${index}]`, result.clusterIPs, `${family} is not configured on this cluster`));
+    else
+      errors.push(
+        field.invalid(`${ADDRESSES}[${index}]`, result.clusterIPs, `${family} is not configured on this cluster`),
+      );
   }
   if (errors.length > 0) return { spec, errors };
   if (isOpen) return { spec: withFields(result, { ipFamilies: openFamilies(inferred, result) }), errors };
 
   if (result.ipFamilyPolicy === "RequireDualStack")
-    errors.push(wrong(POLICY, result.ipFamilyPolicy, "this cluster is not configured for dual-stack services"));
+    errors.push(field.invalid(POLICY, result.ipFamilyPolicy, "this cluster is not configured for dual-stack services"));
   for (const [index, family] of inferred.entries())
     if (family !== CLUSTER_FAMILY)
-      errors.push(wrong(`spec.ipFamilies[${index}]`, family, "not configured on this cluster"));
+      errors.push(field.invalid(`spec.ipFamilies[${index}]`, family, "not configured on this cluster"));
   if (errors.length > 0) return { spec, errors };
   return { spec: withFields(result, { ipFamilies: inferred.length > 0 ? inferred : [CLUSTER_FAMILY] }), errors };
 }
@@ -139,9 +141,9 @@ function releaseSecond(spec: Spec, old: Spec): { spec: Spec; errors: FieldError[
   }
   const errors: FieldError[] = [];
   if (clusterIPs.length > 0 && clusterIPs.length < oldAddresses.length)
-    errors.push(wrong(POLICY, ipFamilyPolicy, "must be 'SingleStack' to release the secondary cluster IP"));
+    errors.push(field.invalid(POLICY, ipFamilyPolicy, "must be 'SingleStack' to release the secondary cluster IP"));
   if (ipFamilies.length > 0 && ipFamilies.length < oldFamilies.length)
-    errors.push(wrong(POLICY, ipFamilyPolicy, "must be 'SingleStack' to release the secondary IP family"));
+    errors.push(field.invalid(POLICY, ipFamilyPolicy, "must be 'SingleStack' to release the secondary IP family"));
   return { spec, errors };
 }
 
@@ -157,15 +159,17 @@ export function checkAddressesKept(spec: Spec, old: Spec): FieldError[] {
   const { clusterIPs: addresses = [], ipFamilyPolicy } = spec;
   const { clusterIPs: before = [] } = old;
   const changed = (index: number): FieldError =>
-    wrong(`${ADDRESSES}[${index}]`, spec.clusterIPs, "may not change once set");
+    field.invalid(`${ADDRESSES}[${index}]`, spec.clusterIPs, "may not change once set");
   if (addresses.length === before.length)
     return before.flatMap((address, index) => (address === addresses[index] ? [] : [changed(index)]));
   const errors: FieldError[] = [];
   if (addresses.length === 0)
-    errors.push(wrong(`${ADDRESSES}[0]`, spec.clusterIPs, "primary clusterIP can not be unset"));
+    errors.push(field.invalid(`${ADDRESSES}[0]`, spec.clusterIPs, "primary clusterIP can not be unset"));
   if (addresses.length > 0 && before.length > 0 && addresses[0] !== before[0]) errors.push(changed(0));
   if (addresses.length < before.length && addresses.length === 1 && ipFamilyPolicy !== "SingleStack") {
-    errors.push(wrong(POLICY, ipFamilyPolicy, "must be set to 'SingleStack' when releasing the secondary clusterIP"));
+    errors.push(
+      field.invalid(POLICY, ipFamilyPolicy, "must be set to 'SingleStack' when releasing the secondary clusterIP"),
+    );
   }
   return errors;
 }
@@ -177,15 +181,17 @@ export function checkFamiliesKept(spec: Spec, old: Spec): FieldError[] {
   const at = "spec.ipFamilies[0]";
   if (families.length === before.length)
     return before.flatMap((family, index) =>
-      family === families[index] ? [] : [wrong(at, families, "may not change once set")],
+      family === families[index] ? [] : [field.invalid(at, families, "may not change once set")],
     );
   const errors: FieldError[] = [];
   if (families.length < before.length && addresses.length === 0)
-    errors.push(wrong(at, spec.ipFamilies, "primary ipFamily can not be unset"));
+    errors.push(field.invalid(at, spec.ipFamilies, "primary ipFamily can not be unset"));
   if (families.length > 0 && before.length > 0 && families[0] !== before[0])
-    errors.push(wrong(at, spec.clusterIPs, "may not change once set"));
+    errors.push(field.invalid(at, spec.clusterIPs, "may not change once set"));
   if (families.length < before.length && families.length === 1 && ipFamilyPolicy !== "SingleStack") {
-    errors.push(wrong(POLICY, ipFamilyPolicy, "must be set to 'SingleStack' when releasing the secondary ipFamily"));
+    errors.push(
+      field.invalid(POLICY, ipFamilyPolicy, "must be set to 'SingleStack' when releasing the secondary ipFamily"),
+    );
   }
   return errors;
 }

@@ -4,9 +4,8 @@
  * is returned when allocation fails.
  */
 import type { DeepReadonly } from "../../base/index.ts";
-import { internalError, invalid, type FieldError } from "../../machinery/index.ts";
+import { field, internalError, invalid, type FieldError } from "../../machinery/index.ts";
 import type { Service, ServicePort } from "../facts/core-v1.ts";
-import { wrong } from "../field-errors.ts";
 import { completeFamilies } from "./service-families.ts";
 import {
   isHeadless,
@@ -70,7 +69,9 @@ function allocateAddress(spec: Spec, name: string, pools: ServicePools, refuse: 
   if ("value" in drawn) return withFields(spec, { clusterIP: drawn.value, clusterIPs: [drawn.value] });
   if (requested === undefined)
     throw internalError(`failed to allocate a serviceIP for Service ${JSON.stringify(name)}: ${drawn.problem}`);
-  return refuse([wrong("spec.clusterIPs", spec.clusterIPs, `failed to allocate IP ${requested}: ${drawn.problem}`)]);
+  return refuse([
+    field.invalid("spec.clusterIPs", spec.clusterIPs, `failed to allocate IP ${requested}: ${drawn.problem}`),
+  ]);
 }
 
 const portAt = (index: number): string => `spec.ports[${index}].nodePort`;
@@ -83,7 +84,7 @@ function anyPort(pools: ServicePools): number {
 
 function thisPort(requested: number, index: number, pools: ServicePools, refuse: RejectWith): number {
   const drawn = pools.port(requested);
-  return "value" in drawn ? drawn.value : refuse([wrong(portAt(index), requested, drawn.problem)]);
+  return "value" in drawn ? drawn.value : refuse([field.invalid(portAt(index), requested, drawn.problem)]);
 }
 
 /** A port number used with two protocols shares its node port, unless two are requested. */

@@ -1,7 +1,13 @@
 /** Validates a Service, in the order in which Kubernetes reports errors. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
-import { checkLabels, checkText, forbiddenField, missing, notOneOf, twice, wrong } from "../field-errors.ts";
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  field,
+  labelKeyProblems,
+  type FieldError,
+} from "../../machinery/index.ts";
+import { checkLabels, checkText } from "../field-checks.ts";
 import type { Service, ServicePort } from "../facts/core-v1.ts";
 import {
   addressWarnings,
@@ -37,13 +43,14 @@ export function checkService(service: Read<Service>, old: Read<Service> | undefi
   const { [TOPOLOGY_MODE]: mode, [TOPOLOGY_HINTS]: hints } = metadata.annotations ?? {};
   if (mode !== undefined && hints !== undefined && mode !== hints)
     errors.push(
-      wrong(
+      field.invalid(
         `metadata.annotations[${TOPOLOGY_MODE}]`,
         mode,
         `must match annotations[${TOPOLOGY_HINTS}] when both are specified`,
       ),
     );
-  if (!spec.ports?.length && !isHeadless(spec) && spec.type !== "ExternalName") errors.push(missing("spec.ports"));
+  if (!spec.ports?.length && !isHeadless(spec) && spec.type !== "ExternalName")
+    errors.push(field.required("spec.ports"));
   errors.push(
     ...checkTypedAddresses(spec),
     ...checkPorts(spec),
@@ -56,11 +63,11 @@ export function checkService(service: Read<Service>, old: Read<Service> | undefi
     const problems = checkAddress(at, address, old?.spec?.externalIPs);
     errors.push(...(problems.length > 0 ? problems : checkEndpointAddress(at, address)));
   }
-  if (!spec.type) errors.push(missing("spec.type"));
-  else if (!TYPES.includes(spec.type)) errors.push(notOneOf("spec.type", spec.type, TYPES));
+  if (!spec.type) errors.push(field.required("spec.type"));
+  else if (!TYPES.includes(spec.type)) errors.push(field.notSupported("spec.type", spec.type, TYPES));
   errors.push(...checkNodePorts(spec), ...checkDuplicatePorts(spec.ports ?? []), ...checkSourceRanges(service, old));
   if (spec.allocateLoadBalancerNodePorts !== undefined && spec.type !== "LoadBalancer")
-    errors.push(forbiddenField("spec.allocateLoadBalancerNodePorts", ONLY_BALANCERS));
+    errors.push(field.forbidden("spec.allocateLoadBalancerNodePorts", ONLY_BALANCERS));
   errors.push(...checkBalancerClass(spec), ...checkTraffic(spec));
   return errors;
 }
@@ -68,10 +75,10 @@ export function checkService(service: Read<Service>, old: Read<Service> | undefi
 function checkServiceUpdate(spec: Spec, old: Spec): FieldError[] {
   const errors = [...checkAddressesKept(spec, old), ...checkFamiliesKept(spec, old)];
   if (old.type === "LoadBalancer" && spec.type === "LoadBalancer" && old.loadBalancerClass !== spec.loadBalancerClass)
-    errors.push(wrong("spec.loadBalancerClass", spec.loadBalancerClass, "may not change once set"));
+    errors.push(field.invalid("spec.loadBalancerClass", spec.loadBalancerClass, "may not change once set"));
   errors.push(...checkBalancerClass(spec));
   if (needsHealthPort(old) && needsHealthPort(spec) && old.healthCheckNodePort !== spec.healthCheckNodePort)
-    errors.push(forbiddenField("spec.healthCheckNodePort", "field is immutable"));
+    errors.push(field.forbidden("spec.healthCheckNodePort", "field is immutable"));
   return errors;
 }
 
@@ -79,7 +86,7 @@ function checkServiceUpdate(spec: Spec, old: Spec): FieldError[] {
 function checkTypedAddresses(spec: Spec): FieldError[] {
   const { type, clusterIPs = [], ipFamilies = [], ipFamilyPolicy, externalName = "" } = spec;
   if ((type === "LoadBalancer" || type === "NodePort") && isHeadless(spec))
-    return [wrong("spec.clusterIPs[0]", NO_ADDRESS, `may not be set to 'None' for ${type} services`)];
+    return [field.invalid("spec.clusterIPs[0]", NO_ADDRESS, `may not be set to 'None' for ${type} services`)];
   if (type !== "ExternalName") return [];
   const errors: FieldError[] = [];
   const set = {
@@ -87,13 +94,15 @@ function checkTypedAddresses(spec: Spec): FieldError[] {
     ipFamilies: ipFamilies.length > 0,
     ipFamilyPolicy: ipFamilyPolicy !== undefined,
   };
-  for (const [field, isSet] of Object.entries(set))
-    if (isSet) errors.push(forbiddenField(`spec.${field}`, "may not be set for ExternalName services"));
+  for (const [path, isSet] of Object.entries(set))
+    if (isSet) errors.push(field.forbidden(`spec.${path}`, "may not be set for ExternalName services"));
   // A trailing dot marks a fully qualified name.
   const name = externalName.replace(/\.$/, "");
   return [
     ...errors,
-    ...(name === "" ? [missing("spec.externalName")] : checkText("spec.externalName", name, dnsSubdomainProblems)),
+    ...(name === ""
+      ? [field.required("spec.externalName")]
+      : checkText("spec.externalName", name, dnsSubdomainProblems)),
   ];
 }
 
@@ -104,9 +113,9 @@ function checkPorts({ ports = [] }: Spec): FieldError[] {
     const errors: FieldError[] = [];
     if (name !== "") {
       errors.push(...checkText(`${at}.name`, name, dnsLabelProblems));
-      if (names.has(name)) errors.push(twice(`${at}.name`, name));
+      if (names.has(name)) errors.push(field.duplicate(`${at}.name`, name));
       names.add(name);
-    } else if (ports.length > 1) errors.push(missing(`${at}.name`));
+    } else if (ports.length > 1) errors.push(field.required(`${at}.name`));
     errors.push(
       ...checkPortNumber(`${at}.port`, port),
       ...checkProtocol(`${at}.protocol`, protocol),
@@ -119,17 +128,17 @@ function checkPorts({ ports = [] }: Spec): FieldError[] {
 
 function checkAffinity({ sessionAffinity, sessionAffinityConfig }: Spec): FieldError[] {
   const at = "spec.sessionAffinity";
-  if (!sessionAffinity) return [missing(at)];
-  if (!AFFINITIES.includes(sessionAffinity)) return [notOneOf(at, sessionAffinity, AFFINITIES)];
+  if (!sessionAffinity) return [field.required(at)];
+  if (!AFFINITIES.includes(sessionAffinity)) return [field.notSupported(at, sessionAffinity, AFFINITIES)];
   if (sessionAffinity === "None")
     return sessionAffinityConfig
-      ? [forbiddenField(`${at}Config`, "must not be set when session affinity is None")]
+      ? [field.forbidden(`${at}Config`, "must not be set when session affinity is None")]
       : [];
   const why = "when session affinity type is ClientIP";
   const seconds = sessionAffinityConfig?.clientIP?.timeoutSeconds;
   if (seconds === undefined)
     return [
-      missing(
+      field.required(
         `${at}Config${sessionAffinityConfig ? `.clientIP${sessionAffinityConfig.clientIP ? ".timeoutSeconds" : ""}` : ""}`,
         why,
       ),
@@ -137,7 +146,7 @@ function checkAffinity({ sessionAffinity, sessionAffinityConfig }: Spec): FieldE
   return seconds > 0 && seconds <= MAX_AFFINITY_SECONDS
     ? []
     : [
-        wrong(
+        field.invalid(
           `${at}Config.clientIP.timeoutSeconds`,
           seconds,
           `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`,
@@ -150,12 +159,12 @@ function checkNodePorts({ type, ports = [] }: Spec): FieldError[] {
   if (type === "ClusterIP")
     for (const [index, { nodePort }] of ports.entries())
       if (nodePort)
-        errors.push(forbiddenField(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'"));
+        errors.push(field.forbidden(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'"));
   const seen = new Set<string>();
   for (const [index, { nodePort, protocol = "" }] of ports.entries()) {
     if (!nodePort) continue;
     const key = `${protocol} ${nodePort}`;
-    if (seen.has(key)) errors.push(twice(`spec.ports[${index}].nodePort`, nodePort));
+    if (seen.has(key)) errors.push(field.duplicate(`spec.ports[${index}].nodePort`, nodePort));
     seen.add(key);
   }
   return errors;
@@ -170,7 +179,7 @@ function checkDuplicatePorts(ports: readonly Sent<ServicePort>[]): FieldError[] 
       return [];
     }
     return [
-      twice(`spec.ports[${index}]`, {
+      field.duplicate(`spec.ports[${index}]`, {
         Name: "",
         Protocol: protocol,
         AppProtocol: null,
@@ -189,14 +198,14 @@ function checkSourceRanges({ metadata, spec = {} }: Read<Service>, old: Read<Ser
     const at = "spec.LoadBalancerSourceRanges";
     const known = (old?.spec?.loadBalancerSourceRanges ?? []).map((text) => text.trim());
     return [
-      ...(type === "LoadBalancer" ? [] : [forbiddenField(at, ONLY_BALANCERS)]),
+      ...(type === "LoadBalancer" ? [] : [field.forbidden(at, ONLY_BALANCERS)]),
       ...ranges.flatMap((text, index) => checkNetwork(`${at}[${index}]`, text.trim(), known)),
     ];
   }
   const text = metadata.annotations?.[SOURCE_RANGES];
   if (text === undefined) return [];
   const at = `metadata.annotations[${SOURCE_RANGES}]`;
-  const errors = type === "LoadBalancer" ? [] : [forbiddenField(at, ONLY_BALANCERS)];
+  const errors = type === "LoadBalancer" ? [] : [field.forbidden(at, ONLY_BALANCERS)];
   if (text.trim() === "" || old?.metadata.annotations?.[SOURCE_RANGES] === text) return errors;
   return [
     ...errors,
@@ -211,7 +220,7 @@ function checkBalancerClass({ type, loadBalancerClass }: Spec): FieldError[] {
   if (loadBalancerClass === undefined) return [];
   return type === "LoadBalancer"
     ? checkText("spec.loadBalancerClass", loadBalancerClass, labelKeyProblems)
-    : [forbiddenField("spec.loadBalancerClass", ONLY_BALANCERS)];
+    : [field.forbidden("spec.loadBalancerClass", ONLY_BALANCERS)];
 }
 
 function checkTraffic(spec: Spec): FieldError[] {
@@ -225,22 +234,28 @@ function checkTraffic(spec: Spec): FieldError[] {
   const errors: FieldError[] = [];
   const externalAt = "spec.externalTrafficPolicy";
   if (!isExternallyAccessible(spec)) {
-    if (external) errors.push(wrong(externalAt, external, "may only be set for externally-accessible services"));
-  } else if (!external) errors.push(missing(externalAt));
-  else if (!TRAFFIC_POLICIES.includes(external)) errors.push(notOneOf(externalAt, external, TRAFFIC_POLICIES));
+    if (external)
+      errors.push(field.invalid(externalAt, external, "may only be set for externally-accessible services"));
+  } else if (!external) errors.push(field.required(externalAt));
+  else if (!TRAFFIC_POLICIES.includes(external))
+    errors.push(field.notSupported(externalAt, external, TRAFFIC_POLICIES));
   const portAt = "spec.healthCheckNodePort";
   if (!needsHealthPort(spec)) {
     if (port)
       errors.push(
-        wrong(portAt, port, "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"),
+        field.invalid(
+          portAt,
+          port,
+          "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+        ),
       );
-  } else errors.push(...(port ? checkPortNumber(portAt, port) : [missing(portAt)]));
+  } else errors.push(...(port ? checkPortNumber(portAt, port) : [field.required(portAt)]));
   if (internal !== undefined && !TRAFFIC_POLICIES.includes(internal))
-    errors.push(notOneOf("spec.internalTrafficPolicy", internal, TRAFFIC_POLICIES));
+    errors.push(field.notSupported("spec.internalTrafficPolicy", internal, TRAFFIC_POLICIES));
   if (internal === undefined && (type === "ClusterIP" || type === "NodePort" || type === "LoadBalancer"))
-    errors.push(missing("spec.internalTrafficPolicy"));
+    errors.push(field.required("spec.internalTrafficPolicy"));
   if (distribution !== undefined && !DISTRIBUTIONS.includes(distribution))
-    errors.push(notOneOf("spec.trafficDistribution", distribution, DISTRIBUTIONS));
+    errors.push(field.notSupported("spec.trafficDistribution", distribution, DISTRIBUTIONS));
   return errors;
 }
 
@@ -248,25 +263,25 @@ export function checkServiceStatus({ spec = {}, status }: Read<Service>, old: Re
   const ingress = status?.loadBalancer?.ingress ?? [];
   const at = "status.loadBalancer.ingress";
   if (spec.type !== "LoadBalancer")
-    return ingress.length > 0 ? [forbiddenField(at, "may only be used when `spec.type` is 'LoadBalancer'")] : [];
+    return ingress.length > 0 ? [field.forbidden(at, "may only be used when `spec.type` is 'LoadBalancer'")] : [];
   const known = (old?.status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => (ip ? [ip] : []));
   return ingress.flatMap(({ ip = "", ipMode, hostname = "" }, index) => {
     const here = `${at}[${index}]`;
     const errors = ip === "" ? [] : checkAddress(`${here}.ip`, ip, known);
     if (ipMode === undefined) {
-      if (ip !== "") errors.push(missing(`${here}.ipMode`, "must be specified when `ip` is set"));
-    } else if (ip === "") errors.push(forbiddenField(`${here}.ipMode`, "may not be specified when `ip` is not set"));
-    else if (!IP_MODES.includes(ipMode)) errors.push(notOneOf(`${here}.ipMode`, ipMode, IP_MODES));
+      if (ip !== "") errors.push(field.required(`${here}.ipMode`, "must be specified when `ip` is set"));
+    } else if (ip === "") errors.push(field.forbidden(`${here}.ipMode`, "may not be specified when `ip` is not set"));
+    else if (!IP_MODES.includes(ipMode)) errors.push(field.notSupported(`${here}.ipMode`, ipMode, IP_MODES));
     return [...errors, ...checkBalancerName(`${here}.hostname`, hostname)];
   });
 }
 
 /** The host name of a load balancer; also used for Ingresses. */
-export function checkBalancerName(field: string, name: string): FieldError[] {
+export function checkBalancerName(path: string, name: string): FieldError[] {
   if (name === "") return [];
   return [
-    ...checkText(field, name, dnsSubdomainProblems),
-    ...(parseAddress(name) ? [wrong(field, name, "must be a DNS name, not an IP address")] : []),
+    ...checkText(path, name, dnsSubdomainProblems),
+    ...(parseAddress(name) ? [field.invalid(path, name, "must be a DNS name, not an IP address")] : []),
   ];
 }
 

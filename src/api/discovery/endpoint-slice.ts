@@ -3,6 +3,7 @@ import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import {
   dnsLabelProblems,
   dnsSubdomainProblems,
+  field,
   labelKeyProblems,
   labelValueProblems,
   type FieldError,
@@ -16,7 +17,7 @@ import type {
   EndpointPort,
   EndpointSlice as EndpointSliceFacts,
 } from "../facts/discovery-v1.ts";
-import { checkLabels, checkText, checkUnchanged, missing, notOneOf, tooMany, twice, wrong } from "../field-errors.ts";
+import { checkLabels, checkText, checkUnchanged } from "../field-checks.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import {
@@ -98,8 +99,9 @@ function checkSlice(
   old: Read<EndpointSlice> | undefined,
 ): FieldError[] {
   const errors: FieldError[] = [];
-  if (addressType === "") errors.push(missing("addressType"));
-  else if (!ADDRESS_TYPES.includes(addressType)) errors.push(notOneOf("addressType", addressType, ADDRESS_TYPES));
+  if (addressType === "") errors.push(field.required("addressType"));
+  else if (!ADDRESS_TYPES.includes(addressType))
+    errors.push(field.notSupported("addressType", addressType, ADDRESS_TYPES));
   errors.push(...checkPorts(ports ?? []));
   const endpointErrors = checkEndpoints(endpoints ?? [], addressType);
   // Rules became stricter over time; unchanged stored endpoints are accepted.
@@ -108,12 +110,12 @@ function checkSlice(
 }
 
 function checkPorts(ports: readonly Sent<EndpointPort>[]): FieldError[] {
-  if (ports.length > MAX_PORTS) return [tooMany("ports", ports.length, MAX_PORTS)];
+  if (ports.length > MAX_PORTS) return [field.tooMany("ports", ports.length, MAX_PORTS)];
   const names = new Set<string>();
   return ports.flatMap(({ name = "", protocol, appProtocol }, index) => {
     const at = `ports[${index}]`;
     const errors = name === "" ? [] : checkText(`${at}.name`, name, dnsLabelProblems);
-    if (names.has(name)) errors.push(twice(`${at}.name`, name));
+    if (names.has(name)) errors.push(field.duplicate(`${at}.name`, name));
     names.add(name);
     errors.push(...checkProtocol(`${at}.protocol`, protocol));
     if (appProtocol !== undefined) errors.push(...checkText(`${at}.appProtocol`, appProtocol, labelKeyProblems));
@@ -122,17 +124,19 @@ function checkPorts(ports: readonly Sent<EndpointPort>[]): FieldError[] {
 }
 
 function checkEndpoints(endpoints: readonly Sent<Endpoint>[], addressType: string): FieldError[] {
-  if (endpoints.length > MAX_ENDPOINTS) return [tooMany("endpoints", endpoints.length, MAX_ENDPOINTS)];
+  if (endpoints.length > MAX_ENDPOINTS) return [field.tooMany("endpoints", endpoints.length, MAX_ENDPOINTS)];
   const errors: FieldError[] = [];
   for (const [index, { addresses = [], nodeName, deprecatedTopology, hostname, hints }] of endpoints.entries()) {
     const at = `endpoints[${index}]`;
-    if (addresses.length === 0) errors.push(missing(`${at}.addresses`, "must contain at least 1 address"));
-    else if (addresses.length > MAX_ADDRESSES) errors.push(tooMany(`${at}.addresses`, addresses.length, MAX_ADDRESSES));
+    if (addresses.length === 0) errors.push(field.required(`${at}.addresses`, "must contain at least 1 address"));
+    else if (addresses.length > MAX_ADDRESSES)
+      errors.push(field.tooMany(`${at}.addresses`, addresses.length, MAX_ADDRESSES));
     for (const [place, address] of addresses.entries())
       errors.push(...checkTypedAddress(`${at}.addresses`, place, address, addressType));
     if (nodeName !== undefined) errors.push(...checkText(`${at}.nodeName`, nodeName, dnsSubdomainProblems));
     const labels = Object.keys(deprecatedTopology ?? {}).length;
-    if (labels > MAX_TOPOLOGY_LABELS) errors.push(tooMany(`${at}.deprecatedTopology`, labels, MAX_TOPOLOGY_LABELS));
+    if (labels > MAX_TOPOLOGY_LABELS)
+      errors.push(field.tooMany(`${at}.deprecatedTopology`, labels, MAX_TOPOLOGY_LABELS));
     errors.push(...checkLabels(`${at}.deprecatedTopology`, deprecatedTopology));
     if (hostname !== undefined) errors.push(...checkText(`${at}.hostname`, hostname, dnsLabelProblems));
     if (hints) errors.push(...checkHints(`${at}.hints`, hints));
@@ -140,46 +144,46 @@ function checkEndpoints(endpoints: readonly Sent<Endpoint>[], addressType: strin
   return errors;
 }
 
-function checkTypedAddress(field: string, index: number, address: string, type: string): FieldError[] {
-  const at = `${field}[${index}]`;
+function checkTypedAddress(path: string, index: number, address: string, type: string): FieldError[] {
+  const at = `${path}[${index}]`;
   if (type === "FQDN") return checkDomain(at, address);
   if (type !== "IPv4" && type !== "IPv6") return [];
   const errors = type === "IPv4" ? checkAddress(at, address) : checkCanonicalAddress(at, address);
   if (errors.length > 0) return errors;
   return [
-    ...(isIPv6Text(address) === (type === "IPv6") ? [] : [wrong(field, address, `must be an ${type} address`)]),
+    ...(isIPv6Text(address) === (type === "IPv6") ? [] : [field.invalid(path, address, `must be an ${type} address`)]),
     ...checkEndpointAddress(at, address),
   ];
 }
 
 /** A name with at least one dot; a trailing dot is allowed. */
 function checkDomain(at: string, name: string): FieldError[] {
-  if (name === "") return [missing(at)];
+  if (name === "") return [field.required(at)];
   const plain = name.replace(/\.$/, "");
   const problems = dnsSubdomainProblems(plain);
-  if (problems.length > 0) return [wrong(at, plain, problems.join(","))];
+  if (problems.length > 0) return [field.invalid(at, plain, problems.join(","))];
   return plain.includes(".")
     ? []
-    : [wrong(at, plain, "should be a domain with at least two segments separated by dots")];
+    : [field.invalid(at, plain, "should be a domain with at least two segments separated by dots")];
 }
 
 function checkHints(at: string, { forZones = [], forNodes = [] }: Sent<EndpointHints>): FieldError[] {
   const check = (
-    field: string,
+    path: string,
     names: readonly string[],
     problemsOf: (text: string) => readonly string[],
   ): FieldError[] =>
     names.flatMap((name, index) => [
-      ...(names.indexOf(name) < index ? [twice(`${at}.${field}[${index}].name`, name)] : []),
-      ...checkText(`${at}.${field}[${index}].name`, name, problemsOf),
+      ...(names.indexOf(name) < index ? [field.duplicate(`${at}.${path}[${index}].name`, name)] : []),
+      ...checkText(`${at}.${path}[${index}].name`, name, problemsOf),
     ]);
-  if (forZones.length > MAX_HINTS) return [tooMany(`${at}.forZones`, forZones.length, MAX_HINTS)];
+  if (forZones.length > MAX_HINTS) return [field.tooMany(`${at}.forZones`, forZones.length, MAX_HINTS)];
   const errors = check(
     "forZones",
     forZones.map(({ name = "" }) => name),
     labelValueProblems,
   );
-  if (forNodes.length > MAX_HINTS) return [...errors, tooMany(`${at}.forNodes`, forNodes.length, MAX_HINTS)];
+  if (forNodes.length > MAX_HINTS) return [...errors, field.tooMany(`${at}.forNodes`, forNodes.length, MAX_HINTS)];
   return [
     ...errors,
     ...check(

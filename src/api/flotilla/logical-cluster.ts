@@ -2,10 +2,10 @@
  * LogicalCluster: a complete Kubernetes API inside Flotilla, served at `/clusters/<name>`. Creating the object creates
  * the cluster; deleting it removes the cluster with everything in it. It is immutable, so updates are not offered.
  */
-import type { FieldError, Schema } from "../../machinery/index.ts";
+import { HUB } from "./names.ts";
+import { field, type FieldError, type Schema } from "../../machinery/index.ts";
 import type { Admission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
-import { forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import type { ConnectHandler, Kind } from "../kind.ts";
 import type { KubernetesObject } from "../meta.ts";
 
@@ -78,19 +78,19 @@ export function logicalClusterAdmission(profiles: readonly string[]): Admission<
     },
     validate({ operation, object: { metadata, spec } }) {
       if (operation === "DELETE")
-        return metadata.name === "hub" ? [forbiddenField("metadata.name", "the hub cannot be deleted")] : [];
+        return metadata.name === HUB ? [field.forbidden("metadata.name", "the hub cannot be deleted")] : [];
       const errors: FieldError[] = [];
       if (!NAME.test(metadata.name))
         errors.push(
-          wrong(
+          field.invalid(
             "metadata.name",
             metadata.name,
             "must consist of lower-case letters, digits and '-', and be at most 63 characters",
           ),
         );
       const profile = (spec as LogicalCluster["spec"] | undefined)?.profile;
-      if (profile === undefined || profile === "") errors.push(missing("spec.profile"));
-      else if (!profiles.includes(profile)) errors.push(notOneOf("spec.profile", profile, profiles));
+      if (profile === undefined || profile === "") errors.push(field.required("spec.profile"));
+      else if (!profiles.includes(profile)) errors.push(field.notSupported("spec.profile", profile, profiles));
       return errors;
     },
   };

@@ -1,10 +1,10 @@
 /** The shared parts of ResourceBinding and ClusterResourceBinding: stored as v1alpha2, readable as v1alpha1. */
+import { DEPENDENCIES } from "./names.ts";
 import { isObject, type DeepReadonly, type Json } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
 import { AGE, customKind, lazyVersion } from "../define.ts";
 import { definitionSchema } from "../facts.ts";
-import { wrong } from "../field-errors.ts";
 import type { Kind } from "../kind.ts";
 import type { KubernetesObject } from "../meta.ts";
 import { fromStorage, toStorage } from "./binding-versions.ts";
@@ -38,13 +38,10 @@ export function bindingKind<T extends KubernetesObject>(
   };
 }
 
-/** The dependencies of a binding's object, as JSON; read by the stage that distributes dependencies. */
-const DEPENDENCIES = "resourcebinding.karmada.io/dependencies";
-
 export function checkDependencies<T extends KubernetesObject>({ object, byController }: Review<T>): FieldError[] {
   const text = (object as DeepReadonly<KubernetesObject>).metadata.annotations?.[DEPENDENCIES];
   if (text === undefined || byController || isDependencies(text)) return [];
-  return [wrong(`metadata.annotations.${DEPENDENCIES}`, text, "annotation value must be a valid JSON")];
+  return [field.invalid(`metadata.annotations.${DEPENDENCIES}`, text, "annotation value must be a valid JSON")];
 }
 
 function isDependencies(text: string): boolean {
@@ -63,7 +60,7 @@ function isReference(value: Json): boolean {
   if (value === null) return true;
   if (!isObject(value)) return false;
   const { labelSelector = null } = value;
-  const texts = ["apiVersion", "kind", "namespace", "name"].map((field) => value[field] ?? null);
+  const texts = ["apiVersion", "kind", "namespace", "name"].map((path) => value[path] ?? null);
   return (
     texts.every((text) => text === null || typeof text === "string") &&
     (labelSelector === null || isObject(labelSelector))

@@ -1,7 +1,7 @@
 /** Validates cluster affinities beyond their schema. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
-import { checkSelector, wrong } from "../field-errors.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
+import { checkSelector } from "../field-checks.ts";
 import type { ClusterAffinity } from "../facts/policy-karmada-v1alpha1.ts";
 import { goValue } from "./go-value.ts";
 
@@ -18,7 +18,11 @@ export function checkClusterAffinity(at: string, affinity: DeepReadonly<ClusterA
         : undefined;
     if (problem !== undefined)
       return [
-        wrong(`${at}.fieldSelector`, goValue("policy-karmada-v1alpha1", "FieldSelector", fieldSelector), problem),
+        field.invalid(
+          `${at}.fieldSelector`,
+          goValue("policy-karmada-v1alpha1", "FieldSelector", fieldSelector),
+          problem,
+        ),
       ];
   }
   return [];

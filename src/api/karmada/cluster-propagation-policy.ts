@@ -1,4 +1,5 @@
 /** ClusterPropagationPolicy: a PropagationPolicy for all namespaces and for cluster-scoped objects. */
+import { CLUSTER_POLICY_FINALIZER, CLUSTER_POLICY_ID } from "./names.ts";
 import type { AnyAdmission } from "../admission.ts";
 import type { ClusterPropagationPolicy as ClusterPropagationPolicyFacts } from "../facts/policy-karmada-v1alpha1.ts";
 import type { Kind } from "../kind.ts";
@@ -20,7 +21,7 @@ export const ClusterPropagationPolicy: Kind<ClusterPropagationPolicy> = policyKi
 export const admissions: AnyAdmission[] = [
   policyAdmission(ClusterPropagationPolicy, {
     webhook: "clusterpropagationpolicy.karmada.io",
-    id: "clusterpropagationpolicy.karmada.io/permanent-id",
-    finalizer: "karmada.io/cluster-propagation-policy-controller",
+    id: CLUSTER_POLICY_ID,
+    finalizer: CLUSTER_POLICY_FINALIZER,
   }),
 ];

@@ -1,4 +1,5 @@
 /** ClusterResourceBinding: the ResourceBinding of a cluster-scoped object. */
+import { CLUSTER_BINDING_ID } from "./names.ts";
 import type { AnyAdmission } from "../admission.ts";
 import type { ClusterResourceBinding as ClusterResourceBindingFacts } from "../facts/work-karmada-v1alpha2.ts";
 import type { Kind } from "../kind.ts";
@@ -14,9 +15,6 @@ export const ClusterResourceBinding: Kind<ClusterResourceBinding> = bindingKind<
   shortNames: ["crb"],
   scope: "Cluster",
 });
-
-/** The label that links Works and manifests to their binding. */
-const CLUSTER_BINDING_ID = "clusterresourcebinding.karmada.io/permanent-id";
 
 export const admissions: AnyAdmission[] = [
   karmadaAdmission(ClusterResourceBinding, {

@@ -1,8 +1,8 @@
 /** Defaults and validation of Cluster, as in Karmada's aggregated API server. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
+import { field, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
-import { checkText, missing, notOneOf, twice, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import type { Taint } from "../facts/core-v1.ts";
 import type { Cluster } from "../facts/cluster-karmada-v1alpha1.ts";
 import type { Sent } from "../sent.ts";
@@ -36,7 +36,9 @@ export function prepareCluster(cluster: DeepReadonly<Cluster>, { operation }: Re
 
 export function checkCluster({ metadata: { name }, spec }: DeepReadonly<Cluster>): FieldError[] {
   return [
-    ...(name.length > MAX_NAME ? [wrong("metadata.name", name, `must be no more than ${MAX_NAME} characters`)] : []),
+    ...(name.length > MAX_NAME
+      ? [field.invalid("metadata.name", name, `must be no more than ${MAX_NAME} characters`)]
+      : []),
     ...checkSpec(spec),
   ];
 }
@@ -52,8 +54,8 @@ function checkSpec(spec: Spec): FieldError[] {
     resourceModels = [],
   } = spec;
   return [
-    ...(syncMode === "" ? [missing("spec.syncMode")] : []),
-    ...(SYNC_MODES.includes(syncMode) ? [] : [notOneOf("spec.syncMode", syncMode, SYNC_MODES)]),
+    ...(syncMode === "" ? [field.required("spec.syncMode")] : []),
+    ...(SYNC_MODES.includes(syncMode) ? [] : [field.notSupported("spec.syncMode", syncMode, SYNC_MODES)]),
     ...(apiEndpoint ? checkEndpoint("spec.apiEndpoint", apiEndpoint) : []),
     ...(secretRef ? checkReference("spec.secretRef", secretRef) : []),
     ...(impersonatorSecretRef ? checkReference("spec.impersonatorSecretRef", impersonatorSecretRef) : []),
@@ -68,30 +70,31 @@ function checkSpec(spec: Spec): FieldError[] {
 }
 
 function checkReference(at: string, { namespace, name }: SecretReference): FieldError[] {
-  return [...(namespace ? [] : [missing(`${at}.namespace`)]), ...(name ? [] : [missing(`${at}.name`)])];
+  return [...(namespace ? [] : [field.required(`${at}.namespace`)]), ...(name ? [] : [field.required(`${at}.name`)])];
 }
 
 const ENDPOINT_FORM = "; desired format: hostname, hostname:port, IP or IP:port";
 
-function checkEndpoint(field: string, text: string): FieldError[] {
+function checkEndpoint(path: string, text: string): FieldError[] {
   const url = parseGoUrl(text);
-  if ("problem" in url) return [wrong(field, text, `apiEndpoint must be a valid URL: ${url.problem}${ENDPOINT_FORM}`)];
+  if ("problem" in url)
+    return [field.invalid(path, text, `apiEndpoint must be a valid URL: ${url.problem}${ENDPOINT_FORM}`)];
   const { host, user, fragment, query } = url;
   return [
-    ...(host === "" ? [wrong(field, host, `host must be provided${ENDPOINT_FORM}`)] : []),
-    ...(user === undefined ? [] : [wrong(field, user, "user information is not permitted in the URL")]),
-    ...(fragment === "" ? [] : [wrong(field, fragment, "fragments are not permitted in the URL")]),
-    ...(query === "" ? [] : [wrong(field, query, "query parameters are not permitted in the URL")]),
+    ...(host === "" ? [field.invalid(path, host, `host must be provided${ENDPOINT_FORM}`)] : []),
+    ...(user === undefined ? [] : [field.invalid(path, user, "user information is not permitted in the URL")]),
+    ...(fragment === "" ? [] : [field.invalid(path, fragment, "fragments are not permitted in the URL")]),
+    ...(query === "" ? [] : [field.invalid(path, query, "query parameters are not permitted in the URL")]),
   ];
 }
 
-function checkProxy(field: string, text: string): FieldError[] {
+function checkProxy(path: string, text: string): FieldError[] {
   const url = parseGoUrl(text);
   // Karmada's message names the endpoint here, too.
-  if ("problem" in url) return [wrong(field, text, `apiEndpoint must be a valid URL: ${url.problem}`)];
+  if ("problem" in url) return [field.invalid(path, text, `apiEndpoint must be a valid URL: ${url.problem}`)];
   return PROXY_SCHEMES.includes(url.scheme)
     ? []
-    : [wrong(field, text, `unsupported scheme ${JSON.stringify(url.scheme)}, must be http, https, or socks5`)];
+    : [field.invalid(path, text, `unsupported scheme ${JSON.stringify(url.scheme)}, must be http, https, or socks5`)];
 }
 
 /** Values that affinities select by must be valid label values. The field names are Karmada's, including capitals. */
@@ -99,16 +102,13 @@ function checkPlaces(spec: Spec): FieldError[] {
   const { provider = "", region = "", zone = "", zones = [] } = spec;
   const errors = [...checkPlace("spec.provider", provider), ...checkPlace("spec.region", region)];
   if (zone !== "" && zones.length > 0)
-    return [
-      ...errors,
-      { ...wrong("spec.spec", { zone, zones }, "Zone and Zones cannot co-exist"), type: "TypeInvalid" },
-    ];
+    return [...errors, field.typeInvalid("spec.spec", { zone, zones }, "Zone and Zones cannot co-exist")];
   return [...errors, ...checkPlace("spec.Zone", zone), ...zones.flatMap((value) => checkPlace("spec.Zones", value))];
 }
 
-function checkPlace(field: string, value: string): FieldError[] {
+function checkPlace(path: string, value: string): FieldError[] {
   const problems = labelValueProblems(value);
-  return problems.length === 0 ? [] : [wrong(field, value, problems.join("; "))];
+  return problems.length === 0 ? [] : [field.invalid(path, value, problems.join("; "))];
 }
 
 const EFFECTS = ["NoSchedule", "NoExecute"];
@@ -118,20 +118,20 @@ function checkTaints(at: string, taints: readonly Sent<Taint>[]): FieldError[] {
   return taints.flatMap((taint, index) => {
     const { key = "", value = "" } = taint;
     const effect: string = taint.effect ?? "";
-    const field = `${at}[${index}]`;
+    const path = `${at}[${index}]`;
     const valueProblems = labelValueProblems(value);
     const errors = [
-      ...checkText(`${field}.key`, key, labelKeyProblems),
-      ...(valueProblems.length === 0 ? [] : [wrong(`${field}.value`, value, valueProblems.join(";"))]),
+      ...checkText(`${path}.key`, key, labelKeyProblems),
+      ...(valueProblems.length === 0 ? [] : [field.invalid(`${path}.value`, value, valueProblems.join(";"))]),
       ...(effect === ""
-        ? [missing(`${field}.effect`)]
+        ? [field.required(`${path}.effect`)]
         : EFFECTS.includes(effect)
           ? []
-          : [notOneOf(`${field}.effect`, effect, EFFECTS)]),
+          : [field.notSupported(`${path}.effect`, effect, EFFECTS)]),
     ];
     const id = JSON.stringify([key, effect]);
     if (seen.has(id)) {
-      const { message, ...again } = twice(field, goValue("core-v1", "Taint", taint));
+      const { message, ...again } = field.duplicate(path, goValue("core-v1", "Taint", taint));
       errors.push({ ...again, message: `${message}: taints must be unique by key and effect pair` });
     }
     seen.add(id);

@@ -1,9 +1,8 @@
 /** ClusterTaintPolicy: adds and removes taints of members according to their conditions. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { customKind } from "../define.ts";
-import { forbiddenField, twice } from "../field-errors.ts";
 import type { ClusterTaintPolicy as ClusterTaintPolicyFacts, Taint } from "../facts/policy-karmada-v1alpha1.ts";
 import type { Kind } from "../kind.ts";
 import { affinityWarnings, checkClusterAffinity } from "./cluster-affinity-rules.ts";
@@ -48,12 +47,12 @@ function checkTaints(at: string, taints: readonly DeepReadonly<Taint>[], allowNo
   for (const taint of taints) left.set(idOf(taint), (left.get(idOf(taint)) ?? 0) + 1);
   return taints.flatMap((taint, index) => {
     const { key, effect } = taint;
-    const field = `${at}[${index}]`;
+    const path = `${at}[${index}]`;
     const errors: FieldError[] = [];
     if (!allowNoExecute && effect === "NoExecute") {
       errors.push(
-        forbiddenField(
-          field,
+        field.forbidden(
+          path,
           "Configuring taint with NoExecute effect is not allowed, this capability must be explicitly enabled by administrators through command-line flags",
         ),
       );
@@ -61,7 +60,9 @@ function checkTaints(at: string, taints: readonly DeepReadonly<Taint>[], allowNo
     const others = (left.get(idOf(taint)) ?? 1) - 1;
     left.set(idOf(taint), others);
     if (others > 0)
-      errors.push(twice(field, `Duplicate taint with the same key(${key}) and effect(${effect}) is not allowed`));
+      errors.push(
+        field.duplicate(path, `Duplicate taint with the same key(${key}) and effect(${effect}) is not allowed`),
+      );
     return errors;
   });
 }

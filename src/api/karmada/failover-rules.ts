@@ -3,8 +3,8 @@
  * moved.
  */
 import type { DeepReadonly } from "../../base/index.ts";
-import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
-import { checkText, wrong } from "../field-errors.ts";
+import { field, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import { checkText } from "../field-checks.ts";
 import { change } from "../fill.ts";
 import type {
   ApplicationFailoverBehavior,
@@ -46,13 +46,17 @@ function checkApplication(at: string, behavior: Read<ApplicationFailoverBehavior
   const errors: FieldError[] = [];
   if (tolerationSeconds < 0)
     errors.push(
-      wrong(`${at}.decisionConditions.tolerationSeconds`, tolerationSeconds, "must be greater than or equal to 0"),
+      field.invalid(
+        `${at}.decisionConditions.tolerationSeconds`,
+        tolerationSeconds,
+        "must be greater than or equal to 0",
+      ),
     );
   if (gracePeriodSeconds !== undefined) {
-    const field = `${at}.gracePeriodSeconds`;
+    const path = `${at}.gracePeriodSeconds`;
     if (!isGraceful(behavior))
-      errors.push(wrong(field, gracePeriodSeconds, "only takes effect when purgeMode is gracefully"));
-    if (gracePeriodSeconds <= 0) errors.push(wrong(field, gracePeriodSeconds, "must be greater than 0"));
+      errors.push(field.invalid(path, gracePeriodSeconds, "only takes effect when purgeMode is gracefully"));
+    if (gracePeriodSeconds <= 0) errors.push(field.invalid(path, gracePeriodSeconds, "must be greater than 0"));
   }
   return [...errors, ...checkStatePreservation(`${at}.statePreservation`, statePreservation)];
 }

@@ -4,9 +4,10 @@ import {
   dns1035LabelProblems,
   dnsLabelProblems,
   dnsSubdomainProblems,
+  field,
   type FieldError,
 } from "../../machinery/index.ts";
-import { checkText, missing, notOneOf, twice, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import type { ResourceInterpreterWebhook, RuleWithOperations } from "../facts/config-karmada-v1alpha1.ts";
 import { hasCertificate } from "../core/tls-pair.ts";
 import { checkWebhookClient } from "../webhook-client.ts";
@@ -33,7 +34,7 @@ export function checkInterpreterWebhooks(webhooks: readonly Read<ResourceInterpr
     const at = `webhooks[${index}]`;
     const isRepeated = names.has(webhook.name);
     names.add(webhook.name);
-    return [...checkWebhook(at, webhook), ...(isRepeated ? [twice(`${at}.name`, webhook.name)] : [])];
+    return [...checkWebhook(at, webhook), ...(isRepeated ? [field.duplicate(`${at}.name`, webhook.name)] : [])];
   });
 }
 
@@ -45,7 +46,7 @@ function checkWebhook(
     ...checkDomainName(`${at}.name`, name),
     ...rules.flatMap((rule, index) => checkRule(`${at}.rules[${index}]`, rule)),
     ...(timeoutSeconds < 1 || timeoutSeconds > 30
-      ? [wrong(`${at}.timeoutSeconds`, timeoutSeconds, "the timeout value must be between 1 and 30 seconds")]
+      ? [field.invalid(`${at}.timeoutSeconds`, timeoutSeconds, "the timeout value must be between 1 and 30 seconds")]
       : []),
     ...checkWebhookClient(`${at}.clientConfig`, clientConfig),
     ...checkBundle(`${at}.clientConfig.caBundle`, clientConfig.caBundle),
@@ -54,22 +55,23 @@ function checkWebhook(
 }
 
 /** A fully qualified name such as `workloads.example.com`; a trailing dot is allowed. */
-function checkDomainName(field: string, given: string): FieldError[] {
-  if (given === "") return [missing(field)];
+function checkDomainName(path: string, given: string): FieldError[] {
+  if (given === "") return [field.required(path)];
   const name = given.replace(/\.$/, "");
   const problems = dnsSubdomainProblems(name);
-  if (problems.length > 0) return [wrong(field, name, problems.join(","))];
+  if (problems.length > 0) return [field.invalid(path, name, problems.join(","))];
   const labels = name.split(".");
-  if (labels.length < 2) return [wrong(field, name, "should be a domain with at least two segments separated by dots")];
+  if (labels.length < 2)
+    return [field.invalid(path, name, "should be a domain with at least two segments separated by dots")];
   const broken = labels.find((label) => dnsLabelProblems(label).length > 0);
-  return broken === undefined ? [] : [wrong(field, broken, dnsLabelProblems(broken).join(","))];
+  return broken === undefined ? [] : [field.invalid(path, broken, dnsLabelProblems(broken).join(","))];
 }
 
 function checkRule(at: string, { operations, apiGroups, apiVersions, kinds }: Read<RuleWithOperations>): FieldError[] {
   return [
     ...checkList(`${at}.operations`, operations, "operations"),
     ...operations.flatMap((operation, index) =>
-      OPERATIONS.includes(operation) ? [] : [notOneOf(`${at}.operations[${index}]`, operation, OPERATIONS)],
+      OPERATIONS.includes(operation) ? [] : [field.notSupported(`${at}.operations[${index}]`, operation, OPERATIONS)],
     ),
     // The core group has an empty name, so an empty text is valid only here.
     ...checkList(`${at}.apiGroups`, apiGroups, "API groups"),
@@ -80,38 +82,32 @@ function checkRule(at: string, { operations, apiGroups, apiVersions, kinds }: Re
   ];
 }
 
-function checkList(field: string, list: readonly string[], what: string): FieldError[] {
-  if (list.length === 0) return [missing(field)];
+function checkList(path: string, list: readonly string[], what: string): FieldError[] {
+  if (list.length === 0) return [field.required(path)];
   return list.length > 1 && list.includes(ANY)
-    ? [wrong(field, list, `if '*' is present, must not specify other ${what}`)]
+    ? [field.invalid(path, list, `if '*' is present, must not specify other ${what}`)]
     : [];
 }
 
-const checkFilled = (field: string, list: readonly string[]): FieldError[] =>
-  list.flatMap((text, index) => (text === "" ? [missing(`${field}[${index}]`)] : []));
+const checkFilled = (path: string, list: readonly string[]): FieldError[] =>
+  list.flatMap((text, index) => (text === "" ? [field.required(`${path}[${index}]`)] : []));
 
 /** Upstream detects a bundle without a certificate only when the webhook is called. */
-function checkBundle(field: string, bundle: string | undefined): FieldError[] {
+function checkBundle(path: string, bundle: string | undefined): FieldError[] {
   if (!bundle || hasCertificate(Buffer.from(bundle, "base64").toString("latin1"))) return [];
-  return [
-    {
-      type: "Invalid",
-      field,
-      message: "Invalid value: unable to load root certificates: unable to parse bytes as PEM block",
-    },
-  ];
+  return [field.invalid(path, field.noValue, "unable to load root certificates: unable to parse bytes as PEM block")];
 }
 
-function checkContextVersions(field: string, versions: readonly string[]): FieldError[] {
-  if (versions.length === 0) return [missing(field, `must specify one of ${CONTEXT_VERSION}`)];
+function checkContextVersions(path: string, versions: readonly string[]): FieldError[] {
+  if (versions.length === 0) return [field.required(path, `must specify one of ${CONTEXT_VERSION}`)];
   const seen = new Set<string>();
   const errors: FieldError[] = [];
   for (const [index, version] of versions.entries()) {
-    if (seen.has(version)) errors.push(wrong(`${field}[${index}]`, version, "duplicate version"));
-    else errors.push(...checkText(`${field}[${index}]`, version, dns1035LabelProblems));
+    if (seen.has(version)) errors.push(field.invalid(`${path}[${index}]`, version, "duplicate version"));
+    else errors.push(...checkText(`${path}[${index}]`, version, dns1035LabelProblems));
     seen.add(version);
   }
   return seen.has(CONTEXT_VERSION)
     ? errors
-    : [...errors, wrong(field, versions, `must include at least one of ${CONTEXT_VERSION}`)];
+    : [...errors, field.invalid(path, versions, `must include at least one of ${CONTEXT_VERSION}`)];
 }

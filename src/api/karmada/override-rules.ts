@@ -3,10 +3,11 @@ import type { DeepReadonly, Json } from "../../base/index.ts";
 import {
   annotationKeyProblems,
   annotationsAreTooLong,
+  field,
   MAX_ANNOTATIONS_BYTES,
   type FieldError,
 } from "../../machinery/index.ts";
-import { checkLabels, checkText, missing, tooLong, wrong } from "../field-errors.ts";
+import { checkLabels, checkText } from "../field-checks.ts";
 import { change } from "../fill.ts";
 import type {
   ClusterOverridePolicy,
@@ -39,7 +40,7 @@ export function checkOverridePolicy({ metadata, spec }: Policy): FieldError[] {
   if (overrideRules) {
     if (targetCluster)
       errors.push(
-        wrong(
+        field.invalid(
           "spec.targetCluster",
           goValue(TABLE, "ClusterAffinity", targetCluster),
           "overrideRules and targetCluster can't co-exist",
@@ -47,7 +48,7 @@ export function checkOverridePolicy({ metadata, spec }: Policy): FieldError[] {
       );
     if (!isEmpty(overriders))
       errors.push(
-        wrong(
+        field.invalid(
           "spec.overriders",
           goValue(TABLE, "Overriders", overriders),
           "overrideRules and overriders can't co-exist",
@@ -83,10 +84,10 @@ function checkOverriders(at: string, overriders: Read<Overriders>): FieldError[]
   ];
 }
 
-function checkAnnotations(field: string, annotations: Readonly<Record<string, string>>): FieldError[] {
+function checkAnnotations(path: string, annotations: Readonly<Record<string, string>>): FieldError[] {
   return [
-    ...Object.keys(annotations).flatMap((key) => checkText(field, key, annotationKeyProblems)),
-    ...(annotationsAreTooLong(annotations) ? [tooLong(field, MAX_ANNOTATIONS_BYTES)] : []),
+    ...Object.keys(annotations).flatMap((key) => checkText(path, key, annotationKeyProblems)),
+    ...(annotationsAreTooLong(annotations) ? [field.tooLong(path, MAX_ANNOTATIONS_BYTES)] : []),
   ];
 }
 
@@ -95,8 +96,8 @@ function checkAnnotations(field: string, annotations: Readonly<Record<string, st
  */
 const POINTER_RULE = 'JSON pointer must be empty or start with a "/\nJSON pointer error';
 
-function checkPointer(field: string, path: string): FieldError[] {
-  return path === "" || path.startsWith("/") ? [] : [wrong(field, path, POINTER_RULE)];
+function checkPointer(at: string, path: string): FieldError[] {
+  return path === "" || path.startsWith("/") ? [] : [field.invalid(at, path, POINTER_RULE)];
 }
 
 function checkFieldOverrider(at: string, overrider: Read<FieldOverrider>): FieldError[] {
@@ -104,13 +105,14 @@ function checkFieldOverrider(at: string, overrider: Read<FieldOverrider>): Field
   const errors: FieldError[] = [];
   if (json.length > 0 && yaml.length > 0)
     errors.push(
-      wrong(
+      field.invalid(
         at,
         goValue(TABLE, "FieldOverrider", overrider),
         "FieldOverrider has both YAML and JSON set. Only one is allowed",
       ),
     );
-  if (json.length + yaml.length === 0) errors.push(missing(at, "FieldOverrider must have either JSON or YAML set"));
+  if (json.length + yaml.length === 0)
+    errors.push(field.required(at, "FieldOverrider must have either JSON or YAML set"));
   return [
     ...errors,
     ...checkPointer(`${at}.fieldPath`, fieldPath),
@@ -127,10 +129,10 @@ function checkPatch(
 }
 
 /** Karmada cannot distinguish null from an absent value. */
-function checkValue(field: string, operator: string, value: Read<Json>): FieldError[] {
+function checkValue(path: string, operator: string, value: Read<Json>): FieldError[] {
   if (operator === "remove")
-    return value === null ? [] : [wrong(field, value, "value is not allowed for remove operation")];
-  return value === null ? [wrong(field, value, "value is required for add or replace operation")] : [];
+    return value === null ? [] : [field.invalid(path, value, "value is not allowed for remove operation")];
+  return value === null ? [field.invalid(path, value, "value is required for add or replace operation")] : [];
 }
 
 export function overrideWarnings({ metadata, spec }: Policy): string[] {

@@ -1,7 +1,7 @@
 /** Defaults and validation of a placement: which members, how they are spread, and the replicas of each. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
-import { checkText, notOneOf, wrong } from "../field-errors.ts";
+import { field, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import { checkText } from "../field-checks.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type {
   ClusterAffinity,
@@ -52,14 +52,18 @@ export function checkPlacement(at: string, placement: Read<Placement>): FieldErr
   const errors: FieldError[] = [];
   if (clusterAffinity && placement.clusterAffinities)
     errors.push(
-      wrong(at, goValue(TABLE, "Placement", placement), "clusterAffinities cannot co-exist with clusterAffinity"),
+      field.invalid(
+        at,
+        goValue(TABLE, "Placement", placement),
+        "clusterAffinities cannot co-exist with clusterAffinity",
+      ),
     );
   const mayOverflow = dividesByCapacity(replicaScheduling);
   for (const [index, { overflowAffinities }] of clusterAffinities.entries()) {
     if (!overflowAffinities || mayOverflow) continue;
     const shown = goValue(TABLE, "OverflowClusterAffinity", overflowAffinities);
     errors.push(
-      wrong(
+      field.invalid(
         `${at}.clusterAffinities[${index}].overflowAffinities`,
         shown,
         "overflowAffinities can only be used together with dynamic weight or aggregated scheduling",
@@ -91,7 +95,7 @@ function checkTerms(at: string, terms: readonly Read<ClusterAffinityTerm>[]): Fi
     // Reported once: the error prints all terms.
     if (names.has(affinityName) && !isReported) {
       errors.push(
-        wrong(
+        field.invalid(
           at,
           goValue(TABLE, "ClusterAffinityTerm", terms),
           "each affinity term in a policy must have a unique name",
@@ -114,7 +118,7 @@ function checkOverflow(at: string, term: Read<ClusterAffinityTerm>): FieldError[
   const errors: FieldError[] = [];
   if (isEmptyAffinity(term))
     errors.push(
-      wrong(
+      field.invalid(
         at,
         goValue(TABLE, "OverflowClusterAffinity", overflowAffinities),
         "overflowAffinities can only be used together with the inline ClusterAffinity",
@@ -123,12 +127,12 @@ function checkOverflow(at: string, term: Read<ClusterAffinityTerm>): FieldError[
   const names = new Set([primary]);
   for (const [index, overflow] of overflowAffinities.entries()) {
     const { affinityName } = overflow;
-    const field = `${at}[${index}].affinityName`;
-    errors.push(...checkText(field, affinityName, labelKeyProblems));
+    const path = `${at}[${index}].affinityName`;
+    errors.push(...checkText(path, affinityName, labelKeyProblems));
     if (names.has(affinityName))
       errors.push(
-        wrong(
-          field,
+        field.invalid(
+          path,
           affinityName,
           "overflow affinity name must be unique and must not duplicate the primary group's affinityName",
         ),
@@ -155,7 +159,7 @@ function checkConstraints(at: string, constraints: readonly Read<SpreadConstrain
   for (const [index, constraint] of constraints.entries()) {
     const { spreadByField, spreadByLabel, minGroups = 0, maxGroups = 0 } = constraint;
     const refuse = (why: string): void =>
-      void errors.push(wrong(`${at}[${index}]`, goValue(TABLE, "SpreadConstraint", constraint), why));
+      void errors.push(field.invalid(`${at}[${index}]`, goValue(TABLE, "SpreadConstraint", constraint), why));
     if (spreadByField && spreadByLabel) refuse("spreadByLabel should not co-exist with spreadByField");
     if (minGroups < 0) refuse("minGroups lower than 0 is not allowed");
     if (maxGroups < 0) refuse("maxGroups lower than 0 is not allowed");
@@ -166,7 +170,7 @@ function checkConstraints(at: string, constraints: readonly Read<SpreadConstrain
     // A third occurrence adds no error.
     if (times === 2)
       errors.push(
-        wrong(
+        field.invalid(
           at,
           goValue(TABLE, "SpreadConstraint", constraints),
           `multiple ${spreadByField} spread constraints are not allowed`,
@@ -175,7 +179,7 @@ function checkConstraints(at: string, constraints: readonly Read<SpreadConstrain
   }
   if (met.size > 0 && !met.has("cluster")) {
     errors.push(
-      wrong(
+      field.invalid(
         at,
         goValue(TABLE, "SpreadConstraint", constraints),
         "the cluster spread constraint must be enabled in one of the constraints in case of SpreadByField is enabled",
@@ -194,7 +198,7 @@ function checkWorkloadAffinity(at: string, workloadAffinity: Read<WorkloadAffini
       : []),
     ...(affinity && affinity.groupByLabelKey === antiAffinity?.groupByLabelKey
       ? [
-          wrong(
+          field.invalid(
             at,
             goValue(TABLE, "WorkloadAffinity", workloadAffinity),
             "affinity and antiAffinity must not use the same groupByLabelKey",
@@ -208,7 +212,7 @@ function checkWorkloadAffinity(at: string, workloadAffinity: Read<WorkloadAffini
 function checkTolerations(at: string, tolerations: readonly Read<Toleration>[]): FieldError[] {
   return tolerations.flatMap(({ operator }, index) =>
     operator === "Lt" || operator === "Gt"
-      ? [notOneOf(`${at}[${index}].operator`, operator, ["", "Exists", "Equal"])]
+      ? [field.notSupported(`${at}[${index}].operator`, operator, ["", "Exists", "Equal"])]
       : [],
   );
 }
@@ -226,10 +230,10 @@ export function placementWarnings(at: string, placement: Read<Placement>): strin
       ),
     ]),
     ...weights.flatMap(({ targetCluster }, index) => {
-      const field = `${at}.replicaScheduling.weightPreference.staticWeightList[${index}].targetCluster`;
+      const path = `${at}.replicaScheduling.weightPreference.staticWeightList[${index}].targetCluster`;
       return [
-        ...checkClusterAffinity(field, targetCluster).map(({ message }) => `${field}: ${message}; no cluster matches`),
-        ...affinityWarnings(field, targetCluster),
+        ...checkClusterAffinity(path, targetCluster).map(({ message }) => `${path}: ${message}; no cluster matches`),
+        ...affinityWarnings(path, targetCluster),
       ];
     }),
   ];

@@ -1,8 +1,7 @@
 /** Defaults and validation of PropagationPolicy and ClusterPropagationPolicy, as in Karmada's webhooks. */
 import { isObject, type DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { Admission, Review } from "../admission.ts";
-import { wrong } from "../field-errors.ts";
 import { change } from "../fill.ts";
 import type {
   ClusterPropagationPolicy,
@@ -86,7 +85,7 @@ function checkSpec(spec: Read<PropagationSpec>, namespace: string | undefined): 
   return [
     ...(placement ? checkPlacement("spec.placement", placement) : []),
     ...(failover?.application && !propagateDeps
-      ? [wrong("spec.propagateDeps", propagateDeps, "application failover is set, propagateDeps must be true")]
+      ? [field.invalid("spec.propagateDeps", propagateDeps, "application failover is set, propagateDeps must be true")]
       : []),
     ...(failover ? checkFailover("spec.failover", failover) : []),
     ...checkSelectors(resourceSelectors, namespace),
@@ -100,7 +99,7 @@ function checkNamed(selectors: readonly Read<ResourceSelector>[]): FieldError[] 
   return selectors.flatMap(({ name = "" }, index) =>
     name === ""
       ? [
-          wrong(
+          field.invalid(
             `spec.resourceSelectors[${index}].name`,
             name,
             "name cannot be empty if preemption is Always, the empty name may cause unexpected resources preemption",
@@ -115,7 +114,7 @@ function checkSuspension(suspension: Read<Suspension>): FieldError[] {
   if (!dispatching || !dispatchingOnClusters?.clusterNames?.length) return [];
   // Karmada repeats the field name.
   return [
-    wrong(
+    field.invalid(
       "spec.suspension.suspension",
       goValue(TABLE, "Suspension", suspension),
       "suspension dispatching cannot co-exist with dispatchingOnClusters.clusterNames",

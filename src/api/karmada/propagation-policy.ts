@@ -1,4 +1,5 @@
 /** PropagationPolicy: propagates objects of its namespace to members and divides their replicas. */
+import { POLICY_FINALIZER, POLICY_ID } from "./names.ts";
 import type { AnyAdmission } from "../admission.ts";
 import type { PropagationPolicy as PropagationPolicyFacts } from "../facts/policy-karmada-v1alpha1.ts";
 import type { Kind } from "../kind.ts";
@@ -20,7 +21,7 @@ export const PropagationPolicy: Kind<PropagationPolicy> = policyKind<Propagation
 export const admissions: AnyAdmission[] = [
   policyAdmission(PropagationPolicy, {
     webhook: "propagationpolicy.karmada.io",
-    id: "propagationpolicy.karmada.io/permanent-id",
-    finalizer: "karmada.io/propagation-policy-controller",
+    id: POLICY_ID,
+    finalizer: POLICY_FINALIZER,
   }),
 ];

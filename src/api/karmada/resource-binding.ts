@@ -1,4 +1,5 @@
 /** ResourceBinding: an object that a policy matched, the members it is scheduled to, and the status they report. */
+import { BINDING_ID } from "./names.ts";
 import type { AnyAdmission } from "../admission.ts";
 import type { ResourceBinding as ResourceBindingFacts } from "../facts/work-karmada-v1alpha2.ts";
 import type { Kind } from "../kind.ts";
@@ -14,9 +15,6 @@ export const ResourceBinding: Kind<ResourceBinding> = bindingKind<ResourceBindin
   shortNames: ["rb"],
   scope: "Namespaced",
 });
-
-/** The label that links Works and manifests to their binding. */
-const BINDING_ID = "resourcebinding.karmada.io/permanent-id";
 
 export const admissions: AnyAdmission[] = [
   karmadaAdmission(ResourceBinding, {

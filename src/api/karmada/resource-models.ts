@@ -3,8 +3,8 @@
  * free. Grades are gapless ranges from zero to the largest number.
  */
 import type { DeepReadonly } from "../../base/index.ts";
-import { compareQuantities, parseQuantity, quantityValue, type FieldError } from "../../machinery/index.ts";
-import { checkNotNegative, wrong } from "../field-errors.ts";
+import { compareQuantities, field, parseQuantity, quantityValue, type FieldError } from "../../machinery/index.ts";
+import { checkNotNegative } from "../field-checks.ts";
 import { changeItems } from "../fill.ts";
 import type { ResourceModel } from "../facts/cluster-karmada-v1alpha1.ts";
 
@@ -50,11 +50,11 @@ function withRanges(models: Models, index: number, edit: (range: Range) => Range
 /**
  * The first error, with Karmada's message. Ranges are adjacent when their amounts are equal, regardless of notation.
  */
-export function checkModels(field: string, models: Models): FieldError[] {
-  const negative = models.flatMap(({ grade }, index) => checkNotNegative(`${field}[${index}].grade`, grade));
+export function checkModels(path: string, models: Models): FieldError[] {
+  const negative = models.flatMap(({ grade }, index) => checkNotNegative(`${path}[${index}].grade`, grade));
   if (negative.length > 0) return negative;
   const problem = modelsProblem(models);
-  return problem === undefined ? [] : [wrong(field, models.map(shown), problem)];
+  return problem === undefined ? [] : [field.invalid(path, models.map(shown), problem)];
 }
 
 function modelsProblem(models: Models): string | undefined {

@@ -1,7 +1,7 @@
 /** Resource selectors of policies: defaults, validation and warnings shared by propagation and override policies. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
-import { checkSelector, wrong } from "../field-errors.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
+import { checkSelector } from "../field-checks.ts";
 import { changeItems } from "../fill.ts";
 import type { ResourceSelector } from "../facts/policy-karmada-v1alpha1.ts";
 import { kruiseKinds } from "../kruise/kinds.ts";
@@ -24,7 +24,7 @@ export function checkSelectors(selectors: Selectors, policyNamespace: string | u
     namespace === policyNamespace
       ? []
       : [
-          wrong(
+          field.invalid(
             `spec.resourceSelectors[${index}].namespace`,
             namespace,
             "namespace of resource selector must be the same as the namespace of the policy",

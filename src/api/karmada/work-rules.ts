@@ -2,6 +2,7 @@
  * Emulates Karmada's webhook for Works that a client writes: sets the permanent id, and removes server-set fields from
  * manifests. Dispatch renders manifests in final form, so Works of this process are left unchanged.
  */
+import { MANAGED_ANNOTATIONS, MANAGED_LABELS, WORK_ID } from "./names.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { deniedByWebhook, jsonTypeName } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
@@ -14,10 +15,7 @@ import { Work } from "./work.ts";
 type Manifest = DeepReadonly<KubernetesObject & JsonObject>;
 
 const WEBHOOK = "work.karmada.io";
-/** Set on the Work and on its objects on members. */
-const WORK_ID = "work.karmada.io/permanent-id";
-const MANAGED_LABELS = "resourcetemplate.karmada.io/managed-labels";
-const MANAGED_ANNOTATIONS = "resourcetemplate.karmada.io/managed-annotations";
+
 /** The maximum length of a manifest in an error message. */
 const MAX_SHOWN = 256;
 

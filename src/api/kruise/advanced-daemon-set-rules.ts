@@ -3,10 +3,10 @@
  * validated with defaults.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsSubdomainProblems, field, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
 import type { IntOrString } from "../facts/scalars.ts";
-import { checkNotNegative, checkSelector, forbiddenField, missing, notOneOf } from "../field-errors.ts";
+import { checkNotNegative, checkSelector } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import type {
   AdvancedDaemonSet,
@@ -14,7 +14,7 @@ import type {
   AdvancedDaemonSetSpec,
   AdvancedDaemonSetUpdateStrategy,
 } from "./advanced-daemon-set-types.ts";
-import { goIntOrString, goSelector, wrongValue } from "./go-text.ts";
+import { goIntOrString, goSelector } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { checkAtMostAll, checkIntOrPercent, percentOf } from "./strategy-rules.ts";
 import {
@@ -73,7 +73,7 @@ function checkChange(errors: FieldError[], now: Read<AdvancedDaemonSet>, before:
   if (equalJson(now.spec.selector ?? null, before.spec.selector ?? null)) return;
   const fields = isAlpha(now) ? "'lifecycle',  'updateStrategy'" : "'lifecycle', 'scaleStrategy', 'updateStrategy'";
   errors.push(
-    forbiddenField(
+    field.forbidden(
       "spec",
       `updates to daemonset spec for fields other than 'BurstReplicas', 'template', ${fields}, 'minReadySeconds', and 'revisionHistoryLimit' are forbidden`,
     ),
@@ -88,22 +88,25 @@ function checkSpec(errors: FieldError[], review: Review<AdvancedDaemonSet>): voi
   if (problems.length === 0)
     checkSelects(errors, "spec.template.metadata.labels", selector, template?.metadata?.labels, false);
   if (selector && isEmptySelector(selector))
-    errors.push(wrongValue("spec.selector", goSelector(selector), "empty selector is invalid for daemonset"));
+    errors.push(
+      field.invalid("spec.selector", field.shown(goSelector(selector)), "empty selector is invalid for daemonset"),
+    );
   if (!hasSettledTemplate(review)) checkOwnTemplate(errors, "spec.template", template ?? {});
   checkTemplateNeverTerminates(errors, "spec.template", template, "DaemonSet");
   errors.push(...checkNotNegative("spec.minReadySeconds", object.spec.minReadySeconds));
   checkStrategy(errors, updateStrategy, isAlpha(object));
   errors.push(...checkNotNegative("spec.revisionHistoryLimit", object.spec.revisionHistoryLimit));
   if (lifecycle?.inPlaceUpdate)
-    errors.push(forbiddenField("spec.lifecycle.inPlaceUpdate", "inPlaceUpdate hook has not supported yet"));
+    errors.push(field.forbidden("spec.lifecycle.inPlaceUpdate", "inPlaceUpdate hook has not supported yet"));
 }
 
 function checkStrategy(errors: FieldError[], strategy: Read<AdvancedDaemonSetUpdateStrategy>, isOld: boolean): void {
   const { type, rollingUpdate } = strategy;
   if (type === "OnDelete") return;
-  if (type !== "RollingUpdate") errors.push(notOneOf("spec.updateStrategy", strategy, ["RollingUpdate", "OnDelete"]));
+  if (type !== "RollingUpdate")
+    errors.push(field.notSupported("spec.updateStrategy", strategy, ["RollingUpdate", "OnDelete"]));
   else if (rollingUpdate) checkRolling(errors, rollingUpdate, isOld);
-  else errors.push(missing("spec.updateStrategy.rollingUpdate"));
+  else errors.push(field.required("spec.updateStrategy.rollingUpdate"));
 }
 
 /** The number, or the number of percents; other text counts as its leading number, or as zero. */
@@ -121,9 +124,14 @@ function checkRolling(errors: FieldError[], rolling: Rolling, isOld: boolean): v
   const [unavailable, surge] = [isUsed("maxUnavailable", maxUnavailable), isUsed("maxSurge", maxSurge)];
   if (unavailable && surge)
     errors.push(
-      wrongValue(`${at}.maxSurge`, goIntOrString(maxSurge), "may not be set when maxUnavailable is non-zero"),
+      field.invalid(
+        `${at}.maxSurge`,
+        field.shown(goIntOrString(maxSurge)),
+        "may not be set when maxUnavailable is non-zero",
+      ),
     );
-  else if (!unavailable && !surge) errors.push(missing(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
+  else if (!unavailable && !surge)
+    errors.push(field.required(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
   checkType(errors, at, rolling, { unavailable, surge, isOld });
   // Upstream repeats the parent's name.
   if (partition !== undefined)
@@ -141,12 +149,12 @@ function checkType(
 ): void {
   if (type === "" || type === "Standard") return;
   if (type === "InPlaceIfPossible") {
-    if (surge) errors.push(missing(`${at}.maxSurge`, "must be 0 for InPlaceIfPossible type"));
+    if (surge) errors.push(field.required(`${at}.maxSurge`, "must be 0 for InPlaceIfPossible type"));
   } else if (isOld && type === "Surging") {
-    if (unavailable) errors.push(missing(`${at}.maxUnavailable`, "must be 0 for Surging type"));
+    if (unavailable) errors.push(field.required(`${at}.maxUnavailable`, "must be 0 for Surging type"));
   } else
     errors.push(
-      notOneOf(
+      field.notSupported(
         `${at}.rollingUpdate.type`,
         type,
         isOld ? ["Standard", "Surging", "InPlaceIfPossible"] : ["Standard", "InPlaceIfPossible"],

@@ -6,13 +6,14 @@ import {
   compareQuantities,
   deniedByWebhook,
   dnsLabelProblems,
+  field,
   parseQuantity,
   type FieldError,
 } from "../../machinery/index.ts";
 import type { ClusterReader, Review } from "../admission.ts";
 import type { PersistentVolumeClaim } from "../facts/core-v1.ts";
 import type { IntOrString } from "../facts/scalars.ts";
-import { checkNotNegative, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import { checkNotNegative } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import { isDefaultStorageClass, type StorageClass } from "../storage/storage-class.ts";
 import type {
@@ -23,7 +24,7 @@ import type {
 } from "./advanced-stateful-set-types.ts";
 import { toStorage } from "./advanced-stateful-set-versions.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goIntOrString, wrongValue } from "./go-text.ts";
+import { goIntOrString } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { checkIntOrPercent, priorityProblem } from "./strategy-rules.ts";
 import {
@@ -112,9 +113,9 @@ const inBeta = (set: Read<AdvancedStatefulSet>): Read<AdvancedStatefulSet> =>
 
 function checkSpec(errors: FieldError[], spec: Spec): void {
   const { podManagementPolicy = "", scaleStrategy, selector, template } = spec;
-  if (podManagementPolicy === "") errors.push(missing("spec.podManagementPolicy"));
+  if (podManagementPolicy === "") errors.push(field.required("spec.podManagementPolicy"));
   else if (!["OrderedReady", "Parallel"].includes(podManagementPolicy))
-    errors.push(wrong("spec.podManagementPolicy", podManagementPolicy, "must be 'OrderedReady' or 'Parallel'"));
+    errors.push(field.invalid("spec.podManagementPolicy", podManagementPolicy, "must be 'OrderedReady' or 'Parallel'"));
   checkReserved(errors, spec.reserveOrdinals ?? []);
   if (scaleStrategy?.maxUnavailable !== undefined)
     checkMaxUnavailable(errors, "spec.scaleStrategy.maxUnavailable", scaleStrategy.maxUnavailable, spec);
@@ -131,7 +132,7 @@ function checkReserved(errors: FieldError[], reserved: readonly IntOrString[]): 
   const shown = (): string => `[]intstr.IntOrString{${reserved.map(goIntOrString).join(", ")}}`;
   for (const [index, ordinal] of reserved.entries()) {
     const reportProblem = (problem: string): void =>
-      void errors.push(wrongValue("spec", shown(), `${index} th reserve ordinal ${problem}`));
+      void errors.push(field.invalid("spec", field.shown(shown()), `${index} th reserve ordinal ${problem}`));
     if (typeof ordinal === "number") {
       if (ordinal < 0) reportProblem(`is negative: ${ordinal}`);
       continue;
@@ -152,23 +153,25 @@ function rangeProblem(range: string): string | undefined {
 
 function checkMaxUnavailable(
   errors: FieldError[],
-  field: string,
+  path: string,
   value: IntOrString,
   { podManagementPolicy }: Spec,
 ): void {
-  errors.push(...checkIntOrPercent(field, value));
+  errors.push(...checkIntOrPercent(path, value));
   const count = typeof value === "number" ? value : shareOfOne(value);
   if (count === undefined)
     errors.push(
-      wrong(
-        field,
+      field.invalid(
+        path,
         0,
         `getValueFromIntOrPercent error: invalid value for IntOrString: invalid value ${JSON.stringify(value)}: strconv.Atoi: parsing ${JSON.stringify(String(value).replaceAll("%", ""))}: invalid syntax`,
       ),
     );
-  else if (count < 1) errors.push(wrong(field, count, "should not be less than 1"));
+  else if (count < 1) errors.push(field.invalid(path, count, "should not be less than 1"));
   if (podManagementPolicy !== "Parallel" && value !== 1)
-    errors.push(wrongValue(field, goIntOrString(value), "can only work with Parallel PodManagementPolicyType"));
+    errors.push(
+      field.invalid(path, field.shown(goIntOrString(value)), "can only work with Parallel PodManagementPolicyType"),
+    );
 }
 
 /** Percentage of one pod, rounded up. The sign may be missing. */
@@ -179,11 +182,12 @@ function shareOfOne(text: string): number | undefined {
 
 function checkStrategy(errors: FieldError[], spec: Spec): void {
   const { type = "", rollingUpdate } = spec.updateStrategy ?? {};
-  if (type === "") errors.push(missing("spec.updateStrategy"));
+  if (type === "") errors.push(field.required("spec.updateStrategy"));
   else if (type === "OnDelete") {
-    if (rollingUpdate) errors.push(wrong(AT_ROLLING, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'"));
+    if (rollingUpdate)
+      errors.push(field.invalid(AT_ROLLING, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'"));
   } else if (type !== "RollingUpdate")
-    errors.push(wrong("spec.updateStrategy", spec.updateStrategy, "must be 'RollingUpdate' or 'OnDelete'"));
+    errors.push(field.invalid("spec.updateStrategy", spec.updateStrategy, "must be 'RollingUpdate' or 'OnDelete'"));
   else if (rollingUpdate) checkRolling(errors, rollingUpdate, spec);
 }
 
@@ -195,23 +199,30 @@ function checkRolling(errors: FieldError[], rolling: Rolling, spec: Spec): void 
   );
   if (minReadySeconds > MAX_MIN_READY_SECONDS)
     errors.push(
-      wrong(`${AT_ROLLING}.minReadySeconds`, minReadySeconds, `must be no more than ${MAX_MIN_READY_SECONDS} seconds`),
+      field.invalid(
+        `${AT_ROLLING}.minReadySeconds`,
+        minReadySeconds,
+        `must be no more than ${MAX_MIN_READY_SECONDS} seconds`,
+      ),
     );
-  if (maxUnavailable === undefined) errors.push(missing(`${AT_ROLLING}.maxUnavailable`));
+  if (maxUnavailable === undefined) errors.push(field.required(`${AT_ROLLING}.maxUnavailable`));
   else checkMaxUnavailable(errors, `${AT_ROLLING}.maxUnavailable`, maxUnavailable, spec);
   checkPolicy(errors, rolling, spec);
   if (!unorderedUpdate) return;
   if (spec.podManagementPolicy !== "Parallel")
     errors.push(
-      missing(`${AT_ROLLING}.unorderedUpdate`, "unorderedUpdate can only work with Parallel PodManagementPolicyType"),
+      field.required(
+        `${AT_ROLLING}.unorderedUpdate`,
+        "unorderedUpdate can only work with Parallel PodManagementPolicyType",
+      ),
     );
   const problem = priorityProblem(unorderedUpdate.priorityStrategy);
-  if (problem !== undefined) errors.push(missing(`${AT_ROLLING}.unorderedUpdate.priorityStrategy`, problem));
+  if (problem !== undefined) errors.push(field.required(`${AT_ROLLING}.unorderedUpdate.priorityStrategy`, problem));
 }
 
 /** Pods that are updated in place need the readiness gate, which no component adds here. */
 function checkPolicy(errors: FieldError[], { podUpdatePolicy = "" }: Rolling, { template }: Spec): void {
-  if (podUpdatePolicy === "") errors.push(missing(`${AT_ROLLING}.podUpdatePolicy`));
+  if (podUpdatePolicy === "") errors.push(field.required(`${AT_ROLLING}.podUpdatePolicy`));
   else if (podUpdatePolicy === "InPlaceIfPossible" || podUpdatePolicy === "InPlaceOnly") {
     const gates = template?.spec?.readinessGates;
     if (gates?.some(({ conditionType }) => conditionType === IN_PLACE_READY)) return;
@@ -219,15 +230,19 @@ function checkPolicy(errors: FieldError[], { podUpdatePolicy = "" }: Rolling, { 
       ? `[]v1.PodReadinessGate{${gates.map(({ conditionType }) => `v1.PodReadinessGate{ConditionType:${JSON.stringify(conditionType)}}`).join(", ")}}`
       : "[]v1.PodReadinessGate(nil)";
     errors.push(
-      wrongValue(
+      field.invalid(
         "spec.template.spec.readinessGates",
-        shown,
+        field.shown(shown),
         `must contains ${IN_PLACE_READY} when podUpdatePolicy is ${podUpdatePolicy}`,
       ),
     );
   } else if (podUpdatePolicy !== "ReCreate")
     errors.push(
-      wrong(`${AT_ROLLING}.podUpdatePolicy`, podUpdatePolicy, "must be 'ReCreate', InPlaceIfPossible or 'InPlaceOnly'"),
+      field.invalid(
+        `${AT_ROLLING}.podUpdatePolicy`,
+        podUpdatePolicy,
+        "must be 'ReCreate', InPlaceIfPossible or 'InPlaceOnly'",
+      ),
     );
 }
 
@@ -237,7 +252,9 @@ function checkRetention(errors: FieldError[], { persistentVolumeClaimRetentionPo
   if (!policy) return;
   for (const name of ["whenDeleted", "whenScaled"] as const) {
     if (!RETENTION.includes(policy[name] ?? ""))
-      errors.push(notOneOf(`spec.persistentVolumeClaimRetentionPolicy.${name}`, policy[name] ?? "", RETENTION));
+      errors.push(
+        field.notSupported(`spec.persistentVolumeClaimRetentionPolicy.${name}`, policy[name] ?? "", RETENTION),
+      );
   }
 }
 
@@ -251,7 +268,7 @@ function checkChange(errors: FieldError[], now: Spec, before: Spec): void {
     serviceName ?? "",
     podManagementPolicy ?? "",
   ];
-  if (!equalJson(fixed(now), fixed(before))) errors.push(forbiddenField("spec", MUTABLE));
+  if (!equalJson(fixed(now), fixed(before))) errors.push(field.forbidden("spec", MUTABLE));
   errors.push(...checkNotNegative("spec.replicas", now.replicas));
   checkRetention(errors, now);
 }
@@ -279,7 +296,7 @@ function checkClaimChanges(errors: FieldError[], now: Spec, before: Spec, read: 
   const [claims, old] = [now.volumeClaimTemplates ?? [], before.volumeClaimTemplates ?? []];
   if (claims.length !== old.length)
     return void errors.push(
-      wrong(
+      field.invalid(
         "spec.volumeClaimTemplates",
         claims,
         "volumeClaimTemplate can not be added or deleted when OnRollingUpdate",
@@ -294,13 +311,13 @@ function checkClaimChanges(errors: FieldError[], now: Spec, before: Spec, read: 
 
 function claimProblem(claim: Claim, old: Claim | undefined, read: ClusterReader): FieldError | undefined {
   const at = `spec.volumeClaimTemplates[${nameOf(claim)}]`;
-  if (!old) return forbiddenField(`${at}.name`, "volumeClaimTemplate name can not be modified");
+  if (!old) return field.forbidden(`${at}.name`, "volumeClaimTemplate name can not be modified");
   const [storageClassName, oldClassName] = [claim.spec?.storageClassName, old.spec?.storageClassName];
   // A claim without a class has the default one, which is not written into the template.
   const isOtherClass =
     storageClassName !== undefined && oldClassName !== undefined && storageClassName !== oldClassName;
   if (isOtherClass || !equalJson(claim.spec?.accessModes ?? [], old.spec?.accessModes ?? []))
-    return wrong(at, claim, "volumeClaimTemplate can not be modified when OnRollingUpdate");
+    return field.invalid(at, claim, "volumeClaimTemplate can not be modified when OnRollingUpdate");
   const isResized = (["requests", "limits"] as const).some(
     (of) => compareQuantities(parseQuantity(storageOf(claim, of)), parseQuantity(storageOf(old, of))) !== 0,
   );
@@ -310,9 +327,9 @@ function claimProblem(claim: Claim, old: Claim | undefined, read: ClusterReader)
     name === undefined ? newestDefault(read) : read.get("storage.k8s.io", "storageclasses", undefined, name)
   ) as Read<StorageClass> | undefined;
   if (!storageClass)
-    return name === undefined ? undefined : wrong(`${at}.spec.storageClassName`, name, "can not get sc");
+    return name === undefined ? undefined : field.invalid(`${at}.spec.storageClassName`, name, "can not get sc");
   if (storageClass.allowVolumeExpansion !== false) return undefined;
-  return forbiddenField(
+  return field.forbidden(
     `${at}.spec.resources.requests.storage`,
     `storage class ${storageClass.metadata.name} does not support volume expansion`,
   );

@@ -1,12 +1,11 @@
 /** Defaults and validation of BroadcastJob, as in OpenKruise's webhooks; the same for both versions. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
 import type { BroadcastJob, BroadcastJobSpec } from "../facts/apps-kruise-v1beta1.ts";
-import { wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goMap, wrongValue } from "./go-text.ts";
+import { goMap } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { plainNameProblems } from "./strategy-rules.ts";
 import { checkOwnTemplate, completesTemplate, completeTemplate, hasSettledTemplate } from "./template-rules.ts";
@@ -40,7 +39,7 @@ export function checkBroadcastJob(review: Review<BroadcastJob>): FieldError[] {
     for (const name of ["ttlSecondsAfterFinished", "activeDeadlineSeconds"] as const) {
       if (completionPolicy[name] !== undefined)
         errors.push(
-          wrong(
+          field.invalid(
             `spec.completionPolicy.${name}`,
             completionPolicy[name],
             `${name} can just work with Always CompletionPolicyType`,
@@ -51,14 +50,18 @@ export function checkBroadcastJob(review: Review<BroadcastJob>): FieldError[] {
   const { restartPolicy = "Always" } = template?.spec ?? {};
   if (restartPolicy !== "OnFailure" && restartPolicy !== "Never")
     errors.push(
-      wrong("spec.template.spec.restartPolicy", restartPolicy, "pod restartPolicy can only be Never or OnFailure"),
+      field.invalid(
+        "spec.template.spec.restartPolicy",
+        restartPolicy,
+        "pod restartPolicy can only be Never or OnFailure",
+      ),
     );
   const labels = template?.metadata?.labels;
   if (labels?.[NAME_LABEL] || labels?.[CONTROLLER_LABEL]) {
     errors.push(
-      wrongValue(
+      field.invalid(
         "spec.template.metadata.labels",
-        goMap(labels),
+        field.shown(goMap(labels)),
         `"${NAME_LABEL}" and "${CONTROLLER_LABEL}" are not allowed to preset in pod labels`,
       ),
     );

@@ -4,14 +4,14 @@
  * `spec.updateStrategy.rollingUpdate` in v1beta1.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsSubdomainProblems, field, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
-import { checkNotNegative, forbiddenField, missing, wrong } from "../field-errors.ts";
+import { checkNotNegative } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import { controllerOf, type KubernetesObject } from "../meta.ts";
 import type { CloneSet, CloneSetRollingUpdate, CloneSetSpec, CloneSetUpdateStrategy } from "./clone-set-types.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goIntOrString, goStrings, NIL_POINTER, wrongValue } from "./go-text.ts";
+import { goIntOrString, goStrings, NIL_POINTER } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { priorityProblem, readShare, scatterProblem } from "./strategy-rules.ts";
 import {
@@ -85,19 +85,19 @@ function inBetaForm(
   const { type, rollingUpdate, ...rest } = strategy as AlphaStrategy & {
     readonly rollingUpdate?: Read<CloneSetRollingUpdate>;
   };
-  const moved = MOVED.filter((field) => rest[field] !== undefined);
+  const moved = MOVED.filter((path) => rest[path] !== undefined);
   const policy = POLICIES.find((name) => name === type);
   if (moved.length === 0 && policy === undefined) return strategy;
-  for (const field of moved)
+  for (const at of moved)
     warn(
-      `spec.updateStrategy.${field}: this is spec.updateStrategy.rollingUpdate.${field} in apps.kruise.io/v1beta1 and was taken as such`,
+      `spec.updateStrategy.${at}: this is spec.updateStrategy.rollingUpdate.${at} in apps.kruise.io/v1beta1 and was taken as such`,
     );
   if (policy)
     warn(
       `spec.updateStrategy.type: "${policy}" is spec.updateStrategy.rollingUpdate.podUpdatePolicy in apps.kruise.io/v1beta1 and was taken as such`,
     );
   const others = Object.fromEntries(Object.entries(rest).filter(([field]) => !MOVED.some((name) => name === field)));
-  const values = Object.fromEntries(moved.map((field) => [field, rest[field]]));
+  const values = Object.fromEntries(moved.map((path) => [path, rest[path]]));
   return {
     ...others,
     type: policy ? "RollingUpdate" : type,
@@ -154,11 +154,11 @@ const MUTABLE =
   "updates to cloneset spec for fields other than 'replicas', 'template', 'lifecycle', 'scaleStrategy', 'updateStrategy', 'minReadySeconds', 'progressDeadlineSeconds', 'volumeClaimTemplates' and 'revisionHistoryLimit' are forbidden";
 
 function checkChange(errors: FieldError[], now: Read<CloneSet>, before: Read<CloneSet>): void {
-  if (!equalJson(now.spec.selector, before.spec.selector)) errors.push(forbiddenField("spec", MUTABLE));
+  if (!equalJson(now.spec.selector, before.spec.selector)) errors.push(field.forbidden("spec", MUTABLE));
   if (policyOf(now) !== "InPlaceOnly") return;
   const beyond = changeBeyondImages(before.spec.template?.spec, now.spec.template?.spec);
   if (beyond !== undefined)
-    errors.push(forbiddenField("spec", `only allowed to update images in spec for InPlaceOnly, but found ${beyond}`));
+    errors.push(field.forbidden("spec", `only allowed to update images in spec for InPlaceOnly, but found ${beyond}`));
 }
 
 function policyOf(cloneSet: Read<CloneSet>): string | undefined {
@@ -182,28 +182,30 @@ function checkSpec(errors: FieldError[], review: Review<CloneSet>): void {
   if (deadline === undefined) return;
   errors.push(...checkNotNegative("spec.progressDeadlineSeconds", deadline));
   if (deadline !== MAX_INT32 && deadline <= minReadySeconds)
-    errors.push(wrong("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
+    errors.push(field.invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
 }
 
 /** Pods newly listed for deletion must exist and belong to this set. */
 function checkPodsToDelete(errors: FieldError[], review: Review<CloneSet>): void {
   const { object, oldObject, read } = review;
-  const field = "spec.scaleStrategy.podsToDelete";
+  const path = "spec.scaleStrategy.podsToDelete";
   const names = object.spec.scaleStrategy?.podsToDelete ?? [];
   const seen = new Set<string>();
   const repeated = names.filter((name) => seen.size === seen.add(name).size);
   if (repeated.length > 0)
-    return void errors.push(wrongValue(field, goStrings(names), `duplicated items [${repeated.join(" ")}]`));
+    return void errors.push(
+      field.invalid(path, field.shown(goStrings(names)), `duplicated items [${repeated.join(" ")}]`),
+    );
   if (isHub(review)) return;
   const known = new Set(oldObject?.spec.scaleStrategy?.podsToDelete);
   const { namespace, uid = "" } = object.metadata;
   for (const name of names.filter((candidate) => !known.has(candidate)).toSorted()) {
     const pod = read.get("", "pods", namespace, name) as Read<KubernetesObject> | undefined;
-    if (!pod) errors.push(wrong(field, name, `find pod ${name} failed: Pod ${JSON.stringify(name)} not found`));
+    if (!pod) errors.push(field.invalid(path, name, `find pod ${name} failed: Pod ${JSON.stringify(name)} not found`));
     else if (pod.metadata.deletionTimestamp !== undefined)
-      errors.push(wrong(field, name, `find pod ${name} already terminating`));
+      errors.push(field.invalid(path, name, `find pod ${name} already terminating`));
     else if (controllerOf(pod)?.uid !== uid)
-      errors.push(wrong(field, name, `find pod ${name} owner is not this CloneSet`));
+      errors.push(field.invalid(path, name, `find pod ${name} owner is not this CloneSet`));
   }
 }
 
@@ -213,7 +215,11 @@ function checkStrategy(errors: FieldError[], cloneSet: Read<CloneSet>, replicas:
     const alpha = updateStrategy as AlphaStrategy;
     if (!POLICIES.includes(alpha.type ?? ""))
       errors.push(
-        wrong("spec.updateStrategy.type", alpha.type ?? "", "must be 'ReCreate', InPlaceIfPossible or 'InPlaceOnly'"),
+        field.invalid(
+          "spec.updateStrategy.type",
+          alpha.type ?? "",
+          "must be 'ReCreate', InPlaceIfPossible or 'InPlaceOnly'",
+        ),
       );
     checkRolling(errors, "spec.updateStrategy", alpha, alpha.type, replicas);
   } else if (updateStrategy.rollingUpdate) {
@@ -235,7 +241,7 @@ function checkRolling(
     const read = readShare(value, replicas);
     if ("value" in read) return read.value;
     errors.push(
-      wrong(
+      field.invalid(
         `${at}.${name}`,
         value === undefined ? "<nil>" : String(value),
         `failed GetScaledValueFromIntOrPercent for ${name}: ${read.problem}`,
@@ -245,20 +251,20 @@ function checkRolling(
   };
   errors.push(...checkNotNegative(`${at}.partition`, share("partition")));
   const priority = priorityProblem(rolling.priorityStrategy);
-  if (priority !== undefined) errors.push(missing(`${at}.priorityStrategy`, priority));
+  if (priority !== undefined) errors.push(field.required(`${at}.priorityStrategy`, priority));
   const scatter = scatterProblem(rolling.scatterStrategy);
-  if (scatter !== undefined) errors.push(missing(`${at}.scatterStrategy`, scatter));
+  if (scatter !== undefined) errors.push(field.required(`${at}.scatterStrategy`, scatter));
   const unavailable = rolling.maxUnavailable === undefined ? 0 : share("maxUnavailable");
   const surge = rolling.maxSurge === undefined ? 0 : share("maxSurge");
   if (policy === "InPlaceOnly" && surge > 0)
     errors.push(
-      wrong(`${at}.maxSurge`, String(rolling.maxSurge), "can not use maxSurge with strategy type InPlaceOnly"),
+      field.invalid(`${at}.maxSurge`, String(rolling.maxSurge), "can not use maxSurge with strategy type InPlaceOnly"),
     );
   if (replicas > 0 && unavailable < 1 && surge < 1) {
     errors.push(
-      wrongValue(
+      field.invalid(
         `${at}.maxUnavailable`,
-        rolling.maxUnavailable === undefined ? NIL_POINTER : goIntOrString(rolling.maxUnavailable),
+        field.shown(rolling.maxUnavailable === undefined ? NIL_POINTER : goIntOrString(rolling.maxUnavailable)),
         "maxUnavailable and maxSurge should not both be less than 1",
       ),
     );
@@ -269,9 +275,9 @@ function checkPreDownload(errors: FieldError[], { inPlaceUpdateStrategy }: Read<
   const parallelism = inPlaceUpdateStrategy?.imagePreDownloadParallelism;
   if (parallelism === undefined || (typeof parallelism === "number" && parallelism >= 0)) return;
   errors.push(
-    wrongValue(
+    field.invalid(
       "spec.updateStrategy.rollingUpdate.inPlaceUpdateStrategy.imagePreDownloadParallelism",
-      goIntOrString(parallelism),
+      field.shown(goIntOrString(parallelism)),
       "must be a non-negative integer",
     ),
   );

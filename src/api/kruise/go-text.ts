@@ -4,14 +4,8 @@
  * printed as JSON instead.
  */
 import { compareText, type DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
 import type { IntOrString } from "../facts/scalars.ts";
-
-/** An error whose value is printed as the given text. */
-export function wrongValue(field: string, shown: string, detail: string): FieldError {
-  return { type: "Invalid", field, message: `Invalid value: ${shown}${detail === "" ? "" : `: ${detail}`}` };
-}
 
 /** A nil pointer. */
 export const NIL_POINTER = '"null"';

@@ -3,8 +3,8 @@
  * the server's can fail; the other rules are for callers without a server.
  */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
-import { checkText, missing } from "../field-errors.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
+import { checkText } from "../field-checks.ts";
 import type { Kind } from "../kind.ts";
 import type { ObjectMeta } from "../meta.ts";
 
@@ -17,7 +17,7 @@ export function checkMetadata(
   if (generateName)
     errors.push(...checkText("metadata.generateName", generateName, (text) => nameProblems(text.replace(/-+$/, "a"))));
   if (!name) {
-    if (!generateName) errors.push(missing("metadata.name", "name or generateName is required"));
+    if (!generateName) errors.push(field.required("metadata.name", "name or generateName is required"));
   } else errors.push(...checkText("metadata.name", name, nameProblems));
-  if (scope === "Namespaced" && !namespace) errors.push(missing("metadata.namespace"));
+  if (scope === "Namespaced" && !namespace) errors.push(field.required("metadata.namespace"));
 }

@@ -3,12 +3,12 @@
  * there.
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { deniedByWebhook, type FieldError } from "../../machinery/index.ts";
+import { deniedByWebhook, field, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
-import { checkSelector, missing } from "../field-errors.ts";
+import { checkSelector } from "../field-checks.ts";
 import { parseApiVersion } from "../meta.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goSelector, wrongValue } from "./go-text.ts";
+import { goSelector } from "./go-text.ts";
 import type {
   PodUnavailableBudget,
   PodUnavailableBudgetSpec,
@@ -43,7 +43,7 @@ export const checkBudget =
     checkAnnotations(errors, object.metadata.annotations ?? {});
     checkSpec(errors, spec);
     if (oldObject && !equalJson(boundTo(spec), boundTo(oldObject.spec ?? {})))
-      errors.push(missing("spec.selector, targetRef", "selector and targetRef cannot be modified"));
+      errors.push(field.required("spec.selector, targetRef", "selector and targetRef cannot be modified"));
     if (!isHub(review)) checkOthers(errors, review);
     return errors;
   };
@@ -52,11 +52,7 @@ const boundTo = ({ selector, targetRef }: Spec): unknown => [selector ?? null, t
 
 function checkAnnotations(errors: FieldError[], annotations: Readonly<Record<string, string>>): void {
   const reportConflict = (name: string): void =>
-    void errors.push({
-      type: "Internal",
-      field: "metadata",
-      message: `Internal error: annotation[${name}] is invalid`,
-    });
+    void errors.push(field.internal("metadata", `annotation[${name}] is invalid`));
   for (const operation of annotations[PROTECT_OPERATIONS_ANNOTATION]?.split(",") ?? [])
     if (!PUB_OPERATIONS.includes(operation)) reportConflict(PROTECT_OPERATIONS_ANNOTATION);
   const replicas = annotations[PROTECT_TOTAL_REPLICAS_ANNOTATION];
@@ -71,24 +67,29 @@ function checkSpec(
   { selector, targetRef, maxUnavailable, minAvailable, ignoredPodSelector }: Spec,
 ): void {
   const bound = "spec.selector, targetRef";
-  if (!selector && !targetRef) errors.push(missing(bound, "no selector or targetRef defined in PodUnavailableBudget"));
-  else if (selector && targetRef) errors.push(missing(bound, "selector and targetRef are mutually exclusive"));
+  if (!selector && !targetRef)
+    errors.push(field.required(bound, "no selector or targetRef defined in PodUnavailableBudget"));
+  else if (selector && targetRef) errors.push(field.required(bound, "selector and targetRef are mutually exclusive"));
   else if (targetRef) checkTarget(errors, targetRef);
   else if (selector) {
     const problems = checkSelector("spec.selector", selector);
     errors.push(...problems);
     if (isEmptySelector(selector))
       errors.push(
-        wrongValue("spec.selector", goSelector(selector), "empty selector is not valid for PodUnavailableBudget."),
+        field.invalid(
+          "spec.selector",
+          field.shown(goSelector(selector)),
+          "empty selector is not valid for PodUnavailableBudget.",
+        ),
       );
-    if (problems.length > 0) errors.push(wrongValue("spec.selector", goSelector(selector), ""));
+    if (problems.length > 0) errors.push(field.invalid("spec.selector", field.shown(goSelector(selector)), ""));
   }
   if (ignoredPodSelector) errors.push(...checkSelector("spec.ignoredPodSelector", ignoredPodSelector));
   const amounts = "spec.maxUnavailable, minAvailable";
   if (maxUnavailable === undefined && minAvailable === undefined)
-    errors.push(missing(amounts, "no maxUnavailable or minAvailable defined in PodUnavailableBudget"));
+    errors.push(field.required(amounts, "no maxUnavailable or minAvailable defined in PodUnavailableBudget"));
   else if (maxUnavailable !== undefined && minAvailable !== undefined)
-    errors.push(missing(amounts, "maxUnavailable and minAvailable are mutually exclusive"));
+    errors.push(field.required(amounts, "maxUnavailable and minAvailable are mutually exclusive"));
   else if (maxUnavailable !== undefined)
     errors.push(
       ...checkIntOrPercent("spec.maxUnavailable", maxUnavailable),
@@ -109,14 +110,20 @@ function checkTarget(errors: FieldError[], target: Target): void {
   const { apiVersion = "", kind = "", name = "" } = target;
   if (apiVersion === "" || kind === "" || name === "")
     errors.push(
-      wrongValue(
+      field.invalid(
         "spec.TargetReference",
-        goTarget(target),
+        field.shown(goTarget(target)),
         "empty TargetReference is not valid for PodUnavailableBudget.",
       ),
     );
   if (apiVersion.split("/").length > 2)
-    errors.push(wrongValue("spec.TargetReference", goTarget(target), `unexpected GroupVersion string: ${apiVersion}`));
+    errors.push(
+      field.invalid(
+        "spec.TargetReference",
+        field.shown(goTarget(target)),
+        `unexpected GroupVersion string: ${apiVersion}`,
+      ),
+    );
 }
 
 /** A pod has one budget: two budgets for the same pods conflict. Only the first conflict is reported. */
@@ -133,18 +140,18 @@ function checkOthers(errors: FieldError[], { object, read }: Review<PodUnavailab
     if (targetRef && otherTarget) {
       if (!isSameTarget(targetRef, otherTarget)) continue;
       return void errors.push(
-        wrongValue(
+        field.invalid(
           "spec.targetReference",
-          goTarget(targetRef),
+          field.shown(goTarget(targetRef)),
           `pub.spec.targetReference is in conflict with other PodUnavailableBudget ${other.metadata.name}`,
         ),
       );
     }
     if (selector && otherSelector && selectorsAgree(selector, otherSelector)) {
       return void errors.push(
-        wrongValue(
+        field.invalid(
           "spec.selector",
-          goSelector(selector),
+          field.shown(goSelector(selector)),
           `pub.spec.selector is in conflict with other PodUnavailableBudget ${other.metadata.name}`,
         ),
       );

@@ -2,6 +2,7 @@
  * Expands short forms of OpenKruise's kinds in manifests for members: the hub accepts them, members reject them.
  * Defaults are left to the member.
  */
+import { HUB } from "../flotilla/names.ts";
 import { isObject, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import { change } from "../fill.ts";
 import { inAlphaForm, type AlphaStrategy } from "./clone-set-rules.ts";
@@ -11,8 +12,6 @@ import type { SidecarSet } from "./sidecar-set-types.ts";
 import { completeSelector } from "./template-rules.ts";
 import { labelsOf, expandShortForms } from "./united-deployment-defaults.ts";
 import type { UnitedDeployment } from "./united-deployment-types.ts";
-import { HUB } from "./webhook.ts";
-
 type Read<T> = DeepReadonly<T>;
 type Warn = (text: string) => void;
 

@@ -1,11 +1,10 @@
 /** Validates the containers of a SidecarSet: as pod containers, and their injection policies. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { compilePattern, labelKeyProblems, PatternError, type FieldError } from "../../machinery/index.ts";
+import { compilePattern, field, labelKeyProblems, PatternError, type FieldError } from "../../machinery/index.ts";
 import { checkNewPod } from "../core/pod-validation.ts";
 import type { Container, ObjectFieldSelector, Pod } from "../facts/core-v1.ts";
 import type { ResourcesPolicy } from "../facts/apps-kruise-v1beta1.ts";
-import { checkText, missing, notOneOf, wrong } from "../field-errors.ts";
-import { wrongValue } from "./go-text.ts";
+import { checkText } from "../field-checks.ts";
 import { evaluateExpression } from "./resource-expression.ts";
 import type { SidecarContainer, SidecarSetSpec } from "./sidecar-set-types.ts";
 
@@ -28,7 +27,7 @@ export function checkSidecarContainers(
     const at = `spec[${index}].resourcesPolicy`;
     if (container.restartPolicy !== "Always")
       errors.push(
-        wrong(
+        field.invalid(
           at,
           container.resourcesPolicy,
           "resourcesPolicy is only supported for containers with RestartPolicy Always",
@@ -44,12 +43,12 @@ export function checkSidecarContainers(
       resourcesPolicy,
     } = container;
     if (podInjectPolicy !== "BeforeAppContainer" && podInjectPolicy !== "AfterAppContainer")
-      errors.push(wrong("spec.container.podInjectPolicy", podInjectPolicy, "unsupported pod inject policy"));
+      errors.push(field.invalid("spec.container.podInjectPolicy", podInjectPolicy, "unsupported pod inject policy"));
     if (sharing !== "enabled" && sharing !== "disabled")
       errors.push(
-        wrongValue(
+        field.invalid(
           "spec.container.shareVolumePolicy",
-          `v1beta1.ShareVolumePolicy{Type:${JSON.stringify(sharing)}}`,
+          field.shown(`v1beta1.ShareVolumePolicy{Type:${JSON.stringify(sharing)}}`),
           "unsupported share volume policy",
         ),
       );
@@ -92,13 +91,14 @@ function checkFieldRef(
   at: string,
   { apiVersion = "", fieldPath = "" }: Read<Partial<ObjectFieldSelector>>,
 ): void {
-  if (apiVersion === "") return void errors.push(missing(`${at}.apiVersion`));
-  if (fieldPath === "") return void errors.push(missing(`${at}.fieldPath`));
+  if (apiVersion === "") return void errors.push(field.required(`${at}.apiVersion`));
+  if (fieldPath === "") return void errors.push(field.required(`${at}.fieldPath`));
   // The end is checked first: otherwise the regular expression would backtrack on a long path of brackets.
   const [, path = fieldPath, subscript] = (fieldPath.endsWith("']") && /^(.*)\['(.*)'\]$/.exec(fieldPath)) || [];
   const problem = fieldPathProblem(apiVersion, fieldPath, path, subscript);
-  if (problem !== undefined) errors.push(wrong(`${at}.fieldPath`, fieldPath, `error converting fieldPath: ${problem}`));
-  else if (subscript === undefined) errors.push(notOneOf(`${at}.fieldPath`, path, WHOLE_PATHS));
+  if (problem !== undefined)
+    errors.push(field.invalid(`${at}.fieldPath`, fieldPath, `error converting fieldPath: ${problem}`));
+  else if (subscript === undefined) errors.push(field.notSupported(`${at}.fieldPath`, path, WHOLE_PATHS));
   else
     errors.push(
       ...checkText(at, subscript, (text) =>
@@ -127,18 +127,18 @@ function checkResourcesPolicy(
   policy: Read<ResourcesPolicy>,
 ): void {
   if (Object.keys(resources?.limits ?? {}).length + Object.keys(resources?.requests ?? {}).length > 0) {
-    return void errors.push(wrong(at, policy, "resourcesPolicy and resources cannot be configured together"));
+    return void errors.push(field.invalid(at, policy, "resourcesPolicy and resources cannot be configured together"));
   }
   const { targetContainersNameRegex: names = "", resourcesExpr } = policy;
-  if (names === "") errors.push(missing(`${at}.targetContainersNameRegex`, "invalid empty regex"));
+  if (names === "") errors.push(field.required(`${at}.targetContainersNameRegex`, "invalid empty regex"));
   else {
     const problem = patternProblem(names);
     if (problem !== undefined)
-      errors.push(wrong(`${at}.targetContainersNameRegex`, names, `invalid regex pattern: ${problem}`));
+      errors.push(field.invalid(`${at}.targetContainersNameRegex`, names, `invalid regex pattern: ${problem}`));
   }
   if (!resourcesExpr.limits && !resourcesExpr.requests) {
     return void errors.push(
-      wrong(`${at}.resourcesExpr`, resourcesExpr, "at least one of limits or requests must be configured"),
+      field.invalid(`${at}.resourcesExpr`, resourcesExpr, "at least one of limits or requests must be configured"),
     );
   }
   for (const part of ["limits", "requests"] as const) {
@@ -147,7 +147,9 @@ function checkResourcesPolicy(
       if (!expression) continue;
       const result = evaluateExpression(expression, { [name]: 1 });
       if ("problem" in result)
-        errors.push(wrong(`${at}.resourcesExpr.${part}.${name}`, expression, `invalid expression: ${result.problem}`));
+        errors.push(
+          field.invalid(`${at}.resourcesExpr.${part}.${name}`, expression, `invalid expression: ${result.problem}`),
+        );
     }
   }
 }

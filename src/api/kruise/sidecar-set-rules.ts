@@ -1,13 +1,13 @@
 /** Validation of SidecarSet, as in OpenKruise's webhook. Both versions are validated as v1beta1. */
 import { equalJson, isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
-import { compilePattern, labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
+import { compilePattern, field, labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
 import type { ClusterReader, Review } from "../admission.ts";
 import { checkAnnotationKeys } from "../core/pod-annotations.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
-import { checkSelector, missing, wrong } from "../field-errors.ts";
+import { checkSelector } from "../field-checks.ts";
 import type { KubernetesObject } from "../meta.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goSelector, NIL_POINTER, wrongValue } from "./go-text.ts";
+import { goSelector, NIL_POINTER } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { selectorsOverlap } from "./selector-overlap.ts";
 import { checkSidecarContainers, patternProblem } from "./sidecar-set-containers.ts";
@@ -49,15 +49,17 @@ function checkSpec(errors: FieldError[], set: Given, review: Review<SidecarSet>,
   const { initContainers = [], containers = [], updateStrategy = {}, selector, namespaceSelector } = spec;
   for (const { restartPolicy } of initContainers) {
     if (restartPolicy === "Always" && updateStrategy.type === "RollingUpdate")
-      errors.push(missing("spec.updateStrategy", "The initContainer in-place upgrade is not currently supported."));
+      errors.push(
+        field.required("spec.updateStrategy", "The initContainer in-place upgrade is not currently supported."),
+      );
   }
   if (selector) checkOneSelector(errors, "spec.selector", selector);
-  else errors.push(missing("spec.selector", "no selector defined for SidecarSet"));
+  else errors.push(field.required("spec.selector", "no selector defined for SidecarSet"));
   if (namespaceSelector) checkOneSelector(errors, "spec.namespaceSelector", namespaceSelector);
   checkRevision(errors, set, review);
   checkStrategy(errors, updateStrategy);
   if (initContainers.length + containers.length === 0)
-    errors.push(missing("spec", "no initContainer or container defined for SidecarSet"));
+    errors.push(field.required("spec", "no initContainer or container defined for SidecarSet"));
   else checkSidecarContainers(errors, spec);
   checkPatches(errors, set, review, gates);
 }
@@ -66,8 +68,8 @@ function checkOneSelector(errors: FieldError[], at: string, selector: Read<Label
   const problems = checkSelector(at, selector);
   errors.push(...problems);
   if (isEmptySelector(selector))
-    errors.push(wrongValue(at, goSelector(selector), "empty selector is not valid for sidecarset."));
-  if (problems.length > 0) errors.push(wrongValue(`${at}.selector`, goSelector(selector), ""));
+    errors.push(field.invalid(at, field.shown(goSelector(selector)), "empty selector is not valid for sidecarset."));
+  if (problems.length > 0) errors.push(field.invalid(`${at}.selector`, field.shown(goSelector(selector)), ""));
 }
 
 /** An injected revision must exist. */
@@ -80,7 +82,9 @@ function checkRevision(errors: FieldError[], { metadata, spec }: Given, review: 
       ? `v1beta1.SidecarSetInjectRevision{CustomVersion:(*string)(nil), RevisionName:(*string)(nil), Policy:${JSON.stringify(policy)}}`
       : JSON.stringify(revision);
   if (revisionName === undefined && customVersion === undefined)
-    errors.push(wrongValue("revision", shown(), "revisionName and customVersion cannot be empty simultaneously"));
+    errors.push(
+      field.invalid("revision", field.shown(shown()), "revisionName and customVersion cannot be empty simultaneously"),
+    );
   else if (!isHub(review)) {
     const sought = revisionName ?? metadata.name;
     const isThere =
@@ -89,15 +93,17 @@ function checkRevision(errors: FieldError[], { metadata, spec }: Given, review: 
         : review.read.get("apps", "controllerrevisions", KRUISE_NAMESPACE, revisionName) !== undefined;
     if (!isThere)
       errors.push(
-        wrongValue(
+        field.invalid(
           "revision",
-          NIL_POINTER,
+          field.shown(NIL_POINTER),
           `Cannot find specific ControllerRevision, err: ControllerRevision.apps ${JSON.stringify(sought)} not found`,
         ),
       );
   }
   if (!["", "Always", "Partial"].includes(policy))
-    errors.push(wrongValue("revision.policy", shown(), `Invalid policy ${policy}, supported: [Always, Partial]`));
+    errors.push(
+      field.invalid("revision.policy", field.shown(shown()), `Invalid policy ${policy}, supported: [Always, Partial]`),
+    );
 }
 
 function hasVersion(read: ClusterReader, set: string, version: string): boolean {
@@ -112,14 +118,16 @@ function checkStrategy(errors: FieldError[], strategy: Read<SidecarSetUpdateStra
   const { partition, selector, maxUnavailable } = strategy;
   const at = "spec.updateStrategy";
   if (partition !== undefined && partition !== 0 && selector)
-    errors.push(wrong("updateStrategy", strategyText(strategy), "Partition and Selector cannot be used together"));
+    errors.push(
+      field.invalid("updateStrategy", strategyText(strategy), "Partition and Selector cannot be used together"),
+    );
   if (selector) checkOneSelector(errors, `${at}.selector`, selector);
   if (partition !== undefined) errors.push(...checkIntOrPercent(`${at}.partition`, partition));
   if (maxUnavailable !== undefined) errors.push(...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable));
   const priority = priorityProblem(strategy.priorityStrategy);
-  if (priority !== undefined) errors.push(missing(`${at}.priorityStrategy`, priority));
+  if (priority !== undefined) errors.push(field.required(`${at}.priorityStrategy`, priority));
   const scatter = scatterProblem(strategy.scatterStrategy);
-  if (scatter !== undefined) errors.push(missing(`${at}.scatterStrategy`, scatter));
+  if (scatter !== undefined) errors.push(field.required(`${at}.scatterStrategy`, scatter));
 }
 
 /** As Go prints it with `%+v`. */
@@ -146,15 +154,15 @@ function checkPatches(errors: FieldError[], set: Given, review: Review<SidecarSe
   const patches = set.spec?.patchPodMetadata ?? [];
   const at = "spec.patchPodMetadata";
   const problem = patches.length === 0 || isHub(review) ? undefined : whitelistProblem(set, review.read, gates);
-  if (problem !== undefined) errors.push(missing(at, problem));
+  if (problem !== undefined) errors.push(field.required(at, problem));
   const seen = new Set<string>();
   for (const { annotations = {}, patchPolicy = "" } of patches) {
     const keys = Object.keys(annotations);
-    if (keys.length === 0) errors.push(missing(at, "no annotations defined for SidecarSet"));
+    if (keys.length === 0) errors.push(field.required(at, "no annotations defined for SidecarSet"));
     else checkAnnotationKeys(errors, "patchPodMetadata.annotations", annotations);
-    if (patchPolicy === "") errors.push(missing(at, "no patchPolicy defined for patchPodMetadata"));
+    if (patchPolicy === "") errors.push(field.required(at, "no patchPolicy defined for patchPodMetadata"));
     for (const key of keys) {
-      if (seen.has(key)) errors.push(missing(at, `patch annotation[${key}] already exist`));
+      if (seen.has(key)) errors.push(field.required(at, `patch annotation[${key}] already exist`));
       seen.add(key);
     }
   }
@@ -202,10 +210,14 @@ function checkChange(errors: FieldError[], { spec }: Given, { spec: old }: Given
   );
   for (const { name, upgradeStrategy } of spec?.containers ?? []) {
     const type = before.get(name);
-    if (type === undefined) errors.push(wrong("spec.containers.name", name, `container ${name} is not found`));
+    if (type === undefined) errors.push(field.invalid("spec.containers.name", name, `container ${name} is not found`));
     else if (type !== "" && type !== (upgradeStrategy?.upgradeType ?? ""))
       errors.push(
-        wrong("spec.containers.upgradeStrategy.upgradeType", name, `container ${name} upgradeType is immutable`),
+        field.invalid(
+          "spec.containers.upgradeStrategy.upgradeType",
+          name,
+          `container ${name} upgradeType is immutable`,
+        ),
       );
   }
 }
@@ -223,7 +235,9 @@ function checkOthers(errors: FieldError[], set: Given, read: ClusterReader): voi
     );
     for (const { name } of spec[list] ?? [])
       if (owners.has(name))
-        errors.push(wrong("spec.containers", name, `container ${name} already exist in ${owners.get(name) ?? ""}`));
+        errors.push(
+          field.invalid("spec.containers", name, `container ${name} already exist in ${owners.get(name) ?? ""}`),
+        );
   }
   const volumes = new Map(
     others.flatMap((other) =>
@@ -236,7 +250,11 @@ function checkOthers(errors: FieldError[], set: Given, read: ClusterReader): voi
     const theirs = volumes.get(volume.name);
     if (theirs && !equalJson(volume, theirs.volume))
       errors.push(
-        wrong("spec.volumes", volume.name, `volume ${volume.name} is in conflict with sidecarset ${theirs.set}`),
+        field.invalid(
+          "spec.volumes",
+          volume.name,
+          `volume ${volume.name} is in conflict with sidecarset ${theirs.set}`,
+        ),
       );
   }
   checkOtherPatches(errors, set, others);
@@ -262,7 +280,7 @@ function checkOtherPatches(errors: FieldError[], { spec }: Given, others: readon
       const theirs = written.get(key);
       if (theirs && (patchPolicy === "Overwrite" || theirs.policy === "Overwrite"))
         errors.push(
-          wrong("spec.patchPodMetadata", key, `annotation ${key} is in conflict with sidecarset ${theirs.by}`),
+          field.invalid("spec.patchPodMetadata", key, `annotation ${key} is in conflict with sidecarset ${theirs.by}`),
         );
     }
   }

@@ -1,11 +1,11 @@
 /** Update strategy rules shared by several OpenKruise kinds: percentages of pods, update order, names. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { UpdateScatterTerm } from "../facts/apps-kruise-v1beta1.ts";
 import type { UpdatePriorityStrategy } from "../facts/pub-kruise.ts";
 import type { IntOrString } from "../facts/scalars.ts";
-import { checkNotNegative, checkSelector } from "../field-errors.ts";
-import { goIntOrString, wrongValue } from "./go-text.ts";
+import { checkNotNegative, checkSelector } from "../field-checks.ts";
+import { goIntOrString } from "./go-text.ts";
 import { isEmptySelector } from "./template-rules.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -15,14 +15,14 @@ const PERCENT_PROBLEM =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
 
 /** A non-negative number, or a whole percentage. */
-export function checkIntOrPercent(field: string, value: IntOrString): FieldError[] {
-  if (typeof value === "number") return checkNotNegative(field, value);
-  return PERCENT.test(value) ? [] : [wrongValue(field, goIntOrString(value), PERCENT_PROBLEM)];
+export function checkIntOrPercent(path: string, value: IntOrString): FieldError[] {
+  if (typeof value === "number") return checkNotNegative(path, value);
+  return PERCENT.test(value) ? [] : [field.invalid(path, field.shown(goIntOrString(value)), PERCENT_PROBLEM)];
 }
 
-export function checkAtMostAll(field: string, value: IntOrString): FieldError[] {
+export function checkAtMostAll(path: string, value: IntOrString): FieldError[] {
   return (percentOf(value) ?? 0) > 100
-    ? [wrongValue(field, goIntOrString(value), "must not be greater than 100%")]
+    ? [field.invalid(path, field.shown(goIntOrString(value)), "must not be greater than 100%")]
     : [];
 }
 

@@ -1,6 +1,6 @@
 /** Pod templates and claims in OpenKruise's kinds: defaults, validation, and in-place updates. */
 import { equalJson, isObject, type DeepReadonly, type Json } from "../../base/index.ts";
-import { labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
+import { field, labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
 import { decodedPart } from "../canonical.ts";
 import { checkAnnotationKeys, checkPodAnnotations } from "../core/pod-annotations.ts";
@@ -9,10 +9,10 @@ import { roundAmounts } from "../core/resource-names.ts";
 import { checkTemplate } from "../core/pod-validation.ts";
 import type { PersistentVolumeClaim, PodTemplateSpec } from "../facts/core-v1.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
-import { checkLabels, checkSelector, forbiddenField, missing, notOneOf } from "../field-errors.ts";
+import { checkLabels, checkSelector } from "../field-checks.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goMap, goSelector, NIL_POINTER, wrongValue } from "./go-text.ts";
+import { goMap, goSelector, NIL_POINTER } from "./go-text.ts";
 import { isHub } from "./webhook.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -111,15 +111,17 @@ export function checkOwnSelector(
   workload: string,
 ): boolean {
   if (!selector) {
-    errors.push(missing("spec.selector"));
+    errors.push(field.required("spec.selector"));
     return true;
   }
   const problems = checkSelector("spec.selector", selector);
   errors.push(...problems);
   if (isEmptySelector(selector))
-    errors.push(wrongValue("spec.selector", goSelector(selector), `empty selector is invalid for ${workload}`));
+    errors.push(
+      field.invalid("spec.selector", field.shown(goSelector(selector)), `empty selector is invalid for ${workload}`),
+    );
   if (problems.length === 0) return true;
-  errors.push(wrongValue("spec.selector", selector ? goSelector(selector) : NIL_POINTER, ""));
+  errors.push(field.invalid("spec.selector", field.shown(selector ? goSelector(selector) : NIL_POINTER), ""));
   return false;
 }
 
@@ -133,7 +135,7 @@ export function checkSelects(
 ): void {
   if (skipsEmpty && selector && isEmptySelector(selector)) return;
   if (!matchesLabels(labelSelectorOf(selector), labels))
-    errors.push(wrongValue(at, goMap(labels), "`selector` does not match template `labels`"));
+    errors.push(field.invalid(at, field.shown(goMap(labels)), "`selector` does not match template `labels`"));
 }
 
 /** Validates the template as a pod template, with the claims of its pods as volumes. */
@@ -182,10 +184,11 @@ export function checkTemplateNeverTerminates(
   workload: string,
 ): void {
   const { restartPolicy = "Always", activeDeadlineSeconds } = template?.spec ?? {};
-  if (restartPolicy !== "Always") errors.push(notOneOf(`${at}.spec.restartPolicy`, restartPolicy, ["Always"]));
+  if (restartPolicy !== "Always")
+    errors.push(field.notSupported(`${at}.spec.restartPolicy`, restartPolicy, ["Always"]));
   if (activeDeadlineSeconds !== undefined)
     errors.push(
-      forbiddenField(`${at}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${workload} is not Supported`),
+      field.forbidden(`${at}.spec.activeDeadlineSeconds`, `activeDeadlineSeconds in ${workload} is not Supported`),
     );
 }
 

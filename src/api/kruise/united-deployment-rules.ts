@@ -3,6 +3,7 @@ import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import {
   dnsLabelProblems,
   dnsSubdomainProblems,
+  field,
   labelSelectorOf,
   matchesLabels,
   type FieldError,
@@ -11,8 +12,8 @@ import type { Review } from "../admission.ts";
 import { checkNodeSelectorTerm } from "../core/node-selector.ts";
 import { checkToleration } from "../core/pod-validation.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
-import { checkNotNegative, forbiddenField, missing, wrong } from "../field-errors.ts";
-import { goMap, wrongValue } from "./go-text.ts";
+import { checkNotNegative } from "../field-checks.ts";
+import { goMap } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import {
   checkOwnSelector,
@@ -52,7 +53,7 @@ function checkSpec(errors: FieldError[], spec: Spec): void {
     (template.advancedStatefulSetTemplate || template.statefulSetTemplate)
   ) {
     errors.push(
-      wrong(
+      field.invalid(
         "spec.topology.scheduleStrategy",
         scheduleStrategy,
         "only stateless workloads (Deployment and CloneSet) are supported by reserved rescheduling",
@@ -77,7 +78,7 @@ function checkPartitions(
   if (strange.length === 0) return;
   const shown = goMap(partitions, "int32");
   for (const name of strange.slice(0, MAX_PARTITION_ERRORS))
-    errors.push(wrongValue("spec.updateStrategy.partitions", shown, `subset ${name} does not exist`));
+    errors.push(field.invalid("spec.updateStrategy.partitions", field.shown(shown), `subset ${name} does not exist`));
 }
 
 const TEMPLATES = [
@@ -96,8 +97,8 @@ function checkSubsetTemplate(
 ): void {
   const at = "spec.template";
   const count = TEMPLATES.filter((name) => template[name] !== undefined).length;
-  if (count < 1) errors.push(missing(at, `should provide ${ONE_OF}`));
-  else if (count > 1) errors.push(wrong(at, template, `should provide only ${ONE_OF}`));
+  if (count < 1) errors.push(field.required(at, `should provide ${ONE_OF}`));
+  else if (count > 1) errors.push(field.invalid(at, template, `should provide only ${ONE_OF}`));
   const { statefulSetTemplate, advancedStatefulSetTemplate, deploymentTemplate } = template;
   const sets = statefulSetTemplate ?? advancedStatefulSetTemplate;
   if (sets) {
@@ -108,19 +109,19 @@ function checkSubsetTemplate(
     checkTemplateMetadata(errors, `${at}.${name}.spec.template`, sets.spec?.template ?? {}, selector);
   } else if (deploymentTemplate) {
     const pods = deploymentTemplate.spec?.template ?? {};
-    const field = `${at}.deploymentTemplate`;
-    checkOwnLabels(errors, field, deploymentTemplate.metadata?.labels, selector);
+    const path = `${at}.deploymentTemplate`;
+    checkOwnLabels(errors, path, deploymentTemplate.metadata?.labels, selector);
     if (deploymentTemplate.spec?.replicas !== undefined)
       errors.push(
-        wrong(
-          `${field}.spec.replicas`,
+        field.invalid(
+          `${path}.spec.replicas`,
           deploymentTemplate.spec.replicas,
           "replicas in deploymentTemplate will not be used",
         ),
       );
-    checkSelects(errors, `${field}.spec.template.metadata.labels`, selector, pods.metadata?.labels);
-    checkOwnTemplate(errors, `${field}.spec.template`, pods);
-    checkTemplateNeverTerminates(errors, `${field}.spec.template`, pods, "ReplicaSet");
+    checkSelects(errors, `${path}.spec.template.metadata.labels`, selector, pods.metadata?.labels);
+    checkOwnTemplate(errors, `${path}.spec.template`, pods);
+    checkTemplateNeverTerminates(errors, `${path}.spec.template`, pods, "ReplicaSet");
   }
 }
 
@@ -131,7 +132,9 @@ function checkOwnLabels(
   selector: Read<LabelSelector> | undefined,
 ): void {
   if (!matchesLabels(labelSelectorOf(selector), labels))
-    errors.push(wrongValue(`${at}.metadata.labels`, goMap(labels), "`selector` does not match template `labels`"));
+    errors.push(
+      field.invalid(`${at}.metadata.labels`, field.shown(goMap(labels)), "`selector` does not match template `labels`"),
+    );
 }
 
 interface Sets {
@@ -140,10 +143,10 @@ interface Sets {
 }
 
 function checkUnused(errors: FieldError[], at: string, { replicas, updateStrategy }: Sets = {}, problem: string): void {
-  if (replicas !== undefined) errors.push(wrong(`${at}.replicas`, replicas, `replicas ${problem}`));
+  if (replicas !== undefined) errors.push(field.invalid(`${at}.replicas`, replicas, `replicas ${problem}`));
   const partition = updateStrategy?.rollingUpdate?.partition;
   if (updateStrategy?.type === "RollingUpdate" && partition !== undefined)
-    errors.push(wrong(`${at}.updateStrategy.rollingUpdate.partition`, partition, `partition ${problem}`));
+    errors.push(field.invalid(`${at}.updateStrategy.rollingUpdate.partition`, partition, `partition ${problem}`));
 }
 
 function checkSubsets(
@@ -154,17 +157,18 @@ function checkSubsets(
   const names = new Set<string>();
   for (const [index, { name = "", nodeSelectorTerm, tolerations = [], replicas }] of subsets.entries()) {
     const at = `spec.topology.subsets[${index}]`;
-    if (name === "") errors.push(missing(`${at}.name`));
-    if (names.has(name)) errors.push(wrong(`${at}.name`, name, `duplicated subset name ${name}`));
+    if (name === "") errors.push(field.required(`${at}.name`));
+    if (names.has(name)) errors.push(field.invalid(`${at}.name`, name, `duplicated subset name ${name}`));
     names.add(name);
     const problems = dnsLabelProblems(name);
-    if (problems.length > 0) errors.push(wrong(`${at}.name`, name, `invalid subset name ${problems.join(", ")}`));
+    if (problems.length > 0)
+      errors.push(field.invalid(`${at}.name`, name, `invalid subset name ${problems.join(", ")}`));
     if (nodeSelectorTerm) errors.push(...checkNodeSelectorTerm(`${at}.nodeSelectorTerm`, nodeSelectorTerm, true));
     for (const [place, toleration] of tolerations.entries())
       errors.push(...checkToleration(`${at}.tolerations[${place}]`, toleration));
     if (replicas !== undefined && isAdaptive)
       errors.push(
-        forbiddenField(`${at}.replicas`, "specify replicas use minReplicas/maxReplicas to enable adaptive strategy"),
+        field.forbidden(`${at}.replicas`, "specify replicas use minReplicas/maxReplicas to enable adaptive strategy"),
       );
   }
 }
@@ -195,9 +199,9 @@ function checkChange(errors: FieldError[], now: Spec, before: Spec): void {
   for (const [index, subset] of (now.topology?.subsets ?? []).entries()) {
     const known = subsets.get(subset.name);
     if (!known) continue;
-    for (const field of ["nodeSelectorTerm", "tolerations"] as const) {
-      if (!isSame(known[field], subset[field]))
-        errors.push(forbiddenField(`spec.topology.subsets[${index}].${field}`, "may not be changed in an update"));
+    for (const path of ["nodeSelectorTerm", "tolerations"] as const) {
+      if (!isSame(known[path], subset[path]))
+        errors.push(field.forbidden(`spec.topology.subsets[${index}].${path}`, "may not be changed in an update"));
     }
   }
   errors.push(...checkNotNegative("spec.replicas", now.replicas));
@@ -212,7 +216,7 @@ function isSame(a: unknown, b: unknown): boolean {
 
 function checkSets(
   errors: FieldError[],
-  field: string,
+  path: string,
   word: string,
   now: Sets | undefined,
   before: Sets | undefined,
@@ -221,10 +225,10 @@ function checkSets(
     Object.fromEntries(
       Object.entries(spec).filter(([key]) => !["replicas", "template", "updateStrategy"].includes(key)),
     );
-  const at = `spec.template.${field}.spec`;
+  const at = `spec.template.${path}.spec`;
   if (!equalJson(fixed(now), fixed(before)))
     errors.push(
-      forbiddenField(
+      field.forbidden(
         at,
         `updates to ${word} spec for fields other than 'template', and 'updateStrategy' are forbidden`,
       ),

@@ -1,9 +1,8 @@
 /** Computes the replicas of the subsets of a UnitedDeployment, and whether they add up. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { IntOrString } from "../facts/scalars.ts";
-import { wrong } from "../field-errors.ts";
-import { goIntOrString, NIL_POINTER, wrongValue } from "./go-text.ts";
+import { goIntOrString, NIL_POINTER } from "./go-text.ts";
 import type { UnitedDeploymentSubset } from "./united-deployment-types.ts";
 
 const AT = "spec.topology.subsets";
@@ -46,10 +45,10 @@ export function checkSubsetReplicas(
   for (const [index, { replicas, minReplicas, maxReplicas }] of subsets.entries()) {
     // Upstream prints the upper limit for both errors, and names the lower one.
     const shown = maxReplicas === undefined ? NIL_POINTER : goIntOrString(maxReplicas);
-    const read = (share: IntOrString | undefined, absent: number, field: string, value: string): number => {
+    const read = (share: IntOrString | undefined, absent: number, path: string, value: string): number => {
       const result = share === undefined ? { value: absent } : subsetReplicas(expected, share);
       if ("value" in result) return result.value;
-      errors.push(wrongValue(`${AT}[${index}].${field}`, value, result.problem));
+      errors.push(field.invalid(`${AT}[${index}].${path}`, field.shown(value), result.problem));
       return 0;
     };
     sums.replicas += read(replicas, 0, "replicas", replicas === undefined ? NIL_POINTER : goIntOrString(replicas));
@@ -59,9 +58,9 @@ export function checkSubsetReplicas(
     sums.max += max;
     if (min > max)
       errors.push(
-        wrongValue(
+        field.invalid(
           `${AT}[${index}].minReplicas`,
-          shown,
+          field.shown(shown),
           `subset[${index}].minReplicas must be more than or equal to maxReplicas`,
         ),
       );
@@ -69,7 +68,7 @@ export function checkSubsetReplicas(
   const hasLimits = given("minReplicas") + given("maxReplicas") > 0;
   if (hasLimits && given("replicas") > 0)
     errors.push(
-      wrong(
+      field.invalid(
         AT,
         subsets,
         "subset.Replicas and subset.MinReplicas/subset.MaxReplicas are mutually exclusive in a UnitedDeployment",
@@ -87,11 +86,13 @@ function checkLimits(
   limited: number | false,
 ): void {
   if (expected === UNKNOWN)
-    errors.push(wrong(AT, expected, "spec.replicas must be not empty if you set subset.minReplicas/maxReplicas"));
-  if (limited !== false) errors.push(wrong(AT, limited, "at least one subset.maxReplicas must be empty"));
+    errors.push(
+      field.invalid(AT, expected, "spec.replicas must be not empty if you set subset.minReplicas/maxReplicas"),
+    );
+  if (limited !== false) errors.push(field.invalid(AT, limited, "at least one subset.maxReplicas must be empty"));
   if (min > max)
     errors.push(
-      wrong(
+      field.invalid(
         AT,
         min,
         "sum of indicated subset.minReplicas should not be greater than sum of indicated subset.maxReplicas",
@@ -108,13 +109,17 @@ function checkSum(
   if (expected === UNKNOWN) {
     if (given !== of)
       errors.push(
-        wrong(AT, sum, "if UnitedDeployment replicas is not provided, replicas of all subsets should be provided"),
+        field.invalid(
+          AT,
+          sum,
+          "if UnitedDeployment replicas is not provided, replicas of all subsets should be provided",
+        ),
       );
     return;
   }
   if (sum > expected)
     errors.push(
-      wrong(
+      field.invalid(
         AT,
         sum,
         `sum of indicated subset replicas ${sum} should not be greater than UnitedDeployment replicas ${expected}`,
@@ -122,7 +127,7 @@ function checkSum(
     );
   if (given > 0 && given === of && sum !== expected)
     errors.push(
-      wrong(
+      field.invalid(
         AT,
         sum,
         `if replicas of all subsets are provided, the sum of indicated subset replicas ${sum} should equal UnitedDeployment replicas ${expected}`,

@@ -2,6 +2,7 @@
  * Emulates OpenKruise's webhooks: they decode an object as a Go struct, default it, and validate it. They do not
  * receive status and scale updates.
  */
+import { HUB } from "../flotilla/names.ts";
 import { equalJson, isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { deniedByWebhook, type FieldError } from "../../machinery/index.ts";
 import type { Admission, Operation, Review } from "../admission.ts";
@@ -13,8 +14,6 @@ import { withoutNulls } from "./null-values.ts";
 
 type Read<T> = DeepReadonly<T>;
 
-/** The cluster that holds templates. Objects that a rule would look up are on the members, which validate again. */
-export const HUB = "hub";
 export const isHub = ({ cluster }: { readonly cluster: string }): boolean => cluster === HUB;
 
 interface KruiseRules<T> {

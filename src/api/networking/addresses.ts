@@ -5,8 +5,7 @@
  * previous values.
  */
 import { isIPv6 } from "node:net";
-import type { FieldError } from "../../machinery/index.ts";
-import { wrong } from "../field-errors.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 
 export interface Address {
   /** An IPv4-mapped IPv6 address counts as IPv4. */
@@ -142,15 +141,15 @@ function addressProblem(text: string): string | undefined {
 }
 
 /** `known`: previously stored values, which stay valid. */
-export function checkAddress(field: string, text: string, known: readonly string[] = []): FieldError[] {
+export function checkAddress(path: string, text: string, known: readonly string[] = []): FieldError[] {
   if (known.includes(text)) return [];
   const problem = addressProblem(text);
-  return problem === undefined ? [] : [wrong(field, text, problem)];
+  return problem === undefined ? [] : [field.invalid(path, text, problem)];
 }
 
 /** Newer fields require the canonical form. */
-export function checkCanonicalAddress(field: string, text: string): FieldError[] {
-  return addressNameProblems(text).map((problem) => wrong(field, text, problem));
+export function checkCanonicalAddress(path: string, text: string): FieldError[] {
+  return addressNameProblems(text).map((problem) => field.invalid(path, text, problem));
 }
 
 /** Validates the name of an object that represents an address: the canonical form of the address. */
@@ -162,65 +161,69 @@ export function addressNameProblems(name: string): string[] {
   return name === canonical ? [] : [`must be in canonical form (${JSON.stringify(canonical)})`];
 }
 
-export function checkNetwork(field: string, text: string, known: readonly string[] = []): FieldError[] {
+export function checkNetwork(path: string, text: string, known: readonly string[] = []): FieldError[] {
   if (known.includes(text)) return [];
   const network = parseNetwork(text);
-  if (!network) return [wrong(field, text, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")];
-  if (network.hasLeadingZeros) return [wrong(field, text, "must not have leading 0s in IP or prefix length")];
-  if (network.address.isMapped) return [wrong(field, text, "must not have an IPv4-mapped IPv6 address")];
-  return isMasked(network) ? [] : [wrong(field, text, "must not have bits set beyond the prefix length")];
+  if (!network) return [field.invalid(path, text, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")];
+  if (network.hasLeadingZeros) return [field.invalid(path, text, "must not have leading 0s in IP or prefix length")];
+  if (network.address.isMapped) return [field.invalid(path, text, "must not have an IPv4-mapped IPv6 address")];
+  return isMasked(network) ? [] : [field.invalid(path, text, "must not have bits set beyond the prefix length")];
 }
 
-export function checkCanonicalNetwork(field: string, text: string): FieldError[] {
-  const errors = checkNetwork(field, text);
+export function checkCanonicalNetwork(path: string, text: string): FieldError[] {
+  const errors = checkNetwork(path, text);
   const network = parseNetwork(text);
   if (errors.length > 0 || !network) return errors;
   const canonical = formatNetwork(network);
-  return text === canonical ? [] : [wrong(field, text, `must be in canonical form (${JSON.stringify(canonical)})`)];
+  return text === canonical
+    ? []
+    : [field.invalid(path, text, `must be in canonical form (${JSON.stringify(canonical)})`)];
 }
 
 /** An interface address with its network: `10.9.8.7/24`. */
-export function checkInterfaceAddress(field: string, text: string): FieldError[] {
+export function checkInterfaceAddress(path: string, text: string): FieldError[] {
   const network = parseNetwork(text);
   if (!network)
-    return [wrong(field, text, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)")];
+    return [field.invalid(path, text, "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)")];
   const { address, prefixLength } = network;
   const canonical = `${formatAddress(address)}/${address.family === 4 && prefixLength > 32 ? prefixLength - 96 : prefixLength}`;
-  return text === canonical ? [] : [wrong(field, text, `must be in canonical form (${JSON.stringify(canonical)})`)];
+  return text === canonical
+    ? []
+    : [field.invalid(path, text, `must be in canonical form (${JSON.stringify(canonical)})`)];
 }
 
 /** Addresses that are unreachable from other hosts are not valid endpoints. */
-export function checkEndpointAddress(field: string, text: string): FieldError[] {
+export function checkEndpointAddress(path: string, text: string): FieldError[] {
   const address = parseAddress(text);
-  if (!address) return [wrong(field, text, "must be a valid IP address")];
+  if (!address) return [field.invalid(path, text, "must be a valid IP address")];
   const { family, bytes } = address;
   const [first = 0, second = 0, third = 0] = bytes;
   const isZeroUntil = (end: number): boolean => bytes.slice(0, end).every((byte) => byte === 0);
-  if (isZeroUntil(bytes.length)) return [wrong(field, text, `may not be unspecified (${text})`)];
+  if (isZeroUntil(bytes.length)) return [field.invalid(path, text, `may not be unspecified (${text})`)];
   if (family === 4 ? first === 127 : isZeroUntil(15) && bytes[15] === 1)
-    return [wrong(field, text, "may not be in the loopback range (127.0.0.0/8, ::1/128)")];
+    return [field.invalid(path, text, "may not be in the loopback range (127.0.0.0/8, ::1/128)")];
   if (family === 4 ? first === 169 && second === 254 : first === 0xfe && (second & 0xc0) === 0x80)
-    return [wrong(field, text, "may not be in the link-local range (169.254.0.0/16, fe80::/10)")];
+    return [field.invalid(path, text, "may not be in the link-local range (169.254.0.0/16, fe80::/10)")];
   const isLinkLocalMulticast =
     family === 4 ? first === 224 && second === 0 && third === 0 : first === 0xff && (second & 0x0f) === 2;
   return isLinkLocalMulticast
-    ? [wrong(field, text, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")]
+    ? [field.invalid(path, text, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)")]
     : [];
 }
 
-export function addressWarnings(field: string, text: string): string[] {
+export function addressWarnings(path: string, text: string): string[] {
   const address = parseAddress(text);
   if (!address) return [];
   const canonical = formatAddress(address);
   if (address.hasLeadingZeros || address.isMapped)
-    return [`${field}: non-standard IP address ${JSON.stringify(text)} is invalid: use ${JSON.stringify(canonical)}`];
+    return [`${path}: non-standard IP address ${JSON.stringify(text)} is invalid: use ${JSON.stringify(canonical)}`];
   if (address.family === 4 || text === canonical) return [];
   return [
-    `${field}: IPv6 address ${JSON.stringify(text)} should be in RFC 5952 canonical format (${JSON.stringify(canonical)})`,
+    `${path}: IPv6 address ${JSON.stringify(text)} should be in RFC 5952 canonical format (${JSON.stringify(canonical)})`,
   ];
 }
 
-export function networkWarnings(field: string, text: string): string[] {
+export function networkWarnings(path: string, text: string): string[] {
   const network = parseNetwork(text);
   if (!network) return [];
   const { address } = network;
@@ -229,11 +232,11 @@ export function networkWarnings(field: string, text: string): string[] {
   const warnings: string[] = [];
   if (!isMasked(network)) {
     const single = JSON.stringify(`${formatAddress(address)}/${address.family === 4 ? 32 : 128}`);
-    warnings.push(`${field}: CIDR value ${shown} is ambiguous in this context (should be ${canonical} or ${single}?)`);
+    warnings.push(`${path}: CIDR value ${shown} is ambiguous in this context (should be ${canonical} or ${single}?)`);
   }
   if (network.hasLeadingZeros || address.isMapped)
-    warnings.push(`${field}: non-standard CIDR value ${shown} is invalid: use ${canonical}`);
+    warnings.push(`${path}: non-standard CIDR value ${shown} is invalid: use ${canonical}`);
   if (warnings.length === 0 && address.family === 6 && shown !== canonical)
-    warnings.push(`${field}: IPv6 CIDR value ${shown} should be in RFC 5952 canonical format (${canonical})`);
+    warnings.push(`${path}: IPv6 CIDR value ${shown} should be in RFC 5952 canonical format (${canonical})`);
   return warnings;
 }

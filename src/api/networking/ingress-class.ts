@@ -1,6 +1,12 @@
 /** IngressClass: the controller that implements Ingresses. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, pathSegmentProblems, type FieldError } from "../../machinery/index.ts";
+import {
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  field,
+  pathSegmentProblems,
+  type FieldError,
+} from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
@@ -9,7 +15,7 @@ import type {
   IngressClassParametersReference,
   IngressClassSpec,
 } from "../facts/networking-v1.ts";
-import { checkText, checkUnchanged, forbiddenField, missing, notOneOf, tooLong, wrong } from "../field-errors.ts";
+import { checkText, checkUnchanged } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
@@ -58,7 +64,7 @@ export const IngressClass: Kind<IngressClass> = builtInKind<IngressClass>({
 function checkSpec({ controller = "", parameters }: Sent<IngressClassSpec>): FieldError[] {
   const at = "spec.controller";
   return [
-    ...(Buffer.byteLength(controller) > MAX_CONTROLLER_BYTES ? [tooLong(at, MAX_CONTROLLER_BYTES)] : []),
+    ...(Buffer.byteLength(controller) > MAX_CONTROLLER_BYTES ? [field.tooLong(at, MAX_CONTROLLER_BYTES)] : []),
     ...checkController(at, controller),
     ...(parameters ? checkParameters("spec.parameters", parameters) : []),
   ];
@@ -66,13 +72,16 @@ function checkSpec({ controller = "", parameters }: Sent<IngressClassSpec>): Fie
 
 /** A domain followed by a path. */
 function checkController(at: string, text: string): FieldError[] {
-  if (text === "") return [missing(at)];
+  if (text === "") return [field.required(at)];
   const slash = text.indexOf("/");
   const path = text.slice(slash + 1);
-  if (slash <= 0 || path === "") return [wrong(at, text, 'must be a domain-prefixed path (such as "acme.io/foo")')];
+  if (slash <= 0 || path === "")
+    return [field.invalid(at, text, 'must be a domain-prefixed path (such as "acme.io/foo")')];
   return [
     ...checkText(at, text.slice(0, slash), dnsSubdomainProblems),
-    ...(PATH_PATTERN.test(path) ? [] : [wrong(at, path, `Invalid path (regex used for validation is '${PATH}')`)]),
+    ...(PATH_PATTERN.test(path)
+      ? []
+      : [field.invalid(at, path, `Invalid path (regex used for validation is '${PATH}')`)]),
   ];
 }
 
@@ -82,23 +91,23 @@ function checkParameters(
 ): FieldError[] {
   const errors = apiGroup === undefined ? [] : checkText(`${at}.apiGroup`, apiGroup, dnsSubdomainProblems);
   errors.push(...checkReferenceName(`${at}.kind`, kind), ...checkReferenceName(`${at}.name`, name));
-  if (scope === undefined) return [...errors, missing(`${at}.scope`)];
-  if (!SCOPES.includes(scope)) return [...errors, notOneOf(`${at}.scope`, scope, SCOPES)];
+  if (scope === undefined) return [...errors, field.required(`${at}.scope`)];
+  if (!SCOPES.includes(scope)) return [...errors, field.notSupported(`${at}.scope`, scope, SCOPES)];
   if (scope === "Cluster")
     return namespace === undefined
       ? errors
-      : [...errors, forbiddenField(`${at}.namespace`, "`parameters.scope` is set to 'Cluster'")];
+      : [...errors, field.forbidden(`${at}.namespace`, "`parameters.scope` is set to 'Cluster'")];
   return [
     ...errors,
     ...(namespace === undefined
-      ? [missing(`${at}.namespace`, "`parameters.scope` is set to 'Namespace'")]
+      ? [field.required(`${at}.namespace`, "`parameters.scope` is set to 'Namespace'")]
       : checkText(`${at}.namespace`, namespace, dnsLabelProblems)),
   ];
 }
 
 /** Kind or name of a referenced object. */
-export function checkReferenceName(field: string, name: string): FieldError[] {
-  return name === "" ? [missing(field)] : checkText(field, name, pathSegmentProblems);
+export function checkReferenceName(path: string, name: string): FieldError[] {
+  return name === "" ? [field.required(path)] : checkText(path, name, pathSegmentProblems);
 }
 
 export const admissions: AnyAdmission[] = [

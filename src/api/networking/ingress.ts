@@ -1,6 +1,6 @@
 /** Ingress: routes hosts and paths to Services. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { checkBalancerName } from "../core/service-validation.ts";
@@ -13,7 +13,7 @@ import type {
   IngressSpec,
   IngressTLS,
 } from "../facts/networking-v1.ts";
-import { checkText, missing, notOneOf, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
 import { addressWarnings, checkAddress, parseAddress } from "./addresses.ts";
@@ -85,7 +85,7 @@ function checkSpec(spec: Sent<IngressSpec>, lenient: Leniency): FieldError[] {
   const { rules = [], defaultBackend, tls = [], ingressClassName } = spec;
   return [
     ...(rules.length === 0 && !defaultBackend
-      ? [wrong("spec", null, "either `defaultBackend` or `rules` must be specified")]
+      ? [field.invalid("spec", null, "either `defaultBackend` or `rules` must be specified")]
       : []),
     ...(defaultBackend ? checkBackend("spec.defaultBackend", defaultBackend) : []),
     ...rules.flatMap((rule, index) => checkRule(`spec.rules[${index}]`, rule, lenient)),
@@ -105,14 +105,14 @@ function wildcardProblems(host: string): string[] {
   return WILDCARD.test(host) ? [] : [WILDCARD_RULE];
 }
 
-const checkHost = (field: string, host: string): FieldError[] =>
-  checkText(field, host, host.includes("*") ? wildcardProblems : dnsSubdomainProblems);
+const checkHost = (path: string, host: string): FieldError[] =>
+  checkText(path, host, host.includes("*") ? wildcardProblems : dnsSubdomainProblems);
 
 function checkRule(at: string, rule: Sent<IngressRule>, lenient: Leniency): FieldError[] {
   const { host = "" } = rule;
   const errors: FieldError[] = [];
   if (host !== "") {
-    if (parseAddress(host)) errors.push(wrong(`${at}.host`, host, "must be a DNS name, not an IP address"));
+    if (parseAddress(host)) errors.push(field.invalid(`${at}.host`, host, "must be a DNS name, not an IP address"));
     errors.push(...checkHost(`${at}.host`, host));
   }
   return lenient.wildcardRules && host.includes("*") ? errors : [...errors, ...checkRuleValue(at, rule)];
@@ -122,50 +122,50 @@ function checkRuleValue(at: string, { http }: Sent<IngressRule>): FieldError[] {
   if (!http) return [];
   const { paths = [] } = http;
   return [
-    ...(paths.length === 0 ? [missing(`${at}.http.paths`)] : []),
+    ...(paths.length === 0 ? [field.required(`${at}.http.paths`)] : []),
     ...paths.flatMap((path, index) => checkPath(`${at}.http.paths[${index}]`, path)),
   ];
 }
 
 function checkPath(at: string, { path = "", pathType, backend = {} }: Sent<HTTPIngressPath>): FieldError[] {
-  if (pathType === undefined) return [missing(`${at}.pathType`, "pathType must be specified")];
+  if (pathType === undefined) return [field.required(`${at}.pathType`, "pathType must be specified")];
   const errors: FieldError[] = [];
   const isRelative = !path.startsWith("/");
   if (pathType === "Exact" || pathType === "Prefix") {
-    if (isRelative) errors.push(wrong(`${at}.path`, path, "must be an absolute path"));
+    if (isRelative) errors.push(field.invalid(`${at}.path`, path, "must be an absolute path"));
     for (const sequence of BAD_SEQUENCES)
-      if (path.includes(sequence)) errors.push(wrong(`${at}.path`, path, `must not contain '${sequence}'`));
+      if (path.includes(sequence)) errors.push(field.invalid(`${at}.path`, path, `must not contain '${sequence}'`));
     for (const end of BAD_ENDS)
-      if (path.endsWith(end)) errors.push(wrong(`${at}.path`, path, `cannot end with '${end}'`));
+      if (path.endsWith(end)) errors.push(field.invalid(`${at}.path`, path, `cannot end with '${end}'`));
   } else if (pathType === "ImplementationSpecific") {
-    if (path !== "" && isRelative) errors.push(wrong(`${at}.path`, path, "must be an absolute path"));
-  } else errors.push(notOneOf(`${at}.pathType`, pathType, PATH_TYPES));
+    if (path !== "" && isRelative) errors.push(field.invalid(`${at}.path`, path, "must be an absolute path"));
+  } else errors.push(field.notSupported(`${at}.pathType`, pathType, PATH_TYPES));
   return [...errors, ...checkBackend(`${at}.backend`, backend)];
 }
 
 function checkBackend(at: string, { service, resource }: Sent<IngressBackend>): FieldError[] {
-  if (service && resource) return [wrong(at, "", "cannot set both resource and service backends")];
+  if (service && resource) return [field.invalid(at, "", "cannot set both resource and service backends")];
   if (resource) {
     const { apiGroup, kind = "", name = "" } = resource;
-    const field = `${at}.resource`;
+    const path = `${at}.resource`;
     return [
-      ...(apiGroup === undefined ? [] : checkText(`${field}.apiGroup`, apiGroup, dnsSubdomainProblems)),
-      ...checkReferenceName(`${field}.kind`, kind),
-      ...checkReferenceName(`${field}.name`, name),
+      ...(apiGroup === undefined ? [] : checkText(`${path}.apiGroup`, apiGroup, dnsSubdomainProblems)),
+      ...checkReferenceName(`${path}.kind`, kind),
+      ...checkReferenceName(`${path}.name`, name),
     ];
   }
-  if (!service) return [wrong(at, "", "resource or service backend is required")];
+  if (!service) return [field.invalid(at, "", "resource or service backend is required")];
   const errors = service.name
     ? checkText(`${at}.service.name`, service.name, dnsLabelProblems)
-    : [missing(`${at}.service.name`)];
+    : [field.required(`${at}.service.name`)];
   const { name, number } = service.port ?? {};
-  if (name && number) return [...errors, wrong(at, "", "cannot set both port name & port number")];
+  if (name && number) return [...errors, field.invalid(at, "", "cannot set both port name & port number")];
   if (name) return [...errors, ...checkPortName(`${at}.service.port.name`, name)];
   return [
     ...errors,
     ...(number
       ? checkPortNumber(`${at}.service.port.number`, number)
-      : [missing(at, "port name or number is required")]),
+      : [field.required(at, "port name or number is required")]),
   ];
 }
 
@@ -180,7 +180,11 @@ function checkClassAnnotation({ metadata, spec }: Read<Ingress>): FieldError[] {
   const named = metadata.annotations?.[INGRESS_CLASS_ANNOTATION];
   if (named === undefined || spec?.ingressClassName === undefined || named === spec.ingressClassName) return [];
   return [
-    wrong(`annotations.${INGRESS_CLASS_ANNOTATION}`, named, "must match `ingressClassName` when both are specified"),
+    field.invalid(
+      `annotations.${INGRESS_CLASS_ANNOTATION}`,
+      named,
+      "must match `ingressClassName` when both are specified",
+    ),
   ];
 }
 

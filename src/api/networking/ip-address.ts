@@ -1,11 +1,11 @@
 /** IPAddress: one address of a cluster's Services, and its owner. Its name is the address. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { dnsSubdomainProblems, pathSegmentProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsSubdomainProblems, field, pathSegmentProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { IPAddress as IPAddressFacts, ParentReference } from "../facts/networking-v1.ts";
-import { checkText, missing, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
 import { parseAddress } from "./addresses.ts";
@@ -46,7 +46,7 @@ export const IPAddress: Kind<IPAddress> = builtInKind<IPAddress>({
 });
 
 function checkParent(at: string, parent: Sent<ParentReference> | undefined): FieldError[] {
-  if (!parent) return [missing(at)];
+  if (!parent) return [field.required(at)];
   const { group, resource = "", namespace, name = "" } = parent;
   return [
     // Services are in the core group, which has no name.
@@ -70,7 +70,7 @@ function checkAddressObject({ object, oldObject }: Review<IPAddress>): FieldErro
   const parent = object.spec?.parentRef;
   const errors = checkParent(at, parent);
   if (oldObject && !equalJson(parent, oldObject.spec?.parentRef))
-    errors.push(wrong(at, parent && parentForm(parent), "field is immutable"));
+    errors.push(field.invalid(at, parent && parentForm(parent), "field is immutable"));
   return errors;
 }
 

@@ -1,6 +1,6 @@
 /** NetworkPolicy: the traffic that pods accept and send. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn, selectorCell } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
@@ -11,7 +11,7 @@ import type {
   NetworkPolicyPort,
   NetworkPolicySpec,
 } from "../facts/networking-v1.ts";
-import { checkSelector, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
+import { checkSelector } from "../field-checks.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
@@ -92,31 +92,35 @@ function checkSpec(spec: Read<NetworkPolicySpec>, old: Read<NetworkPolicySpec> |
       errors.push(...checkPeer(`${peersField(rule)}[${index}]`, peer, lenient, known));
   }
   if (policyTypes.length > TYPES.length)
-    return [...errors, wrong("spec.policyTypes", policyTypes, "may not specify more than two policyTypes")];
+    return [...errors, field.invalid("spec.policyTypes", policyTypes, "may not specify more than two policyTypes")];
   for (const [index, type] of policyTypes.entries())
-    if (!TYPES.includes(type)) errors.push(notOneOf(`spec.policyTypes[${index}]`, type, TYPES));
+    if (!TYPES.includes(type)) errors.push(field.notSupported(`spec.policyTypes[${index}]`, type, TYPES));
   return errors;
 }
 
 function checkPort(at: string, { protocol, port, endPort }: Read<NetworkPolicyPort>): FieldError[] {
   const errors =
-    protocol !== undefined && !PROTOCOLS.includes(protocol) ? [notOneOf(`${at}.protocol`, protocol, PROTOCOLS)] : [];
+    protocol !== undefined && !PROTOCOLS.includes(protocol)
+      ? [field.notSupported(`${at}.protocol`, protocol, PROTOCOLS)]
+      : [];
   const endAt = `${at}.endPort`;
   if (port === undefined)
     return endPort === undefined
       ? errors
-      : [...errors, wrong(endAt, endPort, "may not be specified when `port` is not specified")];
+      : [...errors, field.invalid(endAt, endPort, "may not be specified when `port` is not specified")];
   if (typeof port === "string")
     return [
       ...errors,
-      ...(endPort === undefined ? [] : [wrong(endAt, endPort, "may not be specified when `port` is non-numeric")]),
+      ...(endPort === undefined
+        ? []
+        : [field.invalid(endAt, endPort, "may not be specified when `port` is non-numeric")]),
       ...checkPortName(`${at}.port`, port),
     ];
   errors.push(...checkPortNumber(`${at}.port`, port));
   if (endPort === undefined) return errors;
   return [
     ...errors,
-    ...(endPort < port ? [wrong(endAt, port, "must be greater than or equal to `port`")] : []),
+    ...(endPort < port ? [field.invalid(endAt, port, "must be greater than or equal to `port`")] : []),
     ...checkPortNumber(endAt, endPort),
   ];
 }
@@ -127,28 +131,28 @@ function checkPeer(
   lenient: boolean,
   known: readonly string[],
 ): FieldError[] {
-  if (!podSelector && !namespaceSelector && !ipBlock) return [missing(at, "must specify a peer")];
+  if (!podSelector && !namespaceSelector && !ipBlock) return [field.required(at, "must specify a peer")];
   return [
     ...checkSelector(`${at}.podSelector`, podSelector, lenient),
     ...checkSelector(`${at}.namespaceSelector`, namespaceSelector, lenient),
     ...(ipBlock ? checkBlock(`${at}.ipBlock`, ipBlock, known) : []),
     ...(ipBlock && (podSelector || namespaceSelector)
-      ? [forbiddenField(at, "may not specify both ipBlock and another peer")]
+      ? [field.forbidden(at, "may not specify both ipBlock and another peer")]
       : []),
   ];
 }
 
 function checkBlock(at: string, { cidr = "", except = [] }: Sent<IPBlock>, known: readonly string[]): FieldError[] {
-  if (cidr === "") return [missing(`${at}.cidr`)];
+  if (cidr === "") return [field.required(`${at}.cidr`)];
   const errors = checkNetwork(`${at}.cidr`, cidr, known);
   const network = parseNetwork(cidr);
   if (!network) return errors;
   for (const [index, text] of except.entries()) {
-    const field = `${at}.except[${index}]`;
-    errors.push(...checkNetwork(field, text, known));
+    const path = `${at}.except[${index}]`;
+    errors.push(...checkNetwork(path, text, known));
     const exception = parseNetwork(text);
     if (exception && !isStrictlyWithin(exception, network))
-      errors.push(wrong(field, text, "must be a strict subset of `cidr`"));
+      errors.push(field.invalid(path, text, "must be a strict subset of `cidr`"));
   }
   return errors;
 }

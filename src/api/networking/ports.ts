@@ -1,15 +1,13 @@
 /** Validates ports by number and by name, and their protocols. */
-import type { FieldError } from "../../machinery/index.ts";
-import { missing, notOneOf, wrong } from "../field-errors.ts";
-
+import { field, type FieldError } from "../../machinery/index.ts";
 const PORT_RANGE = "must be between 1 and 65535, inclusive";
 const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 
-export function checkPortNumber(field: string, port: number | undefined): FieldError[] {
-  return port !== undefined && port >= 1 && port <= 65535 ? [] : [wrong(field, port ?? 0, PORT_RANGE)];
+export function checkPortNumber(path: string, port: number | undefined): FieldError[] {
+  return port !== undefined && port >= 1 && port <= 65535 ? [] : [field.invalid(path, port ?? 0, PORT_RANGE)];
 }
 
-export function checkPortName(field: string, name: string): FieldError[] {
+export function checkPortName(path: string, name: string): FieldError[] {
   const problems: string[] = [];
   if (Buffer.byteLength(name) > 15) problems.push("must be no more than 15 characters");
   if (!/^[-a-z0-9]+$/.test(name))
@@ -17,14 +15,14 @@ export function checkPortName(field: string, name: string): FieldError[] {
   if (!/[a-z]/.test(name)) problems.push("must contain at least one letter (a-z)");
   if (name.includes("--")) problems.push("must not contain consecutive hyphens");
   if (name.startsWith("-") || name.endsWith("-")) problems.push("must not begin or end with a hyphen");
-  return problems.map((problem) => wrong(field, name, problem));
+  return problems.map((problem) => field.invalid(path, name, problem));
 }
 
-export function checkPortNumberOrName(field: string, port: number | string | undefined): FieldError[] {
-  return typeof port === "string" ? checkPortName(field, port) : checkPortNumber(field, port);
+export function checkPortNumberOrName(path: string, port: number | string | undefined): FieldError[] {
+  return typeof port === "string" ? checkPortName(path, port) : checkPortNumber(path, port);
 }
 
-export function checkProtocol(field: string, protocol: string | undefined): FieldError[] {
-  if (!protocol) return [missing(field)];
-  return PROTOCOLS.includes(protocol) ? [] : [notOneOf(field, protocol, PROTOCOLS)];
+export function checkProtocol(path: string, protocol: string | undefined): FieldError[] {
+  if (!protocol) return [field.required(path)];
+  return PROTOCOLS.includes(protocol) ? [] : [field.notSupported(path, protocol, PROTOCOLS)];
 }

@@ -1,11 +1,10 @@
 /** ServiceCIDR: ranges from which Services get their addresses. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { ServiceCIDR as ServiceCIDRFacts } from "../facts/networking-v1.ts";
-import { missing, wrong } from "../field-errors.ts";
 import type { Kind } from "../kind.ts";
 import { checkCanonicalNetwork, familyOfNetwork, parseNetwork } from "./addresses.ts";
 
@@ -27,14 +26,18 @@ const AT = "spec.cidrs";
 const MAX_RANGES = 2;
 
 function checkRanges(ranges: readonly string[]): FieldError[] {
-  if (ranges.length === 0) return [missing(AT, "at least one CIDR required")];
+  if (ranges.length === 0) return [field.required(AT, "at least one CIDR required")];
   // The whole spec is printed, with the Go name of its field.
-  if (ranges.length > MAX_RANGES) return [wrong(AT, { CIDRs: ranges }, "may only hold up to 2 values")];
+  if (ranges.length > MAX_RANGES) return [field.invalid(AT, { CIDRs: ranges }, "may only hold up to 2 values")];
   const errors = ranges.flatMap((range, index) => checkCanonicalNetwork(`${AT}[${index}]`, range));
   const [first, second] = ranges.map(familyOfNetwork);
   if (ranges.length === MAX_RANGES && first !== undefined && first === second) {
     errors.push(
-      wrong(AT, ranges, "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"),
+      field.invalid(
+        AT,
+        ranges,
+        "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64",
+      ),
     );
   }
   return errors;
@@ -45,10 +48,10 @@ const IMMUTABLE = "field is immutable";
 /** A CIDR of the other IP family may be added; other changes are rejected. */
 function checkChange(ranges: readonly string[], before: readonly string[]): FieldError[] {
   const changed = (index: number): FieldError[] =>
-    ranges[index] === before[index] ? [] : [wrong(`${AT}[${index}]`, ranges[index], IMMUTABLE)];
+    ranges[index] === before[index] ? [] : [field.invalid(`${AT}[${index}]`, ranges[index], IMMUTABLE)];
   if (ranges.length === before.length) return ranges.flatMap((_, index) => changed(index));
   if (before.length === 1 && ranges.length === MAX_RANGES) return [...changed(0), ...checkRanges(ranges)];
-  return [wrong(AT, ranges, IMMUTABLE)];
+  return [field.invalid(AT, ranges, IMMUTABLE)];
 }
 
 function checkServiceRange({ object, oldObject }: Review<ServiceCIDR>): FieldError[] {

@@ -1,6 +1,6 @@
 /** RuntimeClass: the container runtime of a pod, its overhead, and the nodes that support it. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsLabelProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsLabelProblems, field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { deprecatedNodeLabel } from "../core/node-labels.ts";
@@ -9,7 +9,7 @@ import { checkTolerations } from "../core/pod-scheduling.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Toleration } from "../facts/core-v1.ts";
 import type { RuntimeClass as RuntimeClassFacts } from "../facts/node-v1.ts";
-import { checkLabels, checkText, checkUnchanged, missing, twice } from "../field-errors.ts";
+import { checkLabels, checkText, checkUnchanged } from "../field-checks.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
 
@@ -59,7 +59,7 @@ function checkScheduling({ scheduling }: DeepReadonly<RuntimeClass>): FieldError
   for (const [index, toleration] of tolerations.entries()) {
     const { key = "", operator, value = "", effect } = toleration;
     const identity = JSON.stringify([key, operator ?? "", value, effect ?? ""]);
-    if (seen.has(identity)) errors.push(twice(`${TOLERATIONS}[${index}]`, shown(toleration)));
+    if (seen.has(identity)) errors.push(field.duplicate(`${TOLERATIONS}[${index}]`, shown(toleration)));
     seen.add(identity);
   }
   return errors;
@@ -68,7 +68,7 @@ function checkScheduling({ scheduling }: DeepReadonly<RuntimeClass>): FieldError
 function check(object: DeepReadonly<RuntimeClass>): FieldError[] {
   const { handler = "" } = object as Sent<RuntimeClass>;
   return [
-    ...(handler === "" ? [missing("handler")] : checkText("handler", handler, dnsLabelProblems)),
+    ...(handler === "" ? [field.required("handler")] : checkText("handler", handler, dnsLabelProblems)),
     ...checkOverhead(object),
     ...checkScheduling(object),
   ];

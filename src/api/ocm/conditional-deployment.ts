@@ -6,13 +6,12 @@
 import type { DeepReadonly } from "../../base/index.ts";
 import {
   ApiError,
+  field,
   matchesLabels,
   parseLabelSelector,
   type FieldError,
   type LabelSelector,
 } from "../../machinery/index.ts";
-import { wrong } from "../field-errors.ts";
-
 export const CONDITIONAL_DEPLOYMENT_ANNOTATION = "ocm.io/conditional-deployment";
 export const REQUIRED_LABELS_ANNOTATION = "ocm.io/required-labels";
 
@@ -42,7 +41,7 @@ export function checkConditionalDeployment(annotations: Annotations): FieldError
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return [
-      wrong(
+      field.invalid(
         `metadata.annotations[${REQUIRED_LABELS_ANNOTATION}]`,
         annotations?.[REQUIRED_LABELS_ANNOTATION],
         error.message,

@@ -4,9 +4,9 @@
  */
 import { isObject, type DeepReadonly, type Json } from "../../base/index.ts";
 import type { AccessCheck, AnyAdmission, Review } from "../admission.ts";
-import { tooLong } from "../field-errors.ts";
 import type { Kind } from "../kind.ts";
 import type { KubernetesObject } from "../meta.ts";
+import { field } from "../../machinery/index.ts";
 import type { ManifestWorkSpec } from "./manifest-work.ts";
 import { MAX_MANIFEST_WORK_NAME, WORK_GROUP } from "./names.ts";
 
@@ -26,7 +26,9 @@ export function manifestWorkName<T extends KubernetesObject>(kind: Kind<T>): Any
     for: kind,
     on: ["CREATE"],
     validate: ({ object: { metadata } }: Review<KubernetesObject>) =>
-      (metadata.name ?? "").length > MAX_MANIFEST_WORK_NAME ? [tooLong("metadata.name", MAX_MANIFEST_WORK_NAME)] : [],
+      (metadata.name ?? "").length > MAX_MANIFEST_WORK_NAME
+        ? [field.tooLong("metadata.name", MAX_MANIFEST_WORK_NAME)]
+        : [],
   };
 }
 

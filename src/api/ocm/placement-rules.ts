@@ -4,10 +4,9 @@
  * cause a warning.
  */
 import type { DeepReadonly } from "../../base/index.ts";
-import { ApiError, clusterSelectorProblem, labelSelectorOf, type FieldError } from "../../machinery/index.ts";
+import { ApiError, clusterSelectorProblem, field, labelSelectorOf, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import type { ClusterSelector, PrioritizerConfig } from "../facts/cluster-ocm-v1beta1.ts";
-import { tooLong, tooMany, wrong } from "../field-errors.ts";
 import { CLUSTER_GROUP, DEFAULT_CLUSTER_SET } from "./names.ts";
 import { OcmPlacement } from "./placement.ts";
 import { needsReview } from "./webhook.ts";
@@ -33,11 +32,12 @@ export const placementAdmissions: AnyAdmission[] = [
 function checkExpressions(spec: Spec, oldSpec: Spec | undefined): FieldError[] {
   const known = new Set(oldSpec ? expressionsOf(oldSpec).map(({ expression }) => expression) : []);
   const expressions = expressionsOf(spec).filter(({ expression }) => !known.has(expression));
-  if (expressions.length > MAX_EXPRESSIONS) return [tooMany("spec.predicates", expressions.length, MAX_EXPRESSIONS)];
-  return expressions.flatMap(({ field, expression }) => {
-    if (Buffer.byteLength(expression) > MAX_EXPRESSION_BYTES) return [tooLong(field, MAX_EXPRESSION_BYTES)];
+  if (expressions.length > MAX_EXPRESSIONS)
+    return [field.tooMany("spec.predicates", expressions.length, MAX_EXPRESSIONS)];
+  return expressions.flatMap(({ field: path, expression }) => {
+    if (Buffer.byteLength(expression) > MAX_EXPRESSION_BYTES) return [field.tooLong(path, MAX_EXPRESSION_BYTES)];
     const problem = clusterSelectorProblem(expression);
-    return problem === undefined ? [] : [wrong(field, expression, problem)];
+    return problem === undefined ? [] : [field.invalid(path, expression, problem)];
   });
 }
 

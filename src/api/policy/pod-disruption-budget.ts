@@ -1,13 +1,13 @@
 /** PodDisruptionBudget: limits how many pods of a set may be down at once through voluntary disruptions. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { checkConditions } from "../conditions.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
 import type { PodDisruptionBudget as PodDisruptionBudgetFacts } from "../facts/policy-v1.ts";
-import { checkIntOrPercent, checkNotNegative, checkSelector, notOneOf, wrong } from "../field-errors.ts";
+import { checkIntOrPercent, checkNotNegative, checkSelector } from "../field-checks.ts";
 import type { Kind } from "../kind.ts";
 
 export type PodDisruptionBudget = PodDisruptionBudgetFacts;
@@ -53,13 +53,13 @@ function checkSpec(spec: Spec, stored: DeepReadonly<LabelSelector> | undefined):
   const lenient = checkSelector("", stored).length > 0;
   return [
     ...(minAvailable !== undefined && maxUnavailable !== undefined
-      ? [wrong("spec", shown(spec), "minAvailable and maxUnavailable cannot be both set")]
+      ? [field.invalid("spec", shown(spec), "minAvailable and maxUnavailable cannot be both set")]
       : []),
     ...checkIntOrPercent("spec.minAvailable", minAvailable, 100),
     ...checkIntOrPercent("spec.maxUnavailable", maxUnavailable, 100),
     ...checkSelector("spec.selector", selector, lenient),
     ...(policy !== undefined && !POLICIES.includes(policy)
-      ? [notOneOf("spec.unhealthyPodEvictionPolicy", policy, POLICIES)]
+      ? [field.notSupported("spec.unhealthyPodEvictionPolicy", policy, POLICIES)]
       : []),
   ];
 }
@@ -69,8 +69,8 @@ function checkStatus({
   ...counts
 }: NonNullable<DeepReadonly<PodDisruptionBudget>["status"]>): FieldError[] {
   const errors = checkConditions("status.conditions", conditions);
-  for (const field of ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] as const)
-    errors.push(...checkNotNegative(`status.${field}`, counts[field]));
+  for (const path of ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] as const)
+    errors.push(...checkNotNegative(`status.${path}`, counts[path]));
   return errors;
 }
 

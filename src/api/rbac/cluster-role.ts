@@ -1,11 +1,11 @@
 /** ClusterRole: permissions in a whole cluster, or in each namespace where it is bound. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { createdColumn, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { ClusterRole as ClusterRoleFacts } from "../facts/rbac-v1.ts";
-import { checkSelector, missing, wrong } from "../field-errors.ts";
+import { checkSelector } from "../field-checks.ts";
 import type { Kind } from "../kind.ts";
 import { RBAC_GROUP, checkRules, completeRules, dropEmptyRules, rbacTraits } from "./rules.ts";
 
@@ -31,7 +31,7 @@ function checkAggregation(
   if (!aggregationRule) return [];
   const { clusterRoleSelectors = [] } = aggregationRule;
   if (clusterRoleSelectors.length === 0)
-    return [missing(SELECTORS, "at least one clusterRoleSelector required if aggregationRule is non-nil")];
+    return [field.required(SELECTORS, "at least one clusterRoleSelector required if aggregationRule is non-nil")];
   // Invalid stored values may be kept.
   const lenient = (old?.aggregationRule?.clusterRoleSelectors ?? []).some(
     (selector) => checkSelector(SELECTORS, selector).length > 0,
@@ -39,7 +39,9 @@ function checkAggregation(
   return clusterRoleSelectors.flatMap((selector, index) => {
     const at = `${SELECTORS}[${index}]`;
     const errors = checkSelector(at, selector, lenient);
-    return checkSelector(at, selector).length > 0 ? [...errors, wrong(at, null, "invalid label selector.")] : errors;
+    return checkSelector(at, selector).length > 0
+      ? [...errors, field.invalid(at, null, "invalid label selector.")]
+      : errors;
   });
 }
 

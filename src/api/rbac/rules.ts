@@ -1,9 +1,9 @@
 /** Defaults and validation shared by roles and bindings: rules, the bound role, and subjects. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsSubdomainProblems, pathSegmentProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsSubdomainProblems, field, pathSegmentProblems, type FieldError } from "../../machinery/index.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import type { PolicyRule, RoleBinding, RoleRef, Subject } from "../facts/rbac-v1.ts";
-import { checkText, missing, notOneOf, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { Column, KindTraits } from "../kind.ts";
 import type { Sent } from "../sent.ts";
@@ -43,15 +43,15 @@ function checkRule(
   { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: Sent<PolicyRule>,
   isNamespaced: boolean,
 ): FieldError[] {
-  const errors = verbs.length === 0 ? [missing(`${at}.verbs`, "verbs must contain at least one value")] : [];
+  const errors = verbs.length === 0 ? [field.required(`${at}.verbs`, "verbs must contain at least one value")] : [];
   if (nonResourceURLs.length > 0) {
     if (isNamespaced)
       errors.push(
-        wrong(`${at}.nonResourceURLs`, nonResourceURLs, "namespaced rules cannot apply to non-resource URLs"),
+        field.invalid(`${at}.nonResourceURLs`, nonResourceURLs, "namespaced rules cannot apply to non-resource URLs"),
       );
     if (apiGroups.length + resources.length + resourceNames.length > 0) {
       errors.push(
-        wrong(
+        field.invalid(
           `${at}.nonResourceURLs`,
           nonResourceURLs,
           "rules cannot apply to both regular resources and non-resource URLs",
@@ -61,9 +61,9 @@ function checkRule(
     return errors;
   }
   if (apiGroups.length === 0)
-    errors.push(missing(`${at}.apiGroups`, "resource rules must supply at least one api group"));
+    errors.push(field.required(`${at}.apiGroups`, "resource rules must supply at least one api group"));
   if (resources.length === 0)
-    errors.push(missing(`${at}.resources`, "resource rules must supply at least one resource"));
+    errors.push(field.required(`${at}.resources`, "resource rules must supply at least one resource"));
   return errors;
 }
 
@@ -88,12 +88,12 @@ export function checkBinding(
   const { apiGroup = "", kind = "", name = "" } = (roleRef ?? {}) as Partial<RoleRef>;
   const kinds = isNamespaced ? ["Role", "ClusterRole"] : ["ClusterRole"];
   return [
-    ...(apiGroup === RBAC_GROUP ? [] : [notOneOf("roleRef.apiGroup", apiGroup, [RBAC_GROUP])]),
-    ...(kinds.includes(kind) ? [] : [notOneOf("roleRef.kind", kind, kinds)]),
-    ...(name === "" ? [missing("roleRef.name")] : checkText("roleRef.name", name, pathSegmentProblems)),
+    ...(apiGroup === RBAC_GROUP ? [] : [field.notSupported("roleRef.apiGroup", apiGroup, [RBAC_GROUP])]),
+    ...(kinds.includes(kind) ? [] : [field.notSupported("roleRef.kind", kind, kinds)]),
+    ...(name === "" ? [field.required("roleRef.name")] : checkText("roleRef.name", name, pathSegmentProblems)),
     ...(subjects ?? []).flatMap((subject, index) => checkSubject(`subjects[${index}]`, subject, isNamespaced)),
     ...(old && !sameRole(roleRef, old.roleRef)
-      ? [wrong("roleRef", { APIGroup: apiGroup, Kind: kind, Name: name }, "cannot change roleRef")]
+      ? [field.invalid("roleRef", { APIGroup: apiGroup, Kind: kind, Name: name }, "cannot change roleRef")]
       : []),
   ];
 }
@@ -107,19 +107,19 @@ function checkSubject(
   { kind = "", name = "", apiGroup = "", namespace = "" }: Sent<Subject>,
   isNamespaced: boolean,
 ): FieldError[] {
-  const errors = name === "" ? [missing(`${at}.name`)] : [];
+  const errors = name === "" ? [field.required(`${at}.name`)] : [];
   switch (kind) {
     case "ServiceAccount":
       if (name !== "") errors.push(...checkText(`${at}.name`, name, dnsSubdomainProblems));
-      if (apiGroup !== "") errors.push(notOneOf(`${at}.apiGroup`, apiGroup, [""]));
-      if (!isNamespaced && namespace === "") errors.push(missing(`${at}.namespace`));
+      if (apiGroup !== "") errors.push(field.notSupported(`${at}.apiGroup`, apiGroup, [""]));
+      if (!isNamespaced && namespace === "") errors.push(field.required(`${at}.namespace`));
       return errors;
     case "User":
     case "Group":
-      if (apiGroup !== RBAC_GROUP) errors.push(notOneOf(`${at}.apiGroup`, apiGroup, [RBAC_GROUP]));
+      if (apiGroup !== RBAC_GROUP) errors.push(field.notSupported(`${at}.apiGroup`, apiGroup, [RBAC_GROUP]));
       return errors;
     default:
-      return [...errors, notOneOf(`${at}.kind`, kind, ["ServiceAccount", "User", "Group"])];
+      return [...errors, field.notSupported(`${at}.kind`, kind, ["ServiceAccount", "User", "Group"])];
   }
 }
 

@@ -1,6 +1,6 @@
 /** Validates the spec of a claim: device requests, constraints, and driver configuration. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsSubdomainProblems, field, type FieldError } from "../../machinery/index.ts";
 import type {
   DeviceClaim,
   DeviceClaimConfiguration,
@@ -11,7 +11,7 @@ import type {
   ExactDeviceRequest,
   ResourceClaimSpec,
 } from "../facts/resource-v1.ts";
-import { checkText, missing, notOneOf, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { Sent } from "../sent.ts";
 import { checkConfiguration, checkSelectors } from "./device-configuration.ts";
@@ -77,10 +77,10 @@ const NO_REQUEST =
 /** The name of a request, or of an alternative in it. */
 export function checkRequestReference(at: string, name: string, names: RequestNames): FieldError[] {
   const parts = name.split("/");
-  if (parts.length > 2) return [wrong(at, name, NO_REQUEST)];
+  if (parts.length > 2) return [field.invalid(at, name, NO_REQUEST)];
   return [
     ...parts.flatMap((part) => checkShortName(at, part)),
-    ...(names.has(name) ? [] : [wrong(at, name, NO_REQUEST)]),
+    ...(names.has(name) ? [] : [field.invalid(at, name, NO_REQUEST)]),
   ];
 }
 
@@ -89,7 +89,7 @@ export function checkRequestReferences(at: string, requests: readonly string[], 
     at,
     requests,
     MAX_REQUESTS,
-    (field, name) => checkRequestReference(field, name, names),
+    (path, name) => checkRequestReference(path, name, names),
     (name) => name,
   );
 }
@@ -99,11 +99,11 @@ export function checkClaimSpec(at: string, { devices = {} }: Sent<ResourceClaimS
   const names = requestNamesOf(devices);
   return [
     ...checkSet(`${at}.devices.requests`, requests, MAX_REQUESTS, checkRequest, nameOf),
-    ...checkList(`${at}.devices.constraints`, constraints, MAX_CONSTRAINTS, (field, constraint) =>
-      checkConstraint(field, constraint, names),
+    ...checkList(`${at}.devices.constraints`, constraints, MAX_CONSTRAINTS, (path, constraint) =>
+      checkConstraint(path, constraint, names),
     ),
-    ...checkList(`${at}.devices.config`, config, MAX_CONFIGURATIONS, (field, item) =>
-      checkClaimConfiguration(field, item, names),
+    ...checkList(`${at}.devices.config`, config, MAX_CONFIGURATIONS, (path, item) =>
+      checkClaimConfiguration(path, item, names),
     ),
   ];
 }
@@ -113,16 +113,16 @@ const nameOf = ({ name = "" }: { readonly name?: string | undefined }): string =
 function checkRequest(at: string, { name = "", exactly, firstAvailable = [] }: Sent<DeviceRequest>): FieldError[] {
   const errors = checkShortName(`${at}.name`, name);
   if (!exactly && firstAvailable.length === 0)
-    return [...errors, missing(at, "exactly one of `exactly` or `firstAvailable` is required")];
+    return [...errors, field.required(at, "exactly one of `exactly` or `firstAvailable` is required")];
   if (exactly && firstAvailable.length > 0)
     return [
       ...errors,
-      wrong(at, null, "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set"),
+      field.invalid(at, null, "exactly one of `exactly` or `firstAvailable` is required, but multiple fields are set"),
     ];
   if (exactly) return [...errors, ...checkDevices(`${at}.exactly`, exactly)];
-  const checkAlternative = (field: string, alternative: Sent<DeviceSubRequest>): FieldError[] => [
-    ...checkShortName(`${field}.name`, alternative.name ?? ""),
-    ...checkDevices(field, alternative),
+  const checkAlternative = (path: string, alternative: Sent<DeviceSubRequest>): FieldError[] => [
+    ...checkShortName(`${path}.name`, alternative.name ?? ""),
+    ...checkDevices(path, alternative),
   ];
   return [...errors, ...checkSet(`${at}.firstAvailable`, firstAvailable, MAX_ALTERNATIVES, checkAlternative, nameOf)];
 }
@@ -140,14 +140,15 @@ function checkDevices(
 ): FieldError[] {
   const errors =
     deviceClassName === ""
-      ? [missing(`${at}.deviceClassName`)]
+      ? [field.required(`${at}.deviceClassName`)]
       : checkText(`${at}.deviceClassName`, deviceClassName, dnsSubdomainProblems);
   errors.push(...checkSelectors(`${at}.selectors`, selectors));
   if (allocationMode === "All") {
-    if (count !== 0) errors.push(wrong(`${at}.count`, count, "must not be specified when allocationMode is 'All'"));
+    if (count !== 0)
+      errors.push(field.invalid(`${at}.count`, count, "must not be specified when allocationMode is 'All'"));
   } else if (allocationMode === "ExactCount") {
-    if (count <= 0) errors.push(wrong(`${at}.count`, count, "must be greater than zero"));
-  } else errors.push(notOneOf(`${at}.allocationMode`, allocationMode, MODES));
+    if (count <= 0) errors.push(field.invalid(`${at}.count`, count, "must be greater than zero"));
+  } else errors.push(field.notSupported(`${at}.allocationMode`, allocationMode, MODES));
   return [...errors, ...checkTolerations(`${at}.tolerations`, tolerations)];
 }
 
@@ -163,7 +164,10 @@ function checkConstraint(
     return [...errors, ...checkFullyQualifiedName(`${at}.distinctAttribute`, distinctAttribute)];
   return [
     ...errors,
-    missing(at, 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'),
+    field.required(
+      at,
+      'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set',
+    ),
   ];
 }
 

@@ -1,6 +1,6 @@
 /** Validates the status of a claim: its allocated devices, consumers, and the device status of drivers. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import { checkConditions } from "../conditions.ts";
 import { checkNodeSelector } from "../core/node-selector.ts";
 import { internalForm } from "../core/pod-internal-form.ts";
@@ -14,7 +14,7 @@ import type {
   ResourceClaimConsumerReference,
   ResourceClaimStatus,
 } from "../facts/resource-v1.ts";
-import { checkUnchanged, forbiddenField, missing, notOneOf, tooLong, tooMany, wrong } from "../field-errors.ts";
+import { checkUnchanged } from "../field-checks.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import { checkInterfaceAddress } from "../networking/addresses.ts";
 import type { Sent } from "../sent.ts";
@@ -132,7 +132,7 @@ export function checkClaimStatus(claim: Read<ResourceClaim>, old: Read<ResourceC
       `${at}.devices`,
       devices,
       Number.POSITIVE_INFINITY,
-      (field, device) => checkDeviceStatus(field, device, allocated),
+      (path, device) => checkDeviceStatus(path, device, allocated),
       deviceKey,
       placeForm,
     ),
@@ -159,20 +159,20 @@ function checkReservation(
   { metadata, status }: Read<ResourceClaim>,
   before: readonly Read<ResourceClaimConsumerReference>[],
 ): FieldError[] {
-  if (!status?.allocation) return [forbiddenField(at, "may not be specified when `allocated` is not set")];
+  if (!status?.allocation) return [field.forbidden(at, "may not be specified when `allocated` is not set")];
   const isNew = (consumer: Read<ResourceClaimConsumerReference>): boolean =>
     !before.some((known) => equalJson(known, consumer));
   if (metadata.deletionTimestamp === undefined || !status.reservedFor?.some(isNew)) return [];
   return [
-    forbiddenField(at, "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"),
+    field.forbidden(at, "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"),
   ];
 }
 
 function checkConsumer(at: string, { resource, name, uid }: Sent<ResourceClaimConsumerReference>): FieldError[] {
   return [
-    ...(resource ? [] : [missing(`${at}.resource`)]),
-    ...(name ? [] : [missing(`${at}.name`)]),
-    ...(uid ? [] : [missing(`${at}.uid`)]),
+    ...(resource ? [] : [field.required(`${at}.resource`)]),
+    ...(name ? [] : [field.required(`${at}.name`)]),
+    ...(uid ? [] : [field.required(`${at}.uid`)]),
   ];
 }
 
@@ -183,10 +183,10 @@ function checkAllocation(
 ): FieldError[] {
   const { results = [], config = [] } = devices;
   return [
-    ...checkList(`${at}.devices.results`, results, MAX_REQUESTS, (field, result) => checkResult(field, result, names)),
+    ...checkList(`${at}.devices.results`, results, MAX_REQUESTS, (path, result) => checkResult(path, result, names)),
     // Configurations of the class and of the claim.
-    ...checkList(`${at}.devices.config`, config, 2 * MAX_CONFIGURATIONS, (field, item) =>
-      checkAllocatedConfiguration(field, item, names),
+    ...checkList(`${at}.devices.config`, config, 2 * MAX_CONFIGURATIONS, (path, item) =>
+      checkAllocatedConfiguration(path, item, names),
     ),
     ...(nodeSelector ? checkNodeSelector(`${at}.nodeSelector`, nodeSelector) : []),
   ];
@@ -219,8 +219,8 @@ function checkAllocatedConfiguration(
 ): FieldError[] {
   const errors: FieldError[] = [];
   const source: string = given ?? "";
-  if (source === "") errors.push(missing(`${at}.source`));
-  else if (!SOURCES.includes(source)) errors.push(notOneOf(`${at}.source`, source, SOURCES));
+  if (source === "") errors.push(field.required(`${at}.source`));
+  else if (!SOURCES.includes(source)) errors.push(field.notSupported(`${at}.source`, source, SOURCES));
   return [
     ...errors,
     ...checkRequestReferences(`${at}.requests`, requests, names),
@@ -241,8 +241,9 @@ function checkDeviceStatus(
   ];
   if (shareID !== undefined) errors.push(...checkShareId(`${at}.shareID`, shareID));
   if (!allocated.has(deviceKey(status)))
-    errors.push(wrong(at, placeForm(status), "must be an allocated device in the claim"));
-  if (conditions.length > MAX_CONDITIONS) errors.push(tooMany(`${at}.conditions`, conditions.length, MAX_CONDITIONS));
+    errors.push(field.invalid(at, placeForm(status), "must be an allocated device in the claim"));
+  if (conditions.length > MAX_CONDITIONS)
+    errors.push(field.tooMany(`${at}.conditions`, conditions.length, MAX_CONDITIONS));
   errors.push(...checkConditions(`${at}.conditions`, conditions));
   if (data !== undefined) errors.push(...checkRawObject(`${at}.data`, data));
   return networkData ? [...errors, ...checkNetworkData(`${at}.networkData`, networkData)] : errors;
@@ -254,8 +255,8 @@ function checkNetworkData(
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (Buffer.byteLength(interfaceName) > MAX_INTERFACE_NAME_BYTES)
-    errors.push(tooLong(`${at}.interfaceName`, MAX_INTERFACE_NAME_BYTES));
+    errors.push(field.tooLong(`${at}.interfaceName`, MAX_INTERFACE_NAME_BYTES));
   if (Buffer.byteLength(hardwareAddress) > MAX_HARDWARE_ADDRESS_BYTES)
-    errors.push(tooLong(`${at}.hardwareAddress`, MAX_HARDWARE_ADDRESS_BYTES));
+    errors.push(field.tooLong(`${at}.hardwareAddress`, MAX_HARDWARE_ADDRESS_BYTES));
   return [...errors, ...checkSet(`${at}.ips`, ips, MAX_ADDRESSES, checkInterfaceAddress, (address) => address)];
 }

@@ -2,6 +2,7 @@
 import {
   addQuantities,
   compareQuantities,
+  field,
   formatQuantity,
   parseQuantity,
   quantityValue,
@@ -9,7 +10,6 @@ import {
   type Quantity,
 } from "../../machinery/index.ts";
 import type { CapacityRequestPolicy, CapacityRequestPolicyRange, DeviceCapacity } from "../facts/resource-v1.ts";
-import { forbiddenField, missing, wrong } from "../field-errors.ts";
 import type { Sent } from "../sent.ts";
 import { checkSet } from "./device-names.ts";
 
@@ -23,7 +23,7 @@ export function checkCapacity(
   if (!requestPolicy) return [];
   return mayBeShared
     ? checkPolicy(`${at}.requestPolicy`, requestPolicy, parseQuantity(value))
-    : [forbiddenField(`${at}.requestPolicy`, "allowMultipleAllocations must be true")];
+    : [field.forbidden(`${at}.requestPolicy`, "allowMultipleAllocations must be true")];
 }
 
 function checkPolicy(
@@ -33,14 +33,14 @@ function checkPolicy(
 ): FieldError[] {
   if (validValues.length > 0 && validRange)
     return [
-      forbiddenField(
+      field.forbidden(
         at,
         'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time',
       ),
     ];
   const policy = validValues.length > 0 ? "validValues" : validRange ? "validRange" : undefined;
   if (policy === undefined) return [];
-  if (fallback === undefined) return [missing(`${at}.default`, `required when ${policy} is defined`)];
+  if (fallback === undefined) return [field.required(`${at}.default`, `required when ${policy} is defined`)];
   const byDefault = parseQuantity(fallback);
   return validRange
     ? checkRange(`${at}.validRange`, validRange, byDefault, capacity)
@@ -54,18 +54,29 @@ function checkValues(at: string, values: readonly Quantity[], byDefault: Quantit
   for (const [index, value] of values.entries()) {
     const next = values[index + 1];
     if (next && isMore(value, next))
-      errors.push(wrong(`${at}[${index + 1}]`, formatQuantity(next), "values must be sorted in ascending order"));
+      errors.push(
+        field.invalid(`${at}[${index + 1}]`, formatQuantity(next), "values must be sorted in ascending order"),
+      );
   }
-  const checkOption = (field: string, option: Quantity): FieldError[] =>
+  const checkOption = (path: string, option: Quantity): FieldError[] =>
     isMore(option, capacity)
-      ? [wrong(field, formatQuantity(option), `option is larger than capacity value: ${formatQuantity(capacity)}`)]
+      ? [
+          field.invalid(
+            path,
+            formatQuantity(option),
+            `option is larger than capacity value: ${formatQuantity(capacity)}`,
+          ),
+        ]
       : [];
   errors.push(...checkSet(at, values, MAX_OPTIONS, checkOption, (value) => String(quantityValue(value))));
   // A list that is too long was not checked, so it does not contain a valid default.
   const isThere = values.length <= MAX_OPTIONS && values.some((value) => compareQuantities(value, byDefault) === 0);
   return isThere
     ? errors
-    : [...errors, wrong(at, formatQuantity(byDefault), "default value is not valid according to the requestPolicy")];
+    : [
+        ...errors,
+        field.invalid(at, formatQuantity(byDefault), "default value is not valid according to the requestPolicy"),
+      ];
 }
 
 function checkRange(
@@ -74,13 +85,13 @@ function checkRange(
   byDefault: Quantity,
   capacity: Quantity,
 ): FieldError[] {
-  if (range.min === undefined) return [missing(`${at}.min`, "required when validRange is defined")];
+  if (range.min === undefined) return [field.required(`${at}.min`, "required when validRange is defined")];
   const min = parseQuantity(range.min);
   const max = range.max === undefined ? undefined : parseQuantity(range.max);
   const step = range.step === undefined ? undefined : parseQuantity(range.step);
   const errors: FieldError[] = [];
-  const refuse = (field: string, shown: Quantity, problem: string, other: Quantity): void =>
-    void errors.push(wrong(`${at}.${field}`, formatQuantity(shown), `${problem}: ${formatQuantity(other)}`));
+  const refuse = (path: string, shown: Quantity, problem: string, other: Quantity): void =>
+    void errors.push(field.invalid(`${at}.${path}`, formatQuantity(shown), `${problem}: ${formatQuantity(other)}`));
   if (isMore(min, capacity)) refuse("min", min, "min is larger than capacity value", capacity);
   if (isMore(min, byDefault)) refuse("min", byDefault, "default is less than min", min);
   if (max && isMore(min, max)) refuse("max", min, "min is larger than max", max);
@@ -93,7 +104,7 @@ function checkRange(
   for (const value of max ? [byDefault, max] : [byDefault])
     if (!isOnStep(value, min, step))
       errors.push(
-        wrong(
+        field.invalid(
           `${at}.step`,
           formatQuantity(value),
           `value is not a multiple of a given step (${formatQuantity(step)}) from (${formatQuantity(min)})`,

@@ -1,12 +1,11 @@
 /** DeviceClass: a class of devices, selected by CEL expressions, with driver configuration. */
 import { equalJson } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, nameColumn } from "../columns.ts";
 import { isExtendedResource } from "../core/resource-names.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { DeviceClass as DeviceClassFacts } from "../facts/resource-v1.ts";
-import { wrong } from "../field-errors.ts";
 import type { Kind } from "../kind.ts";
 import { MAX_CONFIGURATIONS } from "./claim-spec.ts";
 import { checkConfiguration, checkSelectors } from "./device-configuration.ts";
@@ -36,7 +35,7 @@ function checkClass({ object: { spec }, oldObject }: Review<DeviceClass>): Field
     ),
     ...(name === undefined || isExtendedResource(name)
       ? []
-      : [wrong("spec.extendedResourceName", name, "must be a valid extended resource name")]),
+      : [field.invalid("spec.extendedResourceName", name, "must be a valid extended resource name")]),
   ];
 }
 

@@ -1,8 +1,7 @@
 /** Validates the driver configuration of devices, and CEL device selectors. */
 import { isObject } from "../../base/index.ts";
-import { deviceSelectorProblem, type FieldError } from "../../machinery/index.ts";
+import { deviceSelectorProblem, field, type FieldError } from "../../machinery/index.ts";
 import type { DeviceConfiguration, DeviceSelector } from "../facts/resource-v1.ts";
-import { forbiddenField, missing, tooLong, wrong } from "../field-errors.ts";
 import type { Sent } from "../sent.ts";
 import { checkDriverName } from "../storage/driver-names.ts";
 import { checkList } from "./device-names.ts";
@@ -13,7 +12,7 @@ const MAX_SELECTORS = 32;
 
 /** `isStored`: it was accepted before, possibly under another limit. */
 export function checkConfiguration(at: string, { opaque }: Sent<DeviceConfiguration>, isStored = false): FieldError[] {
-  if (!opaque) return [missing(`${at}.opaque`)];
+  if (!opaque) return [field.required(`${at}.opaque`)];
   return [
     ...checkDriverName(`${at}.opaque.driver`, opaque.driver ?? ""),
     ...checkRawObject(
@@ -26,25 +25,25 @@ export function checkConfiguration(at: string, { opaque }: Sent<DeviceConfigurat
 
 /** Driver-specific JSON, which must be an object. */
 export function checkRawObject(at: string, value: unknown, limit = MAX_PARAMETERS_BYTES): FieldError[] {
-  if (value === undefined || value === null) return [missing(at)];
-  if (Buffer.byteLength(JSON.stringify(value)) > limit) return [tooLong(at, limit)];
-  return isObject(value) ? [] : [wrong(at, "<value omitted>", "must be a valid JSON object")];
+  if (value === undefined || value === null) return [field.required(at)];
+  if (Buffer.byteLength(JSON.stringify(value)) > limit) return [field.tooLong(at, limit)];
+  return isObject(value) ? [] : [field.invalid(at, "<value omitted>", "must be a valid JSON object")];
 }
 
 export function checkSelectors(at: string, selectors: readonly Sent<DeviceSelector>[]): FieldError[] {
-  return checkList(at, selectors, MAX_SELECTORS, (field, { cel }) =>
-    cel ? checkExpression(`${field}.cel.expression`, cel.expression ?? "") : [missing(`${field}.cel`)],
+  return checkList(at, selectors, MAX_SELECTORS, (path, { cel }) =>
+    cel ? checkExpression(`${path}.cel.expression`, cel.expression ?? "") : [field.required(`${path}.cel`)],
   );
 }
 
 function checkExpression(at: string, expression: string): FieldError[] {
   // An expression that is too long is not compiled.
-  if (Buffer.byteLength(expression) > MAX_EXPRESSION_BYTES) return [tooLong(at, MAX_EXPRESSION_BYTES)];
+  if (Buffer.byteLength(expression) > MAX_EXPRESSION_BYTES) return [field.tooLong(at, MAX_EXPRESSION_BYTES)];
   const problem = deviceSelectorProblem(expression);
   if (!problem) return [];
   return [
     problem.kind === "costly"
-      ? forbiddenField(at, "too complex, exceeds cost limit")
-      : wrong(at, expression, problem.detail),
+      ? field.forbidden(at, "too complex, exceeds cost limit")
+      : field.invalid(at, expression, problem.detail),
   ];
 }

@@ -1,6 +1,6 @@
 /** Validates names of devices, pools, attributes and requests, and lists of them. */
-import { dnsLabelProblems, dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
-import { checkText, missing, tooLong, tooMany, twice, wrong } from "../field-errors.ts";
+import { dnsLabelProblems, dnsSubdomainProblems, field, type FieldError } from "../../machinery/index.ts";
+import { checkText } from "../field-checks.ts";
 import { checkDriverName } from "../storage/driver-names.ts";
 
 const MAX_POOL_BYTES = 253;
@@ -14,8 +14,8 @@ export const checkShortName = (at: string, name: string): FieldError[] => checkT
 
 /** Parts separated by slashes, each a valid node name. */
 export function checkPoolName(at: string, name: string): FieldError[] {
-  if (name === "") return [missing(at)];
-  const errors = Buffer.byteLength(name) > MAX_POOL_BYTES ? [tooLong(at, MAX_POOL_BYTES)] : [];
+  if (name === "") return [field.required(at)];
+  const errors = Buffer.byteLength(name) > MAX_POOL_BYTES ? [field.tooLong(at, MAX_POOL_BYTES)] : [];
   // Every part has at least its slash, so a text that is too long need not be split to its end.
   for (const part of name.slice(0, 2 * MAX_POOL_BYTES).split("/"))
     errors.push(...checkText(at, part, dnsSubdomainProblems));
@@ -28,8 +28,8 @@ export function checkQualifiedName(at: string, name: string): FieldError[] {
   if (more.length > 0) return [];
   if (second === undefined) return checkIdentifier(at, first);
   return [
-    ...(first === "" ? [wrong(at, "", "the domain must not be empty")] : checkDriverName(at, first)),
-    ...(second === "" ? [wrong(at, "", "the name must not be empty")] : checkIdentifier(at, second)),
+    ...(first === "" ? [field.invalid(at, "", "the domain must not be empty")] : checkDriverName(at, first)),
+    ...(second === "" ? [field.invalid(at, "", "the name must not be empty")] : checkIdentifier(at, second)),
   ];
 }
 
@@ -37,12 +37,12 @@ export function checkFullyQualifiedName(at: string, name: string): FieldError[] 
   const errors = checkQualifiedName(at, name);
   return name.includes("/")
     ? errors
-    : [...errors, wrong(at, name, "a fully qualified name must be a domain and a name separated by a slash")];
+    : [...errors, field.invalid(at, name, "a fully qualified name must be a domain and a name separated by a slash")];
 }
 
 function checkIdentifier(at: string, text: string): FieldError[] {
-  const errors = Buffer.byteLength(text) > MAX_ID_BYTES ? [tooLong(at, MAX_ID_BYTES)] : [];
-  return IDENTIFIER.test(text) ? errors : [...errors, wrong(at, text, IDENTIFIER_RULE)];
+  const errors = Buffer.byteLength(text) > MAX_ID_BYTES ? [field.tooLong(at, MAX_ID_BYTES)] : [];
+  return IDENTIFIER.test(text) ? errors : [...errors, field.invalid(at, text, IDENTIFIER_RULE)];
 }
 
 const HEX = "[0-9a-fA-F]";
@@ -52,11 +52,11 @@ const NORMAL_UUID = /^[0-9a-f-]{36}$/;
 /** A share of a device. */
 export function checkShareId(at: string, id: string): FieldError[] {
   const problem = uuidProblem(id);
-  if (problem !== undefined) return [wrong(at, id, `error validating uid: ${problem}`)];
+  if (problem !== undefined) return [field.invalid(at, id, `error validating uid: ${problem}`)];
   return NORMAL_UUID.test(id)
     ? []
     : [
-        wrong(
+        field.invalid(
           at,
           id,
           "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters",
@@ -83,7 +83,7 @@ export function checkList<T>(
   limit: number,
   check: (at: string, item: T) => FieldError[],
 ): FieldError[] {
-  if (items.length > limit) return [tooMany(at, items.length, limit)];
+  if (items.length > limit) return [field.tooMany(at, items.length, limit)];
   return items.flatMap((item, index) => check(`${at}[${index}]`, item));
 }
 
@@ -96,12 +96,12 @@ export function checkSet<T>(
   keyOf: (item: T) => unknown,
   shown = keyOf,
 ): FieldError[] {
-  if (items.length > limit) return [tooMany(at, items.length, limit)];
+  if (items.length > limit) return [field.tooMany(at, items.length, limit)];
   const errors = checkList(at, items, limit, check);
   const seen = new Set<unknown>();
   for (const [index, item] of items.entries()) {
     const key = keyOf(item);
-    if (seen.has(key)) errors.push(twice(`${at}[${index}]`, shown(item)));
+    if (seen.has(key)) errors.push(field.duplicate(`${at}[${index}]`, shown(item)));
     seen.add(key);
   }
   return errors;

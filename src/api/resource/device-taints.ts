@@ -1,7 +1,7 @@
 /** Validates device taints, tolerations and binding conditions. */
-import { labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
+import { field, labelKeyProblems, labelValueProblems, type FieldError } from "../../machinery/index.ts";
 import type { DeviceTaint, DeviceToleration } from "../facts/resource-v1.ts";
-import { checkText, missing, notOneOf, twice, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import type { Sent } from "../sent.ts";
 import { checkList } from "./device-names.ts";
 
@@ -14,8 +14,8 @@ export function checkTaint(at: string, taint: Sent<DeviceTaint>): FieldError[] {
   const effect: string = taint.effect ?? "";
   const errors = checkText(`${at}.key`, key, labelKeyProblems);
   if (value !== "") errors.push(...checkText(`${at}.value`, value, labelValueProblems));
-  if (effect === "") errors.push(missing(`${at}.effect`));
-  else if (!EFFECTS.includes(effect)) errors.push(notOneOf(`${at}.effect`, effect, EFFECTS));
+  if (effect === "") errors.push(field.required(`${at}.effect`));
+  else if (!EFFECTS.includes(effect)) errors.push(field.notSupported(`${at}.effect`, effect, EFFECTS));
   return errors;
 }
 
@@ -29,10 +29,13 @@ function checkToleration(at: string, toleration: Sent<DeviceToleration>): FieldE
   const effect: string = toleration.effect ?? "";
   const errors = key === "" ? [] : checkText(`${at}.key`, key, labelKeyProblems);
   if (operator === "Exists") {
-    if (value !== "") errors.push(wrong(`${at}.value`, value, "must be empty for operator `Exists`"));
+    if (value !== "") errors.push(field.invalid(`${at}.value`, value, "must be empty for operator `Exists`"));
   } else if (operator === "Equal") errors.push(...checkText(`${at}.value`, value, labelValueProblems));
-  else errors.push(operator === "" ? missing(`${at}.operator`) : notOneOf(`${at}.operator`, operator, OPERATORS));
-  if (effect !== "" && !EFFECTS.includes(effect)) errors.push(notOneOf(`${at}.effect`, effect, EFFECTS));
+  else
+    errors.push(
+      operator === "" ? field.required(`${at}.operator`) : field.notSupported(`${at}.operator`, operator, OPERATORS),
+    );
+  if (effect !== "" && !EFFECTS.includes(effect)) errors.push(field.notSupported(`${at}.effect`, effect, EFFECTS));
   return errors;
 }
 
@@ -43,7 +46,7 @@ export function checkBindingConditions(
   failures: readonly string[],
 ): FieldError[] {
   const [ready, failed] = [`${at}.bindingConditions`, `${at}.bindingFailureConditions`];
-  const checkName = (field: string, name: string): FieldError[] => checkText(field, name, labelKeyProblems);
+  const checkName = (path: string, name: string): FieldError[] => checkText(path, name, labelKeyProblems);
   const errors = [
     ...checkList(ready, conditions, MAX_BINDING_CONDITIONS, checkName),
     ...checkList(failed, failures, MAX_BINDING_CONDITIONS, checkName),
@@ -51,14 +54,16 @@ export function checkBindingConditions(
   errors.push(...repeated(ready, conditions, () => []));
   const known = new Set(conditions);
   errors.push(
-    ...repeated(failed, failures, (field, name) =>
-      known.has(name) ? [wrong(field, name, "bindingFailureConditions must not overlap with bindingConditions")] : [],
+    ...repeated(failed, failures, (path, name) =>
+      known.has(name)
+        ? [field.invalid(path, name, "bindingFailureConditions must not overlap with bindingConditions")]
+        : [],
     ),
   );
   if (conditions.length === 0 && failures.length > 0)
-    errors.push(wrong(ready, null, "bindingConditions are required to use bindingFailureConditions"));
+    errors.push(field.invalid(ready, null, "bindingConditions are required to use bindingFailureConditions"));
   if (failures.length === 0 && conditions.length > 0)
-    errors.push(wrong(failed, null, "bindingFailureConditions are required to use bindingConditions"));
+    errors.push(field.invalid(failed, null, "bindingFailureConditions are required to use bindingConditions"));
   return errors;
 }
 
@@ -69,9 +74,9 @@ function repeated(
 ): FieldError[] {
   const seen = new Set<string>();
   return names.flatMap((name, index) => {
-    const field = `${at}[${index}]`;
+    const path = `${at}[${index}]`;
     const again = seen.has(name);
     seen.add(name);
-    return [...(again ? [twice(field, name)] : []), ...more(field, name)];
+    return [...(again ? [field.duplicate(path, name)] : []), ...more(path, name)];
   });
 }

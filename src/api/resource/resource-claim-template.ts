@@ -1,6 +1,6 @@
 /** ResourceClaimTemplate: the claim that is created for each pod that references it. */
 import type { JsonObject } from "../../base/index.ts";
-import { annotationKeyProblems, type FieldError } from "../../machinery/index.ts";
+import { annotationKeyProblems, field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, nameColumn } from "../columns.ts";
 import { internalForm } from "../core/pod-internal-form.ts";
@@ -9,7 +9,7 @@ import type {
   ResourceClaimTemplate as ResourceClaimTemplateFacts,
   ResourceClaimTemplateSpec,
 } from "../facts/resource-v1.ts";
-import { checkLabels, checkText, checkUnchanged, forbiddenField } from "../field-errors.ts";
+import { checkLabels, checkText, checkUnchanged } from "../field-checks.ts";
 import { change } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
@@ -46,7 +46,7 @@ const UNSET = [
 ] as const;
 
 /** Kubernetes derives it from the Go name with a lower-case first letter. */
-const shownName = (field: string): string => (field === "uid" ? "uID" : field);
+const shownName = (path: string): string => (path === "uid" ? "uID" : path);
 
 /** Claims take labels and annotations from the template; other metadata cannot be set. */
 function checkTemplateMetadata(
@@ -59,8 +59,8 @@ function checkTemplateMetadata(
       checkText(`${at}.annotations`, key, annotationKeyProblems),
     ),
     ...checkLabels(`${at}.labels`, metadata.labels),
-    ...UNSET.filter((field) => given[field] !== undefined && given[field] !== "").map((field) =>
-      forbiddenField(`${at}.${shownName(field)}`, "cannot be set"),
+    ...UNSET.filter((path) => given[path] !== undefined && given[path] !== "").map((path) =>
+      field.forbidden(`${at}.${shownName(path)}`, "cannot be set"),
     ),
   ];
 }

@@ -5,7 +5,7 @@ import { ageColumn, column, nameColumn } from "../columns.ts";
 import { internalForm } from "../core/pod-internal-form.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { ResourceClaim as ResourceClaimFacts } from "../facts/resource-v1.ts";
-import { checkUnchanged } from "../field-errors.ts";
+import { checkUnchanged } from "../field-checks.ts";
 import { change } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import { checkClaimSpec, completeClaimSpec } from "./claim-spec.ts";

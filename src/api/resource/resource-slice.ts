@@ -1,6 +1,6 @@
 /** ResourceSlice: a subset of the devices that a driver offers on one or more nodes. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsSubdomainProblems, field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { checkNodeSelector } from "../core/node-selector.ts";
@@ -13,7 +13,7 @@ import type {
   ResourceSlice as ResourceSliceFacts,
   ResourceSliceSpec,
 } from "../facts/resource-v1.ts";
-import { checkText, checkUnchanged, missing, wrong } from "../field-errors.ts";
+import { checkText, checkUnchanged } from "../field-checks.ts";
 import { change, changeItems } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
@@ -92,7 +92,8 @@ function checkSpec(spec: Spec, old: Read<ResourceSliceSpec> | undefined): FieldE
     errors.push(...checkUnchanged("spec.nodeName", spec.nodeName ?? null, old.nodeName ?? null));
   }
   checkPlace(errors, spec);
-  if (sharedCounters && devices) errors.push(wrong("spec", "", "only one of `sharedCounters` or `devices` is allowed"));
+  if (sharedCounters && devices)
+    errors.push(field.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed"));
   const known = new Map((old?.devices ?? []).map((device) => [device.name, device]));
   const isRich =
     devices?.some(({ taints = [], consumesCounters = [] }) => taints.length + consumesCounters.length > 0) === true;
@@ -121,9 +122,9 @@ function checkPool(
   return [
     ...checkPoolName(`${at}.name`, name),
     ...(resourceSliceCount <= 0
-      ? [wrong(`${at}.resourceSliceCount`, resourceSliceCount, "must be greater than zero")]
+      ? [field.invalid(`${at}.resourceSliceCount`, resourceSliceCount, "must be greater than zero")]
       : []),
-    ...(generation < 0 ? [wrong(`${at}.generation`, generation, "must be greater than or equal to zero")] : []),
+    ...(generation < 0 ? [field.invalid(`${at}.generation`, generation, "must be greater than or equal to zero")] : []),
   ];
 }
 
@@ -132,7 +133,8 @@ const ONE_PLACE = "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDe
 /** The nodes that have the devices. */
 function checkPlace(errors: FieldError[], { nodeName, nodeSelector, ...flags }: Spec): void {
   const places: string[] = [];
-  if (nodeName === "") errors.push(wrong("spec.nodeName", "", "must be either unset or set to a non-empty string"));
+  if (nodeName === "")
+    errors.push(field.invalid("spec.nodeName", "", "must be either unset or set to a non-empty string"));
   else if (nodeName !== undefined) {
     places.push("`nodeName`");
     errors.push(...checkText("spec.nodeName", nodeName, dnsSubdomainProblems));
@@ -144,7 +146,7 @@ function checkPlace(errors: FieldError[], { nodeName, nodeSelector, ...flags }: 
     // A single term can be combined with that of another slice.
     if (nodeSelectorTerms.length !== 1)
       errors.push(
-        wrong(
+        field.invalid(
           "spec.nodeSelector.nodeSelectorTerms",
           internalForm("[]NodeSelectorTerm", nodeSelectorTerms),
           "must have exactly one node selector term",
@@ -153,11 +155,12 @@ function checkPlace(errors: FieldError[], { nodeName, nodeSelector, ...flags }: 
   }
   for (const flag of ["allNodes", "perDeviceNodeSelection"] as const) {
     if (flags[flag] === true) places.push(`\`${flag}\``);
-    else if (flags[flag] === false) errors.push(wrong(`spec.${flag}`, false, "must be either unset or set to true"));
+    else if (flags[flag] === false)
+      errors.push(field.invalid(`spec.${flag}`, false, "must be either unset or set to true"));
   }
-  if (places.length === 0) errors.push(missing("spec", ONE_PLACE));
+  if (places.length === 0) errors.push(field.required("spec", ONE_PLACE));
   else if (places.length > 1)
-    errors.push(wrong("spec", `{${places.join(", ")}}`, `${ONE_PLACE}, but multiple fields are set`));
+    errors.push(field.invalid("spec", `{${places.join(", ")}}`, `${ONE_PLACE}, but multiple fields are set`));
 }
 
 function driverWarning({ spec }: Sent<ResourceSlice>): string[] {

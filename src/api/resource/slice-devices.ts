@@ -1,10 +1,10 @@
 /** Validates the devices in a slice: attributes, capacities, consumed counters and nodes. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsSubdomainProblems, field, type FieldError } from "../../machinery/index.ts";
 import { checkNodeSelector } from "../core/node-selector.ts";
 import { internalForm } from "../core/pod-internal-form.ts";
 import type { CounterSet, Device, DeviceAttribute, DeviceCounterConsumption } from "../facts/resource-v1.ts";
-import { checkText, missing, tooLong, tooMany, wrong } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import type { Sent } from "../sent.ts";
 import { checkCapacity } from "./device-capacity.ts";
 import { checkList, checkQualifiedName, checkSet, checkShortName, entryPath } from "./device-names.ts";
@@ -40,15 +40,17 @@ export function checkDevice(
   const properties = Object.keys(attributes).length + Object.keys(capacity).length;
   if (properties > MAX_PROPERTIES)
     errors.push(
-      wrong(at, properties, `the total number of attributes and capacities must not exceed ${MAX_PROPERTIES}`),
+      field.invalid(at, properties, `the total number of attributes and capacities must not exceed ${MAX_PROPERTIES}`),
     );
   const values = Object.keys(attributes).length;
   if (values > MAX_ATTRIBUTE_VALUES)
-    errors.push(wrong(at, values, `the total number of attribute values must not exceed ${MAX_ATTRIBUTE_VALUES}`));
+    errors.push(
+      field.invalid(at, values, `the total number of attribute values must not exceed ${MAX_ATTRIBUTE_VALUES}`),
+    );
   errors.push(...checkEntries(`${at}.attributes`, attributes, MAX_SHOWN_PROPERTY, checkQualifiedName, checkAttribute));
   errors.push(
-    ...checkEntries(`${at}.capacity`, capacity, MAX_SHOWN_PROPERTY, checkQualifiedName, (field, item) =>
-      checkCapacity(field, item, device.allowMultipleAllocations === true),
+    ...checkEntries(`${at}.capacity`, capacity, MAX_SHOWN_PROPERTY, checkQualifiedName, (path, item) =>
+      checkCapacity(path, item, device.allowMultipleAllocations === true),
     ),
   );
   // Unchanged stored taints are accepted, although the server has set their time.
@@ -90,17 +92,21 @@ function checkAttribute(at: string, attribute: Sent<DeviceAttribute>): FieldErro
   const { string: text, version } = attribute;
   const errors: FieldError[] = [];
   if (text !== undefined && Buffer.byteLength(text) > MAX_VALUE_BYTES)
-    errors.push(tooLong(`${at}.string`, MAX_VALUE_BYTES));
+    errors.push(field.tooLong(`${at}.string`, MAX_VALUE_BYTES));
   if (version !== undefined) {
     const isTooLong = Buffer.byteLength(version) > MAX_VALUE_BYTES;
     if (!SEMANTIC_VERSION.test(version))
-      errors.push(wrong(`${at}.version`, version, "must be a string compatible with semver.org spec 2.0.0"));
-    if (isTooLong) errors.push(tooLong(`${at}.version`, MAX_VALUE_BYTES));
+      errors.push(field.invalid(`${at}.version`, version, "must be a string compatible with semver.org spec 2.0.0"));
+    if (isTooLong) errors.push(field.tooLong(`${at}.version`, MAX_VALUE_BYTES));
   }
   const count = (["int", "bool", "string", "version"] as const).filter((kind) => attribute[kind] !== undefined).length;
   if (count !== 1)
     errors.push(
-      wrong(at, count === 0 ? "" : internalForm("DeviceAttribute", attribute), "exactly one value must be specified"),
+      field.invalid(
+        at,
+        count === 0 ? "" : internalForm("DeviceAttribute", attribute),
+        "exactly one value must be specified",
+      ),
     );
   return errors;
 }
@@ -118,13 +124,13 @@ export function checkCounterSet(at: string, { name = "", counters = {} }: Sent<C
 }
 
 const checkCounterName = (at: string, name: string): FieldError[] =>
-  name === "" ? [missing(at)] : checkShortName(at, name);
+  name === "" ? [field.required(at)] : checkShortName(at, name);
 
 function checkCounters(at: string, counters: Readonly<Record<string, unknown>>): FieldError[] {
   const count = Object.keys(counters).length;
-  if (count === 0) return [missing(at)];
+  if (count === 0) return [field.required(at)];
   return count > MAX_COUNTERS
-    ? [tooMany(at, count, MAX_COUNTERS)]
+    ? [field.tooMany(at, count, MAX_COUNTERS)]
     : checkEntries(at, counters, MAX_SHOWN_COUNTER, checkShortName, () => []);
 }
 
@@ -140,7 +146,7 @@ function checkPlace(
     const isPlaced = nodeName !== undefined || nodeSelector !== undefined || allNodes !== undefined;
     return isPlaced
       ? [
-          wrong(
+          field.invalid(
             at,
             null,
             "`nodeName`, `nodeSelector` and `allNodes` can only be set if `perDeviceNodeSelection` is set to true in the ResourceSlice spec",
@@ -150,7 +156,7 @@ function checkPlace(
   }
   const places: string[] = [];
   const errors: FieldError[] = [];
-  if (nodeName === "") errors.push(wrong(`${at}.nodeName`, "", "must not be empty"));
+  if (nodeName === "") errors.push(field.invalid(`${at}.nodeName`, "", "must not be empty"));
   else if (nodeName !== undefined) {
     places.push("`nodeName`");
     errors.push(...checkText(`${at}.nodeName`, nodeName, dnsSubdomainProblems));
@@ -160,8 +166,9 @@ function checkPlace(
     errors.push(...checkNodeSelector(`${at}.nodeSelector`, nodeSelector));
   }
   if (allNodes === true) places.push("`allNodes`");
-  else if (allNodes === false) errors.push(wrong(`${at}.allNodes`, false, "must be either unset or set to true"));
-  if (places.length === 0) errors.push(missing(at, ONE_PLACE));
-  else if (places.length > 1) errors.push(wrong(at, `{${places.join(", ")}}`, ONE_PLACE));
+  else if (allNodes === false)
+    errors.push(field.invalid(`${at}.allNodes`, false, "must be either unset or set to true"));
+  if (places.length === 0) errors.push(field.required(at, ONE_PLACE));
+  else if (places.length > 1) errors.push(field.invalid(at, `{${places.join(", ")}}`, ONE_PLACE));
   return errors;
 }

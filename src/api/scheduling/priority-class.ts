@@ -1,11 +1,11 @@
 /** PriorityClass: a named priority of pods. */
 import type { DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { PriorityClass as PriorityClassFacts } from "../facts/scheduling-v1.ts";
-import { checkUnchanged, forbiddenField, missing, notOneOf } from "../field-errors.ts";
+import { checkUnchanged } from "../field-checks.ts";
 import { fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 
@@ -72,19 +72,19 @@ function checkNew(object: DeepReadonly<PriorityClass>): FieldError[] {
     const problem = systemProblem(object);
     if (problem)
       errors.push(
-        forbiddenField(
+        field.forbidden(
           "metadata.name",
           `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: ${problem}`,
         ),
       );
   } else if (value > MAX_USER_PRIORITY)
-    errors.push(forbiddenField("value", `maximum allowed value of a user defined priority is ${MAX_USER_PRIORITY}`));
+    errors.push(field.forbidden("value", `maximum allowed value of a user defined priority is ${MAX_USER_PRIORITY}`));
   const policies = ["PreemptLowerPriority", "Never"];
   if (preemptionPolicy !== undefined && !policies.includes(preemptionPolicy))
     errors.push(
       (preemptionPolicy as string) === ""
-        ? missing("preemptionPolicy")
-        : notOneOf("preemptionPolicy", preemptionPolicy, policies),
+        ? field.required("preemptionPolicy")
+        : field.notSupported("preemptionPolicy", preemptionPolicy, policies),
     );
   return errors;
 }
@@ -99,7 +99,7 @@ export const admissions: AnyAdmission[] = [
       if (!oldObject) return checkNew(object);
       const moved = (object.value ?? 0) !== (oldObject.value ?? 0);
       return [
-        ...(moved ? [forbiddenField("value", "may not be changed in an update.")] : []),
+        ...(moved ? [field.forbidden("value", "may not be changed in an update.")] : []),
         ...checkUnchanged("preemptionPolicy", object.preemptionPolicy, oldObject.preemptionPolicy),
       ];
     },

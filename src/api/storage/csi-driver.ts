@@ -1,11 +1,11 @@
 /** CSIDriver: the capabilities of a volume driver, and the information it requires. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { CSIDriver as CSIDriverFacts, CSIDriverSpec, TokenRequest } from "../facts/storage-v1.ts";
-import { checkUnchanged, notOneOf, twice, wrong } from "../field-errors.ts";
+import { checkUnchanged } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
@@ -73,13 +73,14 @@ function checkSpec(spec: Sent<CSIDriverSpec>): FieldError[] {
   } = spec;
   const errors: FieldError[] = [];
   if (fsGroupPolicy !== undefined && !GROUP_POLICIES.includes(fsGroupPolicy))
-    errors.push(notOneOf("spec.fsGroupPolicy", fsGroupPolicy, GROUP_POLICIES));
+    errors.push(field.notSupported("spec.fsGroupPolicy", fsGroupPolicy, GROUP_POLICIES));
   checkTokenRequests(errors, "spec.tokenRequests", tokenRequests);
   for (const mode of volumeLifecycleModes)
-    if (!LIFECYCLE_MODES.includes(mode)) errors.push(notOneOf("spec.volumeLifecycleModes", mode, LIFECYCLE_MODES));
+    if (!LIFECYCLE_MODES.includes(mode))
+      errors.push(field.notSupported("spec.volumeLifecycleModes", mode, LIFECYCLE_MODES));
   if (period !== undefined && period < MIN_UPDATE_PERIOD_SECONDS)
     errors.push(
-      wrong(
+      field.invalid(
         "spec.nodeAllocatableUpdatePeriodSeconds",
         period,
         `must be greater than or equal to ${MIN_UPDATE_PERIOD_SECONDS} seconds`,
@@ -87,7 +88,7 @@ function checkSpec(spec: Sent<CSIDriverSpec>): FieldError[] {
     );
   if (serviceAccountTokenInSecrets !== undefined && tokenRequests.length === 0) {
     errors.push(
-      wrong(
+      field.invalid(
         "spec.serviceAccountTokenInSecrets",
         serviceAccountTokenInSecrets,
         "serviceAccountTokenInSecrets is set but no tokenRequests are specified",
@@ -101,16 +102,16 @@ function checkTokenRequests(errors: FieldError[], at: string, requests: readonly
   const audiences = new Set<string>();
   for (const [index, { audience = "", expirationSeconds }] of requests.entries()) {
     if (audiences.has(audience)) {
-      errors.push(twice(`${at}[${index}].audience`, audience));
+      errors.push(field.duplicate(`${at}[${index}].audience`, audience));
       continue;
     }
     audiences.add(audience);
     if (expirationSeconds === undefined) continue;
-    const field = `${at}[${index}].expirationSeconds`;
+    const path = `${at}[${index}].expirationSeconds`;
     if (expirationSeconds < MIN_TOKEN_SECONDS)
-      errors.push(wrong(field, expirationSeconds, "may not specify a duration less than 10 minutes"));
+      errors.push(field.invalid(path, expirationSeconds, "may not specify a duration less than 10 minutes"));
     if (expirationSeconds > MAX_TOKEN_SECONDS)
-      errors.push(wrong(field, expirationSeconds, "may not specify a duration larger than 2^32 seconds"));
+      errors.push(field.invalid(path, expirationSeconds, "may not specify a duration larger than 2^32 seconds"));
   }
 }
 

@@ -1,12 +1,12 @@
 /** CSINode: the volume drivers of a node, and their IDs for it. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import { field, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { internalForm } from "../core/pod-internal-form.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { CSINode as CSINodeFacts, CSINodeDriver } from "../facts/storage-v1.ts";
-import { checkNotNegative, checkText, missing, twice, wrong } from "../field-errors.ts";
+import { checkNotNegative, checkText } from "../field-checks.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
@@ -44,16 +44,16 @@ function checkNodeDriver(
   names: Set<string>,
 ): FieldError[] {
   const errors = checkDriverName(`${at}.name`, name);
-  if (nodeID === "") errors.push(missing(`${at}.nodeID`));
+  if (nodeID === "") errors.push(field.required(`${at}.nodeID`));
   if (Buffer.byteLength(nodeID) > MAX_NODE_ID_BYTES)
-    errors.push(wrong(`${at}.nodeID`, nodeID, `must be ${MAX_NODE_ID_BYTES} characters or less`));
+    errors.push(field.invalid(`${at}.nodeID`, nodeID, `must be ${MAX_NODE_ID_BYTES} characters or less`));
   errors.push(...checkNotNegative(`${at}.allocatable.count`, allocatable?.count));
-  if (names.has(name)) errors.push(twice(`${at}.name`, name));
+  if (names.has(name)) errors.push(field.duplicate(`${at}.name`, name));
   names.add(name);
   const keys = new Set<string>();
   for (const key of topologyKeys) {
-    if (key === "") errors.push(missing(at));
-    if (keys.has(key)) errors.push(twice(at, key));
+    if (key === "") errors.push(field.required(at));
+    if (keys.has(key)) errors.push(field.duplicate(at, key));
     keys.add(key);
     errors.push(...checkText(at, key, labelKeyProblems));
   }
@@ -74,7 +74,7 @@ function checkRegistered(
     const before = known.get(driver.name);
     return !before || equalJson(lasting(driver), lasting(before))
       ? []
-      : [wrong("spec.drivers", internalForm("CSINodeDriver", lasting(driver)), "field is immutable")];
+      : [field.invalid("spec.drivers", internalForm("CSINodeDriver", lasting(driver)), "field is immutable")];
   });
 }
 

@@ -9,7 +9,7 @@ import { checkQuantityNotNegative } from "../core/resource-names.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
 import type { CSIStorageCapacity as CSIStorageCapacityFacts } from "../facts/storage-v1.ts";
-import { checkSelector, checkText, checkUnchanged } from "../field-errors.ts";
+import { checkSelector, checkText, checkUnchanged } from "../field-checks.ts";
 import type { Kind } from "../kind.ts";
 
 export type CSIStorageCapacity = CSIStorageCapacityFacts;

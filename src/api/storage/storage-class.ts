@@ -1,13 +1,13 @@
 /** StorageClass: how volumes are provisioned for claims. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import { field, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column } from "../columns.ts";
 import { deprecatedNodeLabel } from "../core/node-labels.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { TopologySelectorTerm } from "../facts/core-v1.ts";
 import type { StorageClass as StorageClassFacts } from "../facts/storage-v1.ts";
-import { checkText, checkUnchanged, missing, notOneOf, tooLong, twice, wrong } from "../field-errors.ts";
+import { checkText, checkUnchanged } from "../field-checks.ts";
 import { fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
@@ -66,26 +66,26 @@ function checkClass({
 }: Sent<StorageClass>): FieldError[] {
   const errors =
     provisioner === ""
-      ? [missing("provisioner")]
+      ? [field.required("provisioner")]
       : checkText("provisioner", provisioner.toLowerCase(), labelKeyProblems);
   errors.push(...checkParameters(parameters));
   if (reclaimPolicy && !RECLAIM_POLICIES.includes(reclaimPolicy))
-    errors.push(notOneOf("reclaimPolicy", reclaimPolicy, RECLAIM_POLICIES));
-  if (volumeBindingMode === undefined) errors.push(missing("volumeBindingMode"));
+    errors.push(field.notSupported("reclaimPolicy", reclaimPolicy, RECLAIM_POLICIES));
+  if (volumeBindingMode === undefined) errors.push(field.required("volumeBindingMode"));
   else if (!BINDING_MODES.includes(volumeBindingMode))
-    errors.push(notOneOf("volumeBindingMode", volumeBindingMode, BINDING_MODES));
+    errors.push(field.notSupported("volumeBindingMode", volumeBindingMode, BINDING_MODES));
   return [...errors, ...checkTopologies(allowedTopologies)];
 }
 
 /** Parameters for the driver of each volume of a class. */
 export function checkParameters(parameters: Read<Record<string, string>>): FieldError[] {
   const entries = Object.entries(parameters);
-  if (entries.length > MAX_PARAMETERS) return [tooLong("parameters", MAX_PARAMETERS)];
+  if (entries.length > MAX_PARAMETERS) return [field.tooLong("parameters", MAX_PARAMETERS)];
   let bytes = 0;
   for (const [key, value] of entries) bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
   return [
-    ...(Object.hasOwn(parameters, "") ? [wrong("parameters", "", "field can not be empty.")] : []),
-    ...(bytes > MAX_PARAMETER_BYTES ? [tooLong("parameters", MAX_PARAMETER_BYTES)] : []),
+    ...(Object.hasOwn(parameters, "") ? [field.invalid("parameters", "", "field can not be empty.")] : []),
+    ...(bytes > MAX_PARAMETER_BYTES ? [field.tooLong("parameters", MAX_PARAMETER_BYTES)] : []),
   ];
 }
 
@@ -97,14 +97,15 @@ function checkTopologies(terms: readonly Sent<TopologySelectorTerm>[]): FieldErr
     const values: Record<string, readonly string[]> = Object.create(null) as Record<string, readonly string[]>;
     for (const [place, requirement] of matchLabelExpressions.entries()) {
       const { key = "", values: listed = [] } = requirement;
-      if (listed.length === 0) errors.push(missing(`${at}[${place}].values`));
+      if (listed.length === 0) errors.push(field.required(`${at}[${place}].values`));
       for (const [position, value] of listed.entries())
-        if (listed.indexOf(value) < position) errors.push(twice(`${at}[${place}].values[${position}]`, value));
+        if (listed.indexOf(value) < position)
+          errors.push(field.duplicate(`${at}[${place}].values[${position}]`, value));
       errors.push(...checkText(`${at}[${place}].key`, key, labelKeyProblems));
-      if (key in values) errors.push(twice(`${at}[${place}].key`, key));
+      if (key in values) errors.push(field.duplicate(`${at}[${place}].key`, key));
       values[key] = [...new Set(listed)].sort();
     }
-    if (seen.some((other) => equalJson({ ...other }, { ...values }))) errors.push(twice(at, ""));
+    if (seen.some((other) => equalJson({ ...other }, { ...values }))) errors.push(field.duplicate(at, ""));
     seen.push(values);
   }
   return errors;
@@ -128,7 +129,7 @@ export const admissions: AnyAdmission[] = [
     complete: (storageClass) => fill(storageClass, { reclaimPolicy: "Delete", volumeBindingMode: "Immediate" }),
     validate: ({ object, oldObject }) => [
       ...checkClass(object),
-      ...(oldObject ? IMMUTABLE.flatMap((field) => checkUnchanged(field, object[field], oldObject[field])) : []),
+      ...(oldObject ? IMMUTABLE.flatMap((path) => checkUnchanged(path, object[path], oldObject[path])) : []),
     ],
     warnings: ({ object }) => classWarnings(object),
   }),

@@ -1,6 +1,6 @@
 /** VolumeAttachment: a request to attach a volume to a node, and its state. */
 import type { DeepReadonly } from "../../base/index.ts";
-import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
+import { dnsSubdomainProblems, field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { checkAccessModes } from "../core/access-modes.ts";
@@ -15,7 +15,7 @@ import type {
   VolumeAttachmentStatus,
   VolumeError,
 } from "../facts/storage-v1.ts";
-import { checkText, checkUnchanged, forbiddenField, missing, tooLong, wrong } from "../field-errors.ts";
+import { checkText, checkUnchanged } from "../field-checks.ts";
 import { change } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
@@ -77,10 +77,12 @@ function checkSource(
   at: string,
   { persistentVolumeName: name, inlineVolumeSpec: inline }: Sent<VolumeAttachmentSource>,
 ): FieldError[] {
-  if (inline && name !== undefined) return [forbiddenField(at, EXACTLY_ONE)];
+  if (inline && name !== undefined) return [field.forbidden(at, EXACTLY_ONE)];
   if (inline) return checkInline(`${at}.inlineVolumeSpec`, inline as Read<PersistentVolumeSpec>);
-  if (name === undefined) return [missing(at, EXACTLY_ONE)];
-  return name === "" ? [missing(`${at}.persistentVolumeName`, "must specify non empty persistentVolumeName")] : [];
+  if (name === undefined) return [field.required(at, EXACTLY_ONE)];
+  return name === ""
+    ? [field.required(`${at}.persistentVolumeName`, "must specify non empty persistentVolumeName")]
+    : [];
 }
 
 const NOT_INLINE = "may not be specified in the context of inline volumes";
@@ -89,21 +91,21 @@ const NOT_INLINE = "may not be specified in the context of inline volumes";
 function checkInline(at: string, spec: Read<PersistentVolumeSpec>): FieldError[] {
   const { accessModes = [], persistentVolumeReclaimPolicy: policy, storageClassName, volumeMode } = spec;
   const errors: FieldError[] = [];
-  if (spec.claimRef) errors.push(forbiddenField(`${at}.claimRef`, NOT_INLINE));
-  if (Object.keys(spec.capacity ?? {}).length > 0) errors.push(forbiddenField(`${at}.capacity`, NOT_INLINE));
-  if (!spec.csi) errors.push(missing(`${at}.csi`, "has to be specified in the context of inline volumes"));
-  if (accessModes.length === 0) errors.push(missing(`${at}.accessModes`));
+  if (spec.claimRef) errors.push(field.forbidden(`${at}.claimRef`, NOT_INLINE));
+  if (Object.keys(spec.capacity ?? {}).length > 0) errors.push(field.forbidden(`${at}.capacity`, NOT_INLINE));
+  if (!spec.csi) errors.push(field.required(`${at}.csi`, "has to be specified in the context of inline volumes"));
+  if (accessModes.length === 0) errors.push(field.required(`${at}.accessModes`));
   errors.push(...checkAccessModes(`${at}.accessModes`, accessModes));
   if (policy && policy !== "Retain")
     errors.push(
-      forbiddenField(`${at}.persistentVolumeReclaimPolicy`, "may only be Retain in the context of inline volumes"),
+      field.forbidden(`${at}.persistentVolumeReclaimPolicy`, "may only be Retain in the context of inline volumes"),
     );
-  if (spec.nodeAffinity) errors.push(forbiddenField(`${at}.nodeAffinity`, NOT_INLINE));
+  if (spec.nodeAffinity) errors.push(field.forbidden(`${at}.nodeAffinity`, NOT_INLINE));
   errors.push(...checkSources(at, spec, ""));
-  if (storageClassName) errors.push(forbiddenField(`${at}.storageClassName`, NOT_INLINE));
+  if (storageClassName) errors.push(field.forbidden(`${at}.storageClassName`, NOT_INLINE));
   if (volumeMode !== undefined && volumeMode !== "Filesystem")
     errors.push(
-      forbiddenField(
+      field.forbidden(
         `${at}.volumeMode`,
         "may not specify volumeMode other than Filesystem in the context of inline volumes",
       ),
@@ -118,20 +120,20 @@ function checkProgress(
   let bytes = 0;
   for (const [key, value] of Object.entries(attachmentMetadata))
     bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
-  const errors = bytes > MAX_METADATA_BYTES ? [tooLong(`${at}.attachmentMetadata`, MAX_METADATA_BYTES)] : [];
-  for (const [field, error] of [
+  const errors = bytes > MAX_METADATA_BYTES ? [field.tooLong(`${at}.attachmentMetadata`, MAX_METADATA_BYTES)] : [];
+  for (const [path, error] of [
     ["attachError", attachError],
     ["detachError", detachError],
   ] as const)
-    if (error) checkVolumeError(errors, `${at}.${field}`, error);
+    if (error) checkVolumeError(errors, `${at}.${path}`, error);
   return errors;
 }
 
 function checkVolumeError(errors: FieldError[], at: string, { message = "", errorCode }: Sent<VolumeError>): void {
   // The limit in the message is that of the metadata; Kubernetes mixes up the two.
-  if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES) errors.push(tooLong(`${at}.message`, MAX_METADATA_BYTES));
+  if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES) errors.push(field.tooLong(`${at}.message`, MAX_METADATA_BYTES));
   if (errorCode !== undefined && errorCode < 0)
-    errors.push(wrong(`${at}.errorCode`, errorCode, "must be between 0 and 2147483647, inclusive"));
+    errors.push(field.invalid(`${at}.errorCode`, errorCode, "must be between 0 and 2147483647, inclusive"));
 }
 
 export const admissions: AnyAdmission[] = [

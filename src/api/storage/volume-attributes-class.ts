@@ -1,11 +1,11 @@
 /** VolumeAttributesClass: properties that can be changed while a volume is in use. */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
-import { labelKeyProblems, type FieldError } from "../../machinery/index.ts";
+import { field, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { VolumeAttributesClass as VolumeAttributesClassFacts } from "../facts/storage-v1.ts";
-import { checkText, forbiddenField, missing } from "../field-errors.ts";
+import { checkText } from "../field-checks.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
 import { checkParameters } from "./storage-class.ts";
@@ -30,17 +30,17 @@ function checkClass(
 ): FieldError[] {
   const errors: FieldError[] = [];
   if (oldObject && driverName !== oldObject.driverName)
-    errors.push(forbiddenField("driverName", "updates to driverName are forbidden."));
+    errors.push(field.forbidden("driverName", "updates to driverName are forbidden."));
   if (oldObject && !equalJson(parameters, oldObject.parameters ?? {}))
-    errors.push(forbiddenField("parameters", "updates to parameters are forbidden."));
+    errors.push(field.forbidden("parameters", "updates to parameters are forbidden."));
   errors.push(
     ...(driverName === ""
-      ? [missing("driverName")]
+      ? [field.required("driverName")]
       : checkText("driverName", driverName.toLowerCase(), labelKeyProblems)),
   );
   errors.push(...checkParameters(parameters));
   if (Object.keys(parameters).length === 0)
-    errors.push(missing("parameters", "must contain at least one key/value pair"));
+    errors.push(field.required("parameters", "must contain at least one key/value pair"));
   return errors;
 }
 

@@ -2,11 +2,11 @@
  * OpenID discovery: the issuer metadata and public keys that external verifiers of service account tokens need, for
  * each cluster.
  */
+import { HUB } from "../../api/index.ts";
 import { notAcceptable } from "../../machinery/index.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
 import { jsonResponse } from "../request/respond.ts";
-import { HUB } from "../request/router.ts";
 import type { AccountTokens } from "./account-tokens.ts";
 
 const CACHEABLE = { "cache-control": "public, max-age=3600" };

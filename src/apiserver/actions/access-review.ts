@@ -6,11 +6,10 @@ import { checkAccessReview, checkLocalAttributes } from "../../api/index.ts";
 import type { SubjectAccessReview } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
-import { ApiError, invalid, parseFieldSelector, parseLabelSelector } from "../../machinery/index.ts";
+import { ApiError, field, invalid, parseFieldSelector, parseLabelSelector } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { Action } from "../action.ts";
 import type { AccessRequest } from "../request/authorize.ts";
-import { invalidValue } from "../context.ts";
 import type { RequestContext } from "../context.ts";
 import { metadataOf } from "../write/metadata.ts";
 import type { Answer, Input, OperationDependencies } from "../operations.ts";
@@ -66,7 +65,7 @@ function checkPlace(object: JsonObject, { served, namespace = "" }: RequestConte
   const errors: FieldError[] = [];
   if (Object.keys(rest).length > 0 || (!namespaced && home !== undefined))
     errors.push(
-      invalidValue(
+      field.invalid(
         "metadata",
         inGoOrder(metadata),
         namespaced ? "must be empty except for namespace" : "must be empty",

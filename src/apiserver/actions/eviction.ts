@@ -10,6 +10,7 @@ import {
   ApiError,
   badRequest,
   conflict,
+  field,
   forbidden,
   invalid,
   isConflict,
@@ -20,7 +21,7 @@ import {
 import type { Action } from "../action.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import { createClusterWriter } from "../clusters/cluster-writer.ts";
-import { invalidValue, plainError } from "../context.ts";
+import { plainError } from "../context.ts";
 import type { RequestContext } from "../context.ts";
 import { admitDeletion, deletionOf, reserve } from "../write/admit.ts";
 import { deleteObject } from "../write/delete.ts";
@@ -61,7 +62,7 @@ export const podEviction: Action = {
     const sent = (eviction.deleteOptions ?? {}) as JsonObject;
     if (sent.ignoreStoreReadErrorWithClusterBreakingPotential === true) {
       throw invalid("policy", "Eviction", name, [
-        invalidValue(
+        field.invalid(
           "deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential",
           true,
           "can not be set for pod eviction, try after removing the option",

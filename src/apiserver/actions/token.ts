@@ -3,11 +3,10 @@ import type { ClusterReader } from "../../api/index.ts";
 import { TokenRequest, parseApiVersion } from "../../api/index.ts";
 import { formatTime, randomUuid } from "../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
-import { badRequest, conflict, invalid, notFound } from "../../machinery/index.ts";
+import { badRequest, conflict, field, invalid, notFound } from "../../machinery/index.ts";
 import type { BoundObjects, NamedObject } from "../access/account-claims.ts";
 import type { Action } from "../action.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
-import { invalidValue } from "../context.ts";
 import type { RequestContext } from "../context.ts";
 import { metadataOf } from "../write/metadata.ts";
 import { checkNamespace } from "../background/namespaces.ts";
@@ -49,7 +48,7 @@ export const token: Action = {
     const sent = metadataOf(object);
     if (typeof sent.name === "string" && sent.name !== name)
       throw invalid(GROUP, KIND, name, [
-        invalidValue("metadata.name", sent.name, "must match the service account name if specified"),
+        field.invalid("metadata.name", sent.name, "must match the service account name if specified"),
       ]);
     const read = createClusterReader(store, cluster);
     const account = identityOf(read, "serviceaccounts", namespace, name);
@@ -103,7 +102,7 @@ function withLifetime(object: JsonObject): JsonObject {
 
 function checkLifetime(seconds: number): void {
   const refuse = (why: string): never => {
-    throw invalid(GROUP, KIND, "", [invalidValue("spec.expirationSeconds", seconds, why)]);
+    throw invalid(GROUP, KIND, "", [field.invalid("spec.expirationSeconds", seconds, why)]);
   };
   if (seconds < MIN_SECONDS) refuse("may not specify a duration less than 10 minutes");
   if (seconds > MAX_SECONDS) refuse("may not specify a duration larger than 2^32 seconds");

@@ -4,7 +4,7 @@
  * own; clusters with equal CRDs share tables again, and every resource is shared by the content of its CRD.
  */
 import { createHash } from "node:crypto";
-import { LOGICAL_CLUSTER_FINALIZER, LogicalCluster as LogicalClusterKind } from "../../api/index.ts";
+import { LOGICAL_CLUSTER_FINALIZER, LogicalCluster as LogicalClusterKind, HUB } from "../../api/index.ts";
 import type { Kind, LogicalCluster as ClusterRecord } from "../../api/index.ts";
 import { FlotillaError, formatTime, randomUuid, required } from "../../base/index.ts";
 import type { Clock, DeepReadonly, JsonObject, Log, Random } from "../../base/index.ts";
@@ -18,7 +18,6 @@ import type { InFlight } from "../write/in-flight.ts";
 import { isMarker } from "./objects.ts";
 import type { ProfileLayer } from "./profiles.ts";
 import { encodeObject, objectIn } from "../read/render.ts";
-import { HUB } from "../request/router.ts";
 import { clusterOfKey, createResourceTable, prefixOf } from "./resources.ts";
 import type { Resource, ResourceTable } from "./resources.ts";
 

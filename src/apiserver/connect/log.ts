@@ -1,7 +1,6 @@
 /** `pods/log`: the options and the bytes of the response. */
-import { badRequest, invalid } from "../../machinery/index.ts";
+import { badRequest, field, invalid } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
-import { forbiddenField, invalidValue } from "../context.ts";
 import { flagOf, integerOf } from "../request/options.ts";
 import type { ContainerLog, LogLine } from "./backend.ts";
 
@@ -29,15 +28,15 @@ export function logOptions(query: URLSearchParams, podName: string, nowMs: numbe
     );
   const errors: FieldError[] = [];
   if (tailLines !== undefined && tailLines < 0)
-    errors.push(invalidValue("tailLines", tailLines, "must be greater than or equal to 0"));
+    errors.push(field.invalid("tailLines", tailLines, "must be greater than or equal to 0"));
   if (limitBytes !== undefined && limitBytes < 1)
-    errors.push(invalidValue("limitBytes", limitBytes, "must be greater than 0"));
+    errors.push(field.invalid("limitBytes", limitBytes, "must be greater than 0"));
   if (sinceSeconds !== undefined && sinceTime !== "")
-    errors.push(forbiddenField("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
+    errors.push(field.forbidden("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"));
   else if (sinceSeconds !== undefined && sinceSeconds < 1)
-    errors.push(invalidValue("sinceSeconds", sinceSeconds, "must be greater than 0"));
+    errors.push(field.invalid("sinceSeconds", sinceSeconds, "must be greater than 0"));
   // Selecting one of the two streams is not supported in this version.
-  if (query.has("stream")) errors.push(forbiddenField("stream", "may not be specified"));
+  if (query.has("stream")) errors.push(field.forbidden("stream", "may not be specified"));
   if (errors.length > 0) throw invalid("", "PodLogOptions", podName, errors);
   return {
     container: query.get("container") ?? "",

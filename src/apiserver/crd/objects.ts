@@ -5,7 +5,7 @@
 import type { ScalePaths } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
-import { formatValue, labelKeyProblems, quoteText } from "../../machinery/index.ts";
+import { field, formatValue, labelKeyProblems, quoteText } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import type { RequestContext } from "../context.ts";
 import { finalizersOf, metadataOf } from "../write/metadata.ts";
@@ -21,12 +21,11 @@ const BLOCKING: ReadonlySet<FieldError["type"]> = new Set([
   "TooMany",
   "TypeInvalid",
 ]);
-const UNCHECKED: FieldError = {
-  type: "Invalid",
-  field: "<nil>",
-  message:
-    "Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
-};
+const UNCHECKED = field.invalid(
+  "<nil>",
+  null,
+  "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
+);
 
 /** All validation errors of a custom object, in addition to those of its metadata. */
 export function customErrors(
@@ -82,23 +81,20 @@ function scaleProblems(
   for (const path of statusOnly ? [statusReplicasPath] : [specReplicasPath, statusReplicasPath]) {
     const { value, problem } = readPath(object, path, "int64");
     const replicas = typeof value === "number" ? value : 0;
-    if (problem !== undefined) errors.push(wrong(path, 0, problem));
-    else if (replicas < 0) errors.push(wrong(path, replicas, "should be a non-negative integer"));
+    if (problem !== undefined) errors.push(invalid(path, 0, problem));
+    else if (replicas < 0) errors.push(invalid(path, replicas, "should be a non-negative integer"));
     else if (replicas > MAX_REPLICAS)
-      errors.push(wrong(path, replicas, `should be less than or equal to ${MAX_REPLICAS}`));
+      errors.push(invalid(path, replicas, `should be less than or equal to ${MAX_REPLICAS}`));
   }
   if (labelSelectorPath) {
     const { problem } = readPath(object, labelSelectorPath, "string");
-    if (problem !== undefined) errors.push(wrong(labelSelectorPath, "", problem));
+    if (problem !== undefined) errors.push(invalid(labelSelectorPath, "", problem));
   }
   return errors;
 }
 
-const wrong = (field: string, value: Json, why: string): FieldError => ({
-  type: "Invalid",
-  field,
-  message: `Invalid value: ${formatValue(value)}: ${why}`,
-});
+const invalid = (path: string, value: Json, detail: string): FieldError =>
+  field.invalid(path, field.shown(formatValue(value)), detail);
 
 /** The value at a scale path, or why it cannot be read. */
 function readPath(object: JsonObject, path: string, type: "int64" | "string"): { value?: Json; problem?: string } {

@@ -6,9 +6,8 @@ import { changedDrivers, nodeOfAllocation, prepareClaimStatus } from "../../api/
 import type { ResourceClaim, ResourceSlice } from "../../api/index.ts";
 import { equalJson, formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly, JsonObject } from "../../base/index.ts";
-import { invalid } from "../../machinery/index.ts";
+import { field, invalid } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
-import { forbiddenField } from "../context.ts";
 import type { RequestContext } from "../context.ts";
 import type { Plugin, PluginRequest } from "../plugin.ts";
 import { accessDenied, isMaster } from "../request/authorize.ts";
@@ -76,7 +75,7 @@ const checkAdminNamespace = ({ context, read }: PluginRequest, at: string): Fiel
   return (labels as JsonObject | undefined)?.[ADMIN_LABEL] === "true"
     ? []
     : [
-        forbiddenField(
+        field.forbidden(
           at,
           `admin access to devices requires the \`${ADMIN_LABEL}: true\` label on the containing namespace`,
         ),
@@ -118,7 +117,7 @@ function checkStatusAccess(
     const problem = refusal(authorizer, accessTo(context, verb, "binding"));
     if (problem !== undefined)
       errors.push(
-        forbiddenField(
+        field.forbidden(
           "status.allocation",
           `changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="${verb}" permission: ${problem}`,
         ),
@@ -133,7 +132,7 @@ function checkStatusAccess(
     const problems = verbs.map((one) => refusal(authorizer, accessTo(context, one, "driver", driver)));
     if (!problems.includes(undefined))
       errors.push(
-        forbiddenField(
+        field.forbidden(
           "status.devices",
           `changing status.devices requires resource="resourceclaims/driver", verb="[${verbs.join(" ")}]" permission: ${problems[0] ?? ""}`,
         ),

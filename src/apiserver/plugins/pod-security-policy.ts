@@ -2,8 +2,7 @@
  * The Pod Security level that a namespace's labels request, and the violations of a pod. An invalid label means the
  * strictest level for enforce, and no level for warn and audit.
  */
-import type { FieldError } from "../../machinery/index.ts";
-import { invalidValue } from "../context.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import { baselineChecks } from "./pod-security-baseline.ts";
 import type { Check, ExaminedPod, Rule, Violation } from "./pod-security-check.ts";
 import { restrictedChecks } from "./pod-security-restricted.ts";
@@ -62,13 +61,13 @@ function read(labels: Labels, label: string, errors: FieldError[], otherwise: Le
   if (sent !== undefined && isLevel(sent)) level = sent;
   else if (sent !== undefined) {
     level = otherwise;
-    errors.push(invalidValue(`metadata.labels[${label}]`, sent, `must be one of ${LEVELS.join(", ")}`));
+    errors.push(field.invalid(`metadata.labels[${label}]`, sent, `must be one of ${LEVELS.join(", ")}`));
   }
   const versionLabel = `${label}-version`;
   const asked = Object.hasOwn(labels, versionLabel) ? labels[versionLabel] : undefined;
   if (asked !== undefined && isVersion(asked)) version = asked;
   else if (asked !== undefined)
-    errors.push(invalidValue(`metadata.labels[${versionLabel}]`, asked, 'must be "latest" or "v1.x"'));
+    errors.push(field.invalid(`metadata.labels[${versionLabel}]`, asked, 'must be "latest" or "v1.x"'));
   return { level, version };
 }
 

@@ -1,4 +1,5 @@
 /** Endpoints that are not resources: discovery, OpenAPI, health, metrics, and the list of paths. */
+import { HUB } from "../../api/index.ts";
 import { openIdConfiguration, openIdKeys } from "../access/openid.ts";
 import { METRICS_CONTENT_TYPE } from "../../base/index.ts";
 import type { MetricsText } from "../../base/index.ts";
@@ -13,7 +14,6 @@ import { PageNotFound } from "../operations.ts";
 import type { OperationDependencies } from "../operations.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
 import { encode, jsonResponse } from "../request/respond.ts";
-import { HUB } from "../request/router.ts";
 import type { ResourceRoute, Route } from "../request/router.ts";
 import type { VersionInfo } from "./version.ts";
 

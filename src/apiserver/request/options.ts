@@ -1,7 +1,7 @@
 /** The query options of reads and writes, validated as kube-apiserver does. */
-import { badRequest, invalid } from "../../machinery/index.ts";
+import { badRequest, field, invalid } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
-import { forbiddenField, plainError, unsupportedValue } from "../context.ts";
+import { plainError } from "../context.ts";
 import type { RequestContext } from "../context.ts";
 
 export interface WriteOptions {
@@ -21,31 +21,21 @@ const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
 export function writeOptions({ query, userAgent }: RequestContext, kind: OptionsKind, apply = false): WriteOptions {
   const errors: FieldError[] = [];
   const dryRun = query.getAll("dryRun");
-  if (dryRun.some((value) => value !== "All")) errors.push(unsupportedValue("dryRun", dryRun, ["All"]));
+  if (dryRun.some((value) => value !== "All")) errors.push(field.notSupported("dryRun", dryRun, ["All"]));
   const named = query.get("fieldManager") ?? "";
-  if (Buffer.byteLength(named) > MAX_MANAGER_BYTES)
-    errors.push({
-      type: "TooLong",
-      field: "fieldManager",
-      message: `Too long: may not be more than ${MAX_MANAGER_BYTES} bytes`,
-    });
+  if (Buffer.byteLength(named) > MAX_MANAGER_BYTES) errors.push(field.tooLong("fieldManager", MAX_MANAGER_BYTES));
   const unprintable = named.search(UNPRINTABLE);
   if (unprintable >= 0) {
     const code = (named.codePointAt(unprintable) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-    errors.push({
-      type: "Invalid",
-      field: "fieldManager",
-      message: `Invalid value: ${JSON.stringify(named)}: invalid character U+${code} (at position ${unprintable})`,
-    });
+    errors.push(field.invalid("fieldManager", named, `invalid character U+${code} (at position ${unprintable})`));
   }
   const validation = query.get("fieldValidation") ?? "";
   if (!["", "Ignore", "Strict", "Warn"].includes(validation))
-    errors.push(unsupportedValue("fieldValidation", validation, ["", "Ignore", "Strict", "Warn"]));
+    errors.push(field.notSupported("fieldValidation", validation, ["", "Ignore", "Strict", "Warn"]));
   const force = query.get("force") === "true" || query.get("force") === "1";
-  if (apply && named === "")
-    errors.push({ type: "Required", field: "fieldManager", message: "Required value: is required for apply patch" });
+  if (apply && named === "") errors.push(field.required("fieldManager", "is required for apply patch"));
   if (!apply && query.has("force") && kind === "PatchOptions")
-    errors.push(forbiddenField("force", "may not be specified for non-apply patch"));
+    errors.push(field.forbidden("force", "may not be specified for non-apply patch"));
   if (errors.length > 0) throw invalid("meta.k8s.io", kind, "", errors);
   return {
     dryRun: dryRun.length > 0,
@@ -113,21 +103,21 @@ function listErrors(
   if (match !== "") {
     if (resourceVersion === "")
       errors.push(
-        forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"),
+        field.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden unless resourceVersion is provided"),
       );
     if (continueToken !== "")
       errors.push(
-        forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"),
+        field.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"),
       );
     if (match !== "Exact" && match !== "NotOlderThan")
-      errors.push(unsupportedValue("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]));
+      errors.push(field.notSupported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]));
     if (match === "Exact" && resourceVersion === "0")
       errors.push(
-        forbiddenField("resourceVersionMatch", 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
+        field.forbidden("resourceVersionMatch", 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
       );
   }
   if (sendInitialEvents !== undefined)
-    errors.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+    errors.push(field.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
   return errors;
 }
 
@@ -135,19 +125,22 @@ function watchErrors(match: string, sendInitialEvents: boolean | undefined, cont
   const errors: FieldError[] = [];
   if (sendInitialEvents === undefined && match !== "")
     errors.push(
-      forbiddenField(
+      field.forbidden(
         "resourceVersionMatch",
         "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
       ),
     );
   if (sendInitialEvents !== undefined && match !== "NotOlderThan")
     errors.push(
-      forbiddenField("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"),
+      field.forbidden(
+        "resourceVersionMatch",
+        "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+      ),
     );
   if (match !== "" && match !== "NotOlderThan")
-    errors.push(unsupportedValue("resourceVersionMatch", match, ["NotOlderThan"]));
+    errors.push(field.notSupported("resourceVersionMatch", match, ["NotOlderThan"]));
   if (continueToken !== "")
-    errors.push(forbiddenField("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
+    errors.push(field.forbidden("resourceVersionMatch", "resourceVersionMatch is forbidden when continue is provided"));
   return errors;
 }
 

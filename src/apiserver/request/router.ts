@@ -5,9 +5,8 @@
  * `/clusters/<name>/…` addresses a logical cluster; paths without it address the hub, because standard tools only
  * accept a host and a port.
  */
+import { HUB } from "../../api/index.ts";
 import { badRequest, pathNotFound } from "../../machinery/index.ts";
-
-export const HUB = "hub";
 
 export interface ResourceRoute {
   type: "resource";

@@ -11,6 +11,7 @@ import {
   applyMergePatch,
   applyStrategicMergePatch,
   compileSchema,
+  field,
   formatGo,
   formatLabelSelector,
   invalid,
@@ -21,7 +22,7 @@ import {
   recordUpdate,
   undecodable,
 } from "../../machinery/index.ts";
-import { invalidValue, plainError } from "../context.ts";
+import { plainError } from "../context.ts";
 import type { RequestContext } from "../context.ts";
 import type { DecodedObject } from "../write/decode.ts";
 import { reportFields } from "../write/field-validation.ts";
@@ -90,7 +91,7 @@ export async function updateScale(
     // Custom objects are validated by their own rules, which name the path.
     if (typeof replicas !== "number" || (replicas < 0 && served.resource.kind.builtIn))
       throw invalid("autoscaling", "Scale", name, [
-        invalidValue("spec.replicas", replicas, "must be greater than or equal to 0"),
+        field.invalid("spec.replicas", replicas, "must be greater than or equal to 0"),
       ]);
     const tracked = isApply
       ? wanted

@@ -3,9 +3,8 @@ import { canonicalObject } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
-import { DecodeError, badRequest, invalid, jsonTypeName } from "../../machinery/index.ts";
+import { DecodeError, badRequest, field, invalid, jsonTypeName } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
-import { invalidValue, unsupportedValue } from "../context.ts";
 import type { RequestContext } from "../context.ts";
 import { TYPE_META } from "./decode.ts";
 import { unregisteredKind } from "./identity.ts";
@@ -31,11 +30,11 @@ export function deletionOptions({ query }: RequestContext, body: Json | undefine
   const errors: FieldError[] = [];
   if (policy !== undefined && orphan !== undefined)
     errors.push(
-      invalidValue("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set"),
+      field.invalid("propagationPolicy", policy, "orphanDependents and deletionPropagation cannot be both set"),
     );
   if (policy !== undefined && policy !== "Background" && policy !== "Foreground" && policy !== "Orphan")
-    errors.push(unsupportedValue("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]));
-  if (dryRun.some((value) => value !== "All")) errors.push(unsupportedValue("dryRun", dryRun, ["All"]));
+    errors.push(field.notSupported("propagationPolicy", policy, ["Foreground", "Background", "Orphan", "nil"]));
+  if (dryRun.some((value) => value !== "All")) errors.push(field.notSupported("dryRun", dryRun, ["All"]));
   if (errors.length > 0) throw invalid("meta.k8s.io", "DeleteOptions", "", errors);
   const propagation =
     (policy as Propagation | undefined) ?? (orphan === true ? "Orphan" : orphan === false ? "Background" : undefined);

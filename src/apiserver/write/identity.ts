@@ -3,8 +3,7 @@ import { checkMetadata, parseApiVersion } from "../../api/index.ts";
 import type { Kind } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
-import { DecodeError, badRequest, invalid, undecodable } from "../../machinery/index.ts";
-import { invalidValue } from "../context.ts";
+import { DecodeError, badRequest, field, invalid, undecodable } from "../../machinery/index.ts";
 import type { RequestContext } from "../context.ts";
 import { checkReadable } from "../crd/decode.ts";
 import { metadataOf } from "./metadata.ts";
@@ -128,7 +127,7 @@ function rejectKind(
     throw badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${served.apiVersion})`,
     );
-  throw invalid(kind.group, sent, textOf(metadata.name ?? ""), [invalidValue("kind", sent, `must be ${kind.kind}`)]);
+  throw invalid(kind.group, sent, textOf(metadata.name ?? ""), [field.invalid("kind", sent, `must be ${kind.kind}`)]);
 }
 
 /** The error for a patch that changes the kind of its object. */

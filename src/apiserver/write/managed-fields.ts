@@ -1,4 +1,5 @@
 /** Field managers. Recorded for every write except for the many objects whose managers are of no use. */
+import { HUB } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 import type { Clock, Json, JsonObject } from "../../base/index.ts";
 import { recordUpdate } from "../../machinery/index.ts";
@@ -6,8 +7,6 @@ import type { OtherVersion, OtherVersions } from "../../machinery/index.ts";
 import type { RequestContext } from "../context.ts";
 import { metadataOf } from "./metadata.ts";
 import type { ServedVersion } from "../clusters/resources.ts";
-import { HUB } from "../request/router.ts";
-
 /**
  * Objects that the member simulation writes in large numbers. Their field managers would cost more than the rest of the
  * write, and no user or tool applies to them.

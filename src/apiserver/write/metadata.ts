@@ -4,6 +4,7 @@ import type { KindTraits } from "../../api/index.ts";
 import { equalJson, formatTime, isObject, randomSuffix, randomUuid } from "../../base/index.ts";
 import type { Clock, Json, JsonObject, Random } from "../../base/index.ts";
 import {
+  field,
   MAX_ANNOTATIONS_BYTES,
   annotationKeyProblems,
   annotationsAreTooLong,
@@ -15,7 +16,6 @@ import {
   pathSegmentProblems,
 } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
-import { forbiddenField, invalidValue, requiredValue } from "../context.ts";
 import type { Resource } from "../clusters/resources.ts";
 import { textOf } from "../request/text.ts";
 
@@ -115,7 +115,7 @@ export function validateMetadata(metadata: JsonObject, { kind }: Resource, settl
     checkName(metadata, NAME_RULES[kind.traits?.names ?? "subdomain"], errors);
   const { generation, labels, annotations, ownerReferences, finalizers } = metadata;
   if (typeof generation === "number" && generation < 0)
-    errors.push(invalidValue("metadata.generation", generation, "must be greater than or equal to 0"));
+    errors.push(field.invalid("metadata.generation", generation, "must be greater than or equal to 0"));
   if (labels !== settled?.labels) checkLabels(labels, errors);
   if (annotations !== settled?.annotations) checkAnnotations(annotations, errors);
   if (ownerReferences !== settled?.ownerReferences) checkOwners(ownerReferences, errors);
@@ -131,11 +131,11 @@ function checkName(
 ): void {
   if (typeof generateName === "string" && generateName !== "") {
     for (const problem of problemsOf(prefixAsName(generateName)))
-      errors.push(invalidValue("metadata.generateName", generateName, problem));
+      errors.push(field.invalid("metadata.generateName", generateName, problem));
   }
   if (typeof name !== "string" || name === "")
-    errors.push(requiredValue("metadata.name", "name or generateName is required"));
-  else for (const problem of problemsOf(name)) errors.push(invalidValue("metadata.name", name, problem));
+    errors.push(field.required("metadata.name", "name or generateName is required"));
+  else for (const problem of problemsOf(name)) errors.push(field.invalid("metadata.name", name, problem));
 }
 
 /**
@@ -148,22 +148,18 @@ function checkLabels(labels: Json | undefined, errors: FieldError[]): void {
   if (!isObject(labels)) return;
   for (const key of Object.keys(labels)) {
     const value = labels[key];
-    for (const problem of labelKeyProblems(key)) errors.push(invalidValue("metadata.labels", key, problem));
+    for (const problem of labelKeyProblems(key)) errors.push(field.invalid("metadata.labels", key, problem));
     for (const problem of labelValueProblems(textOf(value)))
-      errors.push(invalidValue("metadata.labels", value, problem));
+      errors.push(field.invalid("metadata.labels", value, problem));
   }
 }
 
 function checkAnnotations(annotations: Json | undefined, errors: FieldError[]): void {
   if (!isObject(annotations)) return;
   for (const key of Object.keys(annotations))
-    for (const problem of annotationKeyProblems(key)) errors.push(invalidValue("metadata.annotations", key, problem));
+    for (const problem of annotationKeyProblems(key)) errors.push(field.invalid("metadata.annotations", key, problem));
   if (annotationsAreTooLong(annotations as Record<string, string>)) {
-    errors.push({
-      type: "TooLong",
-      field: "metadata.annotations",
-      message: `Too long: may not be more than ${MAX_ANNOTATIONS_BYTES} bytes`,
-    });
+    errors.push(field.tooLong("metadata.annotations", MAX_ANNOTATIONS_BYTES));
   }
 }
 
@@ -183,17 +179,17 @@ function checkOwners(owners: Json | undefined, errors: FieldError[]): void {
     const uid = textOf(reference.uid ?? "");
     const [, version = apiVersion, more] = apiVersion.split("/");
     if (version === "" || more !== undefined)
-      errors.push(invalidValue(`${OWNERS}.apiVersion`, apiVersion, "version must not be empty"));
-    if (kind === "") errors.push(invalidValue(`${OWNERS}.kind`, kind, "must not be empty"));
-    if (name === "") errors.push(invalidValue(`${OWNERS}.name`, name, "must not be empty"));
-    if (uid === "") errors.push(invalidValue(`${OWNERS}.uid`, uid, "must not be empty"));
+      errors.push(field.invalid(`${OWNERS}.apiVersion`, apiVersion, "version must not be empty"));
+    if (kind === "") errors.push(field.invalid(`${OWNERS}.kind`, kind, "must not be empty"));
+    if (name === "") errors.push(field.invalid(`${OWNERS}.name`, name, "must not be empty"));
+    if (uid === "") errors.push(field.invalid(`${OWNERS}.uid`, uid, "must not be empty"));
     if (apiVersion === "v1" && kind === "Event")
-      errors.push(invalidValue(OWNERS, shownOwner(reference), "/v1, Kind=Event is disallowed from being an owner"));
+      errors.push(field.invalid(OWNERS, shownOwner(reference), "/v1, Kind=Event is disallowed from being an owner"));
     if (reference.controller !== true) continue;
     if (controller === undefined) controller = `${kind}/${name}`;
     else if (++others <= MAX_SHOWN_CONTROLLERS)
       errors.push(
-        invalidValue(
+        field.invalid(
           OWNERS,
           owners.map(shownOwner),
           `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${kind}/${name}`,
@@ -230,17 +226,17 @@ function checkFinalizers(finalizers: Json | undefined, qualified: boolean, error
   if (!Array.isArray(finalizers)) return;
   for (const finalizer of finalizers)
     for (const problem of labelKeyProblems(textOf(finalizer)))
-      errors.push(invalidValue("metadata.finalizers", finalizer, problem));
+      errors.push(field.invalid("metadata.finalizers", finalizer, problem));
   if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")) {
     errors.push(
-      invalidValue("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set"),
+      field.invalid("metadata.finalizers", finalizers, "finalizer orphan and foregroundDeletion cannot be both set"),
     );
   }
   if (!qualified) return;
   for (const [index, finalizer] of finalizers.entries()) {
     if (!textOf(finalizer).includes("/") && !KNOWN_FINALIZERS.has(finalizer)) {
       errors.push(
-        invalidValue(
+        field.invalid(
           `${OWN_FINALIZER}${index}]`,
           finalizer,
           "name is neither a standard finalizer name nor is it fully qualified",
@@ -293,17 +289,17 @@ export function validateMetadataUpdate(given: JsonObject, stored: JsonObject): F
         .map((finalizer) => JSON.stringify(finalizer))
         .join(", ");
       errors.push(
-        forbiddenField(
+        field.forbidden(
           "metadata.finalizers",
           `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`,
         ),
       );
     }
   }
-  const immutable = (field: string): void => {
-    const value = given[field];
-    if (value !== undefined && value !== null && value !== "" && !equalJson(value, stored[field]))
-      errors.push(invalidValue(`metadata.${field}`, value, "field is immutable"));
+  const immutable = (path: string): void => {
+    const value = given[path];
+    if (value !== undefined && value !== null && value !== "" && !equalJson(value, stored[path]))
+      errors.push(field.invalid(`metadata.${path}`, value, "field is immutable"));
   };
   immutable("uid");
   // Once set, the stored value is kept whatever an update specifies.

@@ -7,6 +7,7 @@ import {
   ApiError,
   CONFLICT_MESSAGE,
   DecodeError,
+  field,
   MAX_STRICT_PROBLEMS,
   applyConfiguration,
   applyJsonPatch,
@@ -26,7 +27,7 @@ import {
   unsupportedMediaType,
 } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
-import { invalidValue, plainError } from "../context.ts";
+import { plainError } from "../context.ts";
 import type { RequestContext } from "../context.ts";
 import { yamlLines } from "./field-validation.ts";
 import type { Findings } from "./field-validation.ts";
@@ -123,9 +124,9 @@ function patched(
 function checkCustomKind({ served, name = "" }: RequestContext, apiVersion: string, sent: string): void {
   const { kind } = served.resource.kind;
   const errors: FieldError[] = [];
-  if (sent !== kind) errors.push(invalidValue("kind", sent, `must be ${kind}`));
+  if (sent !== kind) errors.push(field.invalid("kind", sent, `must be ${kind}`));
   if (apiVersion !== served.apiVersion)
-    errors.push(invalidValue("apiVersion", apiVersion, `must be ${served.apiVersion}`));
+    errors.push(field.invalid("apiVersion", apiVersion, `must be ${served.apiVersion}`));
   if (errors.length > 0) throw invalid(parseApiVersion(apiVersion).group, sent, name, errors);
 }
 
@@ -141,7 +142,7 @@ function operationFindings({ value, duplicates, text }: DecodedPatch): Findings 
   }
   if (unknown.length === 0 && duplicates.length === 0) return NO_FINDINGS;
   const found =
-    text === undefined ? unknown.map((field) => ({ field, repeated: false })) : inOrderOfAppearance(text, unknown);
+    text === undefined ? unknown.map((path) => ({ field: path, repeated: false })) : inOrderOfAppearance(text, unknown);
   return {
     duplicates: [],
     problems: found.map(({ field, repeated }) => `json patch ${repeated ? "duplicate" : "unknown"} field "${field}"`),

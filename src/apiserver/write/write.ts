@@ -10,6 +10,7 @@ import {
   alreadyExists,
   conflict,
   copySharing,
+  field,
   forbidden,
   generatedNameTaken,
   invalid,
@@ -23,7 +24,7 @@ import type { AdmitDependencies } from "./admit.ts";
 import { accessDenied } from "../request/authorize.ts";
 import type { AccessRequest } from "../request/authorize.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
-import { invalidValue, plainError } from "../context.ts";
+import { plainError } from "../context.ts";
 import type { RequestContext } from "../context.ts";
 import { CRD_GROUP, CRD_PLURAL, isDefinition } from "../crd/crd.ts";
 import type { Definition } from "../crd/crd.ts";
@@ -483,11 +484,11 @@ function statusMetadata({ kind }: Resource, metadata: JsonObject, old: JsonObjec
     const { resourceVersion: _, ...stored } = metadataOf(old);
     return stored;
   }
-  const field = KEPT_BY_STATUS[`${kind.group}/${kind.kind}`];
-  if (field === undefined) return metadata;
-  const { [field]: _, ...rest } = metadata;
-  const stored = metadataOf(old)[field];
-  return { ...rest, ...(stored !== undefined && { [field]: stored }) };
+  const path = KEPT_BY_STATUS[`${kind.group}/${kind.kind}`];
+  if (path === undefined) return metadata;
+  const { [path]: _, ...rest } = metadata;
+  const stored = metadataOf(old)[path];
+  return { ...rest, ...(stored !== undefined && { [path]: stored }) };
 }
 
 /** Anything outside metadata, and outside status where that has its own subresource. */
@@ -570,7 +571,7 @@ function checkVersion(
   const text = typeof sent === "string" ? sent : "";
   if (text === "" || text === "0") {
     if (requiresVersion && (!resource.kind.builtIn || resource.kind.traits?.requiresVersion)) {
-      const error: FieldError = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
+      const error: FieldError = field.invalid("metadata.resourceVersion", 0, "must be specified for an update");
       throw invalid(resource.name.group, resource.name.resource, name, [error]);
     }
     return false;

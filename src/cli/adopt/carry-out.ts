@@ -11,13 +11,15 @@ import {
   OverridePolicy,
   PropagationPolicy,
   ResourceBinding,
+  HUB,
+  TEMPLATE_GENERATION,
+  UNMANAGED,
 } from "../../api/index.ts";
 import type { Kind, KubernetesObject, Work } from "../../api/index.ts";
 import { equalJson, FlotillaError, sleep } from "../../base/index.ts";
 import type { Clock, DeepReadonly, JsonObject } from "../../base/index.ts";
 import { find } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
-import { TEMPLATE_GENERATION } from "../../interpreter/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { findCondition } from "../../machinery/index.ts";
 import { valueAt } from "./differences.ts";
@@ -29,7 +31,7 @@ import { adoptionName, MADE_FOR_ADOPTION } from "./policies.ts";
 import { describeRefusal } from "./render-adoption.ts";
 import { keyOf } from "./select.ts";
 import type { Readers } from "./select.ts";
-import { titleOf, UNMANAGED } from "./strip.ts";
+import { titleOf } from "./strip.ts";
 import type { Manifest } from "./strip.ts";
 
 export interface CarryOut {
@@ -84,7 +86,7 @@ async function applyPolicy(client: Client, manifest: JsonObject, signal: AbortSi
   const wanted = manifest as unknown as PropagationPolicy;
   const kind = POLICY_KINDS[wanted.kind] as Kind<PropagationPolicy>;
   const { namespace, name } = wanted.metadata;
-  const existing = await find(client, kind, { cluster: "hub", namespace: namespace || undefined, name }, { signal });
+  const existing = await find(client, kind, { cluster: HUB, namespace: namespace || undefined, name }, { signal });
   const selects = ({ spec }: DeepReadonly<PropagationPolicy>): unknown[] =>
     spec.resourceSelectors.map((selector) => [selector.kind, selector.name]);
   if (existing && !equalJson(selects(existing), selects(wanted)))
@@ -96,10 +98,10 @@ async function applyPolicy(client: Client, manifest: JsonObject, signal: AbortSi
   if (existing?.metadata.ownerReferences?.length)
     await client.delete(
       kind,
-      { cluster: "hub", namespace: namespace || undefined, name },
+      { cluster: HUB, namespace: namespace || undefined, name },
       { preconditions: { uid: existing.metadata.uid ?? "" }, signal },
     );
-  await client.apply(kind, "hub", wanted, { force: true, signal });
+  await client.apply(kind, HUB, wanted, { force: true, signal });
 }
 
 /**
@@ -109,14 +111,14 @@ async function applyPolicy(client: Client, manifest: JsonObject, signal: AbortSi
 async function bindPolicies(client: Client, resource: Resource, signal: AbortSignal): Promise<void> {
   const { apiVersion, kind, metadata } = await client.get(
     resource.kind,
-    { cluster: "hub", ...keyOf(resource) },
+    { cluster: HUB, ...keyOf(resource) },
     { signal },
   );
   const owner = { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? "" };
   for (const policyKind of metadata.namespace
     ? [PropagationPolicy, OverridePolicy]
     : [ClusterPropagationPolicy, ClusterOverridePolicy]) {
-    const key = { cluster: "hub", namespace: metadata.namespace || undefined, name: adoptionName(resource) };
+    const key = { cluster: HUB, namespace: metadata.namespace || undefined, name: adoptionName(resource) };
     const policy = await find<KubernetesObject>(client, policyKind, key, { signal });
     if (
       policy?.metadata.annotations?.[MADE_FOR_ADOPTION] === undefined ||
@@ -137,13 +139,13 @@ async function createHeld(
     ...template,
     metadata: { ...metadata, annotations: { ...metadata.annotations, [UNMANAGED]: "true" } },
   };
-  await client.create(kind, "hub", held, { signal });
+  await client.create(kind, HUB, held, { signal });
 }
 
 async function letThrough(client: Client, resource: Resource, signal: AbortSignal): Promise<void> {
   await client.patch(
     resource.kind,
-    { cluster: "hub", ...keyOf(resource) },
+    { cluster: HUB, ...keyOf(resource) },
     { metadata: { annotations: { [UNMANAGED]: null } } },
     { type: "merge", signal },
   );
@@ -154,7 +156,7 @@ async function untilDispatched(resource: Resource, deps: CarryOut): Promise<Deep
   const { client, waitMs, clock, signal } = deps;
   const untilMs = clock.now() + waitMs;
   for (;;) {
-    const template = await client.get(resource.kind, { cluster: "hub", ...keyOf(resource) }, { signal });
+    const template = await client.get(resource.kind, { cluster: HUB, ...keyOf(resource) }, { signal });
     const works = await Promise.all(resource.copies.map(({ cluster }) => workOf(client, resource, cluster, signal)));
     const generation = String(template.metadata.generation ?? 0);
     const current = works.filter(
@@ -188,7 +190,7 @@ function bindingOf(
   return find(
     client,
     kind,
-    { cluster: "hub", namespace: namespace || undefined, name: bindingName(resource.kind.kind, name) },
+    { cluster: HUB, namespace: namespace || undefined, name: bindingName(resource.kind.kind, name) },
     { signal },
   );
 }
@@ -214,11 +216,7 @@ async function check(resource: Resource, works: readonly DeepReadonly<Work>[], d
 
 /** A released template is propagated to all of its members, including members that were not compared. */
 async function elsewhere(resource: Resource, deps: CarryOut): Promise<string[]> {
-  const template = await deps.client.get(
-    resource.kind,
-    { cluster: "hub", ...keyOf(resource) },
-    { signal: deps.signal },
-  );
+  const template = await deps.client.get(resource.kind, { cluster: HUB, ...keyOf(resource) }, { signal: deps.signal });
   if (template.metadata.annotations?.[UNMANAGED] === undefined) return [];
   const { clusters = [], requiredBy = [] } = (await bindingOf(resource, deps))?.spec ?? {};
   const known = new Set(resource.copies.map(({ cluster }) => cluster));

@@ -2,7 +2,16 @@
  * Reads how far an object has been adopted: no template, a held-back template, a template whose Works are pending, or
  * fully adopted. Read-only.
  */
-import { executionNamespace, Work, workName } from "../../api/index.ts";
+import {
+  executionNamespace,
+  Work,
+  workName,
+  HUB,
+  MANAGED_LABEL,
+  UNMANAGED,
+  WORK_NAME,
+  WORK_NAMESPACE,
+} from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { find } from "../../client/index.ts";
@@ -11,17 +20,11 @@ import type { Live } from "./member-reader.ts";
 import type { Copy } from "./merge-copies.ts";
 import { keyOf, titleOfFound } from "./select.ts";
 import type { Found } from "./select.ts";
-import { UNMANAGED } from "./strip.ts";
-
 /**
  * `held`: the template's objects are not applied until the annotation is removed. `underway`: Works exist but are not
  * applied everywhere yet.
  */
 export type Known = { state: "absent" } | { state: "held" | "underway" | "adopted"; template: Live };
-
-const MANAGED = "karmada.io/managed";
-const WORK_NAMESPACE = "work.karmada.io/namespace";
-const WORK_NAME = "work.karmada.io/name";
 
 /**
  * Throws for a template that is propagated to other members, and unless `force` for an object that another hub manages.
@@ -34,9 +37,9 @@ export async function knownOf(
 ): Promise<Known> {
   const { kind, copies } = found;
   const title = titleOfFound(found);
-  const template = (await find(client, kind, { cluster: "hub", ...keyOf(found) }, { signal })) as Live | undefined;
+  const template = (await find(client, kind, { cluster: HUB, ...keyOf(found) }, { signal })) as Live | undefined;
   if (!template) {
-    const other = copies.find(({ object }) => object.metadata.labels?.[MANAGED] === "true");
+    const other = copies.find(({ object }) => object.metadata.labels?.[MANAGED_LABEL] === "true");
     if (other && !options.force)
       throw new FlotillaError(
         "Adopt",
@@ -67,7 +70,7 @@ export function workOf(
   return find(
     client,
     Work,
-    { cluster: "hub", namespace: executionNamespace(cluster), name: workNameOf(found) },
+    { cluster: HUB, namespace: executionNamespace(cluster), name: workNameOf(found) },
     { signal },
   );
 }
@@ -76,7 +79,7 @@ export function workOf(
 export function isDelivered(found: Found, { cluster, object }: Copy): boolean {
   const { labels, annotations } = object.metadata;
   return (
-    labels?.[MANAGED] === "true" &&
+    labels?.[MANAGED_LABEL] === "true" &&
     annotations?.[WORK_NAMESPACE] === executionNamespace(cluster) &&
     annotations[WORK_NAME] === workNameOf(found)
   );
@@ -88,4 +91,6 @@ function workNameOf(found: Found): string {
 }
 
 const ownerOf = ({ metadata: { annotations = {} } }: Live): string =>
-  annotations[WORK_NAME] ? `Work ${annotations[WORK_NAMESPACE] ?? ""}/${annotations[WORK_NAME]}` : `label ${MANAGED}`;
+  annotations[WORK_NAME]
+    ? `Work ${annotations[WORK_NAMESPACE] ?? ""}/${annotations[WORK_NAME]}`
+    : `label ${MANAGED_LABEL}`;

@@ -2,7 +2,7 @@
  * Reads one member's objects through the hub's cluster proxy, so that the user needs no credentials for the member.
  * Read-only.
  */
-import { formatApiVersion } from "../../api/index.ts";
+import { formatApiVersion, HUB } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import { FlotillaError, isObject } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
@@ -32,7 +32,7 @@ export function createMemberReader(client: Pick<Client, "raw">, cluster: string,
   /** Undefined for 404. */
   async function ask(path: string): Promise<JsonObject | undefined> {
     const { status, body } = await client.raw(
-      { method: "GET", path: `${proxy}${path}`, cluster: "hub", headers: { accept: "application/json" } },
+      { method: "GET", path: `${proxy}${path}`, cluster: HUB, headers: { accept: "application/json" } },
       signal,
     );
     const text = await readText(body);

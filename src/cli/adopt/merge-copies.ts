@@ -3,9 +3,9 @@
  * dividing them gives each member its own share back. All other fields come from the first member; the plan shows where
  * other members differ. Pure, except for the interpreter rules of the kind, which may be user-defined.
  */
+import { PARTITION_SCOPE } from "../../api/index.ts";
 import { copy, isObject, setOwn } from "../../base/index.ts";
 import type { Json, Mutable } from "../../base/index.ts";
-import { PARTITION_SCOPE } from "../../interpreter/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { valueAt } from "./differences.ts";
 import type { Live } from "./member-reader.ts";

@@ -2,7 +2,14 @@
  * Decides which objects the hub gets for workloads that members run, and predicts with a dry run of the hub's own
  * matcher, scheduler, division and overrides what that would change on the members. Read-only.
  */
-import { Namespace, ResourceInterpreterCustomization } from "../../api/index.ts";
+import {
+  Namespace,
+  ResourceInterpreterCustomization,
+  CLUSTER_POLICY_ID,
+  CONFLICT_RESOLUTION,
+  HUB,
+  POLICY_ID,
+} from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
 import type { Clock, JsonObject } from "../../base/index.ts";
 import { createKindResolver, find } from "../../client/index.ts";
@@ -21,7 +28,7 @@ import type { Outlook, Resource } from "./outlook.ts";
 import { adoptionName, overridePolicy, propagationPolicy } from "./policies.ts";
 import { findNeeded, isClustersOwn, titleOfFound } from "./select.ts";
 import type { Found, Readers } from "./select.ts";
-import { CONFLICT_RESOLUTION, strip, titleOf } from "./strip.ts";
+import { strip, titleOf } from "./strip.ts";
 import type { Manifest } from "./strip.ts";
 
 export interface AdoptionOptions {
@@ -49,11 +56,11 @@ const MAX_NEEDED = 500;
 /** The first pass finds the differences, the second what a replaced override policy has kept until now. */
 const OVERRIDE_PASSES = 2;
 /** Set on a template that a policy has claimed. */
-const CLAIMS = ["propagationpolicy.karmada.io/permanent-id", "clusterpropagationpolicy.karmada.io/permanent-id"];
+const CLAIMS = [POLICY_ID, CLUSTER_POLICY_ID];
 
 /** Loads the interpreter rules of the hub. */
 export async function readInterpreter(client: Client, clock: Clock, signal: AbortSignal): Promise<HubInterpreter> {
-  const { items } = await client.list(ResourceInterpreterCustomization, { cluster: "hub", signal });
+  const { items } = await client.list(ResourceInterpreterCustomization, { cluster: HUB, signal });
   return createHubInterpreter({ customizations: items }, clock);
 }
 
@@ -158,7 +165,7 @@ async function neededBy(
   }
   for (const { kind, labelSelector } of all)
     if (labelSelector) notes.push(`${titleOf(resource.template)} selects ${kind}s by label; adopt them separately`);
-  const kinds = createKindResolver({ client, cluster: "hub" });
+  const kinds = createKindResolver({ client, cluster: HUB });
   const own: Readers = new Map(
     [...readers].filter(([cluster]) => resource.copies.some((copy) => copy.cluster === cluster)),
   );
@@ -183,7 +190,7 @@ async function neededBy(
  */
 async function checkNamespaces(client: Client, resources: readonly Resource[], signal: AbortSignal): Promise<void> {
   for (const namespace of new Set(resources.flatMap(({ template }) => template.metadata.namespace ?? []))) {
-    if (!(await find(client, Namespace, { cluster: "hub", name: namespace }, { signal })))
+    if (!(await find(client, Namespace, { cluster: HUB, name: namespace }, { signal })))
       throw new FlotillaError(
         "NoNamespace",
         `namespace ${namespace} does not exist on the hub; create it with 'kubectl create namespace ${namespace}', which creates it on every member that lacks it and changes no existing one`,

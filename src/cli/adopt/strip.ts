@@ -2,19 +2,21 @@
  * Reduces a member's object to the hub's template: the fields its owner set, without those that the member's API
  * server, controllers or an earlier hub wrote. Pure.
  */
-import { parseApiVersion } from "../../api/index.ts";
+import {
+  parseApiVersion,
+  CANARY_CLUSTERS,
+  DRIFT,
+  PARTITION_SCOPE,
+  RETAIN_REPLICAS,
+  ROLLOUT_ORDER,
+} from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { PARTITION_SCOPE, prune } from "../../interpreter/index.ts";
+import { prune } from "../../interpreter/index.ts";
 
 export type Manifest = DeepReadonly<KubernetesObject>;
 type Texts = Readonly<Record<string, string>>;
-
-/** On a template: its objects on members are not changed. */
-export const UNMANAGED = "flotilla.dev/unmanaged";
-/** On a template: an existing object on a member is taken over. */
-export const CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution";
 
 /** Annotations written by a member's own controllers or by kubectl apply. */
 const CONTROLLER_ANNOTATIONS: ReadonlySet<string> = new Set([
@@ -29,10 +31,10 @@ const HUB_ANNOTATIONS = /(^|\.)karmada\.io\/|^flotilla\.dev\//;
 /** Annotations that the owner sets for a hub, possibly for an earlier one. */
 const OWNER_ANNOTATIONS: ReadonlySet<string> = new Set([
   PARTITION_SCOPE,
-  "flotilla.dev/rollout-order",
-  "flotilla.dev/canary-clusters",
-  "flotilla.dev/drift",
-  "resourcetemplate.karmada.io/retain-replicas",
+  ROLLOUT_ORDER,
+  CANARY_CLUSTERS,
+  DRIFT,
+  RETAIN_REPLICAS,
 ]);
 
 export function strip(object: Manifest): Manifest {

@@ -1,5 +1,5 @@
 /** `flotilla accept`: accepts clusters that asked to join, as `clusteradm accept` does. */
-import { CertificateSigningRequest, Cluster, CLUSTER_NAME_LABEL, ManagedCluster } from "../../api/index.ts";
+import { CertificateSigningRequest, Cluster, CLUSTER_NAME_LABEL, ManagedCluster, HUB } from "../../api/index.ts";
 import { FlotillaError, formatTime, sleep, UsageError } from "../../base/index.ts";
 import type { Clock, Json } from "../../base/index.ts";
 import { find } from "../../client/index.ts";
@@ -9,7 +9,6 @@ import { describeRefusal, planAccept } from "../agent/accept-plan.ts";
 import { defineCommand } from "../command.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
-const HUB = "hub";
 const POLL_MS = 500;
 
 export const acceptCommand = defineCommand({

@@ -1,5 +1,5 @@
 /** `flotilla adopt`: brings existing workloads on members under hub management, without changing a pod. */
-import { Cluster } from "../../api/index.ts";
+import { Cluster, HUB } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
 import { find } from "../../client/index.ts";
@@ -184,6 +184,6 @@ export const adoptCommand = defineCommand({
 
 async function checkMembers(client: Client, names: readonly string[], signal: AbortSignal): Promise<void> {
   for (const name of names)
-    if (!(await find(client, Cluster, { cluster: "hub", name }, { signal })))
+    if (!(await find(client, Cluster, { cluster: HUB, name }, { signal })))
       throw new UsageError(`member ${name} not found; run 'flotilla status' to list the members`);
 }

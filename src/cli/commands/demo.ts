@@ -6,6 +6,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { HUB } from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
@@ -106,7 +107,7 @@ export const demoCommand = defineCommand({
       const fleet = await startFleet({ ...FLEET, data }, (text) => output.progress(text), signal);
       output.progress("");
       try {
-        const kubeconfig = kubeconfigPath(data, "hub");
+        const kubeconfig = kubeconfigPath(data, HUB);
         const { client, close } = await context.connect(kubeconfig);
         try {
           const kubectl = seekKubectl(environment);

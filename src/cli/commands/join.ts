@@ -1,5 +1,5 @@
 /** `flotilla join`: joins a Kubernetes cluster as a push-mode member, which the hub connects to. */
-import { Cluster, Namespace } from "../../api/index.ts";
+import { Cluster, Namespace, HUB } from "../../api/index.ts";
 import { FlotillaError, sleep, UsageError } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
@@ -161,7 +161,7 @@ async function untilReady(
 ): Promise<DeepReadonly<Cluster>> {
   const untilMs = clock.now() + waitMs;
   for (;;) {
-    const cluster = await client.get(Cluster, { cluster: "hub", name }, { signal });
+    const cluster = await client.get(Cluster, { cluster: HUB, name }, { signal });
     const ready = findCondition(cluster.status?.conditions ?? [], "Ready");
     if (ready?.status === "True") return cluster;
     if (clock.now() >= untilMs)

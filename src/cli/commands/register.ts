@@ -2,7 +2,7 @@
  * `flotilla register`: registers a cluster with a hub that cannot reach it, as `karmadactl register` does; an agent
  * then serves it.
  */
-import { Namespace, Secret } from "../../api/index.ts";
+import { Namespace, Secret, KARMADA_SYSTEM_NAMESPACE } from "../../api/index.ts";
 import { UsageError } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
 import { formatYaml, isAlreadyExists } from "../../machinery/index.ts";
@@ -64,7 +64,7 @@ export const registerCommand = defineCommand({
     namespace: {
       type: "string",
       value: "NS",
-      default: "karmada-system",
+      default: KARMADA_SYSTEM_NAMESPACE,
       description: "the namespace for the credentials, in the Secret karmada-kubeconfig",
     },
     "write-kubeconfig": {

@@ -1,5 +1,5 @@
 /** `flotilla token`: creates a token for clusters that join, and prints the commands that use it. */
-import { Secret } from "../../api/index.ts";
+import { Secret, HUB } from "../../api/index.ts";
 import { formatTime, systemRandom, UsageError } from "../../base/index.ts";
 import { renderKubeconfig } from "../../client/index.ts";
 import { authorityHash, joinCommands, renderTicket } from "../agent/join-commands.ts";
@@ -48,7 +48,7 @@ export const tokenCommand = defineCommand({
   async run({ args, flags, output, signal, clock, connectCluster, environment, writeFile }) {
     if (args[0] !== undefined && args[0] !== "create")
       throw new UsageError(`unknown argument '${args[0]}'; 'flotilla token' creates a token`);
-    const hub = await connectCluster(hubKubeconfig(flags, environment), undefined, "hub");
+    const hub = await connectCluster(hubKubeconfig(flags, environment), undefined, HUB);
     try {
       const [id, secret] = [randomText(6), randomText(16)];
       const data = {
@@ -62,7 +62,7 @@ export const tokenCommand = defineCommand({
       };
       await hub.client.create(
         Secret,
-        "hub",
+        HUB,
         {
           apiVersion: "v1",
           kind: "Secret",

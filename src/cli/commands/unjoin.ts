@@ -1,5 +1,5 @@
 /** `flotilla unjoin`: removes a member from the fleet. Its workloads keep running unless `--purge` is given. */
-import { Cluster } from "../../api/index.ts";
+import { Cluster, FORCE_ANNOTATION, HUB, PURGE_ANNOTATION, UNJOINING } from "../../api/index.ts";
 import { FlotillaError, sleep, UsageError } from "../../base/index.ts";
 import type { Clock } from "../../base/index.ts";
 import { find } from "../../client/index.ts";
@@ -10,10 +10,8 @@ import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { secretsNamespace } from "../membership/hub-records.ts";
 import { removeAccounts } from "../membership/member-account.ts";
 
-const HUB = "hub";
 const POLL_MS = 250;
-const PURGE_ANNOTATION = "flotilla.dev/purge";
-const FORCE_ANNOTATION = "flotilla.dev/force-unjoin";
+
 /** The member is not waited for any more, so only the hub's own cleanup is left. */
 const FORCED_WAIT_MS = 30_000;
 
@@ -135,7 +133,7 @@ async function waitUntilRemoved(
     const cluster = await find(client, Cluster, { cluster: HUB, name }, { signal });
     if (!cluster) return undefined;
     if (clock.now() >= untilMs)
-      return findCondition(cluster.status?.conditions ?? [], "Unjoining")?.message ?? "its Works are being removed";
+      return findCondition(cluster.status?.conditions ?? [], UNJOINING)?.message ?? "its Works are being removed";
     await sleep(clock, POLL_MS, signal);
   }
 }

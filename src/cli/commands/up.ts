@@ -1,5 +1,6 @@
 /** `flotilla up`: runs a hub and simulated members in this process, until Ctrl-C. */
 import { resolve } from "node:path";
+import { HUB } from "../../api/index.ts";
 import { UsageError } from "../../base/index.ts";
 import { dnsLabelProblems } from "../../machinery/index.ts";
 import { defineCommand } from "../command.ts";
@@ -132,7 +133,7 @@ export function renderReady(
     `${paint.green("ready")}  ${url}  hub and ${members.length} member${members.length === 1 ? "" : "s"}${members.length > 0 ? ` (${shown})` : ""}`,
     "",
     "Next, in another terminal:",
-    `  ${paint.cyan(`export KUBECONFIG=${kubeconfigs.get("hub") ?? ""}`)}`,
+    `  ${paint.cyan(`export KUBECONFIG=${kubeconfigs.get(HUB) ?? ""}`)}`,
     `  ${paint.cyan("kubectl get clusters")}`,
     `  ${paint.cyan(status)}`,
     "",

@@ -2,7 +2,7 @@
  * `flotilla why`: explains why a resource is where it is. The hub explains resources with a binding, Placements and
  * works, and the objects that works apply to members; resources that no policy selects are explained from a snapshot.
  */
-import { bindingName, parseApiVersion } from "../../api/index.ts";
+import { bindingName, parseApiVersion, HUB } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
 import { find } from "../../client/index.ts";
@@ -82,7 +82,7 @@ async function explained(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<DeepReadonly<Explanation>> {
-  const key = { cluster: "hub", ...where };
+  const key = { cluster: HUB, ...where };
   const known = await find(
     client,
     where.namespace ? Explanation : ClusterExplanation,

@@ -1,5 +1,5 @@
 /** Queries a hub for completion values: members, namespaces, types, names of objects. Read-only and limited in size. */
-import { Cluster, ManagedCluster } from "../../api/index.ts";
+import { Cluster, ManagedCluster, HUB } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import { queryText, resourcePath } from "../../client/index.ts";
 import { ask } from "../members/ask.ts";
@@ -138,7 +138,7 @@ async function namesAt(asking: Asking, place: Place, where: Collection & { names
   const { items } = await ask(
     asking,
     place,
-    `${resourcePath({ cluster: "hub", ...where })}${queryText({ limit: String(MAX_NAMES) })}`,
+    `${resourcePath({ cluster: HUB, ...where })}${queryText({ limit: String(MAX_NAMES) })}`,
     METADATA_ONLY,
   );
   return (Array.isArray(items) ? items : []).flatMap((item) =>

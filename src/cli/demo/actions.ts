@@ -2,6 +2,7 @@
  * The user's actions in the demo: a kubectl command line, and the same action through our own client for machines
  * without kubectl. Both show the same line and have the same effect.
  */
+import { HUB } from "../../api/index.ts";
 import type { Kind } from "../../api/index.ts";
 import type { Json } from "../../base/index.ts";
 
@@ -22,7 +23,7 @@ export interface JsonPatchStep {
 }
 
 /** The cluster whose API is called. */
-export const clusterOf = (action: DemoAction): string => (action.do === "get" ? action.cluster : "hub");
+export const clusterOf = (action: DemoAction): string => (action.do === "get" ? action.cluster : HUB);
 
 /** As kubectl arguments. */
 export function argumentsOf(action: DemoAction): string[] {
@@ -56,7 +57,7 @@ export function commandLineOf(action: DemoAction): string {
   const cluster = clusterOf(action);
   return [
     "kubectl",
-    ...(cluster === "hub" ? [] : ["--kubeconfig", `${cluster}.kubeconfig`]),
+    ...(cluster === HUB ? [] : ["--kubeconfig", `${cluster}.kubeconfig`]),
     ...argumentsOf(action).map(quoted),
   ].join(" ");
 }

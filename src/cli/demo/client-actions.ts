@@ -3,7 +3,7 @@
  */
 import type { Client } from "../../client/index.ts";
 import { createKindResolver } from "../../client/index.ts";
-import { formatApiVersion, Namespace } from "../../api/index.ts";
+import { formatApiVersion, Namespace, HUB } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
@@ -45,12 +45,12 @@ export async function performWithClient(client: Client, action: DemoAction, sign
 }
 
 async function applyFile(client: Client, file: string, signal: AbortSignal): Promise<string> {
-  const kinds = createKindResolver({ client, cluster: "hub" });
+  const kinds = createKindResolver({ client, cluster: HUB });
   const lines: string[] = [];
   for (const document of parseYamlDocuments(FILES[file] ?? "")) {
     const object = document as unknown as KubernetesObject & JsonObject;
     const kind = await kinds.resolve(object);
-    await client.apply(kind, "hub", object, { force: true, signal });
+    await client.apply(kind, HUB, object, { force: true, signal });
     lines.push(`${titleOf({ kind, name: object.metadata.name })} applied`);
   }
   return lines.join("\n");
@@ -78,7 +78,7 @@ async function getTable(
 const cellText = (cell: unknown): string =>
   cell === null || cell === undefined ? "<none>" : typeof cell === "string" ? cell : JSON.stringify(cell);
 const keyOf = ({ namespace, name }: Target): { cluster: string; namespace?: string; name: string } => ({
-  cluster: "hub",
+  cluster: HUB,
   namespace: namespace || undefined,
   name,
 });

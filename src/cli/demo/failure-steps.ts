@@ -1,5 +1,5 @@
 /** The last part: a member fails, its replicas move, it recovers, and the replicas return. */
-import { Cluster } from "../../api/index.ts";
+import { Cluster, HUB } from "../../api/index.ts";
 import type { Target } from "./actions.ts";
 import { countPods, isSame, showShares } from "./fleet-view.ts";
 import { REPLICAS } from "./manifests.ts";
@@ -50,7 +50,7 @@ export function failureSteps(memory: Memory): Step[] {
         };
       },
       async show(stage) {
-        await stage.perform({ do: "get", cluster: "hub", kind: Cluster });
+        await stage.perform({ do: "get", cluster: HUB, kind: Cluster });
         await stage.flotilla("why", "cloneset/web", "-n", "shop");
       },
     },

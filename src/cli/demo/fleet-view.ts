@@ -2,7 +2,7 @@
  * What the demo observes: pods of the members and objects of the hub. Read with our own client, which is fast enough
  * for polling.
  */
-import { CloneSet, Cluster, ManifestWork, Pod, ResourceBinding } from "../../api/index.ts";
+import { CloneSet, Cluster, ManifestWork, Pod, ResourceBinding, HUB } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { find } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
@@ -48,10 +48,10 @@ const NAMESPACE = "shop";
 
 export function createFleetView(client: Client, signal: AbortSignal): FleetView {
   const binding = (): Promise<DeepReadonly<ResourceBinding> | undefined> =>
-    find(client, ResourceBinding, { cluster: "hub", namespace: NAMESPACE, name: "web-cloneset" }, { signal });
+    find(client, ResourceBinding, { cluster: HUB, namespace: NAMESPACE, name: "web-cloneset" }, { signal });
   return {
     async readyMembers() {
-      const { items } = await client.list(Cluster, { cluster: "hub", signal });
+      const { items } = await client.list(Cluster, { cluster: HUB, signal });
       return items
         .filter(({ status }) => isConditionTrue(status?.conditions ?? [], "Ready"))
         .map(({ metadata }) => metadata.name);
@@ -71,7 +71,7 @@ export function createFleetView(client: Client, signal: AbortSignal): FleetView 
     async rollout() {
       const { metadata, status } = await client.get(
         CloneSet,
-        { cluster: "hub", namespace: NAMESPACE, name: "web" },
+        { cluster: HUB, namespace: NAMESPACE, name: "web" },
         { signal },
       );
       return {
@@ -82,7 +82,7 @@ export function createFleetView(client: Client, signal: AbortSignal): FleetView 
       };
     },
     async work(member) {
-      const { status } = await client.get(ManifestWork, { cluster: "hub", namespace: member, name: "web" }, { signal });
+      const { status } = await client.get(ManifestWork, { cluster: HUB, namespace: member, name: "web" }, { signal });
       const values = (status?.resourceStatus?.manifests ?? []).flatMap(
         (manifest) => manifest.statusFeedback?.values ?? [],
       );

@@ -2,7 +2,7 @@
  * The first part of the demo: an application is propagated to three members, its status is aggregated, and one member
  * gets an override.
  */
-import { CloneSet, Cluster, Pod } from "../../api/index.ts";
+import { CloneSet, Cluster, Pod, HUB } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { Json } from "../../base/index.ts";
 import { countPods, isSame, showShares } from "./fleet-view.ts";
@@ -25,7 +25,7 @@ export function placementSteps(memory: Memory): Step[] {
           text: `${ready.length} of ${members.length} members are Ready`,
         };
       },
-      show: (stage) => stage.perform({ do: "get", cluster: "hub", kind: Cluster }),
+      show: (stage) => stage.perform({ do: "get", cluster: HUB, kind: Cluster }),
     },
     {
       title: `What would happen? A CloneSet of ${REPLICAS}, and a policy that divides it 2:1:1`,
@@ -70,7 +70,7 @@ export function placementSteps(memory: Memory): Step[] {
         return { seen, text: `Ready on the members: ${showShares(running)}; the hub reports ${ready} of ${REPLICAS}` };
       },
       async show(stage) {
-        await stage.perform({ do: "get", cluster: "hub", kind: CloneSet, namespace: "shop" });
+        await stage.perform({ do: "get", cluster: HUB, kind: CloneSet, namespace: "shop" });
         await stage.flotilla("status");
       },
     },

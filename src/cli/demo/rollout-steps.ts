@@ -2,7 +2,7 @@
  * The second part: an in-place update that stops at a fleet-wide partition, its completion, and the same application
  * through Open Cluster Management.
  */
-import { CloneSet, ManifestWork } from "../../api/index.ts";
+import { CloneSet, ManifestWork, HUB } from "../../api/index.ts";
 import type { JsonPatchStep, Target } from "./actions.ts";
 import { countPods, showShares } from "./fleet-view.ts";
 import type { PodView } from "./fleet-view.ts";
@@ -65,7 +65,7 @@ export function rolloutSteps(memory: Memory, now: () => number): Step[] {
       limitMs: 45_000,
       act: (stage) => patch(stage, { op: "replace", path: "/spec/updateStrategy/partition", value: 0 }),
       observe: (stage) => look(stage, REPLICAS),
-      show: (stage) => stage.perform({ do: "get", cluster: "hub", kind: CloneSet, namespace: "shop" }),
+      show: (stage) => stage.perform({ do: "get", cluster: HUB, kind: CloneSet, namespace: "shop" }),
     },
     {
       title: `The same application through Open Cluster Management: a ManifestWork for ${OCM_MEMBER}, on the same hub`,
@@ -81,7 +81,7 @@ export function rolloutSteps(memory: Memory, now: () => number): Step[] {
           text: `${running} of ${OCM_REPLICAS} pods are Ready on ${OCM_MEMBER}; the feedback on the hub is readyReplicas=${feedback["readyReplicas"] ?? "nothing yet"}`,
         };
       },
-      show: (stage) => stage.perform({ do: "get", cluster: "hub", kind: ManifestWork, namespace: OCM_MEMBER }),
+      show: (stage) => stage.perform({ do: "get", cluster: HUB, kind: ManifestWork, namespace: OCM_MEMBER }),
     },
   ];
 }

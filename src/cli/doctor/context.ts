@@ -2,7 +2,7 @@
  * What checks may use: the hub, its members through it, this machine. Lists are read once for all checks, page by page.
  */
 import type { Kind, KubernetesObject } from "../../api/index.ts";
-import { Cluster } from "../../api/index.ts";
+import { Cluster, HUB } from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
 import { eachObject } from "../../client/index.ts";
@@ -56,7 +56,7 @@ export function createHubLists({ client, signal, slim }: ListsOptions): HubLists
   async function read<T extends KubernetesObject>(kind: Kind<T>): Promise<readonly DeepReadonly<T>[]> {
     const objects: DeepReadonly<T>[] = [];
     try {
-      for await (const object of eachObject(client, kind, { cluster: "hub", limit: PAGE, signal })) {
+      for await (const object of eachObject(client, kind, { cluster: HUB, limit: PAGE, signal })) {
         objects.push(slim(kind, object));
         if (objects.length > MAX_OBJECTS)
           throw new FlotillaError(
@@ -86,7 +86,7 @@ export function createHubLists({ client, signal, slim }: ListsOptions): HubLists
     async some(kind, selection) {
       return (
         await client.list(kind, {
-          cluster: "hub",
+          cluster: HUB,
           ...selection,
           limit: selection.limit ?? PAGE,
           signal: selection.signal ?? signal,

@@ -1,4 +1,11 @@
 /** Maps each finalizer to the component that removes it, and to what to do when that does not happen. Pure. */
+import {
+  BINDING_FINALIZER,
+  CLUSTER_BINDING_FINALIZER,
+  CLUSTER_FINALIZER,
+  executionNamespace,
+  WORK_FINALIZER,
+} from "../../api/index.ts";
 import type { DoctorFinding } from "./check.ts";
 
 export interface Deleting {
@@ -28,12 +35,12 @@ const unjoin = ({ member, name }: Deleting): readonly string[] => [
 ];
 
 const OWNERS: Readonly<Record<string, Owner>> = {
-  "karmada.io/execution-controller": {
+  [WORK_FINALIZER]: {
     who: "The hub removes it when the copy is deleted on the member.",
     fix: "Restore the member, or find what blocks the object there. If the member is lost for good, unjoin it.",
     commands: unjoin,
   },
-  "karmada.io/binding-controller": {
+  [BINDING_FINALIZER]: {
     who: "The hub removes it when all Works of the binding are deleted.",
     fix: "Find the remaining Work.",
     commands: ({ namespace, name }) => [
@@ -41,15 +48,15 @@ const OWNERS: Readonly<Record<string, Owner>> = {
       `kubectl get resourcebinding ${name} -n ${namespace ?? "default"} -o yaml`,
     ],
   },
-  "karmada.io/cluster-resource-binding-controller": {
+  [CLUSTER_BINDING_FINALIZER]: {
     who: "The hub removes it when all Works of the binding are deleted.",
     fix: "Find the remaining Work.",
     commands: ({ name }) => [`kubectl get works -A | grep ${name.replace(/-[a-z]+$/, "")}`],
   },
-  "karmada.io/cluster-controller": {
+  [CLUSTER_FINALIZER]: {
     who: "The hub removes it when the member's execution namespace is empty.",
     fix: "Restore the member, so that its Works can be deleted; or unjoin it without waiting.",
-    commands: ({ name }) => [`kubectl get works -n karmada-es-${name}`, `flotilla unjoin ${name} --force`],
+    commands: ({ name }) => [`kubectl get works -n ${executionNamespace(name)}`, `flotilla unjoin ${name} --force`],
   },
   "cluster.open-cluster-management.io/manifest-work-cleanup": {
     who: "The agent, or the hub for a push-mode member, removes it when the objects are deleted there.",

@@ -1,4 +1,5 @@
 /** Raw requests to the hub and, through it, to members: responses as text, with the server's time. */
+import { HUB } from "../../api/index.ts";
 import { FlotillaError, isObject } from "../../base/index.ts";
 import type { Clock, JsonObject } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
@@ -21,7 +22,7 @@ export async function askRaw(
 ): Promise<Answer> {
   const began = clock.now();
   const { status, headers, body } = await client.raw(
-    { method: "GET", path, cluster: "hub", headers: { accept } },
+    { method: "GET", path, cluster: HUB, headers: { accept } },
     signal,
   );
   const answered = clock.now();

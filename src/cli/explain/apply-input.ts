@@ -5,7 +5,7 @@
  * Objects are applied as kubectl applies them, with the same last-applied annotation, so that both can be used on one
  * object.
  */
-import { ResourceInterpreterCustomization, gvkOf } from "../../api/index.ts";
+import { ResourceInterpreterCustomization, gvkOf, HUB } from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { equalJson, FlotillaError, isObject, setOwn, UsageError } from "../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
@@ -56,7 +56,7 @@ export async function applyAll(
   namespace: string,
   how: ApplyHow,
 ): Promise<Applied[]> {
-  const kinds = createKindResolver({ client, cluster: "hub" });
+  const kinds = createKindResolver({ client, cluster: HUB });
   const results: Applied[] = [];
   for (const manifest of manifests) {
     const { apiVersion, kind: name } = manifest;
@@ -95,14 +95,14 @@ async function applyOne(
   const doing = `${isDry ? "trying" : "applying"} ${given.kind} ${namespace ? `${namespace}/` : ""}${name} on the hub`;
   const options = { dryRun: isDry, signal };
   try {
-    const key = { cluster: "hub", namespace: namespace || undefined, name };
+    const key = { cluster: HUB, namespace: namespace || undefined, name };
     const existing = await find(client, kind, key, { signal });
     const remembered = withMemory(given);
     // The annotation itself is not a change worth planning.
     const written = remembered && isDry ? given : remembered;
     if (!existing && written)
       return {
-        object: await client.create(kind, "hub", written, { ...options, fieldManager: WITH_MEMORY }),
+        object: await client.create(kind, HUB, written, { ...options, fieldManager: WITH_MEMORY }),
         kind,
         outcome: "created",
       };
@@ -114,7 +114,7 @@ async function applyOne(
             type: "merge",
             fieldManager: WITH_MEMORY,
           })
-        : await client.apply(kind, "hub", given, { ...options, force: true, fieldManager: ON_SERVER });
+        : await client.apply(kind, HUB, given, { ...options, force: true, fieldManager: ON_SERVER });
     return {
       object,
       kind,

@@ -1,5 +1,5 @@
 /** Reads a hub's snapshot through its API. Read-only. */
-import { ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration } from "../../api/index.ts";
+import { ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration, HUB } from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { createKindResolver, UnknownKindError } from "../../client/index.ts";
@@ -21,7 +21,7 @@ interface KindRef {
 /** `more` lists kinds to read besides those that policies and bindings name. */
 export async function readHub(client: Client, more: readonly KindRef[], signal: AbortSignal): Promise<HubState> {
   const list = async <T extends KubernetesObject>(kind: Kind<T>): Promise<readonly DeepReadonly<T>[]> =>
-    (await client.list(kind, { cluster: "hub", signal })).items;
+    (await client.list(kind, { cluster: HUB, signal })).items;
   const names = Object.keys(SNAPSHOT_KINDS) as (keyof typeof SNAPSHOT_KINDS)[];
   const lists = await Promise.all(names.map(async (name) => [name, await list(SNAPSHOT_KINDS[name] as Kind)] as const));
   const known = Object.fromEntries(lists) as unknown as Omit<FleetSnapshot, "templates">;
@@ -31,7 +31,7 @@ export async function readHub(client: Client, more: readonly KindRef[], signal: 
   ]);
   const selected = [...known.policies, ...known.clusterPolicies].flatMap(({ spec }) => spec.resourceSelectors);
   const bound = [...known.bindings, ...known.clusterBindings].map(({ spec }) => spec.resource);
-  const kinds = await servedKinds(createKindResolver({ client, cluster: "hub" }), [...selected, ...bound, ...more]);
+  const kinds = await servedKinds(createKindResolver({ client, cluster: HUB }), [...selected, ...bound, ...more]);
   const templates = (await Promise.all(kinds.map(async (kind) => list(kind)))).flat();
   return { snapshot: { ...known, templates }, customizations, webhooks };
 }
@@ -45,13 +45,11 @@ export async function readMore(
 ): Promise<HubState> {
   const known = new Set(state.snapshot.templates.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`));
   const kinds = await servedKinds(
-    createKindResolver({ client, cluster: "hub" }),
+    createKindResolver({ client, cluster: HUB }),
     more.filter(({ apiVersion, kind }) => !known.has(`${apiVersion}/${kind}`)),
   );
   if (kinds.length === 0) return state;
-  const lists = await Promise.all(
-    kinds.map(async (kind) => (await client.list(kind, { cluster: "hub", signal })).items),
-  );
+  const lists = await Promise.all(kinds.map(async (kind) => (await client.list(kind, { cluster: HUB, signal })).items));
   return { ...state, snapshot: { ...state.snapshot, templates: [...state.snapshot.templates, ...lists.flat()] } };
 }
 

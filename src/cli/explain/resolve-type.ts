@@ -1,4 +1,5 @@
 /** Resolves `deploy`, `deployments`, `Deployment` or `clonesets.apps.kruise.io` to a kind, with the hub's discovery. */
+import { HUB } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import type { AnyKind, Client } from "../../client/index.ts";
@@ -33,7 +34,7 @@ export async function resolveVersions(
 
 function typesOfHub(client: Client, signal: AbortSignal): Promise<ServedType[]> {
   return readTypes(async (path, accept = "application/json"): Promise<JsonObject> => {
-    const { status, body } = await client.raw({ method: "GET", path, cluster: "hub", headers: { accept } }, signal);
+    const { status, body } = await client.raw({ method: "GET", path, cluster: HUB, headers: { accept } }, signal);
     const text = await readText(body);
     if (status !== 200)
       throw new FlotillaError("Discovery", "reading the hub's API discovery", { cause: failureOf(status, text) });

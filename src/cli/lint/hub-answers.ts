@@ -2,7 +2,7 @@
  * Validates manifests with dry runs, on a temporary in-process hub or on a real one. So defaults, admission, unknown
  * fields and warnings about other forms are the real ones.
  */
-import { CustomResourceDefinition, Namespace } from "../../api/index.ts";
+import { CustomResourceDefinition, Namespace, HUB } from "../../api/index.ts";
 import type { Kind } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
@@ -33,7 +33,6 @@ export interface HubAnswers {
 
 export const NO_ANSWERS: HubAnswers = { of: () => undefined, isReal: false };
 
-const HUB = "hub";
 const STRICT = { fieldManager: "kubectl", fieldValidation: "Strict" };
 const DRY = { ...STRICT, dryRun: "All" };
 

@@ -1,4 +1,5 @@
 /** Finds which policy selectors match existing objects on a real hub. Reads at most one object per selector. */
+import { HUB } from "../../api/index.ts";
 import { createKindResolver, UnknownKindError } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
 import { formatLabelSelector } from "../../machinery/index.ts";
@@ -15,7 +16,7 @@ export async function readSelections(
   manifests: readonly LintManifest[],
   signal: AbortSignal,
 ): Promise<Selections> {
-  const kinds = createKindResolver({ client, cluster: "hub" });
+  const kinds = createKindResolver({ client, cluster: HUB });
   const selections = new Map<LintManifest, Set<string>>();
   for (const policy of manifests.filter(({ group }) => group === "policy.karmada.io")) {
     const found = new Set<string>();
@@ -36,7 +37,7 @@ export async function readSelections(
           : readSelector(objectAt(selector, "labelSelector"));
       const name = textAt(selector, "name");
       const { items } = await client.list(kind, {
-        cluster: "hub",
+        cluster: HUB,
         limit: 1,
         namespace: kind.scope === "Namespaced" && namespace !== "" ? namespace : undefined,
         fieldSelector: name !== "" ? `metadata.name=${name}` : undefined,

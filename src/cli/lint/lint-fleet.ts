@@ -2,7 +2,7 @@
  * All manifests together: which policy claims which object, and how an object reaches members. Rules query this instead
  * of computing it themselves. Does not contact a hub; a hub's results are in `answers`.
  */
-import { parseApiVersion } from "../../api/index.ts";
+import { parseApiVersion, PARTITION_SCOPE } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { itemsAt, labelsAt, numberAt, objectAt, textAt, textsAt, valueAt } from "./fields.ts";
 import type { FieldPath } from "./fields.ts";
@@ -206,4 +206,4 @@ export const membersText = ({ members }: Journey): string =>
 
 /** The annotation that makes the numbers of a rollout apply to each cluster. */
 export const countsPerCluster = ({ object }: LintManifest): boolean =>
-  labelsAt(object, "metadata", "annotations")["flotilla.dev/partition-scope"] === "cluster";
+  labelsAt(object, "metadata", "annotations")[PARTITION_SCOPE] === "cluster";

@@ -1,5 +1,5 @@
 /** Runs `flotilla lint`: reads the files, queries a hub, and applies the rules. */
-import { Cluster } from "../../api/index.ts";
+import { Cluster, HUB } from "../../api/index.ts";
 import { UsageError } from "../../base/index.ts";
 import { eachObject } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
@@ -51,7 +51,7 @@ async function readMembers(
   signal: AbortSignal,
 ): Promise<{ name: string; labels: Readonly<Record<string, string>> }[]> {
   const members: { name: string; labels: Readonly<Record<string, string>> }[] = [];
-  for await (const { metadata } of eachObject(client, Cluster, { cluster: "hub", signal }))
+  for await (const { metadata } of eachObject(client, Cluster, { cluster: HUB, signal }))
     members.push({ name: metadata.name, labels: metadata.labels ?? {} });
   return members;
 }

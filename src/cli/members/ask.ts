@@ -2,6 +2,7 @@
  * Requests to the API of one cluster of the fleet, through the hub: with limits on time and size, and with readable
  * errors.
  */
+import { HUB } from "../../api/index.ts";
 import { FlotillaError, isObject } from "../../base/index.ts";
 import type { Clock, JsonObject } from "../../base/index.ts";
 import type { Client, RawResponse } from "../../client/index.ts";
@@ -31,7 +32,7 @@ export async function ask(
 ): Promise<JsonObject> {
   return withTimeout(clock, responseTimeoutMs, signal, async (until) => {
     const { status, body } = await client.raw(
-      { method: "GET", path: place.prefix + path, cluster: "hub", headers: { accept } },
+      { method: "GET", path: place.prefix + path, cluster: HUB, headers: { accept } },
       until,
     );
     const text = await readText(body);
@@ -51,7 +52,7 @@ export async function open(
   const timer = clock.after(responseTimeoutMs, () => stop.abort(tooLate(responseTimeoutMs)));
   try {
     const { status, body } = await client.raw(
-      { method: "GET", path: place.prefix + path, cluster: "hub", headers: { accept } },
+      { method: "GET", path: place.prefix + path, cluster: HUB, headers: { accept } },
       AbortSignal.any([signal, stop.signal]),
     );
     // A pod that waits for a node has no log.

@@ -2,9 +2,9 @@
  * Queries many clusters in parallel. A cluster that does not respond is reported with the reason and does not delay the
  * others.
  */
+import { HUB } from "../../api/index.ts";
 import { FlotillaError, messageOf } from "../../base/index.ts";
 import { ApiError } from "../../machinery/index.ts";
-import { HUB } from "./members-places.ts";
 import type { Place } from "./members-places.ts";
 
 /** The number of clusters queried at the same time. */

@@ -1,5 +1,5 @@
 /** The clusters that a command reads: members, through the hub's cluster proxy, and the hub itself on request. */
-import { Cluster } from "../../api/index.ts";
+import { Cluster, HUB } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { eachObject, find, resourcePath } from "../../client/index.ts";
@@ -18,8 +18,6 @@ export interface Place {
   readonly serves?: string;
 }
 
-/** The CLUSTER of the hub's own objects. */
-export const HUB = "hub";
 const PAGE = 500;
 
 export const clusterFlags = {

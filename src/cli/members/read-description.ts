@@ -1,5 +1,5 @@
 /** Reads one object across the fleet: on the hub, its binding, on members, and its events. */
-import { bindingName, ClusterResourceBinding, ResourceBinding } from "../../api/index.ts";
+import { bindingName, ClusterResourceBinding, ResourceBinding, HUB } from "../../api/index.ts";
 import type { Kind } from "../../api/index.ts";
 import { FlotillaError, UsageError } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
@@ -168,7 +168,7 @@ async function readBinding(
   const bindings =
     namespace === undefined ? (ClusterResourceBinding as unknown as Kind<ResourceBinding>) : ResourceBinding;
   try {
-    return await find(client, bindings, { cluster: "hub", namespace, name: bindingName(kind, name) }, { signal });
+    return await find(client, bindings, { cluster: HUB, namespace, name: bindingName(kind, name) }, { signal });
   } catch (error) {
     if (isForbidden(error)) return undefined;
     throw error;

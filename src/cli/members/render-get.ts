@@ -1,4 +1,5 @@
 /** Renders objects of many clusters as text: a section for each type, with a CLUSTER column. Pure. */
+import { CACHED_FROM_CLUSTER } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { fitColumns } from "./fit-columns.ts";
 import { objectOf } from "./json-parts.ts";
@@ -27,9 +28,6 @@ export interface TableStyle {
   showLabels: boolean;
   noHeaders: boolean;
 }
-
-/** Karmada's annotation for the cluster that an object was read from. */
-export const CLUSTER_ANNOTATION = "resource.karmada.io/cached-from-cluster";
 
 /** The non-empty sections, separated by empty lines, and the number of columns that do not fit the terminal. */
 export function renderSections(
@@ -109,7 +107,7 @@ export function marked(object: JsonObject, cluster: string): JsonObject {
   const metadata = objectOf(object["metadata"]);
   return {
     ...object,
-    metadata: { ...metadata, annotations: { ...objectOf(metadata["annotations"]), [CLUSTER_ANNOTATION]: cluster } },
+    metadata: { ...metadata, annotations: { ...objectOf(metadata["annotations"]), [CACHED_FROM_CLUSTER]: cluster } },
   };
 }
 

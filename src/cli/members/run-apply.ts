@@ -3,7 +3,7 @@
  * namespaces and CRDs that other manifests need come first, with their own plan: without them the hub cannot dry-run
  * the others.
  */
-import { CustomResourceDefinition, Namespace } from "../../api/index.ts";
+import { CustomResourceDefinition, Namespace, HUB } from "../../api/index.ts";
 import { FlotillaError, isObject, messageOf, UsageError } from "../../base/index.ts";
 import type { Json, JsonObject } from "../../base/index.ts";
 import { find } from "../../client/index.ts";
@@ -180,7 +180,7 @@ async function isThere(client: Client, manifest: JsonObject, signal: AbortSignal
     (await find(
       client,
       kind as typeof Namespace,
-      { cluster: "hub", name: textOf(metadataOf(manifest)["name"]) },
+      { cluster: HUB, name: textOf(metadataOf(manifest)["name"]) },
       { signal },
     )) !== undefined
   );

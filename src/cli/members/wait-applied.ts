@@ -9,13 +9,14 @@ import {
   ManifestWork,
   ManifestWorkReplicaSet,
   ResourceBinding,
+  HUB,
+  TEMPLATE_GENERATION,
 } from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { FlotillaError, sleep } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { createKindResolver, find } from "../../client/index.ts";
 import type { Client, KindResolver } from "../../client/index.ts";
-import { TEMPLATE_GENERATION } from "../../interpreter/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { findCondition } from "../../machinery/index.ts";
 import { ask } from "./ask.ts";
@@ -54,7 +55,7 @@ const MAX_LISTED = 5;
 export async function waitUntilApplied(resources: readonly Template[], tools: WaitTools): Promise<void> {
   const { asking, timeoutMs, progress, onDone } = tools;
   const untilMs = asking.clock.now() + timeoutMs;
-  const kinds = createKindResolver({ client: tools.client, cluster: "hub" });
+  const kinds = createKindResolver({ client: tools.client, cluster: HUB });
   const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
   const done = new Set<string>();
   for (;;) {
@@ -110,10 +111,10 @@ async function progressOf(
   const object = await find(
     client,
     kind,
-    { cluster: "hub", namespace: namespace || undefined, name },
+    { cluster: HUB, namespace: namespace || undefined, name },
     { signal: asking.signal },
   );
-  if (!object) return [{ cluster: "hub", reason: "it was deleted in the meantime" }];
+  if (!object) return [{ cluster: HUB, reason: "it was deleted in the meantime" }];
   if (isCarrier(resource))
     return [{ cluster: isOf(ManifestWork, resource) ? (namespace ?? "") : "its clusters", ...carrierReason(object) }];
   return templateProgress(object, tools, discovery);
@@ -162,14 +163,14 @@ async function templateProgress(
   const binding = await find(
     client,
     bindings,
-    { cluster: "hub", namespace: namespace || undefined, name: bindingName(template.kind, name) },
+    { cluster: HUB, namespace: namespace || undefined, name: bindingName(template.kind, name) },
     { signal: asking.signal },
   );
   const targets = binding?.spec.clusters ?? [];
   if (!binding || targets.length === 0 || binding.status?.schedulerObservedGeneration !== binding.metadata.generation) {
     return [
       {
-        cluster: "hub",
+        cluster: HUB,
         reason: findCondition(binding?.status?.conditions, "Scheduled")?.message || "it is not scheduled yet",
       },
     ];
@@ -190,10 +191,7 @@ async function templateProgress(
   // A fleet-wide release proceeds in steps, and every step looks healthy on its members.
   return (await interpreter.health(template)) === "Healthy"
     ? stands
-    : [
-        ...stands,
-        { cluster: "hub", reason: "its members are healthy, but the hub has not aggregated their status yet" },
-      ];
+    : [...stands, { cluster: HUB, reason: "its members are healthy, but the hub has not aggregated their status yet" }];
 }
 
 /** Checks the member's own copy. */

@@ -1,4 +1,5 @@
 /** Finds the hub's kubeconfig: from the flags, the environment, or the data directory. */
+import { HUB } from "../../api/index.ts";
 import { UsageError } from "../../base/index.ts";
 import { defaultDataDirectory, kubeconfigPath } from "../data-directory.ts";
 
@@ -18,7 +19,7 @@ export function hubKubeconfig(
   const { kubeconfig, data } = flags;
   if (kubeconfig !== undefined) return kubeconfig;
   const named = environment["KUBECONFIG"];
-  if (data !== undefined || !named) return kubeconfigPath(data ?? defaultDataDirectory(environment), "hub");
+  if (data !== undefined || !named) return kubeconfigPath(data ?? defaultDataDirectory(environment), HUB);
   if (named.includes(":"))
     throw new UsageError("$KUBECONFIG names several files; specify the hub's with --kubeconfig FILE");
   return named;

@@ -1,15 +1,20 @@
 /**
  * The hub's objects of a member: its Cluster, and the Secrets with its credentials, which are deleted with the Cluster.
  */
-import { Cluster, CLUSTER_NAMESPACE, impersonationSecretName, Namespace, Secret } from "../../api/index.ts";
+import {
+  Cluster,
+  impersonationSecretName,
+  Namespace,
+  Secret,
+  HUB,
+  KARMADA_CLUSTER_NAMESPACE,
+  SYSTEM_LABELS,
+} from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
 import { find } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
 import { ensure } from "./member-account.ts";
-
-const HUB = "hub";
-const LABELS = { "karmada.io/system": "true" };
 
 export interface MemberRecord {
   name: string;
@@ -27,7 +32,7 @@ export interface MemberRecord {
   impersonatorToken: string;
 }
 
-export const secretsNamespace = CLUSTER_NAMESPACE;
+export const secretsNamespace = KARMADA_CLUSTER_NAMESPACE;
 
 /** The cluster that joins. */
 export type JoiningCluster = Pick<MemberRecord, "name" | "id" | "apiEndpoint" | "proxyUrl">;
@@ -98,7 +103,7 @@ export async function recordMember(
     client,
     Namespace,
     HUB,
-    { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels: LABELS } },
+    { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace, labels: SYSTEM_LABELS } },
     signal,
   );
   await keepSecret(client, namespace, name, { token, caBundle: ca }, signal);
@@ -158,7 +163,7 @@ async function keepSecret(
     await client.create(
       Secret,
       HUB,
-      { apiVersion: "v1", kind: "Secret", metadata: { namespace, name, labels: LABELS }, data },
+      { apiVersion: "v1", kind: "Secret", metadata: { namespace, name, labels: SYSTEM_LABELS }, data },
       { signal },
     );
 }

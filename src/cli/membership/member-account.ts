@@ -11,6 +11,10 @@ import {
   ServiceAccount,
   serviceAccountName,
   workName,
+  MANAGED_LABEL,
+  SYSTEM_LABEL,
+  WORK_NAME,
+  WORK_NAMESPACE,
 } from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { equalJson, FlotillaError, isObject, sleep } from "../../base/index.ts";
@@ -19,10 +23,8 @@ import { find } from "../../client/index.ts";
 import type { Client } from "../../client/index.ts";
 import { isNotFound } from "../../machinery/index.ts";
 
-const SYSTEM_LABEL = "karmada.io/system";
 const LABELS = { [SYSTEM_LABEL]: "true" };
-/** Objects that the hub may change on a member. */
-const MANAGED_LABEL = "karmada.io/managed";
+
 const GROUP = "rbac.authorization.k8s.io";
 const IMPERSONATOR = serviceAccountName("impersonator");
 
@@ -113,8 +115,8 @@ export async function createAccounts(
   // own.
   const labels = { ...LABELS, [MANAGED_LABEL]: "true" };
   const annotations = {
-    "work.karmada.io/namespace": executionNamespace(cluster),
-    "work.karmada.io/name": workName("ClusterRole", IMPERSONATOR, ""),
+    [WORK_NAMESPACE]: executionNamespace(cluster),
+    [WORK_NAME]: workName("ClusterRole", IMPERSONATOR, ""),
   };
   const shared = await ensure(
     client,

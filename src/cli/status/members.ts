@@ -1,6 +1,6 @@
 /** Builds one row per member, whichever registrations it has. Pure. */
 import type { Cluster, Lease, ManagedCluster } from "../../api/index.ts";
-import { CLUSTER_LEASE } from "../../api/index.ts";
+import { CLUSTER_LEASE, KARMADA_CLUSTER_NAMESPACE } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import {
   findCondition,
@@ -21,8 +21,6 @@ export interface MemberInput {
   nowMs: number;
 }
 
-/** The namespace of the leases of Karmada's agents, each named after its cluster. */
-export const KARMADA_LEASES = "karmada-cluster";
 const GIBIBYTE = 2 ** 30;
 
 export function summariseMembers({ clusters, managedClusters, leases, nowMs }: MemberInput): MemberStatus[] {
@@ -80,7 +78,7 @@ function lastRenewals(leases: readonly DeepReadonly<Lease>[]): Map<string, strin
   const heard = new Map<string, string>();
   for (const { metadata, spec } of leases) {
     const member =
-      metadata.namespace === KARMADA_LEASES
+      metadata.namespace === KARMADA_CLUSTER_NAMESPACE
         ? metadata.name
         : metadata.name === CLUSTER_LEASE
           ? metadata.namespace

@@ -12,6 +12,9 @@ import {
   OcmPlacement,
   ResourceBinding,
   Work,
+  HUB,
+  KARMADA_CLUSTER_NAMESPACE,
+  KARMADA_SYSTEM_NAMESPACE,
 } from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { FlotillaError } from "../../base/index.ts";
@@ -22,12 +25,12 @@ import { ApiError, isNotFound } from "../../machinery/index.ts";
 import { failedChecksOf, HUB_CHECKS_PATH } from "../hub-checks.ts";
 import { readText } from "../members/ask.ts";
 import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-status.ts";
-import { KARMADA_LEASES, summariseMembers } from "./members.ts";
+import { summariseMembers } from "./members.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
 import { summariseWorkload } from "./workloads.ts";
 
 /** The namespaces of Karmada's and Open Cluster Management's components on a hub. */
-const COMPONENT_NAMESPACES = ["karmada-system", OCM_HUB_NAMESPACE];
+const COMPONENT_NAMESPACES = [KARMADA_SYSTEM_NAMESPACE, OCM_HUB_NAMESPACE];
 
 export async function readStatus(
   client: Client,
@@ -50,7 +53,7 @@ export async function readStatus(
   ): Promise<number> {
     let count = 0;
     try {
-      for await (const object of eachObject(client, kind, { cluster: "hub", signal })) {
+      for await (const object of eachObject(client, kind, { cluster: HUB, signal })) {
         count += 1;
         see(object);
       }
@@ -108,7 +111,7 @@ export async function readStatus(
 /** The names of the hub's own failing checks. Empty if the user may not read them, or the server has none. */
 async function readFailedChecks(client: Client, signal: AbortSignal): Promise<string[]> {
   const { status, body } = await client.raw(
-    { method: "GET", path: HUB_CHECKS_PATH, cluster: "hub", headers: { accept: "text/plain" } },
+    { method: "GET", path: HUB_CHECKS_PATH, cluster: HUB, headers: { accept: "text/plain" } },
     signal,
   );
   const page = await readText(body);
@@ -122,7 +125,7 @@ async function readComponents(client: Client, signal: AbortSignal): Promise<Comp
   const found: ComponentsStatus[] = [];
   for (const namespace of COMPONENT_NAMESPACES) {
     try {
-      const deployments = await Array.fromAsync(eachObject(client, Deployment, { cluster: "hub", namespace, signal }));
+      const deployments = await Array.fromAsync(eachObject(client, Deployment, { cluster: HUB, namespace, signal }));
       const unready = deployments
         .filter(({ spec, status }) => (status?.readyReplicas ?? 0) < (spec.replicas ?? 1))
         .map(({ metadata }) => metadata.name);
@@ -137,9 +140,9 @@ async function readComponents(client: Client, signal: AbortSignal): Promise<Comp
 /** A user who may not read them still gets everything else. */
 async function readLeases(client: Client, signal: AbortSignal): Promise<DeepReadonly<Lease>[]> {
   const found: DeepReadonly<Lease>[] = [];
-  for (const where of [{ namespace: KARMADA_LEASES }, { fieldSelector: `metadata.name=${CLUSTER_LEASE}` }]) {
+  for (const where of [{ namespace: KARMADA_CLUSTER_NAMESPACE }, { fieldSelector: `metadata.name=${CLUSTER_LEASE}` }]) {
     try {
-      for await (const lease of eachObject(client, Lease, { cluster: "hub", ...where, signal })) found.push(lease);
+      for await (const lease of eachObject(client, Lease, { cluster: HUB, ...where, signal })) found.push(lease);
     } catch (error) {
       if (!isForbidden(error) && !isNotFound(error)) throw error;
     }

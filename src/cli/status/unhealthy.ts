@@ -1,4 +1,5 @@
 /** Collects unhealthy objects: counts of all, and details of the first ones. Objects are visited once and not kept. */
+import { BINDING_NAME, CLUSTER_BINDING_NAME } from "../../api/index.ts";
 import type { ManifestWork, ManifestWorkReplicaSet, OcmPlacement, ResourceBinding, Work } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { findCondition } from "../../machinery/index.ts";
@@ -31,7 +32,7 @@ const WITHHELD = "ClusterLabelsNotMatched";
 /** The prefix of every apply failure. */
 const APPLY_FAILED = "Failed to apply manifest: ";
 /** On a Work: the name of its binding. */
-const BINDING_NAMES = ["resourcebinding.karmada.io/name", "clusterresourcebinding.karmada.io/name"];
+const BINDING_NAMES = [BINDING_NAME, CLUSTER_BINDING_NAME];
 
 type Named = {
   readonly kind: string;

@@ -10,9 +10,10 @@ import {
   flotillaUser,
   kruiseKinds,
   logicalClusterAdmission,
+  HUB,
 } from "../../api/index.ts";
 import type { ConnectHandler } from "../../api/index.ts";
-import { createApiServer, HUB } from "../../apiserver/index.ts";
+import { createApiServer } from "../../apiserver/index.ts";
 import type { ApiServer, ApiServerOptions, CertificateAuthority } from "../../apiserver/index.ts";
 import { formatTime } from "../../base/index.ts";
 import type { Clock, Log, Random } from "../../base/index.ts";

@@ -1,12 +1,12 @@
 /**
  * `kubectl logs` for Karmada's components on the hub: the lines of the controllers in this process that do their work.
  */
+import { KARMADA_SYSTEM_NAMESPACE } from "../../api/index.ts";
 import type { Clock } from "../../base/index.ts";
 import {
   componentsAlone,
   createComponentLogs,
   KARMADA_CONTROLLER_MANAGER,
-  KARMADA_NAMESPACE,
   KARMADA_SCHEDULER,
 } from "../../simulation/index.ts";
 import type { ComponentLogs } from "../../simulation/index.ts";
@@ -25,5 +25,5 @@ const componentOf = (controller: string): string | undefined =>
 
 export function createKarmadaLogs(clock: Clock): KarmadaLogs {
   const logs = createComponentLogs({ clock, componentOf });
-  return { keep: logs.keep, hubRuntime: componentsAlone(logs, KARMADA_NAMESPACE) };
+  return { keep: logs.keep, hubRuntime: componentsAlone(logs, KARMADA_SYSTEM_NAMESPACE) };
 }

@@ -24,14 +24,15 @@ import {
   ocmHubKinds,
   ocmMemberKinds,
   systemPriorityClasses,
+  HUB,
+  KARMADA_CLUSTER_NAMESPACE,
+  KARMADA_SYSTEM_NAMESPACE,
 } from "../../api/index.ts";
 import type { ConnectHandler, Kind, KubernetesObject, Namespace } from "../../api/index.ts";
-import { HUB } from "../../apiserver/index.ts";
 import type { Profile } from "../../apiserver/index.ts";
 import { methodNotAllowed, pathNotFound } from "../../machinery/index.ts";
 import {
   clusterManagerLayer,
-  KARMADA_NAMESPACE,
   karmadaLayer,
   klusterletLayer,
   kruiseLayer,
@@ -163,7 +164,13 @@ export function createProfiles({
       ],
       // The administrator's certificate and token both have the user `admin`.
       objects: [
-        ...namespaces(...CLUSTER_NAMESPACES, KARMADA_NAMESPACE, "karmada-cluster", OCM_NAMESPACE, OCM_HUB_NAMESPACE),
+        ...namespaces(
+          ...CLUSTER_NAMESPACES,
+          KARMADA_SYSTEM_NAMESPACE,
+          KARMADA_CLUSTER_NAMESPACE,
+          OCM_NAMESPACE,
+          OCM_HUB_NAMESPACE,
+        ),
         ...karmadaLayer({ nowMs }),
         ...clusterManagerLayer({ nowMs }),
         ...apiServer,

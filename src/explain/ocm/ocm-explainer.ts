@@ -14,11 +14,14 @@ import {
   PLACEMENT_LABEL,
   PlacementDecision,
   REPLICA_SET_LABEL,
+  CLUSTER_POLICY_NAME,
+  POLICY_NAME,
+  POLICY_NAMESPACE,
 } from "../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../api/index.ts";
 import { formatTime, type Clock, type DeepReadonly } from "../../base/index.ts";
 import { decidedBy, ownerValue, type PlacementSources, type Verdict } from "../../ocm/index.ts";
-import { wellKnown, type PlanningViews } from "../../propagation/index.ts";
+import { type PlanningViews } from "../../propagation/index.ts";
 import type { Informers } from "../../runtime/index.ts";
 import { EXPLAIN_API_VERSION, type Explanation } from "../explanation.ts";
 import { findDeliveringWorks, type DeliveredObject } from "./delivering-works.ts";
@@ -102,8 +105,8 @@ export function createOcmExplainer({
     )
       return undefined;
     const { annotations = {} } = binding.metadata;
-    const [policy, clusterPolicy] = [annotations[wellKnown.POLICY_NAME], annotations[wellKnown.CLUSTER_POLICY_NAME]];
-    if (policy !== undefined) return `PropagationPolicy ${annotations[wellKnown.POLICY_NAMESPACE] ?? ""}/${policy}`;
+    const [policy, clusterPolicy] = [annotations[POLICY_NAME], annotations[CLUSTER_POLICY_NAME]];
+    if (policy !== undefined) return `PropagationPolicy ${annotations[POLICY_NAMESPACE] ?? ""}/${policy}`;
     return clusterPolicy === undefined
       ? `${binding.kind} ${namespace ? `${namespace}/` : ""}${key.name}`
       : `ClusterPropagationPolicy ${clusterPolicy}`;

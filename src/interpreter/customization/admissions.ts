@@ -6,7 +6,7 @@ import { ResourceInterpreterCustomization } from "../../api/index.ts";
 import type { Admission, AnyAdmission, ClusterReader } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import { invalid } from "../../machinery/index.ts";
+import { field, invalid } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { checkCustomization } from "./check.ts";
 import type { CustomizationFindings } from "./check.ts";
@@ -57,12 +57,12 @@ export function findConflicts(customization: Customization, others: readonly Cus
     ({ metadata, spec: { target } }) =>
       metadata.name !== name && target.apiVersion === apiVersion && target.kind === targetKind,
   );
-  return CUSTOMIZATION_RULES.flatMap(({ field, operation }) => {
-    if (operation === "InterpretDependency" || scriptOf(customization, field) === undefined) return [];
-    const rival = rivals.find((other) => scriptOf(other, field) !== undefined);
+  return CUSTOMIZATION_RULES.flatMap(({ field: rule, operation }) => {
+    if (operation === "InterpretDependency" || scriptOf(customization, rule) === undefined) return [];
+    const rival = rivals.find((other) => scriptOf(other, rule) !== undefined);
     if (!rival) return [];
     const why = `conflicting with InterpreterOperation(${operation}) of existing ResourceInterpreterCustomization(${rival.metadata.name})`;
-    return [{ type: "Forbidden", field: `spec.customizations.${field}`, message: `Forbidden: ${why}` }];
+    return [field.forbidden(`spec.customizations.${rule}`, why)];
   });
 }
 

@@ -1,6 +1,6 @@
 /** Finds errors and warnings in a customization: every script is compiled, loaded and inspected. Pure. */
 import { FlotillaError } from "../../base/index.ts";
-import type { FieldError } from "../../machinery/index.ts";
+import { field, type FieldError } from "../../machinery/index.ts";
 import { compileKubeScript, DEFAULT_BUDGET, LuaSyntaxError } from "../lua/index.ts";
 import type { LuaBudget } from "../lua/index.ts";
 import { inspectScript } from "./inspect-script.ts";
@@ -25,25 +25,19 @@ export function checkCustomization(customization: Customization): CustomizationF
 }
 
 function checkTarget({ spec: { target } }: Customization): FieldError[] {
-  return (["apiVersion", "kind"] as const).flatMap((field) =>
-    target[field] === ""
-      ? [{ type: "Required" as const, field: `spec.target.${field}`, message: "Required value" }]
-      : [],
+  return (["apiVersion", "kind"] as const).flatMap((name) =>
+    target[name] === "" ? [field.required(`spec.target.${name}`)] : [],
   );
 }
 
 function checkScript(
   { errors, warnings }: CustomizationFindings,
-  { field, operation, functionName }: CustomizationRule,
+  { field: name, operation, functionName }: CustomizationRule,
   source: string,
 ): void {
-  const at = `spec.customizations.${field}.luaScript`;
+  const at = `spec.customizations.${name}.luaScript`;
   const refuse = (why: string): void =>
-    void errors.push({
-      type: "Invalid",
-      field: at,
-      message: `Invalid value: InterpreterOperation(${operation}) Lua script error: ${why}`,
-    });
+    void errors.push(field.invalid(at, field.noValue, `InterpreterOperation(${operation}) Lua script error: ${why}`));
   const problem = loadProblem(source, functionName);
   if (problem !== undefined) return refuse(problem);
   const { disabledCalls, shadowed, assigned, absent, bareReturns } = inspectScript(source, functionName);

@@ -7,6 +7,7 @@
  */
 import { equalJson, isObject, setOwn } from "../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
+import { field } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { parseFieldPath } from "./field-path.ts";
 import type { FieldPath } from "./field-path.ts";
@@ -39,12 +40,12 @@ export function convertShorthand(rules: Rules, stored: Rules = {}): Converted {
   const made = new Map<string, string>();
   for (const [name, rule] of Object.entries(rules)) {
     const canonical = ALIASES.get(name) ?? name;
-    const usesPaths =
-      isObject(rule) && isPathRule(canonical) && PATH_FIELDS.some((field) => Object.hasOwn(rule, field));
+    const usesPaths = isObject(rule) && isPathRule(canonical) && PATH_FIELDS.some((each) => Object.hasOwn(rule, each));
     if (canonical === name && !usesPaths) continue;
     const other = made.get(canonical);
     made.set(canonical, name);
-    if (other !== undefined) converted.errors.push(refused(`${AT}.${name}`, `duplicates ${other}; keep one of them`));
+    if (other !== undefined)
+      converted.errors.push(field.forbidden(`${AT}.${name}`, `duplicates ${other}; keep one of them`));
     else
       convertRule(converted, {
         name,
@@ -69,7 +70,9 @@ interface Written {
 function convertRule(converted: Converted, { name, canonical, rule, usesPaths, before }: Written): void {
   const { [name]: _, ...others } = converted.rules;
   if (name !== canonical && Object.hasOwn(others, canonical) && !equalJson(others[canonical], before)) {
-    converted.errors.push(refused(`${AT}.${name}`, `shorthand for ${canonical}, which is also set; keep one of them`));
+    converted.errors.push(
+      field.forbidden(`${AT}.${name}`, `shorthand for ${canonical}, which is also set; keep one of them`),
+    );
     return;
   }
   const script = usesPaths ? scriptOfPaths(converted, name, canonical, rule as Rules, before) : undefined;
@@ -78,9 +81,9 @@ function convertRule(converted: Converted, { name, canonical, rule, usesPaths, b
   setOwn(next, canonical, script ?? rule);
   converted.rules = next;
   const functionName = CUSTOMIZATION_RULES.find(({ field }) => field === canonical)?.functionName;
-  const field = usesPaths ? `.${PATH_FIELDS.find((each) => Object.hasOwn(rule as Rules, each))}` : "";
+  const pathField = usesPaths ? `.${PATH_FIELDS.find((each) => Object.hasOwn(rule as Rules, each))}` : "";
   const form = usesPaths ? `${canonical}.luaScript with a function ${functionName}` : canonical;
-  converted.warnings.push(`${AT}.${name}${field} is shorthand; it is stored in the canonical form, ${AT}.${form}`);
+  converted.warnings.push(`${AT}.${name}${pathField} is shorthand; it is stored in the canonical form, ${AT}.${form}`);
 }
 
 /** The rule with a script instead of its paths; returns undefined after recording errors. */
@@ -94,34 +97,34 @@ function scriptOfPaths(
   const { jsonPath, jsonPaths, luaScript, ...unknown } = rule;
   const at = `${AT}.${name}`;
   if (jsonPath !== undefined && jsonPaths !== undefined)
-    return note(errors, refused(`${at}.jsonPath`, "jsonPaths is also set; keep one of them"));
+    return note(errors, field.forbidden(`${at}.jsonPath`, "jsonPaths is also set; keep one of them"));
   // If the name is canonical, the script generated from an earlier path is still present.
   if (luaScript !== undefined && !(isObject(before) && before["luaScript"] === luaScript))
-    return note(errors, refused(`${at}.luaScript`, "a rule has either a script or a path"));
-  const field = jsonPath === undefined ? "jsonPaths" : "jsonPath";
+    return note(errors, field.forbidden(`${at}.luaScript`, "a rule has either a script or a path"));
+  const pathField = jsonPath === undefined ? "jsonPaths" : "jsonPath";
   const texts = jsonPath === undefined ? jsonPaths : [jsonPath];
   const limit = maxPathsOf(canonical);
   if (!Array.isArray(texts) || texts.length < 1 || texts.length > limit)
     return note(
       errors,
-      wrongPath(
-        `${at}.${field}`,
+      invalidPath(
+        `${at}.${pathField}`,
         texts,
         limit === 1 ? "must be a single path" : `must be a list of 1 to ${limit} paths`,
       ),
     );
   const paths: FieldPath[] = [];
   for (const [index, text] of texts.entries()) {
-    const place = field === "jsonPath" ? `${at}.jsonPath` : `${at}.jsonPaths[${index}]`;
+    const place = pathField === "jsonPath" ? `${at}.jsonPath` : `${at}.jsonPaths[${index}]`;
     const path = typeof text === "string" ? parseFieldPath(text) : undefined;
     const problem = path
       ? pathProblem(canonical, path)
       : "must be a path of names and list indexes, such as .spec.replicas or .metadata.annotations['example.com/size']";
     if (path && problem === undefined) paths.push(path);
-    else errors.push(wrongPath(place, text, problem ?? ""));
+    else errors.push(invalidPath(place, text, problem ?? ""));
   }
   if (paths.length < texts.length) return undefined;
-  return { luaScript: pathScript(canonical, `${name}.${field}`, paths), ...(unknown as JsonObject) };
+  return { luaScript: pathScript(canonical, `${name}.${pathField}`, paths), ...(unknown as JsonObject) };
 }
 
 /** Checks whether a rule may use a path; returns undefined if it may. */
@@ -141,18 +144,9 @@ function pathProblem(rule: PathRule, path: FieldPath): string | undefined {
   return isIdentity ? "must not be part of the object's identity" : undefined;
 }
 
-const refused = (field: string, why: string): FieldError => ({
-  type: "Forbidden",
-  field,
-  message: `Forbidden: ${why}`,
-});
-
 const SHOWN_CHARACTERS = 200;
-const wrongPath = (field: string, value: unknown, detail: string): FieldError => ({
-  type: "Invalid",
-  field,
-  message: `Invalid value: ${(JSON.stringify(value) ?? "null").slice(0, SHOWN_CHARACTERS)}: ${detail}`,
-});
+const invalidPath = (at: string, value: unknown, detail: string): FieldError =>
+  field.invalid(at, field.shown((JSON.stringify(value) ?? "null").slice(0, SHOWN_CHARACTERS)), detail);
 
 function note(errors: FieldError[], error: FieldError): undefined {
   errors.push(error);

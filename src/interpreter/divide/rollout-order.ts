@@ -6,14 +6,12 @@
  * - `flotilla.dev/rollout-order: canary`: first the clusters that `flotilla.dev/canary-clusters` names, one after
  * another in the order of the targets, then all others in proportion.
  */
+import { CANARY_CLUSTERS, ROLLOUT_ORDER } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { DivideError } from "./divide-error.ts";
 import type { Share } from "../kind-interpreter.ts";
 import type { UpdateOrder } from "./split-partition.ts";
-
-export const ROLLOUT_ORDER = "flotilla.dev/rollout-order";
-export const CANARY_CLUSTERS = "flotilla.dev/canary-clusters";
 
 type Annotated = DeepReadonly<KubernetesObject>;
 

@@ -1,14 +1,9 @@
 /** Whether the numbers in an object's spec count the pods of the fleet or those of each cluster. */
+import { PARTITION_SCOPE } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { DivideError } from "./divide-error.ts";
 import type { Share } from "../kind-interpreter.ts";
-
-/**
- * With the value `cluster`, a partition, budgets, ordinals and subsets are copied unchanged and count in each cluster
- * separately. `fleet` is the default.
- */
-export const PARTITION_SCOPE = "flotilla.dev/partition-scope";
 
 /** Throws DivideError for an unknown value. */
 export function countsPerCluster({ kind, metadata }: DeepReadonly<KubernetesObject>): boolean {

@@ -1,4 +1,5 @@
 /** Deployment, with Karmada's rules. */
+import { RETAIN_REPLICAS } from "../../api/index.ts";
 import type { KindInterpreter } from "../kind-interpreter.ts";
 import { aggregateCounters, reflectCounters } from "../replica-status.ts";
 import {
@@ -10,8 +11,6 @@ import {
   type Workload,
 } from "../workload.ts";
 
-/** On a template: leaves the replicas of an existing copy to the member, for example to its HorizontalPodAutoscaler. */
-const RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas";
 const FIELDS = {
   nonZero: ["replicas", "readyReplicas", "updatedReplicas", "availableReplicas", "unavailableReplicas"],
   kept: ["conditions", "collisionCount", "terminatingReplicas"],

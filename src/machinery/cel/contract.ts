@@ -6,7 +6,7 @@
  * it.
  */
 import type { JsonObject } from "../../base/index.ts";
-import type { FieldError } from "../status.ts";
+import type { FieldError } from "../field.ts";
 import type { Row } from "./functions.ts";
 import type { CelType } from "./types.ts";
 import type { CelError, CelValue } from "./values.ts";

@@ -3,7 +3,7 @@
  * could cost too much, alone or all together.
  */
 import type { Schema } from "../schema.ts";
-import type { FieldError } from "../status.ts";
+import { field, type FieldError } from "../field.ts";
 import type { ValidationRuleErrors } from "./contract.ts";
 import { escapeName } from "./escaping.ts";
 import { validFieldPath } from "./field-paths.ts";
@@ -155,12 +155,12 @@ class RuleCheck {
     const type = this.typeOf(place);
     const at = `${place.path}.x-kubernetes-validations`;
     if (!type) {
-      this.celErrors.push({
-        type: "Internal",
-        field: at,
-        message:
-          "Internal error: internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations",
-      });
+      this.celErrors.push(
+        field.internal(
+          at,
+          "internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations",
+        ),
+      );
       return;
     }
     const cardinality = place.cardinality ?? Math.floor(MAX_REQUEST_BYTES / ((type.minSerializedSize ?? 0) + 1));
@@ -171,28 +171,28 @@ class RuleCheck {
   private judge(compiled: CompiledRule, at: string, cardinality: number, uncorrelated: string | undefined): void {
     const { rule, program, error, message, messageError, usesOldSelf } = compiled;
     this.observe("estimated rule cost", `${at}.rule`, Math.min(MAX, (program?.cost.max ?? 0) * cardinality));
-    if (error !== undefined) this.celErrors.push(invalid(`${at}.rule`, shownRule(rule), error));
+    if (error !== undefined) this.celErrors.push(field.invalid(`${at}.rule`, field.shown(shownRule(rule)), error));
     if (messageError !== undefined)
-      this.celErrors.push(invalid(`${at}.messageExpression`, shownRule(rule), messageError));
+      this.celErrors.push(field.invalid(`${at}.messageExpression`, field.shown(shownRule(rule)), messageError));
     if (message) this.observe("estimated messageExpression cost", `${at}.messageExpression`, message.cost.max);
     if (usesOldSelf) {
       if (uncorrelated !== undefined)
         this.celErrors.push(
-          invalid(
+          field.invalid(
             `${at}.rule`,
-            JSON.stringify(rule.rule),
+            rule.rule,
             `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated}`,
           ),
         );
     } else if (rule.optionalOldSelf !== undefined)
       this.celErrors.push(
-        invalid(`${at}.optionalOldSelf`, String(rule.optionalOldSelf), "may not be set if oldSelf is not used in rule"),
+        field.invalid(`${at}.optionalOldSelf`, rule.optionalOldSelf, "may not be set if oldSelf is not used in rule"),
       );
   }
 
   private observe(what: string, path: string, cost: number): void {
     if (this.options.suppressRuleCost !== true && cost > MAX_RULE_COST)
-      this.celErrors.push(forbidden(path, tooCostly(what, cost, MAX_RULE_COST)));
+      this.celErrors.push(field.forbidden(path, tooCostly(what, cost, MAX_RULE_COST)));
     this.sum = Math.min(MAX, this.sum + cost);
     if (cost < MAX_SCHEMA_COST / 100) return;
     this.expensive.push({ path, cost });
@@ -203,11 +203,14 @@ class RuleCheck {
   totalErrors(): FieldError[] {
     if (this.sum <= MAX_SCHEMA_COST) return [];
     const named = this.expensive.map(({ path }) =>
-      forbidden(path, "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"),
+      field.forbidden(
+        path,
+        "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema",
+      ),
     );
     return [
       ...named,
-      forbidden(
+      field.forbidden(
         this.options.path,
         tooCostly(
           "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema",
@@ -237,47 +240,26 @@ function ruleErrors(
   schema: Schema,
 ): FieldError[] {
   const errors: FieldError[] = [];
-  if (rule.trim() === "") errors.push(required(`${at}.rule`, "rule is not specified"));
+  if (rule.trim() === "") errors.push(field.required(`${at}.rule`, "rule is not specified"));
   else if (message !== "" && message.trim() === "")
-    errors.push(invalid(`${at}.message`, JSON.stringify(message), "must be non-empty if specified"));
+    errors.push(field.invalid(`${at}.message`, message, "must be non-empty if specified"));
   else if (hasLineBreak(message.trim()))
-    errors.push(invalid(`${at}.message`, JSON.stringify(message), "must not contain line breaks"));
+    errors.push(field.invalid(`${at}.message`, message, "must not contain line breaks"));
   else if (hasLineBreak(rule.trim()) && message.trim() === "")
-    errors.push(required(`${at}.message`, "message must be specified if rule contains line breaks"));
+    errors.push(field.required(`${at}.message`, "message must be specified if rule contains line breaks"));
   if (messageExpression !== "" && messageExpression.trim() === "")
-    errors.push(required(`${at}.messageExpression`, "messageExpression must be non-empty if specified"));
+    errors.push(field.required(`${at}.messageExpression`, "messageExpression must be non-empty if specified"));
   if (reason !== undefined && !REASONS.includes(reason)) {
-    errors.push({
-      type: "NotSupported",
-      field: `${at}.reason`,
-      message: `Unsupported value: ${JSON.stringify(reason)}: supported values: ${REASONS.map((known) => JSON.stringify(known)).join(", ")}`,
-    });
+    errors.push(field.notSupported(`${at}.reason`, reason, REASONS));
   }
   if (fieldPath === "") return errors;
   if (fieldPath.trim() === "")
-    errors.push(invalid(`${at}.fieldPath`, JSON.stringify(fieldPath), "must be non-empty if specified"));
-  if (hasLineBreak(fieldPath))
-    errors.push(invalid(`${at}.fieldPath`, JSON.stringify(fieldPath), "must not contain line breaks"));
+    errors.push(field.invalid(`${at}.fieldPath`, fieldPath, "must be non-empty if specified"));
+  if (hasLineBreak(fieldPath)) errors.push(field.invalid(`${at}.fieldPath`, fieldPath, "must not contain line breaks"));
   if (!validFieldPath(fieldPath, schema))
-    errors.push(invalid(`${at}.fieldPath`, JSON.stringify(fieldPath), "must be a valid path"));
+    errors.push(field.invalid(`${at}.fieldPath`, fieldPath, "must be a valid path"));
   return errors;
 }
-
-const invalid = (field: string, value: string, detail: string): FieldError => ({
-  type: "Invalid",
-  field,
-  message: `Invalid value: ${value}: ${detail}`,
-});
-const required = (field: string, detail: string): FieldError => ({
-  type: "Required",
-  field,
-  message: `Required value: ${detail}`,
-});
-const forbidden = (field: string, detail: string): FieldError => ({
-  type: "Forbidden",
-  field,
-  message: `Forbidden: ${detail}`,
-});
 
 /** The rule with all its fields, as Go marshals it to JSON. */
 function shownRule({

@@ -1,6 +1,6 @@
 /** Runs the rules of one location on one value and reports failures in the API server's wording. */
 import type { Json } from "../../base/index.ts";
-import type { FieldError } from "../status.ts";
+import { field, type FieldError } from "../field.ts";
 import type { CelBudget, CelProgram } from "./contract.ts";
 import type { Correlation } from "./correlation.ts";
 import { COST_ERROR } from "./frame.ts";
@@ -144,31 +144,20 @@ export class RuleRunner {
 const fieldOf = (path: string): string => (path === "" ? "<nil>" : path);
 
 /** Shown instead of the value, which may be large: the type of the location. */
-const invalid = (path: string, type: string, detail: string): FieldError => ({
-  type: "Invalid",
-  field: fieldOf(path),
-  message: `Invalid value: ${JSON.stringify(type)}: ${detail}`,
-});
+const invalid = (path: string, type: string, detail: string): FieldError => field.invalid(fieldOf(path), type, detail);
 
 /** `value` is absent where it is not shown. */
 function refusal(reason: string | undefined, path: string, value: Json | undefined, detail: string): FieldError {
-  const field = fieldOf(path);
+  const at = fieldOf(path);
+  const shown = value === undefined ? field.noValue : value;
   switch (reason) {
     case "FieldValueForbidden":
-      return { type: "Forbidden", field, message: `Forbidden: ${detail}` };
+      return field.forbidden(at, detail);
     case "FieldValueRequired":
-      return { type: "Required", field, message: `Required value: ${detail}` };
+      return field.required(at, detail);
     case "FieldValueDuplicate":
-      return {
-        type: "Duplicate",
-        field,
-        message: `Duplicate value${value === undefined ? "" : `: ${JSON.stringify(value)}`}`,
-      };
+      return field.duplicate(at, shown);
     default:
-      return {
-        type: "Invalid",
-        field,
-        message: `Invalid value${value === undefined ? "" : `: ${JSON.stringify(value)}`}: ${detail}`,
-      };
+      return field.invalid(at, shown, detail);
   }
 }

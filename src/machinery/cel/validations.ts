@@ -7,7 +7,7 @@
  */
 import { isObject, type Json, type JsonObject } from "../../base/index.ts";
 import type { Schema } from "../schema.ts";
-import type { FieldError } from "../status.ts";
+import type { FieldError } from "../field.ts";
 import type { CelBudget, CompiledValidations, ValidationOutcome } from "./contract.ts";
 import { Correlation, counterpartsIn } from "./correlation.ts";
 import { escapeName } from "./escaping.ts";

@@ -1,14 +1,18 @@
 /** Builds the missing registration of a member. Pure. */
-import { Cluster, ManagedCluster, REACHED_BY_HUB_ANNOTATION, UNREACHABLE_TAINT } from "../../api/index.ts";
+import {
+  Cluster,
+  ManagedCluster,
+  REACHED_BY_HUB_ANNOTATION,
+  UNREACHABLE_TAINT,
+  CLUSTER_FINALIZER,
+  CLUSTER_NOT_READY_TAINT,
+} from "../../api/index.ts";
 import type { ClientConfig } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { isConditionTrue } from "../../machinery/index.ts";
 import { AGREEMENT_ANNOTATION, agreementText, mergeRegistrations, NOTHING_AGREED } from "./merge-registrations.ts";
 import { ID_CLAIM, PLATFORM_CLAIM, REGION_CLAIM } from "./plan-claims.ts";
 
-/** As Karmada's tools and controllers spell them. */
-const NOT_READY_TAINT = "cluster.karmada.io/not-ready";
-const CLUSTER_FINALIZER = "karmada.io/cluster-controller";
 const LEASE_SECONDS = 60;
 
 /**
@@ -59,7 +63,7 @@ export function planCluster(managed: DeepReadonly<ManagedCluster>): DeepReadonly
       apiEndpoint: url || undefined,
       provider: platform && platform !== "Other" ? platform : undefined,
       region: region || undefined,
-      taints: [{ key: NOT_READY_TAINT, effect: "NoSchedule" }],
+      taints: [{ key: CLUSTER_NOT_READY_TAINT, effect: "NoSchedule" }],
     },
   };
   const { cluster } = mergeRegistrations(bare, managed, NOTHING_AGREED);

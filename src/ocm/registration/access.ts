@@ -10,6 +10,7 @@ import {
   MANIFEST_WORK_FINALIZER,
   REGISTER_GROUP,
   WORK_GROUP,
+  SKIP_NAMESPACE,
 } from "../../api/index.ts";
 import type { ClusterRole, ClusterRoleBinding, Namespace, RoleBinding } from "../../api/index.ts";
 
@@ -18,8 +19,6 @@ const RBAC_GROUP = "rbac.authorization.k8s.io";
 const ADDON_GROUP = "addon.open-cluster-management.io";
 const REGISTRATION_ROLE = "open-cluster-management:managedcluster:registration";
 const WORK_ROLE = "open-cluster-management:managedcluster:work";
-/** Karmada's label for a namespace that is not propagated. */
-const STAYS_ON_HUB_LABEL = "namespace.karmada.io/skip-auto-propagation";
 
 /** The name of a cluster's ClusterRole and ClusterRoleBinding. */
 export const clusterRoleName = (cluster: string): string => `open-cluster-management:managedcluster:${cluster}`;
@@ -33,7 +32,7 @@ const labelsOf = (cluster: string): Record<string, string> => ({ [CLUSTER_NAME_L
 export const clusterNamespace = (cluster: string): Namespace => ({
   apiVersion: "v1",
   kind: "Namespace",
-  metadata: { name: cluster, labels: { ...labelsOf(cluster), [STAYS_ON_HUB_LABEL]: "true" } },
+  metadata: { name: cluster, labels: { ...labelsOf(cluster), [SKIP_NAMESPACE]: "true" } },
 });
 
 export function clusterRole(cluster: string, isAccepted: boolean): ClusterRole {

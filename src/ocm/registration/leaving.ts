@@ -11,6 +11,7 @@ import {
   ManagedCluster,
   MANIFEST_WORK_FINALIZER,
   ManifestWork,
+  FORCE_ANNOTATION,
 } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly } from "../../base/index.ts";
@@ -42,8 +43,6 @@ export interface Leaving {
   leave(cluster: Read, signal: AbortSignal): Promise<Result>;
 }
 
-/** On a ManagedCluster, as on a Cluster: the hub does not wait for the member; its workloads stay unchanged. */
-export const FORCE_ANNOTATION = "flotilla.dev/force-unjoin";
 const OWN_FINALIZERS: readonly string[] = [CLUSTER_RBAC_FINALIZER, CLUSTER_RESOURCES_FINALIZER];
 
 export function createLeaving({

@@ -10,7 +10,7 @@
  * A key is a needed object. Its binding is derived from the object and the bindings that currently need it, so a
  * deleted binding needs no finalizer.
  */
-import { bindingName, controllerOf, gvkOf, parseApiVersion } from "../../api/index.ts";
+import { bindingName, controllerOf, gvkOf, parseApiVersion, DEPENDED_BY_PREFIX, SHARED_WITH } from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { Client } from "../../client/index.ts";
@@ -21,7 +21,6 @@ import { clusterScope, namespacedScope, scopeIn, type BindingScope } from "../bi
 import { derivedNameProblem } from "../derived-names.ts";
 import { keyOfTemplate, type TemplateKey, type Templates } from "../templates.ts";
 import { resourceOf } from "../resource-of.ts";
-import { DEPENDED_BY_PREFIX, SHARED_WITH } from "../well-known.ts";
 import { planAttached, type AttachedPlan } from "./plan-attached.ts";
 import { needOf, placeOf, placesOf, referencesOf, refersTo } from "./references.ts";
 

@@ -5,14 +5,20 @@
  * is deleted, leaves no trace. An object that a policy propagates as well keeps its policy's binding, to which the
  * requirers are added.
  */
-import { bindingName, bindingReferenceKey, controllerReference } from "../../api/index.ts";
+import {
+  bindingName,
+  bindingReferenceKey,
+  controllerReference,
+  CLUSTER_POLICY_ID,
+  DEPENDED_BY_PREFIX,
+  LET_GO_FOR,
+  POLICY_ID,
+} from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
 import { equalJson, type DeepReadonly, type Json } from "../../base/index.ts";
 import { bindingId, scopeIn } from "../binding-scope.ts";
 import { leftGracefully } from "../targets.ts";
 import { planLetGo } from "../unmanaged.ts";
-import { CLUSTER_POLICY_ID, DEPENDED_BY_PREFIX, LET_GO_FOR, POLICY_ID } from "../well-known.ts";
-
 type Binding = DeepReadonly<ResourceBinding>;
 type Snapshot = NonNullable<ResourceBinding["spec"]["requiredBy"]>[number];
 

@@ -5,6 +5,7 @@
  * Writes: the annotation with the references, and the one that lists the clusters where the resource was released.
  * Before: match wrote the binding. After: `attach-controller.ts` propagates the needed objects.
  */
+import { DEPENDENCIES, UNMANAGED } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
@@ -16,7 +17,6 @@ import { defineForBindings } from "../define-for-bindings.ts";
 import type { ReportRuleFailure } from "../rule-failures.ts";
 import { RELIST_RETRY_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
-import { DEPENDENCIES, UNMANAGED } from "../well-known.ts";
 import { formatReferences, mayBeNeeded } from "./references.ts";
 
 export interface RecordDependencies {

@@ -2,14 +2,12 @@
  * The references of a binding's resource, by name or by labels, stored as JSON in an annotation that Karmada defines.
  * They are indexed by target, so that a change of an object leads to the bindings that need it.
  */
-import { parseApiVersion } from "../../api/index.ts";
+import { parseApiVersion, DEPENDENCIES, SHARED_WITH } from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
 import { isObject, type DeepReadonly } from "../../base/index.ts";
 import type { Dependency } from "../../interpreter/index.ts";
 import { compileLabelSelector } from "../label-selector.ts";
 import { isOwnNamespace, isTemplate, isTemplateGroup } from "../templates.ts";
-import { DEPENDENCIES, SHARED_WITH } from "../well-known.ts";
-
 export type Reference = DeepReadonly<Dependency>;
 
 /** No real resource has more references; an interpreter rule that returns more is wrong. */

@@ -4,37 +4,33 @@
 import { hash } from "node:crypto";
 import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
-import {
-  InterpretError,
-  KEPT_TEMPLATE,
-  prune,
-  takeKeptTemplate,
-  TEMPLATE_GENERATION,
-  withoutTimeToLive,
-} from "../../interpreter/index.ts";
+import { InterpretError, KEPT_TEMPLATE, prune, takeKeptTemplate, withoutTimeToLive } from "../../interpreter/index.ts";
 import type { Share } from "../../interpreter/index.ts";
-import { clusterNameOf, executionNamespace, workName } from "../../api/index.ts";
-import { MANAGED_LABEL } from "../../delivery/index.ts";
-import { findCondition } from "../../machinery/index.ts";
 import {
+  clusterNameOf,
+  executionNamespace,
+  workName,
   ANSWER_PENDING,
   APPLIED_CLUSTER_OVERRIDES,
   APPLIED_OVERRIDES,
   CONFLICT_RESOLUTION,
   DRIFT,
   MANAGED_ANNOTATIONS,
+  MANAGED_LABEL,
   MANAGED_LABELS,
   MEMBER_UNREACHABLE,
   NAMESPACE_LABEL,
   NO_ANSWER,
   SKIP_NAMESPACE,
+  TEMPLATE_GENERATION,
   TEMPLATE_UID,
   UNMANAGED,
   WORK_FINALIZER,
   WORK_ID,
   WORK_NAME,
   WORK_NAMESPACE,
-} from "../well-known.ts";
+} from "../../api/index.ts";
+import { findCondition } from "../../machinery/index.ts";
 import { bindingId, bindingRecord } from "../binding-scope.ts";
 import { withoutRecords, withRecordsOf } from "../propagation-bookkeeping.ts";
 import type { Rendered } from "../override/renderer.ts";

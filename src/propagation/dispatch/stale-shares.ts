@@ -7,8 +7,9 @@
  * room, when scheduling is suspended or when the policy was deleted, and other template changes must still reach the
  * members.
  */
+import { TEMPLATE_GENERATION } from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding, Work } from "../../api/index.ts";
-import { InterpretError, TEMPLATE_GENERATION } from "../../interpreter/index.ts";
+import { InterpretError } from "../../interpreter/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 

@@ -7,6 +7,7 @@
  * Before: failover, schedule or a user added a task, and schedule chose another cluster. After: dispatch deletes the
  * old Work.
  */
+import { MOVES } from "../../api/index.ts";
 import type { ResourceBinding } from "../../api/index.ts";
 import type { Clock, DeepReadonly, Json } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
@@ -17,7 +18,6 @@ import { defineForBindings } from "../define-for-bindings.ts";
 import { APPLICATION_FAILURE, placeInRow } from "../move-pauses.ts";
 import { moveOf, withMoves } from "../moves.ts";
 import { resourceOf } from "../resource-of.ts";
-import { MOVES } from "../well-known.ts";
 import { planEvictions, type EvictionsPlan } from "./plan-evictions.ts";
 
 export interface EvictionDependencies {

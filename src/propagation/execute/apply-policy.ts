@@ -1,11 +1,17 @@
 /** Decides how one manifest is delivered, from the annotations of the template and its policy. Pure. */
-import { convertsWithoutWebhook, CustomResourceDefinition, gvkOf } from "../../api/index.ts";
+import {
+  convertsWithoutWebhook,
+  CustomResourceDefinition,
+  gvkOf,
+  CONFLICT_RESOLUTION,
+  DRIFT,
+  RETAIN_REPLICAS,
+  UNMANAGED,
+} from "../../api/index.ts";
 import type { KubernetesObject, Work } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ApplyPolicy } from "../../delivery/index.ts";
 import { isUnmanagedOn } from "../unmanaged.ts";
-import { CONFLICT_RESOLUTION, DRIFT, RETAIN_REPLICAS, UNMANAGED } from "../well-known.ts";
-
 type Manifest = DeepReadonly<KubernetesObject>;
 
 /** The hub's field manager on members. */

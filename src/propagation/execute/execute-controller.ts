@@ -11,7 +11,7 @@
  * retried slowly, and at once when something relevant changes (`refusals.ts` there), anything else uses the queue's
  * backoff.
  */
-import { Cluster, clusterNameOf, Work } from "../../api/index.ts";
+import { Cluster, clusterNameOf, Work, WORK_FINALIZER } from "../../api/index.ts";
 import { equalJson, FlotillaError, formatTime, messageOf } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Random } from "../../base/index.ts";
 import { createRefusals, obstacleOf } from "../../delivery/index.ts";
@@ -25,7 +25,6 @@ import { manifestsOf, refOf, refsOf } from "../member-objects.ts";
 import type { DeliveryFor, MemberObjects } from "../member-objects.ts";
 import type { ExecutionMeter } from "../meter.ts";
 import { PROGRESS_DEBOUNCE_MS } from "../status-timing.ts";
-import { WORK_FINALIZER } from "../well-known.ts";
 import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
 import type { AutoscaledWorks } from "./autoscaled-works.ts";
 import { createDepartures, RECHECK_CONTENTS_MS } from "./departures.ts";

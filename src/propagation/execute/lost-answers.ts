@@ -3,9 +3,9 @@
  * regardless of later errors. The Work's condition records it, but the next reconcile may come before that write, so it
  * is also kept in memory.
  */
+import { MEMBER_UNREACHABLE, NO_ANSWER } from "../../api/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { idOfKey } from "../../runtime/index.ts";
-import { MEMBER_UNREACHABLE, NO_ANSWER } from "../well-known.ts";
 import type { Failure } from "./plan-applied.ts";
 
 export interface LostAnswers {

@@ -1,4 +1,5 @@
 /** Computes a Work's conditions after its manifests were delivered. Pure. */
+import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "../../api/index.ts";
 import type { Work } from "../../api/index.ts";
 import { messageOf } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
@@ -6,8 +7,6 @@ import { mayHaveArrived, obstacleOf } from "../../delivery/index.ts";
 import type { ApplyOutcome } from "../../delivery/index.ts";
 import { findCondition, withCondition } from "../../machinery/index.ts";
 import type { NextCondition } from "../../machinery/index.ts";
-import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "../well-known.ts";
-
 /** The result for one manifest: a delivery outcome, the error that stopped it, or that its object is unmanaged. */
 export type Attempt = ApplyOutcome | { result: "failed"; error: unknown } | { result: "unmanaged" };
 

@@ -2,13 +2,13 @@
  * Removes one manifest's object from its member: deletes it, or releases it if it must stay. Reports objects that stay
  * although the hub released them.
  */
+import { WORK_ID } from "../../api/index.ts";
 import type { KubernetesObject, Work } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import type { Delivery, RemovePolicy } from "../../delivery/index.ts";
 import type { EventRecorder } from "../../runtime/index.ts";
 import { refOf } from "../member-objects.ts";
-import { WORK_ID } from "../well-known.ts";
 import { isUnmanaged, ownerOf } from "./apply-policy.ts";
 import type { Departures } from "./departures.ts";
 

@@ -7,7 +7,7 @@
  * Before: aggregate reported health, membership or a user tainted a cluster. After: schedule selects another cluster,
  * and eviction ends the task when the resource is healthy there.
  */
-import { Cluster } from "../../api/index.ts";
+import { Cluster, UNHEALTHY_SINCE } from "../../api/index.ts";
 import type { GracefulEvictionTask, ResourceBinding } from "../../api/index.ts";
 import { equalJson, formatTime, type Clock, type DeepReadonly, type Json } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
@@ -22,7 +22,6 @@ import { createFleet } from "../schedule/fleet.ts";
 import type { ScheduleOptions } from "../schedule/schedule-cycle.ts";
 import { noExecuteTaints } from "../schedule/tolerations.ts";
 import type { WorkloadGroups } from "../schedule/workload-groups.ts";
-import { UNHEALTHY_SINCE } from "../well-known.ts";
 import { APPLICATION_FAILURE, nextMoveAt } from "../move-pauses.ts";
 import { planTask, type Departure } from "./departure.ts";
 import { replacementProblem } from "./find-replacement.ts";

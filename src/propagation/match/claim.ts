@@ -1,9 +1,9 @@
 /** Writes a policy's claim on templates and bindings, and removes it. */
+import { ACTIVATED_TEMPLATE } from "../../api/index.ts";
 import type { Kind } from "../../api/index.ts";
 import type { Client } from "../../client/index.ts";
 import { isNotFound } from "../../machinery/index.ts";
 import type { Template } from "../templates.ts";
-import { ACTIVATED_TEMPLATE } from "../well-known.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata } from "./plan-match.ts";
 import type { Policy } from "./plan-match.ts";
 

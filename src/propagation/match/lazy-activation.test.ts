@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { ACTIVATED_TEMPLATE, POLICY_ID } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import { makeBinding, makeDeployment, makePolicy } from "../../testing/index.ts";
-import { ACTIVATED_TEMPLATE, POLICY_ID } from "../well-known.ts";
 import { digestOf, planActivation } from "./lazy-activation.ts";
 import { claimMetadata } from "./plan-match.ts";
 

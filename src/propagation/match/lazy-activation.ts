@@ -5,11 +5,11 @@
  * when a user changes the template, or applies a new one. The template as of the last activation is stored as a digest,
  * on the binding or, before it exists, on the template; so a restart neither misses a change nor activates by itself.
  */
+import { ACTIVATED_TEMPLATE } from "../../api/index.ts";
 import type { KubernetesObject, ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { fnv1a32 } from "../../machinery/index.ts";
 import { isLater } from "../../runtime/index.ts";
-import { ACTIVATED_TEMPLATE } from "../well-known.ts";
 import { claimMetadata, claimOf, type Policy } from "./plan-match.ts";
 
 type Template = DeepReadonly<KubernetesObject>;

@@ -9,13 +9,15 @@ import {
   controllerOf,
   controllerReference,
   parseApiVersion,
+  ACTIVATED_TEMPLATE,
+  DRIFT,
+  RETURN_AFTER_SECONDS,
   type KubernetesObject,
   type ResourceBinding,
 } from "../../api/index.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { Component, Replicas } from "../../interpreter/index.ts";
 import { scopeIn } from "../binding-scope.ts";
-import { ACTIVATED_TEMPLATE, DRIFT, RETURN_AFTER_SECONDS } from "../well-known.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, type Policy } from "./plan-match.ts";
 import type { Size } from "./size-of.ts";
 

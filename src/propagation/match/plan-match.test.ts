@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { CLAIMED_BY, CLUSTER_POLICY_ID, POLICY_ID } from "../../api/index.ts";
 import type { ClusterPropagationPolicy, KubernetesObject, PropagationPolicy } from "../../api/index.ts";
 import { deepFreeze } from "../../base/index.ts";
-import { CLUSTER_POLICY_ID, POLICY_ID } from "../well-known.ts";
-import { CLAIMED_BY, claimMetadata, claimOf, planMatch, type MatchPlan, type Policy } from "./plan-match.ts";
+import { claimMetadata, claimOf, planMatch, type MatchPlan, type Policy } from "./plan-match.ts";
 
 const selectors = [{ apiVersion: "apps/v1", kind: "Deployment" }];
 

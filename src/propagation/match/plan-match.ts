@@ -6,17 +6,21 @@
  * of its namespace gets it, then the best cluster policy. A cluster-scoped template belongs to cluster policies; a
  * namespaced policy gets it only where `selectsClusterScoped` allows that, and no cluster policy selects it.
  */
+import {
+  CLAIMED_BY,
+  CLUSTER_POLICY_ID,
+  CLUSTER_POLICY_NAME,
+  POLICY_ID,
+  POLICY_NAME,
+  POLICY_NAMESPACE,
+} from "../../api/index.ts";
 import type { ClusterPropagationPolicy, KubernetesObject, PropagationPolicy } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { matchesResource } from "../resource-selector.ts";
-import { CLUSTER_POLICY_ID, CLUSTER_POLICY_NAME, POLICY_ID, POLICY_NAME, POLICY_NAMESPACE } from "../well-known.ts";
 import { chooseBestPolicy, type PolicyView } from "./best-policy.ts";
 import { choosePreemptor } from "./preemption.ts";
 
 export type Policy = DeepReadonly<PropagationPolicy> | DeepReadonly<ClusterPropagationPolicy>;
-
-/** Set on templates that another controller propagates; policies ignore them. */
-export const CLAIMED_BY = "resourcetemplate.karmada.io/claimed-by";
 
 export interface MatchInput {
   readonly template: DeepReadonly<KubernetesObject>;

@@ -3,12 +3,12 @@
  * thousand bindings. An object counts for the policy whose claim its binding carries; a waiting object is a problem of
  * the policy that selects it.
  */
+import { CLUSTER_POLICY_ID, POLICY_ID } from "../../api/index.ts";
 import type { PolicyProblem, ResourceBinding } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { findCondition, isConditionTrue } from "../../machinery/index.ts";
 import type { Template, TemplateKey } from "../templates.ts";
-import { CLUSTER_POLICY_ID, POLICY_ID } from "../well-known.ts";
 import type { Policy } from "./plan-match.ts";
 
 export interface Totals {

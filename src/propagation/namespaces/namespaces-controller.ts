@@ -15,6 +15,7 @@ import {
   executionNamespace,
   Namespace,
   Work,
+  NAMESPACE_LABEL,
 } from "../../api/index.ts";
 import type { ResourceBinding } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
@@ -23,7 +24,6 @@ import type { ObjectKey } from "../../client/index.ts";
 import { defineKeyedController, done, idOfKey, watch } from "../../runtime/index.ts";
 import type { Controller, Lister } from "../../runtime/index.ts";
 import { targetsOf } from "../targets.ts";
-import { NAMESPACE_LABEL } from "../well-known.ts";
 import { isTouched } from "../works.ts";
 import { planNamespaceWorks } from "./plan-namespace-works.ts";
 import type { RenderNamespace } from "./plan-namespace-works.ts";

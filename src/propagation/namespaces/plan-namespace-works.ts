@@ -1,18 +1,18 @@
 /** Decides which members get a copy of a hub namespace: all of them, unless it is reserved or opted out. Pure. */
 import type { Cluster, KubernetesObject, Namespace, Work } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import { executionNamespace, workName } from "../../api/index.ts";
-import { withoutRecords, withRecordsOf } from "../propagation-bookkeeping.ts";
-import { isOwnNamespace } from "../templates.ts";
 import {
+  executionNamespace,
+  workName,
   APPLIED_CLUSTER_OVERRIDES,
   NAMESPACE_LABEL,
   SKIP_NAMESPACE,
   WORK_FINALIZER,
   WORK_NAME,
   WORK_NAMESPACE,
-} from "../well-known.ts";
-
+} from "../../api/index.ts";
+import { withoutRecords, withRecordsOf } from "../propagation-bookkeeping.ts";
+import { isOwnNamespace } from "../templates.ts";
 /** A member's copy after cluster override policies, and the record of these. */
 export type RenderNamespace = (
   copy: DeepReadonly<KubernetesObject>,

@@ -1,9 +1,9 @@
 /** Computes a Work's status from the objects on its member. Pure. */
-import { parseApiVersion } from "../../api/index.ts";
+import { parseApiVersion, TEMPLATE_GENERATION } from "../../api/index.ts";
 import type { KubernetesObject, Work } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import { InterpretError, TEMPLATE_GENERATION, type Interpreter } from "../../interpreter/index.ts";
+import { InterpretError, type Interpreter } from "../../interpreter/index.ts";
 import type { ObjectRef } from "../../delivery/index.ts";
 
 /** One manifest, and the status of the member's object. */

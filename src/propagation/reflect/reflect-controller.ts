@@ -5,7 +5,7 @@
  * Writes: `manifestStatuses` in the Work's status only.
  * Before: execute applied the manifests. After: aggregate combines the Works of a binding.
  */
-import { Work } from "../../api/index.ts";
+import { Work, WORK_NAME } from "../../api/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { isReleasedFrom } from "../../delivery/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
@@ -15,7 +15,6 @@ import { refsOf } from "../member-objects.ts";
 import type { MemberObjects } from "../member-objects.ts";
 import type { RuleFailure, ReportRuleFailure } from "../rule-failures.ts";
 import { PROGRESS_DEBOUNCE_MS } from "../status-timing.ts";
-import { WORK_NAME } from "../well-known.ts";
 import { planReflection, readObject, withoutGeneration } from "./plan-reflection.ts";
 import type { ObservedManifest } from "./plan-reflection.ts";
 

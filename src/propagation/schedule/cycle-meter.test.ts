@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { APPLIED_PLACEMENT } from "../well-known.ts";
+import { APPLIED_PLACEMENT } from "../../api/index.ts";
 import type { CycleMeter } from "./cycle-meter.ts";
 import type { ClusterView, Placement } from "./framework.ts";
 import { scheduleType, type BindingView } from "./needs-scheduling.ts";

@@ -6,8 +6,8 @@
  * constantly. They are retried together, so that the higher priority comes first regardless of waiting time; and after
  * five minutes at the latest.
  */
+import { RETURN_AFTER_SECONDS } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { RETURN_AFTER_SECONDS } from "../well-known.ts";
 import type { SchedulePlan } from "./plan-schedule.ts";
 
 /**

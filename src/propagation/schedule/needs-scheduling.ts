@@ -2,9 +2,9 @@
  * Decides when a binding with clusters is scheduled again. Any other change leaves a running workload in place: a
  * taint, a label or a full cluster alone moves no divided replicas.
  */
+import { APPLIED_PLACEMENT } from "../../api/index.ts";
 import { equalJson, isObject, type DeepReadonly } from "../../base/index.ts";
 import type { ScheduleType } from "../meter.ts";
-import { APPLIED_PLACEMENT } from "../well-known.ts";
 import { isDivisible, isFresh, strategyOf } from "./assign.ts";
 import type { Fleet } from "./fleet.ts";
 import { isWorkload, type BindingSpecView, type BindingStatusView, type Placement } from "./framework.ts";

@@ -1,7 +1,7 @@
 /** Decides whether a binding is scheduled at all, and which fields a decision changes. Pure. */
+import { APPLIED_PLACEMENT, CLUSTER_POLICY_ID, POLICY_ID } from "../../api/index.ts";
 import type { ResourceBinding } from "../../api/index.ts";
 import type { DeepReadonly, Json } from "../../base/index.ts";
-import { APPLIED_PLACEMENT, CLUSTER_POLICY_ID, POLICY_ID } from "../well-known.ts";
 import type { SchedulePlan } from "./plan-schedule.ts";
 
 export const SCHEDULER_NAME = "default-scheduler";

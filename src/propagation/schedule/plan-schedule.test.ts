@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { APPLIED_PLACEMENT } from "../../api/index.ts";
 import { deepFreeze } from "../../base/index.ts";
-import { APPLIED_PLACEMENT } from "../well-known.ts";
 import type { BindingSpecView, BindingStatusView, ClusterView, Placement } from "./framework.ts";
 import { planSchedule, type SchedulePlan, type ScheduleInput } from "./plan-schedule.ts";
 

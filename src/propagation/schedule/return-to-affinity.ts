@@ -6,9 +6,9 @@
  * flapping member does not move the workload back and forth. The old clusters are evicted gracefully: their copies run
  * until the replacement is healthy.
  */
+import { RETURN_AFTER_SECONDS } from "../../api/index.ts";
 import type { GracefulEvictionTask } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
-import { RETURN_AFTER_SECONDS } from "../well-known.ts";
 import type { AssignedCluster } from "./assign.ts";
 import type { BindingSpecView } from "./framework.ts";
 import type { BindingView } from "./needs-scheduling.ts";

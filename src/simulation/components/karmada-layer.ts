@@ -2,13 +2,13 @@
  * The objects that an installation of Karmada shows on its hub: workloads that represent the parts of this process,
  * under the names of Karmada's programs.
  */
+import { KARMADA_SYSTEM_NAMESPACE } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 import { deploymentObjects } from "./deployment-objects.ts";
 import type { LayerOptions } from "./kruise-layer.ts";
 import { standInDeployment } from "./stand-in.ts";
 
-export const KARMADA_NAMESPACE = "karmada-system";
 /** The names that guides use with `kubectl logs`. */
 export const KARMADA_CONTROLLER_MANAGER = "karmada-controller-manager";
 export const KARMADA_SCHEDULER = "karmada-scheduler";
@@ -22,7 +22,12 @@ export function karmadaLayer({ nowMs }: Pick<LayerOptions, "nowMs">): Kubernetes
   const time = formatTime(nowMs);
   return COMPONENTS.flatMap((name) =>
     deploymentObjects(
-      standInDeployment({ namespace: KARMADA_NAMESPACE, name, image: `karmada/${name}:${VERSION}`, component: name }),
+      standInDeployment({
+        namespace: KARMADA_SYSTEM_NAMESPACE,
+        name,
+        image: `karmada/${name}:${VERSION}`,
+        component: name,
+      }),
       { node: HUB_NODE, index: 0, time },
     ),
   );

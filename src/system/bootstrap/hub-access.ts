@@ -5,7 +5,7 @@
  * Karmada gives cluster-admin to the user that `karmadactl register` temporarily becomes; here that user may only grant
  * what an agent needs: RBAC does not let a user grant permissions it does not have.
  */
-import { OCM_NAMESPACE } from "../../api/index.ts";
+import { OCM_NAMESPACE, KARMADA_CLUSTER_NAMESPACE } from "../../api/index.ts";
 import type {
   ClusterRole,
   ClusterRoleBinding,
@@ -26,8 +26,6 @@ const KARMADA_AGENTS: Subject = { kind: "Group", name: "system:karmada:agents" }
 const RBAC_GENERATOR = "system:karmada:agent-rbac-generator";
 const RBAC_GENERATOR_USER: Subject = { kind: "User", name: "system:karmada:agent:rbac-generator" };
 const CLUSTER_INFO_READER = "system:karmada:bootstrap-signer-clusterinfo";
-/** The namespace of Karmada's confidential data about members. */
-const KARMADA_CLUSTERS = "karmada-cluster";
 
 /** The service account whose tokens `clusteradm` issues. */
 const OCM_ACCOUNT = "agent-registration-bootstrap";
@@ -86,7 +84,7 @@ export function bootstrapAccess(): Object[] {
     clusterRole(RBAC_GENERATOR, [...AGENT_RULES, ...REGISTER_RULES]),
     clusterBinding(RBAC_GENERATOR, RBAC_GENERATOR, RBAC_GENERATOR_USER),
     ...inNamespace(
-      KARMADA_CLUSTERS,
+      KARMADA_CLUSTER_NAMESPACE,
       RBAC_GENERATOR,
       [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "patch", "create"] }],
       RBAC_GENERATOR_USER,

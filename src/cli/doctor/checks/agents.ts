@@ -1,9 +1,8 @@
 /** Checks that the agents of pull-mode members report. */
-import { CLUSTER_LEASE, Lease, ManagedCluster } from "../../../api/index.ts";
+import { CLUSTER_LEASE, Lease, ManagedCluster, KARMADA_CLUSTER_NAMESPACE } from "../../../api/index.ts";
 import type { Cluster } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { findCondition, formatAge } from "../../../machinery/index.ts";
-import { KARMADA_LEASES } from "../../status/members.ts";
 import { counted, defineCheck, listed } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { membersIn } from "../context.ts";
@@ -36,14 +35,16 @@ export const agentsCheck = defineCheck<AgentFacts>({
       metadata: { namespace = "", name },
       spec,
     } of leases) {
-      const member = namespace === KARMADA_LEASES ? name : name === CLUSTER_LEASE ? namespace : undefined;
+      const member = namespace === KARMADA_CLUSTER_NAMESPACE ? name : name === CLUSTER_LEASE ? namespace : undefined;
       const atMs = Date.parse(spec?.renewTime ?? "");
       if (member === undefined || !Number.isFinite(atMs) || (renewals.get(member)?.atMs ?? 0) > atMs) continue;
       // An Open Cluster Management lease is valid for five times its duration.
       renewals.set(member, {
         atMs,
         holdsMs:
-          namespace === KARMADA_LEASES ? HOLDS_MS : Math.max(HOLDS_MS, (spec?.leaseDurationSeconds ?? 60) * 5_000),
+          namespace === KARMADA_CLUSTER_NAMESPACE
+            ? HOLDS_MS
+            : Math.max(HOLDS_MS, (spec?.leaseDurationSeconds ?? 60) * 5_000),
       });
     }
     return {

@@ -2,7 +2,7 @@
  * Checks the expiry of credentials: the hub's certificate and CA, the user's own, members' tokens, agents'
  * certificates.
  */
-import { CertificateSigningRequest, CLUSTER_NAME_LABEL, Secret } from "../../../api/index.ts";
+import { CertificateSigningRequest, CLUSTER_NAME_LABEL, Secret, CA_KEY, HUB } from "../../../api/index.ts";
 import type { Cluster } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { connectionOf, find, loadKubeconfig } from "../../../client/index.ts";
@@ -135,7 +135,7 @@ async function credentialsOf(
   const secret = await find(
     client,
     Secret,
-    { cluster: "hub", namespace: spec.secretRef.namespace, name: spec.secretRef.name },
+    { cluster: HUB, namespace: spec.secretRef.namespace, name: spec.secretRef.name },
     { signal },
   ).catch((error: unknown) => error as Error);
   if (secret instanceof Error) {
@@ -150,7 +150,7 @@ async function credentialsOf(
   };
   return [
     ...some(tokenLifetime(value("token")), { what: "token with which the hub connects to it", ...again }),
-    ...some(certificateLifetime(value("caBundle")), { what: "CA certificate of its API server", ...again }),
+    ...some(certificateLifetime(value(CA_KEY)), { what: "CA certificate of its API server", ...again }),
   ];
 }
 

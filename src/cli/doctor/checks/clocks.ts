@@ -1,7 +1,6 @@
 /** Checks that the clocks of this machine, the hub and the members agree. */
-import { CLUSTER_LEASE, Lease } from "../../../api/index.ts";
+import { CLUSTER_LEASE, Lease, HUB, KARMADA_CLUSTER_NAMESPACE } from "../../../api/index.ts";
 import { messageOf } from "../../../base/index.ts";
-import { KARMADA_LEASES } from "../../status/members.ts";
 import { proxyPath } from "../../members/members-places.ts";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
@@ -55,7 +54,7 @@ export const clocksCheck = defineCheck<ClockFacts>({
           }
         }),
     );
-    return { readings: [...readingOf("hub", hub), ...members.flat(), ...(await agentReadings(context))], unseen };
+    return { readings: [...readingOf(HUB, hub), ...members.flat(), ...(await agentReadings(context))], unseen };
   },
   judge({ readings, unseen }) {
     const findings: DoctorFinding[] = [];
@@ -94,7 +93,7 @@ function readingOf(whose: string, { dateMs, middleMs, tookMs }: Answer): ClockRe
 async function agentReadings({ lists, clock, only }: DoctorContext): Promise<ClockReading[]> {
   const nowMs = clock.now();
   return (await lists.all(Lease)).flatMap(({ metadata: { namespace = "", name }, spec }) => {
-    const member = namespace === KARMADA_LEASES ? name : name === CLUSTER_LEASE ? namespace : undefined;
+    const member = namespace === KARMADA_CLUSTER_NAMESPACE ? name : name === CLUSTER_LEASE ? namespace : undefined;
     const aheadMs = Date.parse(spec?.renewTime ?? "") - nowMs;
     return member !== undefined && aheadMs > 0 && (!only || only.has(member))
       ? [{ whose: `agent of ${member}`, aheadMs, uncertainMs: RESOLUTION_MS }]

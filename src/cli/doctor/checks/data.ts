@@ -3,6 +3,7 @@
  * snapshot.
  */
 import { join } from "node:path";
+import { HUB } from "../../../api/index.ts";
 import { formatAge } from "../../../machinery/index.ts";
 import { kubeconfigPath, lastSnapshotPath } from "../../data-directory.ts";
 import { defineCheck } from "../check.ts";
@@ -40,7 +41,7 @@ export const dataCheck = defineCheck<DataFacts | undefined>({
     // An ephemeral fleet still keeps its certificates here.
     if (
       !isHere(server) ||
-      (storeBytes === undefined && (await surroundings.fileSize(kubeconfigPath(data, "hub"))) === undefined)
+      (storeBytes === undefined && (await surroundings.fileSize(kubeconfigPath(data, HUB))) === undefined)
     )
       return undefined;
     return {

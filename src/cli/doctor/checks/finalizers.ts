@@ -11,6 +11,7 @@ import {
   Namespace,
   ResourceBinding,
   Work,
+  HUB,
 } from "../../../api/index.ts";
 import type { Kind, KubernetesObject } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
@@ -102,7 +103,7 @@ export const finalizersCheck = defineCheck<DeletingFacts>({
 
 /** The kinds that are propagated: a template with a finalizer blocks its binding and its works. */
 async function templateKinds({ client, lists }: DoctorContext): Promise<Kind[]> {
-  const resolver = createKindResolver({ client, cluster: "hub" });
+  const resolver = createKindResolver({ client, cluster: HUB });
   const refs = new Map(
     (await lists.all(ResourceBinding)).map(({ spec: { resource } }) => [
       `${resource.apiVersion}/${resource.kind}`,

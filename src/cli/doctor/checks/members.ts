@@ -1,5 +1,10 @@
 /** Checks that the hub reaches its members. */
-import { ManagedCluster } from "../../../api/index.ts";
+import {
+  ManagedCluster,
+  CORDON_TAINT,
+  CLUSTER_NOT_READY_TAINT,
+  CLUSTER_UNREACHABLE_TAINT,
+} from "../../../api/index.ts";
 import type { Cluster } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { findCondition, formatAge } from "../../../machinery/index.ts";
@@ -15,7 +20,7 @@ export interface MemberFacts {
 const FAULT = "simulation.flotilla.dev/fault";
 const NOT_AVAILABLE = "ManagedClusterConditionAvailable";
 /** Taints that the hub itself sets while a member is unreachable. */
-const OWN_TAINTS = new Set(["cluster.karmada.io/not-ready", "cluster.karmada.io/unreachable"]);
+const OWN_TAINTS = new Set([CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT]);
 
 export const membersCheck = defineCheck<MemberFacts>({
   name: "members",
@@ -50,9 +55,7 @@ export const membersCheck = defineCheck<MemberFacts>({
           seen: `It has the taint ${key}:${effect}, so that nothing new is placed there${effect === "NoExecute" ? " and workloads with cluster failover are evicted" : ""}.`,
           fix: "Remove the taint if it is no longer needed.",
           commands: [
-            key === "cluster.karmada.io/unscheduler"
-              ? `karmadactl uncordon ${name}`
-              : `karmadactl taint clusters ${name} ${key}-`,
+            key === CORDON_TAINT ? `karmadactl uncordon ${name}` : `karmadactl taint clusters ${name} ${key}-`,
           ],
         });
     }

@@ -1,5 +1,11 @@
 /** Reports policies that match nothing, or whose objects are not propagated. */
-import { ClusterPropagationPolicy, PropagationPolicy } from "../../../api/index.ts";
+import {
+  ClusterPropagationPolicy,
+  PropagationPolicy,
+  ANSWER_PENDING,
+  MEMBER_UNREACHABLE,
+  NO_ANSWER,
+} from "../../../api/index.ts";
 import type { Kind, PolicyStatus } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { counted, defineCheck } from "../check.ts";
@@ -14,9 +20,9 @@ const REPORTED_ELSEWHERE = new Set([
   "SchedulerError",
   "AppliedFailed",
   "KindNotServed",
-  "MemberUnreachable",
-  "NoAnswer",
-  "AnswerPending",
+  MEMBER_UNREACHABLE,
+  NO_ANSWER,
+  ANSWER_PENDING,
   "RenderFailed",
   "DivideFailed",
   "RolloutHeld",

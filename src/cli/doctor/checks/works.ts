@@ -1,5 +1,5 @@
 /** Reports Works that members reject. */
-import { clusterNameOf, Work } from "../../../api/index.ts";
+import { clusterNameOf, Work, ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "../../../api/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { findCondition, formatAge } from "../../../machinery/index.ts";
 import { counted, defineCheck } from "../check.ts";
@@ -58,7 +58,7 @@ function fixOf(
       fix: "Propagate its CRD to the member.",
       commands: [`flotilla doctor --only apis --clusters ${member}`],
     };
-  if (reason === "MemberUnreachable" || reason === "NoAnswer" || reason === "AnswerPending")
+  if (reason === MEMBER_UNREACHABLE || reason === NO_ANSWER || reason === ANSWER_PENDING)
     return {
       fix: "Restore the member; the Work is then applied.",
       commands: [`flotilla doctor --only members --clusters ${member}`],

@@ -1,12 +1,10 @@
 /** Finds autoscalers that conflict with the division. */
 import { labelsAt, objectAt, textAt } from "../fields.ts";
-import { parseApiVersion } from "../../../api/index.ts";
+import { parseApiVersion, RETAIN_REPLICAS } from "../../../api/index.ts";
 import type { LintManifest } from "../lint-manifest.ts";
 import { copyText, severalJourney } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
 import { namespaceOf } from "../selectors.ts";
-
-const RETAIN = "resourcetemplate.karmada.io/retain-replicas";
 
 export const hpaWithDivision = defineRule({
   id: "hpa-with-division",
@@ -23,7 +21,7 @@ export const hpaWithDivision = defineRule({
       const isOverridden = fleet.overrides.some((policy) =>
         fleet.selectedBy(policy).some((selected) => selected.manifest === manifest),
       );
-      if (isOverridden && labelsAt(target.object, "metadata", "labels")[RETAIN] === "true") continue;
+      if (isOverridden && labelsAt(target.object, "metadata", "labels")[RETAIN_REPLICAS] === "true") continue;
       yield { manifest, path: ["spec", "scaleTargetRef"], message: `${target.title}: ${copyText(journey)}` };
     }
   },

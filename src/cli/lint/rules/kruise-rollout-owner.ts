@@ -1,6 +1,6 @@
 /** Finds Rollouts that compete with the hub for the partition. */
 import { labelsAt, objectAt, textAt } from "../fields.ts";
-import { parseApiVersion } from "../../../api/index.ts";
+import { parseApiVersion, DRIFT } from "../../../api/index.ts";
 import { defineRule } from "../rule.ts";
 import { namespaceOf } from "../selectors.ts";
 import { partitionOf } from "../rollouts.ts";
@@ -30,7 +30,7 @@ export const kruiseRolloutOwner = defineRule({
       if (
         !target ||
         fleet.journeysOf(target).length === 0 ||
-        labelsAt(target.object, "metadata", "annotations")["flotilla.dev/drift"] === "report"
+        labelsAt(target.object, "metadata", "annotations")[DRIFT] === "report"
       )
         continue;
       yield {

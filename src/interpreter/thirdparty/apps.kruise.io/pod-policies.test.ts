@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import { TEMPLATE_GENERATION } from "../../../api/index.ts";
 import type { KubernetesObject } from "../../../api/index.ts";
 import type { JsonObject } from "../../../base/index.ts";
 import type { KindInterpreter, StatusItem } from "../../kind-interpreter.ts";
-import { TEMPLATE_GENERATION } from "../../replica-status.ts";
 import { persistentPodStateInterpreter } from "./persistentpodstate.ts";
 import { podProbeMarkerInterpreter } from "./podprobemarker.ts";
 import { resourceDistributionInterpreter } from "./resourcedistribution.ts";

@@ -3,7 +3,7 @@
  */
 import type { ImageOverrider } from "../../../api/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../../base/index.ts";
-import { formatImage, parseImage, withTag, type ImageReference } from "../image-reference.ts";
+import { formatImage, parseImage, withTag, type ImageParts } from "../image-parts.ts";
 import { escapePointer, patchAt, valueAt } from "../json-pointer.ts";
 import { OverrideError } from "../override-error.ts";
 import { containersOf } from "./containers.ts";
@@ -50,7 +50,7 @@ function revise(image: string, { component, operator, value = "" }: Overrider): 
   return formatImage(reviseTag(parsed, operator, value));
 }
 
-function reviseTag(image: ImageReference, operator: Overrider["operator"], value: string): ImageReference {
+function reviseTag(image: ImageParts, operator: Overrider["operator"], value: string): ImageParts {
   if (operator === "remove") return { ...image, tag: "", digest: "" };
   return withTag(image, reviseText(image.tag || image.digest, operator, value));
 }

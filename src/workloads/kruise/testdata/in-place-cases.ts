@@ -17,7 +17,7 @@ import { changesOf } from "./changes.ts";
 import { RECORDED_AT, gatesOf } from "./read-cases.ts";
 import type { GatedInput, RecordedRun } from "./read-cases.ts";
 import { closeGate, startUpdate } from "../in-place/apply.ts";
-import { isSameImage, parseImage } from "../image-reference.ts";
+import { isSameImage, parseImage } from "../same-image.ts";
 import { refreshPod, whyIncomplete } from "../in-place/refresh.ts";
 import type { UpdateSpec } from "../in-place/state.ts";
 import { planInPlaceUpdate } from "../in-place/update-spec.ts";
@@ -79,7 +79,7 @@ export const inPlaceCases: Readonly<Record<string, RecordedRun>> = {
     return {
       equal: isSameImage(a, b),
       isDigestA: parsed?.digest !== undefined && parsed.digest !== "",
-      parsedA: parsed ? { ...parsed, error: null } : want.parsedA,
+      parsedA: parsed ? { repo: parsed.name, tag: parsed.tag, digest: parsed.digest, error: null } : want.parsedA,
     };
   },
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pullPolicyOf } from "./image-reference.ts";
+import { pullPolicyOf } from "./pull-policy.ts";
 
 const policies: Record<string, [image: string, want: string]> = {
   "an image without a tag defaults to Always": ["nginx", "Always"],
