@@ -31,6 +31,8 @@ export * from "./structural.ts";
 export { embeddedErrors } from "./structural-embedded.ts";
 export { coerceMetadata, metadataProblem } from "./structural-metadata.ts";
 export * from "./yaml.ts";
+export { countYamlValues, dumpYaml, loadYaml, YamlError } from "./yaml-dialects.ts";
+export { createLineCounter, walkYaml, type YamlNode } from "./yaml-walk.ts";
 export * from "./go-json.ts";
 export { durationProblem, timeProblem } from "./go-time.ts";
 export { fieldSetDifference, hasField, singleField, unionOf, type FieldSet } from "./field-set.ts";
