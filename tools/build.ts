@@ -20,7 +20,7 @@ const entries = [
   "interpreter/lua/quarantine-worker",
 ];
 /** Bundled with our own modules, so that an installed package needs no other. */
-const joined = ["js-yaml"];
+const joined = ["js-yaml", "ws"];
 
 await build({
   configFile: false,

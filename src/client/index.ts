@@ -17,3 +17,5 @@ export * from "./each-object.ts";
 export * from "./find.ts";
 export { createServedVersionsClient } from "./served-versions.ts";
 export { openUpgrade, type UpgradeResponse as UpgradeAnswer } from "./upgrade.ts";
+export { acceptKey, loadWebSockets } from "./websocket.ts";
+export type { CreateWebSocket, ProtocolViolation, WebSocket, WebSocketOptions } from "./websocket.ts";

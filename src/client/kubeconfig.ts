@@ -5,9 +5,9 @@
  */
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { load } from "js-yaml";
-import { UsageError, isObject, messageOf } from "../base/index.ts";
+import { UsageError, isObject } from "../base/index.ts";
 import type { Json, JsonObject } from "../base/index.ts";
+import { loadYaml, YamlError } from "../machinery/index.ts";
 
 export interface Kubeconfig {
   /** Its name in messages: the path, or a name from the caller. */
@@ -110,12 +110,11 @@ export function renderKubeconfig(connection: {
 
 function parseYaml(text: string, source: string): unknown {
   try {
-    return load(text);
+    return loadYaml(text, { dialect: "1.2" });
   } catch (error) {
-    // The parser's message quotes the surrounding text, which may be a key.
-    const line = messageOf(error).match(/\((\d+):\d+\)/)?.[1];
+    if (!(error instanceof YamlError)) throw error;
     throw new UsageError(
-      `${source} is not valid YAML${line === undefined ? "" : ` near line ${line}`}; ${RECREATE_ADVICE}`,
+      `${source} is not valid YAML${error.line === undefined ? "" : ` near line ${error.line}`}; ${RECREATE_ADVICE}`,
     );
   }
 }

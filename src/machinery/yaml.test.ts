@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../base/index.ts";
 import { formatYaml, parseYaml, parseYamlBody, parseYamlDocuments } from "./yaml.ts";
+import { walkYaml } from "./yaml-walk.ts";
 
 describe("scalars are parsed as in Kubernetes", () => {
   const cases: [text: string, want: Json][] = [
@@ -127,4 +128,31 @@ test("duplicate keys are reported with the line of their value, and the last one
 
 test("a body without duplicate keys reports none", () => {
   expect(parseYamlBody("a: 1\nb: [a, a]\n")).toEqual({ value: { a: 1, b: ["a", "a"] }, repeated: [] });
+});
+
+describe("walking over the nodes of a text", () => {
+  const nodesOf = (text: string): [string, string][] =>
+    Array.from(walkYaml(text), ({ kind, path }) => [kind, path.join("/")]);
+
+  test("yields keys and values with their paths", () => {
+    expect(nodesOf("a:\n- b: 1\n- *c\n")).toEqual([
+      ["mapping", ""],
+      ["key", "a"],
+      ["sequence", "a"],
+      ["mapping", "a/0"],
+      ["key", "a/0/b"],
+      ["scalar", "a/0/b"],
+      ["alias", "a/1"],
+    ]);
+  });
+
+  test("a key that is a list does not shift the paths behind it", () => {
+    expect(nodesOf("? [x]\n: y\nb: 1\n").slice(1)).toEqual([
+      ["sequence", "?"],
+      ["scalar", "?/0"],
+      ["scalar", "?"],
+      ["key", "b"],
+      ["scalar", "b"],
+    ]);
+  });
 });

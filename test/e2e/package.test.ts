@@ -96,6 +96,7 @@ test("the package contains only what runs, and is small", (context: TestContext)
     "dist/store/sqlite-worker.js",
     "dist/interpreter/lua/quarantine-worker.js",
     "dist/licenses/js-yaml.txt",
+    "dist/licenses/ws.txt",
     "examples/shop/shop.yaml",
   ])
     expect(paths).toContain(needed);

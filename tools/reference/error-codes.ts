@@ -294,4 +294,5 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "some of a batch of writes on a member failed",
     hint: "the first failures follow; they are retried",
   },
+  Yaml: { happened: "a text is not valid YAML", hint: "the message has the line; correct the text" },
 };

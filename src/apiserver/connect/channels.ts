@@ -2,18 +2,20 @@
  * `v5.channel.k8s.io` and `v4.channel.k8s.io`: the streams of a command over one WebSocket. The first byte of a message
  * identifies its stream. The result of the command comes last, as a Status. In v5 the client can also close a stream.
  */
-import type { Duplex } from "node:stream";
 import { isObject, messageOf } from "../../base/index.ts";
 import type { Clock, JsonObject } from "../../base/index.ts";
+import type { WebSocket, WebSocketOptions } from "../../client/index.ts";
 import { ApiError } from "../../machinery/index.ts";
 import type { ContainerStreams } from "./backend.ts";
-import { WebSocket } from "./websocket.ts";
 
 /** In order of preference. */
 export const CHANNEL_PROTOCOLS: readonly string[] = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
 
 const CHANNEL = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;
 
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+/** How long a client may take to answer a close frame. */
+const CLOSE_GRACE_MS = 2000;
 /** The limit of unread input; beyond it the client is paused. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
@@ -24,12 +26,19 @@ export interface ChannelSession {
   run(streams: ContainerStreams, signal: AbortSignal): Promise<{ exitCode: number }>;
 }
 
-/** Runs a command on an upgraded socket. Returns a function that ends it early. */
-export function serveChannels(socket: Duplex, head: Buffer, clock: Clock, session: ChannelSession): () => void {
+/** Runs a command over a WebSocket, which `open` creates. Returns a function that ends it early. */
+export function serveChannels(
+  open: (options: WebSocketOptions) => WebSocket,
+  clock: Clock,
+  session: ChannelSession,
+): () => void {
   const abort = new AbortController();
   const stdin = new Queue();
   let resize: ((size: { width: number; height: number }) => void) | undefined;
-  const web = new WebSocket(socket, head, clock, {
+  const web = open({
+    side: "server",
+    maxMessageBytes: MAX_MESSAGE_BYTES,
+    closeGrace: { clock, ms: CLOSE_GRACE_MS },
     message(data) {
       const [channel] = data;
       const content = data.subarray(1);

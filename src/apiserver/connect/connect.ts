@@ -3,6 +3,7 @@
  * in Kubernetes' order, and then calls the cluster's container runtime.
  */
 import type { Clock, DeepReadonly, JsonObject } from "../../base/index.ts";
+import { acceptKey, loadWebSockets } from "../../client/index.ts";
 import {
   badRequest,
   forbidden,
@@ -27,7 +28,6 @@ import { checkNode, containerOf, nodeNameOf } from "./container.ts";
 import { logBytes, logOptions } from "./log.ts";
 import { proxiedHeaders } from "./proxied-headers.ts";
 import { connectShape } from "./shapes.ts";
-import { acceptKey } from "./websocket.ts";
 
 export interface ConnectDependencies {
   store: ObjectStore;
@@ -145,12 +145,12 @@ function logResponse(deps: ConnectDependencies, context: RequestContext): ApiRes
 
 const unreachable = (node: string): string => `the kubelet of node ${node} cannot be reached`;
 
-function streamResponse(
+async function streamResponse(
   deps: ConnectDependencies,
   context: RequestContext,
   request: ApiRequest,
   subresource: string,
-): ApiResponse {
+): Promise<ApiResponse> {
   const { name = "", query } = context;
   const pod = find(deps, context, name);
   const container = subresource === "portforward" ? "" : containerOf(pod, name, query.get("container") ?? "");
@@ -176,8 +176,10 @@ function streamResponse(
       : runtime?.attach?.bind(runtime, target, options);
   if (!run) throw internalError(`error dialing backend: ${unreachable(node)}`);
   // A terminal has a single output stream.
+  const session = { ...options, stderr: options.stderr && !options.tty, run };
+  const createWebSocket = await loadWebSockets();
   return upgrade(request, (socket, head) =>
-    serveChannels(socket, head, deps.clock, { ...options, stderr: options.stderr && !options.tty, run }),
+    serveChannels((handlers) => createWebSocket(socket, head, handlers), deps.clock, session),
   );
 }
 

@@ -1,8 +1,6 @@
 /** Splits YAML and JSON files into documents, with the positions of the documents and their scripts. */
-import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE } from "js-yaml";
-import type { Event, ScalarEvent } from "js-yaml";
 import type { Json } from "../../base/index.ts";
-import { ApiError, parseYaml } from "../../machinery/index.ts";
+import { ApiError, parseYaml, walkYaml, type YamlNode } from "../../machinery/index.ts";
 import { ScriptText } from "./script-text.ts";
 import { SourceError } from "./sources.ts";
 import type { Source } from "./sources.ts";
@@ -83,51 +81,23 @@ function scriptsOf(file: string, text: string, linesBefore: number): Map<string,
   const lines = text.split("\n");
   let line = 0;
   let counted = 0;
-  for (const [path, event] of scalarsOf(text)) {
-    if (
-      !path.endsWith(".luaScript") ||
-      (event.style !== SCALAR_STYLE.LITERAL_BLOCK && event.style !== SCALAR_STYLE.FOLDED_BLOCK)
-    )
-      continue;
-    for (; counted < event.valueStart; line++) counted += (lines[line]?.length ?? 0) + 1;
-    const height = text.slice(event.valueStart, event.valueEnd).split("\n").length;
+  for (const { kind, path, block, value } of walkYaml(text)) {
+    if (kind !== "scalar" || !block || path.at(-1) !== "luaScript") continue;
+    for (; counted < block.start; line++) counted += (lines[line]?.length ?? 0) + 1;
+    const height = text.slice(block.start, block.end).split("\n").length;
     scripts.set(
-      path,
-      new ScriptText(getScalarValue(text, event), {
+      dotted(path),
+      new ScriptText(value(), {
         file,
         lines: lines.slice(line, line + height),
         firstLine: linesBefore + line + 1,
-        indent: event.indent,
+        indent: block.indent,
       }),
     );
   }
   return scripts;
 }
 
-/** The scalars that are values of mappings, by their dotted path; lists count as `[]`. */
-function* scalarsOf(text: string): Generator<[string, ScalarEvent]> {
-  /** For each open collection: its path, whether it has keys, and the key whose value comes next. */
-  const open: { path: string; isMapping: boolean; key: string | undefined }[] = [];
-  for (const event of parseEvents(text, { maxDepth: MAX_DEPTH })) {
-    if (event.type === EVENT_ID.DOCUMENT) continue;
-    if (event.type === EVENT_ID.POP) {
-      open.pop();
-      continue;
-    }
-    const parent = open.at(-1);
-    if (parent?.isMapping && parent.key === undefined && isLeaf(event)) {
-      parent.key = event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : "*";
-      continue;
-    }
-    const path = !parent
-      ? ""
-      : `${parent.path}${parent.path && parent.isMapping ? "." : ""}${parent.isMapping ? (parent.key ?? "?") : "[]"}`;
-    if (parent) parent.key = undefined;
-    if (event.type === EVENT_ID.SCALAR) yield [path, event];
-    else if (event.type !== EVENT_ID.ALIAS)
-      open.push({ path, isMapping: event.type === EVENT_ID.MAPPING, key: undefined });
-  }
-}
-
-const MAX_DEPTH = 200;
-const isLeaf = ({ type }: Event): boolean => type === EVENT_ID.SCALAR || type === EVENT_ID.ALIAS;
+/** Lists count as `[]`: `items[].spec.luaScript`. */
+const dotted = (path: YamlNode["path"]): string =>
+  path.map((part, index) => (typeof part === "number" ? "[]" : index === 0 ? part : `.${part}`)).join("");

@@ -1,18 +1,6 @@
 /** Maps each field of a YAML text to its line. One pass over the parser's events, on the first lookup. */
-import { EVENT_ID, getScalarValue, parseEvents } from "js-yaml";
-import { createLineCounter } from "../../machinery/index.ts";
+import { createLineCounter, walkYaml } from "../../machinery/index.ts";
 import type { FieldPath } from "./fields.ts";
-
-const MAX_DEPTH = 200;
-
-interface Open {
-  path: FieldPath;
-  isMapping: boolean;
-  /** In a mapping: the key whose value comes next. */
-  key: string | undefined;
-  /** In a list: the number of items seen. */
-  count: number;
-}
 
 const keyOf = (path: FieldPath): string => JSON.stringify(path);
 
@@ -31,25 +19,9 @@ export function createLineNumbers(text: string): (path: FieldPath) => number | u
 
 function readLines(text: string): ReadonlyMap<string, number> {
   const lines = new Map<string, number>();
-  const open: Open[] = [];
   const lineAt = createLineCounter(text);
-  for (const event of parseEvents(text, { maxDepth: MAX_DEPTH })) {
-    if (event.type === EVENT_ID.DOCUMENT) continue;
-    if (event.type === EVENT_ID.POP) {
-      open.pop();
-      continue;
-    }
-    const parent = open.at(-1);
-    const isLeaf = event.type === EVENT_ID.SCALAR || event.type === EVENT_ID.ALIAS;
-    if (parent?.isMapping && parent.key === undefined && isLeaf) {
-      parent.key = event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : "*";
-      if (event.type === EVENT_ID.SCALAR) note(lines, [...parent.path, parent.key], lineAt(event.valueStart));
-      continue;
-    }
-    const path = parent ? [...parent.path, parent.isMapping ? (parent.key ?? "?") : parent.count++] : [];
-    if (parent) parent.key = undefined;
-    if (event.type === EVENT_ID.SCALAR) note(lines, path, lineAt(event.valueStart));
-    else if (!isLeaf) open.push({ path, isMapping: event.type === EVENT_ID.MAPPING, key: undefined, count: 0 });
+  for (const { kind, path, start } of walkYaml(text)) {
+    if (kind === "key" || kind === "scalar") note(lines, path, lineAt(start));
   }
   return lines;
 }

@@ -45,7 +45,7 @@ export async function execute(
       `running a command in pod ${pod.name} on ${pod.place.name}: the response is not a WebSocket; a proxy between here and the hub may not support them`,
     );
   }
-  const web = createWebSocketClient(answer.upgraded.socket, answer.upgraded.head);
+  const web = await createWebSocketClient(answer.upgraded.socket, answer.upgraded.head);
   return runSession(
     web,
     { ...request, canClose: answer.headers["sec-websocket-protocol"] === CAN_CLOSE },

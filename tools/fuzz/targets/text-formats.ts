@@ -25,8 +25,8 @@ import {
   quantityValue,
   readRepeatedKeys,
 } from "../../../src/machinery/index.ts";
-import { finderOf, search } from "../../../src/machinery/cel/regex.ts";
-import { PatternWorkError } from "../../../src/machinery/pattern-work.ts";
+import { search } from "../../../src/machinery/cel/regex.ts";
+import { PatternWorkError } from "../../../src/machinery/regex/index.ts";
 import type { Chance } from "../chance.ts";
 import { deployment, objects } from "../corpus.ts";
 import { mutateJson, mutateText } from "../mutate.ts";
@@ -316,7 +316,7 @@ export const pattern = defineTarget({
   declares: (error) => error instanceof PatternError || error instanceof PatternWorkError,
   run({ pattern: source, text }) {
     const found = compilePattern(source).test(text);
-    const finder = search(source, () => finderOf(source));
+    const finder = search(source, () => compilePattern(source));
     if (!("find" in finder)) return `the two engines disagree on whether the pattern is valid: ${finder.message}`;
     const sample = text.slice(0, 200);
     if ((finder.find(sample, 0) !== undefined) !== compilePattern(source).test(sample))

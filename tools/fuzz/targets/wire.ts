@@ -12,7 +12,6 @@ import {
 import { readClaims } from "../../../src/apiserver/access/account-claims.ts";
 import { decodeToken, hasGoodSignature } from "../../../src/apiserver/access/jwt.ts";
 import { createSigningKey, openSigningKey, type SigningKey } from "../../../src/apiserver/access/signing-key.ts";
-import { WebSocket } from "../../../src/apiserver/connect/websocket.ts";
 import { subjectOf } from "../../../src/apiserver/http/peer.ts";
 import { writeCertificate, type DistinguishedName } from "../../../src/apiserver/http/x509.ts";
 import {
@@ -25,6 +24,7 @@ import {
 } from "../../../src/apiserver/request/options.ts";
 import { createFakeClock, type Json, type JsonObject } from "../../../src/base/index.ts";
 import { UnreachableError } from "../../../src/client/errors.ts";
+import { loadWebSockets } from "../../../src/client/websocket.ts";
 import { createWatchDecoder } from "../../../src/client/watch-decoder.ts";
 import { ApiError, timeProblem } from "../../../src/machinery/index.ts";
 import type { Chance } from "../chance.ts";
@@ -108,6 +108,7 @@ function frameFrom(chance: Chance): Uint8Array {
 }
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
+const createWebSocket = await loadWebSockets();
 
 export const webSocketFrames = defineTarget({
   name: "websocket",
@@ -131,7 +132,10 @@ export const webSocketFrames = defineTarget({
 function messagesOf(pieces: readonly Uint8Array[]): Buffer[] {
   const messages: Buffer[] = [];
   const socket = new DeafSocket();
-  const web = new WebSocket(socket, Buffer.alloc(0), createFakeClock(), {
+  const web = createWebSocket(socket, Buffer.alloc(0), {
+    side: "server",
+    maxMessageBytes: MAX_MESSAGE_BYTES,
+    closeGrace: { clock: createFakeClock(), ms: 2000 },
     message: (data) => void messages.push(data),
     closed: () => undefined,
   });

@@ -1,7 +1,8 @@
 /** Regular expressions: matching and finding. */
 import { ArrayList } from "../collections.ts";
 import type { Row } from "../functions.ts";
-import { finderOf, matchesPattern, search } from "../regex.ts";
+import { compilePattern } from "../../regex/index.ts";
+import { matchesPattern, search } from "../regex.ts";
 import { CelError, type CelInt, type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";
 
 function matches(text: CelValue, pattern: CelValue): CelValue {
@@ -11,13 +12,13 @@ function matches(text: CelValue, pattern: CelValue): CelValue {
 const illegal = ({ message }: CelError): CelError => new CelError(`Illegal regex: ${message}`);
 
 function find(text: string, pattern: string): CelValue {
-  const found = search(pattern, (work) => finderOf(pattern, work).find(text, 0, work));
+  const found = search(pattern, (work) => compilePattern(pattern).find(text, 0, work));
   if (found instanceof CelError) return illegal(found);
   return found ? text.slice(found.start, found.end) : "";
 }
 
 function findAll(text: string, pattern: string, limit: CelInt = -1): CelValue {
-  const found = search(pattern, (work) => [...finderOf(pattern, work).findAll(text, Number(limit), work)]);
+  const found = search(pattern, (work) => [...compilePattern(pattern).findAll(text, Number(limit), work)]);
   return found instanceof CelError ? illegal(found) : new ArrayList(found);
 }
 

@@ -4,19 +4,9 @@
  * The document is parsed, patched and serialized: comments are lost, and YAML is parsed as version 1.1, as in Karmada
  * (`n` is false). An empty JSON field stays empty.
  */
-import {
-  boolYaml11Tag,
-  dump,
-  FAILSAFE_SCHEMA,
-  floatCoreTag,
-  intYaml11Tag,
-  load,
-  mergeTag,
-  nullYaml11Tag,
-  YAMLException,
-} from "js-yaml";
 import type { FieldOverrider } from "../../../api/index.ts";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
+import { countYamlValues, dumpYaml, loadYaml, YamlError } from "../../../machinery/index.ts";
 import { patchAt, splitPointer, valueAt } from "../json-pointer.ts";
 import { OverrideError } from "../override-error.ts";
 
@@ -41,15 +31,7 @@ function patchJson(text: string, operations: Operations, fieldPath: string): str
 }
 
 function patchYaml(text: string, operations: Operations, fieldPath: string): string {
-  const patched = patch(parseYaml(text, fieldPath), operations, fieldPath);
-  return dump(patched, {
-    schema: YAML_1_1,
-    sortKeys: true,
-    seqNoIndent: true,
-    quoteStyle: "double",
-    lineWidth: -1,
-    noRefs: true,
-  });
+  return dumpYaml(patch(parseYaml(text, fieldPath), operations, fieldPath), { readBy: "1.1" });
 }
 
 function patch(document: Json, operations: Operations, fieldPath: string): Json {
@@ -70,8 +52,6 @@ function parseJson(text: string, fieldPath: string): Json {
   }
 }
 
-/** Version 1.1 without types that JSON lacks: a date stays a string, and there are no sets or binaries. */
-const YAML_1_1 = FAILSAFE_SCHEMA.withTags(nullYaml11Tag, boolYaml11Tag, intYaml11Tag, floatCoreTag, mergeTag);
 /**
  * A few lines with aliases can expand to gigabytes. A document with this many values after alias expansion is larger
  * than any object.
@@ -81,25 +61,12 @@ const MAX_YAML_ALIASES = 1_000;
 
 function parseYaml(text: string, fieldPath: string): Json {
   try {
-    const document = load(text, { schema: YAML_1_1, maxAliases: MAX_YAML_ALIASES }) as Json;
-    if (countValues(document, MAX_YAML_VALUES) >= MAX_YAML_VALUES)
+    const document = loadYaml(text, { dialect: "1.1", maxAliases: MAX_YAML_ALIASES }) as Json;
+    if (countYamlValues(document, MAX_YAML_VALUES) >= MAX_YAML_VALUES)
       throw new OverrideError(`cannot parse ${fieldPath} as YAML: it expands to more than ${MAX_YAML_VALUES} values`);
     return document;
   } catch (error) {
-    if (!(error instanceof YAMLException)) throw error;
+    if (!(error instanceof YamlError)) throw error;
     throw new OverrideError(`cannot parse ${fieldPath} as YAML`, { cause: error });
   }
-}
-
-/**
- * Counts the values of a document with aliases expanded; stops at the limit, so a self-referencing document ends too.
- */
-function countValues(document: Json, limit: number): number {
-  const waiting: Json[] = [document];
-  let count = 0;
-  for (let value = waiting.pop(); value !== undefined && count < limit; value = waiting.pop()) {
-    count++;
-    if (typeof value === "object" && value !== null) for (const item of Object.values(value)) waiting.push(item);
-  }
-  return count;
 }

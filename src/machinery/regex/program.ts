@@ -1,17 +1,17 @@
 /**
  * A pattern as a nondeterministic automaton, stored in arrays of numbers: state `id` has the kind `kinds[id]`,
- * continues with `next[id]`, and has in `other[id]` its second branch, its character class or its assertion.
+ * continues with `next[id]`, and has in `other[id]` its second branch, its character class or its assertion. Of two
+ * branches the first is preferred, which matters only for where a match ends.
  */
-import { type Assertion, type CharacterTest, parsePattern, type PatternNode } from "./pattern-parser.ts";
-import { MAX_STATES } from "./pattern-size.ts";
+import type { CharacterTest } from "./characters.ts";
+import { parsePattern } from "./parser.ts";
+import { matchesEmpty } from "./size.ts";
+import type { Assertion, PatternNode } from "./syntax.ts";
 
 export const MATCH = 0;
 export const CHARACTER = 1;
 export const SPLIT = 2;
 export const ASSERTION = 3;
-
-/** The states of the largest pattern, and the final state. */
-export const MAX_PROGRAM_SIZE = MAX_STATES + 1;
 
 /** Testing a character against a class takes as long as visiting this many states, for each of its ranges. */
 const STEPS_PER_TEST = 4;
@@ -103,18 +103,25 @@ export class PatternProgram {
     }
   }
 
-  private buildRepeat({ part, min, max }: { part: PatternNode; min: number; max: number }, next: number): number {
+  private buildRepeat({ part, min, max, isLazy }: PatternNode & { kind: "repeat" }, next: number): number {
     let entry = next;
     let copies = min;
     if (max === Infinity) {
-      const loop = this.add(SPLIT, next, next);
-      const body = (this.next[loop] = this.build(part, loop));
-      entry = min === 0 ? loop : body;
+      const loop = this.branch(next, next, isLazy);
+      const body = this.build(part, loop);
+      (isLazy ? this.other : this.next)[loop] = body;
+      // As in Go, a body that matched nothing ends the loop, which needs a second branch at its beginning.
+      if (min > 0) entry = body;
+      else entry = matchesEmpty(part) ? this.branch(body, next, isLazy) : loop;
       copies = Math.max(min - 1, 0);
     } else {
-      for (let count = min; count < max; count++) entry = this.add(SPLIT, this.build(part, entry), next);
+      for (let count = min; count < max; count++) entry = this.branch(this.build(part, entry), next, isLazy);
     }
     for (let count = 0; count < copies; count++) entry = this.build(part, entry);
     return entry;
+  }
+
+  private branch(body: number, exit: number, isLazy: boolean): number {
+    return isLazy ? this.add(SPLIT, exit, body) : this.add(SPLIT, body, exit);
   }
 }

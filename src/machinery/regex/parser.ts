@@ -2,84 +2,15 @@
  * Parses regular expressions in RE2's syntax, which `pattern` of a schema uses. It has no features that cannot be
  * matched in linear time (back references, look-around). Errors are in Go's wording, which clients see.
  */
-import { FlotillaError } from "../base/index.ts";
-import { MAX_STATES, repeatsAtMost, sizeOf } from "./pattern-size.ts";
-
-export type CharacterTest = (codePoint: number) => boolean;
-
-/** Zero-width assertions: start or end of the text or of a line, a word boundary, or no word boundary. */
-export type Assertion = "start" | "end" | "lineStart" | "lineEnd" | "word" | "noWord";
-
-export type PatternNode =
-  | { kind: "empty" }
-  /** The weight is the number of ranges in the test. */
-  | { kind: "character"; test: CharacterTest; weight: number }
-  | { kind: "assertion"; assertion: Assertion }
-  | { kind: "sequence"; parts: PatternNode[] }
-  | { kind: "choice"; options: PatternNode[] }
-  /** A lazy repeat prefers fewer: the same texts match, but the matches differ. */
-  | { kind: "repeat"; part: PatternNode; min: number; max: number; isLazy: boolean };
-
-/** The pattern is not a valid regular expression, or exceeds Flotilla's limits. */
-export class PatternError extends FlotillaError {
-  /** In Go's wording: ``error parsing regexp: missing closing ): `(` ``. */
-  readonly problem: string;
-  constructor(pattern: string, problem: string, fragment: string) {
-    const text = `error parsing regexp: ${problem}: \`${fragment}\``;
-    super("Pattern", `invalid pattern ${JSON.stringify(pattern.slice(0, 200))}: ${text}`);
-    this.problem = text;
-  }
-}
+import { any, ignoringCase, inRange, not, oneOf, PERL, POSIX, unicodeClass, type CharacterTest } from "./characters.ts";
+import { MAX_STATES, repeatsAtMost, sizeOf } from "./size.ts";
+import { PatternError, type Assertion, type PatternNode } from "./syntax.ts";
 
 /** Patterns of real schemas are far shorter; longer ones are rejected. */
 const MAX_PATTERN_LENGTH = 8192;
 const MAX_REPEAT = 1000;
 const MAX_DEPTH = 200;
 
-const inRange = (from: string, to: string): CharacterTest => {
-  const [low, high] = [from.codePointAt(0) ?? 0, to.codePointAt(0) ?? 0];
-  return (code) => code >= low && code <= high;
-};
-const any = (...tests: CharacterTest[]): CharacterTest =>
-  tests.length === 1 && tests[0] ? tests[0] : (code) => tests.some((test) => test(code));
-const not =
-  (test: CharacterTest): CharacterTest =>
-  (code) =>
-    !test(code);
-const oneOf = (characters: string): CharacterTest => {
-  const [only, ...more] = characters;
-  if (only !== undefined && more.length === 0) return inRange(only, only);
-  const codes = new Set(Array.from(characters, (character) => character.codePointAt(0)));
-  return (code) => codes.has(code);
-};
-
-const digit = inRange("0", "9");
-const word = any(inRange("a", "z"), inRange("A", "Z"), digit, oneOf("_"));
-const space = oneOf("\t\n\f\r ");
-const CLASSES: ReadonlyMap<string, CharacterTest> = new Map([
-  ["d", digit],
-  ["D", not(digit)],
-  ["w", word],
-  ["W", not(word)],
-  ["s", space],
-  ["S", not(space)],
-]);
-const POSIX: ReadonlyMap<string, CharacterTest> = new Map([
-  ["alnum", any(inRange("a", "z"), inRange("A", "Z"), digit)],
-  ["alpha", any(inRange("a", "z"), inRange("A", "Z"))],
-  ["ascii", inRange("\0", "\x7f")],
-  ["blank", oneOf("\t ")],
-  ["cntrl", any(inRange("\0", "\x1f"), oneOf("\x7f"))],
-  ["digit", digit],
-  ["graph", inRange("!", "~")],
-  ["lower", inRange("a", "z")],
-  ["print", inRange(" ", "~")],
-  ["punct", any(inRange("!", "/"), inRange(":", "@"), inRange("[", "`"), inRange("{", "~"))],
-  ["space", oneOf("\t\n\v\f\r ")],
-  ["upper", inRange("A", "Z")],
-  ["word", word],
-  ["xdigit", any(digit, inRange("a", "f"), inRange("A", "F"))],
-]);
 const CONTROLS: ReadonlyMap<string, string> = new Map([
   ["n", "\n"],
   ["t", "\t"],
@@ -106,6 +37,8 @@ class PatternParser {
   private ignoreCase = false;
   private dotMatchesNewline = false;
   private multiLine = false;
+  /** Repeats are lazy, and those with a question mark are not. */
+  private isUngreedy = false;
 
   constructor(pattern: string) {
     this.pattern = pattern;
@@ -161,7 +94,7 @@ class PatternParser {
     const start = this.position;
     const range = this.quantifier();
     if (!range) return part;
-    const isLazy = this.take("?");
+    const isLazy = this.take("?") !== this.isUngreedy;
     const node: PatternNode = { kind: "repeat", part, ...range, isLazy };
     if ((range.min >= 2 || (range.max >= 2 && range.max !== Infinity)) && !repeatsAtMost(node, MAX_REPEAT))
       throw this.error("invalid repeat count", this.since(start));
@@ -205,35 +138,27 @@ class PatternParser {
       case "\\":
         return this.escape(start);
       default:
-        return this.character(oneOf(character));
+        return this.character(this.folded(oneOf(character)));
     }
   }
 
-  private character(test: CharacterTest, weight = 1): PatternNode {
-    if (!this.ignoreCase) return { kind: "character", test, weight };
-    return {
-      kind: "character",
-      weight: 3 * weight,
-      test: (code) => {
-        const text = String.fromCodePoint(code);
-        return (
-          test(code) ||
-          test(text.toLowerCase().codePointAt(0) ?? code) ||
-          test(text.toUpperCase().codePointAt(0) ?? code)
-        );
-      },
-    };
+  private character(test: CharacterTest, ranges = 1): PatternNode {
+    return { kind: "character", test, weight: this.ignoreCase ? FOLDED_WEIGHT * ranges : ranges };
+  }
+
+  private folded(test: CharacterTest): CharacterTest {
+    return this.ignoreCase ? ignoringCase(test) : test;
   }
 
   private group(start: number): PatternNode {
-    const { ignoreCase, dotMatchesNewline, multiLine } = this;
+    const { ignoreCase, dotMatchesNewline, multiLine, isUngreedy } = this;
     if (this.take("?")) {
       if (this.take("P<") || this.take("<")) this.groupName(start);
       else if (this.readFlags(start)) return { kind: "empty" };
     }
     const node = this.choice();
     if (!this.take(")")) throw this.error("missing closing )", this.pattern);
-    Object.assign(this, { ignoreCase, dotMatchesNewline, multiLine });
+    Object.assign(this, { ignoreCase, dotMatchesNewline, multiLine, isUngreedy });
     return node;
   }
 
@@ -248,15 +173,17 @@ class PatternParser {
   /** Parses `i)` or `i:`; true when the flags stand alone and apply until the end of the enclosing group. */
   private readFlags(start: number): boolean {
     let enabled = true;
-    for (let count = 0; ; count++) {
+    let sawFlag = false;
+    for (;;) {
       const flag = this.characters[this.position++];
-      const isEnd = flag === ":" || flag === ")";
-      if (isEnd && (count > 0 || flag === ":")) return flag === ")";
+      if ((flag === ":" || flag === ")") && (enabled || sawFlag)) return flag === ")";
+      sawFlag = flag !== "-";
       if (flag === "-" && enabled) enabled = false;
       else if (flag === "i") this.ignoreCase = enabled;
       else if (flag === "s") this.dotMatchesNewline = enabled;
       else if (flag === "m") this.multiLine = enabled;
-      else if (flag !== "U") throw this.error("invalid or unsupported Perl syntax", this.since(start));
+      else if (flag === "U") this.isUngreedy = enabled;
+      else throw this.error("invalid or unsupported Perl syntax", this.since(start));
     }
   }
 
@@ -268,13 +195,13 @@ class PatternParser {
     }
     if (this.take("Q")) return this.quoted();
     const escaped = this.escaped(start);
-    return this.character(typeof escaped === "string" ? oneOf(escaped) : escaped);
+    return this.character(typeof escaped === "string" ? this.folded(oneOf(escaped)) : escaped);
   }
 
   private quoted(): PatternNode {
     const parts: PatternNode[] = [];
     while (this.position < this.characters.length && !this.take("\\E"))
-      parts.push(this.character(oneOf(this.characters[this.position++] ?? "")));
+      parts.push(this.character(this.folded(oneOf(this.characters[this.position++] ?? ""))));
     return { kind: "sequence", parts };
   }
 
@@ -282,9 +209,9 @@ class PatternParser {
   private escaped(start: number): string | CharacterTest {
     const character = this.characters[this.position++];
     if (character === undefined) throw this.error("trailing backslash at end of expression", "");
-    const known = CLASSES.get(character);
-    if (known) return known;
-    if (character === "p" || character === "P") return this.unicodeClass(start, character === "P");
+    const perl = PERL.get(character.toLowerCase());
+    if (perl) return PERL.has(character) ? this.folded(perl) : not(this.folded(perl));
+    if (character === "p" || character === "P") return this.unicodeProperty(start, character === "P");
     if (character === "x") return this.hexadecimal(start);
     const control = CONTROLS.get(character);
     if (control) return control;
@@ -301,17 +228,20 @@ class PatternParser {
     return String.fromCodePoint(Number.parseInt(digits, 8));
   }
 
+  /** The fragment of an error ends where the number does, as in Go. */
   private hexadecimal(start: number): string {
-    const match = /^(?:\{([0-9A-Fa-f]+)\}|([0-9A-Fa-f]{2}))/.exec(
-      this.characters.slice(this.position, this.position + 12).join(""),
-    );
-    const code = match ? Number.parseInt(match[1] ?? match[2] ?? "", 16) : Infinity;
-    this.position += match ? match[0].length : 1;
-    if (code > 0x10ffff) throw this.error("invalid escape sequence", this.since(start));
+    const isBraced = this.take("{");
+    let code = 0;
+    for (let digits = 0; isBraced || digits < 2; digits++) {
+      const character = this.characters[this.position++] ?? "";
+      if (isBraced && character === "}" && digits > 0) break;
+      code = code * 16 + (/^[0-9A-Fa-f]$/.test(character) ? Number.parseInt(character, 16) : Infinity);
+      if (code > 0x10ffff) throw this.error("invalid escape sequence", this.since(start));
+    }
     return String.fromCodePoint(code);
   }
 
-  private unicodeClass(start: number, negated: boolean): CharacterTest {
+  private unicodeProperty(start: number, negated: boolean): CharacterTest {
     let name = this.characters[this.position++] ?? "";
     if (name === "{") {
       const end = this.characters.indexOf("}", this.position);
@@ -319,17 +249,9 @@ class PatternParser {
       name = this.characters.slice(this.position, end).join("");
       this.position = end + 1;
     }
-    const inverse = name.startsWith("^") ? !negated : negated;
-    const property = name.replace("^", "");
-    if (property === "Any") return () => !inverse;
-    // Tests one character at a time, so this cannot backtrack. RE2 has the same names for categories and scripts.
-    const expression = /^\w+$/.test(property)
-      ? [`\\p{gc=${property}}`, `\\p{Script=${property}}`]
-          .map(unicodeProperty)
-          .find((candidate) => candidate !== undefined)
-      : undefined;
-    if (!expression) throw this.error("invalid character class range", this.since(start));
-    return (code) => expression.test(String.fromCodePoint(code)) !== inverse;
+    const test = unicodeClass(name.replace(/^\^/, ""));
+    if (!test) throw this.error("invalid character class range", this.since(start));
+    return name.startsWith("^") === negated ? this.folded(test) : not(this.folded(test));
   }
 
   private characterClass(start: number): PatternNode {
@@ -347,14 +269,17 @@ class PatternParser {
         this.characters[this.position + 1] !== "]" &&
         this.characters[this.position + 1] !== undefined;
       if (!isRange) {
-        tests.push(oneOf(low));
+        tests.push(this.folded(oneOf(low)));
         continue;
       }
       this.position += 1;
+      const end = this.position;
       const high = this.classCharacter(start);
-      if (typeof high !== "string" || (high.codePointAt(0) ?? 0) < (low.codePointAt(0) ?? 0))
+      if (typeof high !== "string")
+        throw this.error("invalid escape sequence", this.characters.slice(end, end + 2).join(""));
+      if ((high.codePointAt(0) ?? 0) < (low.codePointAt(0) ?? 0))
         throw this.error("invalid character class range", this.since(item));
-      tests.push(inRange(low, high));
+      tests.push(this.folded(inRange(low, high)));
     }
     this.position += 1;
     const test = any(...tests);
@@ -375,9 +300,12 @@ class PatternParser {
     const test = POSIX.get(match[2] ?? "");
     if (!test) throw this.error("invalid character class range", match[0]);
     this.position += match[0].length;
-    return match[1] ? not(test) : test;
+    return match[1] ? not(this.folded(test)) : this.folded(test);
   }
 }
+
+/** Testing all characters of a group takes this many times as long as testing one. */
+const FOLDED_WEIGHT = 3;
 
 const ASSERTIONS: ReadonlyMap<string, Assertion> = new Map([
   ["A", "start"],
@@ -385,12 +313,3 @@ const ASSERTIONS: ReadonlyMap<string, Assertion> = new Map([
   ["b", "word"],
   ["B", "noWord"],
 ]);
-
-function unicodeProperty(source: string): RegExp | undefined {
-  try {
-    return new RegExp(`^${source}$`, "u");
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}

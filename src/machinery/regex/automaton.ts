@@ -1,23 +1,13 @@
 /**
- * Matches `pattern` of a schema in time linear in the text, because patterns are untrusted: JavaScript's RegExp
- * backtracks, and a CustomResourceDefinition with `(a+)+$` would block the server. The expression becomes a
- * nondeterministic automaton whose reachable state sets are converted into deterministic states on demand. Where texts
- * keep needing new ones, which a hostile pattern can cause, the sets themselves are followed. All work is counted
- * (`PatternWork`).
+ * Reports whether a pattern matches anywhere in a text. The sets of states that are reachable together become
+ * deterministic states on demand. Where texts keep needing new ones, which a hostile pattern can cause, the sets
+ * themselves are followed.
  */
-import { parsePattern, type Assertion } from "./pattern-parser.ts";
-import { ASSERTION, CHARACTER, MATCH, MAX_PROGRAM_SIZE, PatternProgram, SPLIT } from "./pattern-program.ts";
-import { sizeOf } from "./pattern-size.ts";
-import { StateSet } from "./pattern-states.ts";
-import { PatternWork } from "./pattern-work.ts";
-
-export interface Pattern {
-  /**
-   * Reports whether the pattern matches anywhere in the text. Throws `PatternWorkError` when that takes more steps than
-   * are left.
-   */
-  test(text: string, work?: PatternWork): boolean;
-}
+import { edgeOf, holds, type Edge } from "./edges.ts";
+import { ASSERTION, CHARACTER, MATCH, type PatternProgram, SPLIT } from "./program.ts";
+import { room, type StateSet } from "./state-set.ts";
+import type { Assertion } from "./syntax.ts";
+import type { PatternWork } from "./work.ts";
 
 /**
  * The cache size of one pattern: deterministic states with their members, and transitions. When a text needs more, the
@@ -38,12 +28,6 @@ const MIN_USES_PER_STATE = 25;
 const CHARACTERS_WITHOUT_CACHE = 100_000;
 /** Building a deterministic state takes as long as visiting this many states for each of its members. */
 const STEPS_PER_MADE_MEMBER = 4;
-/** Building a state takes as long as visiting this many. The first use of a pattern pays for it. */
-export const STEPS_PER_BUILT_STATE = 12;
-
-/** The kind of the previous character: none (the beginning), a word character, a line end, or another. */
-export type Edge = "none" | "word" | "newline" | "other";
-
 interface DeterministicState {
   /** Reached without consuming a character and before assertions, which depend on the next character. */
   readonly states: Int32Array;
@@ -62,81 +46,7 @@ const FOUND: DeterministicState = {
   transitions: new Map(),
 };
 
-export function edgeOf(code: number): Edge {
-  if (code === 10) return "newline";
-  const isWord = (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || code === 95 || (code >= 97 && code <= 122);
-  return isWord ? "word" : "other";
-}
-
-/** Reports whether an assertion holds between two characters; `none` after is the end. */
-export function holds(assertion: Assertion, before: Edge, after: Edge): boolean {
-  switch (assertion) {
-    case "start":
-      return before === "none";
-    case "end":
-      return after === "none";
-    case "lineStart":
-      return before === "none" || before === "newline";
-    case "lineEnd":
-      return after === "none" || after === "newline";
-    case "word":
-      return (before === "word") !== (after === "word");
-    default:
-      return (before === "word") === (after === "word");
-  }
-}
-
-const compiled = new Map<string, Pattern>();
-let compiledStates = 0;
-const MAX_COMPILED = 10_000;
-const MAX_COMPILED_STATES = 500_000;
-
-/**
- * Throws `PatternError` for an invalid or rejected expression. The automaton is built on first use: a schema may hold
- * thousands of patterns that expand to thousands of states each.
- */
-export function compilePattern(pattern: string): Pattern {
-  let found = compiled.get(pattern);
-  if (!found) {
-    const size = sizeOf(parsePattern(pattern));
-    if (compiled.size >= MAX_COMPILED || compiledStates + size > MAX_COMPILED_STATES) {
-      compiled.clear();
-      compiledStates = 0;
-    }
-    found = new LazyPattern(pattern, size);
-    compiled.set(pattern, found);
-    compiledStates += size;
-  }
-  return found;
-}
-
-/** Matching is synchronous, so all patterns share the working sets. */
-const room = {
-  current: new StateSet(MAX_PROGRAM_SIZE),
-  next: new StateSet(MAX_PROGRAM_SIZE),
-  open: new Int32Array(2 * MAX_PROGRAM_SIZE),
-};
-
-class LazyPattern implements Pattern {
-  private readonly pattern: string;
-  private readonly size: number;
-  private automaton: Automaton | undefined;
-
-  constructor(pattern: string, size: number) {
-    this.pattern = pattern;
-    this.size = size;
-  }
-
-  test(text: string, work: PatternWork = new PatternWork()): boolean {
-    if (!this.automaton) {
-      work.spend(this.size * STEPS_PER_BUILT_STATE);
-      this.automaton = new Automaton(new PatternProgram(this.pattern));
-    }
-    return this.automaton.test(text, work);
-  }
-}
-
-class Automaton {
+export class Automaton {
   private readonly program: PatternProgram;
   private readonly hasAssertions: boolean;
   private cache = new Map<string, DeterministicState>();

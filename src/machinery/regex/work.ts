@@ -3,7 +3,7 @@
  * thousands of states: a text of a megabyte would block all other requests for seconds. So steps are counted, and users
  * of a shared budget (all patterns of an object, one call in an expression) fail with an error when it is exhausted.
  */
-import { FlotillaError } from "../base/index.ts";
+import { FlotillaError } from "../../base/index.ts";
 
 /**
  * Enough for a few patterns on every character of the largest object that a request can carry; about a tenth of a

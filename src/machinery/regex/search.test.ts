@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Finder } from "./regex.ts";
+import { compilePattern } from "./pattern.ts";
 
 const cases: readonly (readonly [pattern: string, text: string, found: readonly string[]])[] = [
   ["[0-9]+", "a 42 b 7", ["42", "7"]],
@@ -17,13 +17,19 @@ const cases: readonly (readonly [pattern: string, text: string, found: readonly 
   ["(?i)É", "é", ["é"]],
   [".", "a😀", ["a", "😀"]],
   ["", "ab", ["", "", ""]],
+  ["(|a)+", "aa", ["", "", ""]],
+  ["(a??)*", "aa", ["", "", ""]],
+  ["(?U)a+", "aaa", ["a", "a", "a"]],
+  ["(?U)a+?", "aaa", ["aaa"]],
+  ["(a*)*b?", "aab", ["aab"]],
+  ["(a*|b)*", "ab", ["ab"]],
 ];
 for (const [pattern, text, found] of cases) {
   test(`finds ${JSON.stringify(found)} for ${pattern} in ${JSON.stringify(text)}, leftmost first`, () => {
-    expect([...new Finder(pattern).findAll(text, -1)]).toEqual(found);
+    expect([...compilePattern(pattern).findAll(text, -1)]).toEqual(found);
   });
 }
 
 test("finds no more matches than the limit", () => {
-  expect([...new Finder("a").findAll("aaaa", 2)]).toEqual(["a", "a"]);
+  expect([...compilePattern("a").findAll("aaaa", 2)]).toEqual(["a", "a"]);
 });

@@ -1,8 +1,10 @@
 /** The size of a pattern with its repeats expanded: a short pattern may expand to many states. */
-import type { PatternNode } from "./pattern-parser.ts";
+import type { PatternNode } from "./syntax.ts";
 
 /** Patterns of real schemas are far smaller; larger ones are rejected. */
 export const MAX_STATES = 20_000;
+/** The states of the largest pattern, and the final state. */
+export const MAX_PROGRAM_SIZE = MAX_STATES + 1;
 
 /**
  * The maximum number of automaton states for the node, with repeats expanded. Nodes without states count too, because
@@ -19,7 +21,7 @@ export function sizeOf(node: PatternNode): number {
       return node.options.reduce((sum, option) => sum + 1 + sizeOf(option), -1);
     case "repeat":
       return node.max === Infinity
-        ? sizeOf(node.part) * Math.max(node.min, 1) + 1
+        ? sizeOf(node.part) * Math.max(node.min, 1) + 2
         : Math.max(1, sizeOf(node.part) * node.max + node.max - node.min);
     default:
       return 1;
@@ -38,6 +40,22 @@ export function repeatsAtMost(node: PatternNode, copies: number): boolean {
       return node.parts.every((part) => repeatsAtMost(part, copies));
     case "choice":
       return node.options.every((option) => repeatsAtMost(option, copies));
+    default:
+      return true;
+  }
+}
+
+/** Reports whether the node can match the empty text. An assertion may hold anywhere, so it counts. */
+export function matchesEmpty(node: PatternNode): boolean {
+  switch (node.kind) {
+    case "character":
+      return false;
+    case "sequence":
+      return node.parts.every(matchesEmpty);
+    case "choice":
+      return node.options.some(matchesEmpty);
+    case "repeat":
+      return node.min === 0 || matchesEmpty(node.part);
     default:
       return true;
   }

@@ -1,18 +1,28 @@
 import { Duplex } from "node:stream";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createFakeClock } from "../../base/index.ts";
-import { WebSocket, acceptKey } from "./websocket.ts";
+import { createFakeClock } from "../base/index.ts";
+import { acceptKey, loadWebSockets } from "./websocket.ts";
+
+const createWebSocket = await loadWebSockets();
 
 /** A socket whose other end is this test. */
 class FakeSocket extends Duplex {
   readonly sent: Buffer[] = [];
+  /** Whether written data waits for `release`. */
+  hold = false;
+  #waiting: (() => void)[] = [];
   override _read(): void {
     // The test pushes the client's data.
   }
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
     this.sent.push(chunk);
-    done();
+    if (this.hold) this.#waiting.push(done);
+    else done();
+  }
+  release(): void {
+    this.hold = false;
+    for (const done of this.#waiting.splice(0)) done();
   }
   get bytes(): Buffer {
     return Buffer.concat(this.sent);
@@ -29,15 +39,19 @@ function frame(opcode: number, data: Buffer, isFinal = true): Buffer {
   return Buffer.concat([head, mask, data.map((byte, index) => byte ^ (mask[index & 3] ?? 0))]);
 }
 
-function open(head: Buffer = Buffer.alloc(0)) {
+function open(head: Buffer = Buffer.alloc(0), side: "server" | "client" = "server") {
   const socket = new FakeSocket();
+  const clock = createFakeClock();
   const messages: string[] = [];
   let closed = 0;
-  const web = new WebSocket(socket, head, createFakeClock(), {
+  const web = createWebSocket(socket, head, {
+    side,
+    maxMessageBytes: 1024 * 1024,
+    closeGrace: { clock, ms: 2000 },
     message: (data) => messages.push(data.toString()),
     closed: () => closed++,
   });
-  return { socket, messages, web, closed: () => closed };
+  return { socket, clock, messages, web, closed: () => closed };
 }
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -56,8 +70,13 @@ describe("a WebSocket", () => {
     expect(messages).toEqual(["hello", "x".repeat(300)]);
   });
 
-  test("reads data that arrived with the handshake", () => {
-    expect(open(frame(2, Buffer.from("early"))).messages).toEqual(["early"]);
+  test("reads data that arrived with the handshake first", async () => {
+    const { socket, messages } = open(frame(2, Buffer.from("early")));
+
+    socket.push(frame(2, Buffer.from("late")));
+    await tick();
+
+    expect(messages).toEqual(["early", "late"]);
   });
 
   test("joins fragments, and answers a ping between them", async () => {
@@ -108,6 +127,54 @@ describe("a WebSocket", () => {
 
     expect(socket.bytes).toEqual(Buffer.from([0x88, 2, 3, 0xe8]));
     expect(closed()).toBe(1);
+  });
+
+  test("disconnects a client that does not answer a close frame", () => {
+    const { socket, clock, web } = open();
+    web.close();
+
+    clock.advance(1999);
+    expect(socket.destroyed).toBe(false);
+    clock.advance(1);
+
+    expect(socket.destroyed).toBe(true);
+  });
+
+  test("signals a full connection, and when there is room again", async () => {
+    const { socket, web } = open();
+    socket.hold = true;
+
+    expect(web.send(Buffer.alloc(1_000_000))).toBe(false);
+    const drained = web.drained();
+    socket.release();
+
+    await drained;
+    expect(web.send(Buffer.from("more"))).toBe(true);
+  });
+
+  test("delivers nothing while it is paused", async () => {
+    const { socket, messages, web } = open();
+    web.pause();
+
+    socket.push(frame(2, Buffer.from("waits")));
+    await tick();
+    expect(messages).toEqual([]);
+    web.resume();
+    await tick();
+
+    expect(messages).toEqual(["waits"]);
+  });
+
+  test("a client masks what it sends, and leaves the caller's bytes unchanged", () => {
+    const { socket, web } = open(Buffer.alloc(0), "client");
+    const data = Buffer.from("abc");
+
+    web.send(data);
+
+    const mask = socket.bytes.subarray(2, 6);
+    expect(socket.bytes.subarray(0, 2)).toEqual(Buffer.from([0x82, 0x83]));
+    expect(Buffer.from(socket.bytes.subarray(6).map((byte, index) => byte ^ (mask[index] ?? 0)))).toEqual(data);
+    expect(data.toString()).toBe("abc");
   });
 
   const wrong: Record<string, { bytes: Buffer; code: number }> = {

@@ -1,8 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createSeededRandom } from "../base/index.ts";
+import { createSeededRandom } from "../../base/index.ts";
+import { foldsOf } from "./case-folding.ts";
 import { compilePattern } from "./pattern.ts";
-import { MAX_PATTERN_STEPS, PatternWork, PatternWorkError } from "./pattern-work.ts";
+import { MAX_PATTERN_STEPS, PatternWork, PatternWorkError } from "./work.ts";
 
 const matching: [pattern: string, text: string, want: boolean][] = [
   ["^[a-z]+$", "abc", true],
@@ -168,4 +169,110 @@ test("agrees with RegExp on safe patterns", () => {
       expect(compilePattern(source).test(text)).toBe(new RegExp(source, "u").test(text));
     }),
   );
+});
+
+describe("results recorded from Go 1.26", () => {
+  const foldings: [pattern: string, text: string, want: boolean][] = [
+    [String.raw`(?i)^s$`, "ſ", true],
+    [String.raw`(?i)^σ$`, "ς", true],
+    [String.raw`(?i)^µ$`, "μ", true],
+    [String.raw`(?i)^ı$`, "I", false],
+    [String.raw`(?i)^[^a]$`, "A", false],
+    [String.raw`(?i)^\W$`, "ſ", false],
+    [String.raw`(?i)^\W$`, "K", false],
+    [String.raw`(?i)^\w$`, "ſ", true],
+    [String.raw`(?i)^\pLu$`, "a", false],
+    [String.raw`(?i)^\p{Lu}$`, "a", true],
+    [String.raw`(?i)^\P{Lu}$`, "a", false],
+    [String.raw`(?i)^[[:upper:]]$`, "a", true],
+    [String.raw`(?i)^[[:^upper:]]$`, "a", false],
+    [String.raw`(?i)^[^[:upper:]]$`, "a", false],
+    [String.raw`(?i)^\p{Greek}$`, "µ", true],
+    [String.raw`(?i)^[b-y]$`, "ſ", true],
+    [String.raw`(?i)^[^\W]$`, "ſ", true],
+    [String.raw`(?i)^[^\PL]$`, "a", true],
+    [String.raw`(?i)^[\x{100}-\x{200}]$`, "s", true],
+  ];
+  test.each(foldings)("%s on %j is %s", (pattern, text, want) => {
+    expect(compilePattern(pattern).test(text)).toBe(want);
+  });
+
+  const rejected: [pattern: string, want: string][] = [
+    ["a\\", "trailing backslash at end of expression: ``"],
+    ["(?i", "invalid or unsupported Perl syntax: `(?i`"],
+    ["(?", "invalid or unsupported Perl syntax: `(?`"],
+    ["[a-", "missing closing ]: `[a-`"],
+    ["a{1001}", "invalid repeat count: `{1001}`"],
+    ["\\pX", "invalid character class range: `\\pX`"],
+    ["(?i)(?", "invalid or unsupported Perl syntax: `(?`"],
+    ["[a-\\d]", "invalid escape sequence: `\\d`"],
+    ["\\8", "invalid escape sequence: `\\8`"],
+    ["\\x{110000}", "invalid escape sequence: `\\x{110000`"],
+    ["\\xg", "invalid escape sequence: `\\xg`"],
+    ["(?P=n)", "invalid or unsupported Perl syntax: `(?P`"],
+    ["(?P<>a)", "invalid named capture: `(?P<>`"],
+    ["x{2}{3}", "invalid nested repetition operator: `{2}{3}`"],
+    ["\\C", "invalid escape sequence: `\\C`"],
+    ["\\Z", "invalid escape sequence: `\\Z`"],
+    ["[]", "missing closing ]: `[]`"],
+    ["[^]", "missing closing ]: `[^]`"],
+    ["|*", "missing argument to repetition operator: `*`"],
+    ["(?i-)", "invalid or unsupported Perl syntax: `(?i-)`"],
+    ["(?-)", "invalid or unsupported Perl syntax: `(?-)`"],
+    ["\\p", "invalid character class range: `\\p`"],
+    ["\\p{IsGreek}", "invalid character class range: `\\p{IsGreek}`"],
+    ["\\p{Grek}", "invalid character class range: `\\p{Grek}`"],
+  ];
+  test.each(rejected)("%s is rejected: %s", (pattern, want) => {
+    expect(() => compilePattern(pattern)).toThrow(
+      expect.objectContaining({ problem: `error parsing regexp: ${want}` }),
+    );
+  });
+
+  test.each([
+    "(?P<a>x)(?P<a>y)",
+    "\\Q",
+    "[[:word:]]",
+    "[\\d-z]",
+    "\\08",
+    "(?P<1a>x)",
+    "a{,2}",
+    "(?U)a*",
+    "[^\\D]",
+    "(|)+",
+    "^*",
+    "(?i-s:a)",
+    "(?)",
+    "\\p{^Greek}",
+    "\\P{^Greek}",
+    "\\pN",
+    "\\p{greek}",
+    "\\p{Letter}",
+    "\\p{L_}",
+    "\\p{Any}",
+    "\\p{ASCII}",
+    "\\p{Lm}",
+    "\\p{LC}",
+    "\\p{Cn}",
+    "\\p{Cs}",
+    "\\p{Lowercase_Letter}",
+  ])("%s is accepted", (pattern) => {
+    expect(() => compilePattern(pattern)).not.toThrow();
+  });
+});
+
+test("characters differ only in case where RegExp says so", () => {
+  const wrong: string[] = [];
+  for (let code = 0; code <= 0x1ffff; code++) {
+    const text = String.fromCodePoint(code);
+    const others = [text.toUpperCase(), text.toLowerCase(), text.toUpperCase().toLowerCase()].filter(
+      (other) => other !== text && Array.from(other).length === 1,
+    );
+    const folds = foldsOf(code).map((fold) => String.fromCodePoint(fold));
+    if (folds.length === 0 && others.length === 0) continue;
+    const same = new RegExp(`^\\u{${code.toString(16)}}$`, "iu");
+    for (const other of [...others, ...folds]) if (same.test(other) !== folds.includes(other)) wrong.push(text + other);
+  }
+
+  expect(wrong).toEqual([]);
 });
