@@ -62,22 +62,10 @@ interface Task {
   signal: AbortSignal;
 }
 
-interface Settled {
-  generation: number | undefined;
-  /** The manifest found in place; manifests are shared, so comparing references usually suffices. */
-  found?: Manifest;
-  /**
-   * A digest of the written manifest. A member with incomplete managedFields that normalizes values (`1000m`, `1`)
-   * would otherwise receive writes forever.
-   */
-  written?: string;
-}
-
 export function createDelivery({ client, cluster, kinds: asked, observer, clock }: DeliveryDependencies): Delivery {
   const kinds = createServedKinds(asked);
   const holdings = createHoldings({ client, cluster });
-  /** By object, the generation at which it last matched the desired state, or was written. */
-  const settled = new Map<string, Settled>();
+  const { settled } = observer;
 
   const keyOf = ({ namespace, name }: { namespace?: string | undefined; name: string }): ObjectKey => ({
     cluster,
@@ -154,7 +142,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     if (policy.mode === "create-only") return holdOnly(task, observed);
 
     const retained = await retain(task, observed);
-    const drift = driftOf(retained, observed, policy);
+    const drift = driftOf(task, retained, observed);
     if (drift === "settled") return { result: "unchanged", object: observed };
     const isReport = policy.drift === "report" && isOurs(observed, policy.owner);
     if (isReport && isSameDelivery(retained, observed)) return { result: "unchanged", object: observed, drift };
@@ -165,7 +153,10 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
     const reported = isReport ? left : drift;
     const object =
       policy.mode === "update" ? await put(task, retained, observed) : await apply(task, retained, observed, left);
-    settled.set(placeOf(object), { generation: object.metadata.generation, written: digestOf(retained) });
+    settled.set(task.kind, keyOf(object.metadata), {
+      generation: object.metadata.generation,
+      written: digestOf(retained),
+    });
     return {
       result: "updated",
       object,
@@ -307,17 +298,17 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
   }
 
   /** `settled` when there is nothing to do; otherwise the fields changed on the member, possibly none. */
-  function driftOf(wanted: Manifest, observed: Manifest, policy: ApplyPolicy): FieldDrift[] | "settled" {
+  function driftOf({ kind, policy }: Task, wanted: Manifest, observed: Manifest): FieldDrift[] | "settled" {
     const { generation } = observed.metadata;
     if (hasMoreToWrite(wanted, observed, policy)) return [];
-    const last = settled.get(placeOf(observed));
+    const last = settled.get(kind, keyOf(observed.metadata));
     // Only metadata and status changed since then.
     const isQuiet =
       generation !== undefined && last?.generation === generation && holdsIn(wanted.metadata, observed.metadata);
     if (isSameDelivery(wanted, observed)) {
       if (isQuiet && last?.found === wanted) return "settled";
       if (holdsIn(wanted, observed)) {
-        settled.set(placeOf(observed), { generation, found: wanted });
+        settled.set(kind, keyOf(observed.metadata), { generation, found: wanted });
         return "settled";
       }
     } else if (policy.drift !== "report" || !isOurs(observed, policy.owner)) return [];
@@ -384,7 +375,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
       policy.beforeRequest?.();
       const kind = await servedKind(ref, policy);
       if (!kind) return; // Without its kind the object cannot exist.
-      settled.delete(placeOf({ apiVersion: apiVersionOf(kind), kind: ref.kind, metadata: ref }));
+      settled.forget(kind, keyOf(ref));
       for (let attempt = 0; ; attempt++) {
         try {
           return await removeOne(kind, ref, policy, signal);
@@ -394,7 +385,7 @@ export function createDelivery({ client, cluster, kinds: asked, observer, clock 
       }
     },
 
-    disown: createDisown({ client, cluster }),
+    disown: createDisown({ client, cluster, settled }),
     kindOf: resolve,
     observe: (refs: Iterable<ObjectRef>) => subscribe({ cluster, kinds, observer }, refs),
   };
@@ -437,21 +428,6 @@ function replicasOf(object: Manifest): number | undefined {
 }
 
 const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status.code === 403;
-const apiVersionOf = ({ group, storageVersion }: AnyKind): string =>
-  group ? `${group}/${storageVersion}` : storageVersion;
-
-function placeOf({
-  apiVersion,
-  kind,
-  metadata,
-}: {
-  apiVersion: string;
-  kind: string;
-  metadata: { namespace?: string | undefined; name: string };
-}): string {
-  return `${apiVersion}/${kind}/${metadata.namespace ?? ""}/${metadata.name}`;
-}
-
 /** Karmada's message, which users and their tools know. */
 function conflictText({ kind, metadata }: Manifest, cluster: string): string {
   const name = metadata.namespace ? `${metadata.namespace}/${metadata.name}` : metadata.name;

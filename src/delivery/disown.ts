@@ -9,12 +9,21 @@ import type { DeepReadonly, Json } from "../base/index.ts";
 import { isConflict, isNotFound } from "../machinery/index.ts";
 import type { Delivery, DisownPolicy, HeldResource } from "./delivery.ts";
 import { APPLIED_DIGEST, deliveringWork } from "./marks.ts";
+import type { SettledObjects } from "./settled-objects.ts";
 import { isHeldBy, otherHolders } from "./shared.ts";
 
 /** How often removing a reference is retried when the object changes concurrently. */
 const RACE_RETRIES = 3;
 
-export function createDisown({ client, cluster }: { client: Client; cluster: string }): Delivery["disown"] {
+export function createDisown({
+  client,
+  cluster,
+  settled,
+}: {
+  client: Client;
+  cluster: string;
+  settled: SettledObjects;
+}): Delivery["disown"] {
   async function disownOnce(
     kind: AnyKind,
     key: ObjectKey,
@@ -58,9 +67,11 @@ export function createDisown({ client, cluster }: { client: Client; cluster: str
       plural: resource,
       scope: namespace ? "Namespaced" : "Cluster",
     });
+    const key = { cluster, namespace: namespace || undefined, name };
+    settled.forget(kind, key);
     for (let attempt = 0; ; attempt++) {
       try {
-        return await disownOnce(kind, { cluster, namespace: namespace || undefined, name }, uid, policy, signal);
+        return await disownOnce(kind, key, uid, policy, signal);
       } catch (error) {
         if (isNotFound(error)) return "gone";
         if (!isConflict(error) || attempt >= RACE_RETRIES) throw error;
