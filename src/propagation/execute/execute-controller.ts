@@ -14,7 +14,7 @@
 import { Cluster, clusterNameOf, Work } from "../../api/index.ts";
 import { equalJson, FlotillaError, formatTime, messageOf } from "../../base/index.ts";
 import type { Clock, DeepReadonly, Random } from "../../base/index.ts";
-import { createRefusals, obstacleOf } from "../../delivery/index.ts";
+import { createRefusals, marks, obstacleOf } from "../../delivery/index.ts";
 import type { Delivery, MemberLanes, ObjectRef, Obstacle, Passage } from "../../delivery/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { findCondition, isConditionTrue } from "../../machinery/index.ts";
@@ -153,7 +153,12 @@ export function createExecuteController({
     if (memberObjects.isFresh(work, ref) && !memberObjects.isDelivered(work, ref)) return;
     await deliveryOf(work).remove(
       ref,
-      { mode: "release", owner: ownerOf(work), mayReturn: true, beforeRequest: () => passage.enter() },
+      {
+        mode: "release",
+        ownership: marks({ owner: ownerOf(work) }),
+        mayReturn: true,
+        beforeRequest: () => passage.enter(),
+      },
       signal,
     );
   }
