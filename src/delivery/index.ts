@@ -9,5 +9,6 @@ export * from "./observer.ts";
 export { mayHaveArrived, obstacleOf, type Obstacle } from "./obstacles.ts";
 export type { Ownership } from "./ownership.ts";
 export { references, type ReferencesOwner } from "./references-ownership.ts";
-export { createRefusals, type Refusals } from "./refusals.ts";
+export * from "./status-timing.ts";
+export { createWorksDriver, type WorksDriver } from "./works-driver.ts";
 export { followWorks } from "./followed-works.ts";
