@@ -7,6 +7,7 @@ import { createInformers } from "../runtime/index.ts";
 import { createFakeClient } from "../testing/index.ts";
 import { createDelivery } from "./create-delivery.ts";
 import type { ApplyPolicy } from "./delivery.ts";
+import { marks } from "./marks-ownership.ts";
 import { createObserver } from "./observer.ts";
 
 const never = new AbortController().signal;
@@ -16,7 +17,13 @@ const role: ClusterRole = {
   metadata: { name: "karmada-impersonator" },
   rules: [{ apiGroups: [""], resources: ["users"], verbs: ["impersonate"] }],
 };
-const policy: ApplyPolicy = { mode: "update", force: true, fieldManager: "flotilla", adopt: true, isFirst: true };
+const policy: ApplyPolicy = {
+  mode: "update",
+  force: true,
+  fieldManager: "flotilla",
+  ownership: marks({ adopt: true }),
+  isFirst: true,
+};
 
 /** A member on which the hub may update ClusterRoles but not create them. */
 async function openMember(existing: readonly ClusterRole[]) {

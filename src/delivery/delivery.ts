@@ -7,6 +7,7 @@ import type { DeepReadonly } from "../base/index.ts";
 import type { AnyKind } from "../client/index.ts";
 import type { Lane } from "../runtime/index.ts";
 import type { FieldDrift } from "./drift.ts";
+import type { Ownership } from "./ownership.ts";
 
 /** An object on the member. */
 export interface ObjectRef {
@@ -34,15 +35,11 @@ export interface ApplyPolicy {
   /** Take fields from other managers. */
   force: boolean;
   fieldManager: string;
-  /**
-   * Whether an object that we did not create may be taken over. Otherwise such an object is left alone and reported.
-   */
-  adopt: boolean;
+  /** Who owns the object, and how the object records it. Unset are marks of any owner. */
+  ownership?: Ownership;
   retain?: RetainFn;
   /** Dotted paths that are never written once the object exists. */
   ignoreFields?: string[];
-  /** The delivering owner, `namespace/name`: an object released by the same owner may be taken back. */
-  owner?: string;
   /**
    * Handling of our fields that were changed on the member: `repair` (default) restores them; `report` keeps every
    * field that another manager owns and reports it.
@@ -53,8 +50,6 @@ export interface ApplyPolicy {
    * scales the object, `theirs` always does. Unset, we own it.
    */
   replicas?: "autoscaled" | "theirs";
-  /** Ownership by owner reference replaces our marks, as in OCM. */
-  shared?: SharedOwnership;
   /** With `update`: fields of the object that contain the desired entries and nothing else. */
   exact?: readonly string[];
   /**
@@ -65,23 +60,6 @@ export interface ApplyPolicy {
   beforeRequest?(): void;
   /** Called before a write. May throw to prevent it. */
   beforeWrite?(): Promise<void>;
-}
-
-/**
- * An object that is held by owner references in its metadata. It may have several holders and stays until the last one
- * releases it; it may have existed before. An object delivered under our marks belongs to another delivery and is left
- * alone.
- */
-export interface SharedOwnership {
-  /** Names the holder. */
-  reference: OwnerReference;
-  /**
-   * False for a holder that maintains the object but must not delete it when the holder is deleted: its reference is
-   * removed.
-   */
-  isHeld: boolean;
-  /** The manifest was delivered before: if another holder changed the object since then, that change stays. */
-  isDelivered: boolean;
 }
 
 /** An object that a holder may own, as recorded in its status. */
@@ -118,10 +96,8 @@ export interface RemovePolicy {
   /** `delete` deletes the object; `release` leaves it running, removes our marks and gives up our fields. */
   mode: "delete" | "release";
   propagationPolicy?: "Background" | "Foreground" | "Orphan";
-  /** Touches only objects of this owner, or without a recorded owner. */
-  owner?: string;
-  /** The permanent id of that owner. An object with another id came from a later owner of the same name, and stays. */
-  ownerId?: string;
+  /** Only objects of this owner are touched. Unset are marks of any owner. */
+  ownership?: Ownership;
   /** With `release`: the same owner may take it back later. */
   mayReturn?: boolean;
   /**
@@ -159,7 +135,7 @@ export interface Delivery {
    * `UnknownKindError` when it does not serve the kind.
    */
   apply(manifest: DeepReadonly<KubernetesObject>, policy: ApplyPolicy, signal: AbortSignal): Promise<ApplyOutcome>;
-  /** Touches only objects that carry our mark. Also resolves when the object no longer exists. */
+  /** Touches only objects of the policy's owner. Also resolves when the object no longer exists. */
   remove(ref: ObjectRef, policy: RemovePolicy, signal: AbortSignal): Promise<void>;
   /**
    * Releases the object from one holder. Returns `going` while the object is terminating. Touches only objects that the

@@ -39,6 +39,8 @@ export interface MemberLanes {
   passage(cluster: string, key: ObjectKey): Passage;
   /** Another component found that the member answers again: its waiting Works are requeued. */
   restore(cluster: string): void;
+  /** The member left: its waiting Works are requeued, and nothing is kept for it. */
+  drop(cluster: string): void;
   /** The Work was deleted and stops waiting. */
   forget(cluster: string, key: ObjectKey): void;
   /** Queue state of busy and unreachable members; others are omitted. */
@@ -102,6 +104,10 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
     waiting.forEach(report);
   }
 
+  function removeIdle(cluster: string, { underWay, failures, waiting }: Lane): void {
+    if (underWay === 0 && failures === 0 && waiting.size === 0) lanes.delete(cluster);
+  }
+
   function close(lane: Lane, reason: string): void {
     // While the member is unreachable the wording stays constant, so that statuses that contain it do not change.
     if (lane.failures === 0) lane.reason = reason;
@@ -148,18 +154,27 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
             if (!lane.pause) close(lane, unreachable);
           } else if (lane.failures > 0) open(lane);
           else wakeOne(lane);
-          if (lane.underWay === 0 && lane.failures === 0 && lane.waiting.size === 0) lanes.delete(cluster);
+          removeIdle(cluster, lane);
         },
       };
     },
     restore(cluster) {
       const lane = lanes.get(cluster);
-      if (lane && lane.failures > 0) open(lane);
+      if (!lane || lane.failures === 0) return;
+      open(lane);
+      removeIdle(cluster, lane);
+    },
+    drop(cluster) {
+      const lane = lanes.get(cluster);
+      if (!lane) return;
+      open(lane);
+      removeIdle(cluster, lane);
     },
     forget(cluster, key) {
       const lane = lanes.get(cluster);
       lane?.waiting.delete(idOfKey(key));
       passTurn(lane);
+      if (lane) removeIdle(cluster, lane);
     },
     figures: () =>
       Array.from(lanes, ([cluster, { underWay, waiting, failures }]) => ({

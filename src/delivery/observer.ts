@@ -7,6 +7,7 @@ import type { AnyKind } from "../client/index.ts";
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
 import type { Informer, Informers, Lane } from "../runtime/index.ts";
+import { createSettledObjects, type SettledObjects } from "./settled-objects.ts";
 
 /** The lane specifies whether the object changed or is part of an initial list. */
 export type ObjectListener = (object: DeepReadonly<KubernetesObject> | undefined, lane?: Lane) => void;
@@ -18,6 +19,8 @@ export interface ObjectPlace {
 
 export interface Observer {
   informer(kind: AnyKind): Informer<KubernetesObject>;
+  /** What the deliveries to these members found in place or wrote. */
+  readonly settled: SettledObjects;
   /** Calls back with the object after every change, and with undefined when it is deleted. */
   listen(kind: AnyKind, place: ObjectPlace, listener: ObjectListener): () => void;
   /**
@@ -82,8 +85,10 @@ export function createObserver(informers: Informers): Observer {
     return informer;
   }
 
+  const informer = (kind: AnyKind): Informer<KubernetesObject> => informers.of<KubernetesObject>(kind);
   return {
-    informer: (kind) => informers.of<KubernetesObject>(kind),
+    informer,
+    settled: createSettledObjects(informer),
     autoscalerOf(kind, place) {
       autoscalers ??= followAutoscalers();
       if (!autoscalers.synced) return "unknown";

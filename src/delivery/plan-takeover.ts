@@ -28,6 +28,7 @@ export interface Takeover {
   isAdopted: boolean;
   /** Fields that the member decides. */
   left?: readonly (readonly string[])[];
+  /** Managers whose fields become ours; unset are Karmada's. */
   predecessors?: ReadonlySet<string>;
 }
 

@@ -72,7 +72,7 @@ test("objects are not read one by one while a list of their kind is in flight", 
     names.map((name) =>
       delivery.apply(
         { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name } },
-        { mode: "apply", force: true, fieldManager: "flotilla", adopt: false },
+        { mode: "apply", force: true, fieldManager: "flotilla" },
         never,
       ),
     ),

@@ -36,18 +36,20 @@ interface Known {
 export function createCapacities(onNodes: (cluster: string) => void): Capacities {
   const known = new Map<string, Known>();
   const stale = new Set<string>();
+  /** Events of a member that was forgotten, or is not summed yet, say nothing: its next sum is a new one. */
+  const invalidate = (cluster: string): void => void (known.has(cluster) && stale.add(cluster));
   return {
     watch(informers) {
       const stops = [
         informers.of(Node).subscribe((event) => {
           if (!isRelevant(event)) return;
-          stale.add(event.cluster);
+          invalidate(event.cluster);
           onNodes(event.cluster);
         }),
         informers.of(Pod).subscribe(({ cluster, object, old, deleted }) => {
           // Only these pod fields matter; its status changes often.
           if (!old || deleted || old.spec !== object.spec || old.status?.phase !== object.status?.phase)
-            stale.add(cluster);
+            invalidate(cluster);
         }),
       ];
       return () => stops.forEach((stop) => stop());

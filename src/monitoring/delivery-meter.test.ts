@@ -7,7 +7,7 @@ import { ApiError } from "../machinery/index.ts";
 import { createDeliveryMeter } from "./delivery-meter.ts";
 
 const MANIFEST = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", namespace: "shop" } };
-const POLICY: ApplyPolicy = { mode: "apply", force: true, fieldManager: "flotilla", adopt: false, isFirst: true };
+const POLICY: ApplyPolicy = { mode: "apply", force: true, fieldManager: "flotilla", isFirst: true };
 const signal = new AbortController().signal;
 
 function setUp(apply: () => Promise<ApplyOutcome>) {

@@ -5,20 +5,19 @@
 import { Cluster, clusterNameOf, Work } from "../api/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
-import { createMemberLanes } from "../delivery/index.ts";
+import { createWorksDriver } from "../delivery/index.ts";
 import type { MemberLanes } from "../delivery/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
-import { createStatusWriter, done, keyOf, watch } from "../runtime/index.ts";
+import { keyOf, watch } from "../runtime/index.ts";
 import type { Controller, EventRecorders, Informers } from "../runtime/index.ts";
 import { createAutoscaledWorks } from "./execute/autoscaled-works.ts";
 import { createExecuteController } from "./execute/execute-controller.ts";
-import { createMemberObjects } from "./member-objects.ts";
+import { createMemberObjects, refsOf } from "./member-objects.ts";
 import type { DeliveryFor } from "./member-objects.ts";
 import type { ExecutionMeter } from "./meter.ts";
 import { createReflectController } from "./reflect/reflect-controller.ts";
 import { createRuleChanges } from "./rule-changes.ts";
 import { createReportRuleFailure } from "./rule-failures.ts";
-import { STATUS_WINDOW_MS } from "./status-timing.ts";
 
 export interface ExecutionDependencies {
   /** The logical cluster of the hub. */
@@ -61,21 +60,23 @@ export function createExecution({
   log,
 }: ExecutionDependencies): Execution {
   const works = informers.of(Work);
-  const workStatus = createStatusWriter({
-    clock,
-    windowMs: STATUS_WINDOW_MS,
-    log,
-    client: clientFor("status"),
-    kind: Work,
-    lister: works,
-  });
   const memberObjects = createMemberObjects({
     works,
     deliveryFor: (cluster) => (serves(cluster) ? deliveryFor(cluster) : undefined),
     hub,
   });
   const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [], works });
-  const lanes = createMemberLanes({ clock, random });
+  const driver = createWorksDriver({
+    kind: Work,
+    informers,
+    statusClient: clientFor("status"),
+    memberOf: (namespace) => clusterNameOf(namespace) ?? "",
+    serves,
+    objectsOf: (work) => refsOf(work).map((ref) => memberObjects.get(work, ref)),
+    clock,
+    random,
+    log,
+  });
   const tellFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
 
   /** When a member changes between pull and push, all its Works change their controller. */
@@ -88,12 +89,8 @@ export function createExecution({
           )
       : [],
   );
-  const onlyServed = (controller: Controller<ObjectKey>): Controller<ObjectKey> => ({
-    ...controller,
-    sources: [...controller.sources, handovers],
-    reconcile: async (key, context) =>
-      serves(clusterNameOf(key.namespace ?? "") ?? "") ? controller.reconcile(key, context) : done,
-  });
+  const withHandovers = (controller: Controller<ObjectKey>): Controller<ObjectKey> =>
+    driver.onlyServed({ ...controller, sources: [...controller.sources, handovers] });
 
   return {
     controllers: [
@@ -105,23 +102,21 @@ export function createExecution({
         interpreter,
         autoscaledWorks: createAutoscaledWorks(works),
         ruleChanges: ruleChanges.works(),
-        workStatus,
-        lanes,
+        driver,
         meter,
         events: events("flotilla-execute"),
         clock,
-        random,
       }),
       createReflectController({
         memberObjects,
         interpreter,
         ruleChanges: ruleChanges.works(),
         tellFailure,
-        workStatus,
+        workStatus: driver.status,
       }),
-    ].map(onlyServed),
-    lanes,
-    isQuiet: () => workStatus.isQuiet(),
-    close: () => workStatus.close(),
+    ].map(withHandovers),
+    lanes: driver.lanes,
+    isQuiet: driver.isQuiet,
+    close: driver.close,
   };
 }

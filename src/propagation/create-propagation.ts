@@ -17,6 +17,7 @@ import {
 import type { Kind, KubernetesObject, ResourceBinding } from "../api/index.ts";
 import type { Clock, DeepReadonly, Log, Random } from "../base/index.ts";
 import { createKindResolver } from "../client/index.ts";
+import { STATUS_WINDOW_MS } from "../delivery/index.ts";
 import type { Client, ObjectKey } from "../client/index.ts";
 import { KEPT_TEMPLATE } from "../interpreter/index.ts";
 import type { Interpreter } from "../interpreter/index.ts";
@@ -51,7 +52,6 @@ import type { PlanningViews } from "./planning-views.ts";
 import { createWorkloadGroups, followBindings } from "./schedule/workload-groups.ts";
 import type { SchedulePlan } from "./schedule/plan-schedule.ts";
 import type { ScheduleOptions } from "./schedule/schedule-cycle.ts";
-import { STATUS_WINDOW_MS } from "./status-timing.ts";
 import { createTemplates } from "./templates.ts";
 import type { Templates } from "./templates.ts";
 import { indexWorks, isOfSameBinding, removeWorksOfBinding, worksOfBinding, worksOfNamespace } from "./works.ts";

@@ -13,12 +13,18 @@ import {
 } from "../../src/api/index.ts";
 import type { KubernetesObject } from "../../src/api/index.ts";
 import { find } from "../../src/client/index.ts";
+import { marks } from "../../src/delivery/index.ts";
 import type { ApplyPolicy } from "../../src/delivery/index.ts";
 import { makeDeployment } from "../../src/testing/index.ts";
 import type { OpenDelivery } from "./delivery.ts";
 
 const OWNER = "karmada-es-paris/work";
-const policy: ApplyPolicy = { mode: "apply", force: true, fieldManager: "flotilla", adopt: false, owner: OWNER };
+const policy: ApplyPolicy = {
+  mode: "apply",
+  force: true,
+  fieldManager: "flotilla",
+  ownership: marks({ owner: OWNER }),
+};
 const { signal } = new AbortController();
 const owned = { "work.karmada.io/namespace": "karmada-es-paris", "work.karmada.io/name": "work" };
 
@@ -61,7 +67,7 @@ export function describeHoldings(get: () => OpenDelivery): void {
       const found: string[] = [];
       await get().delivery.remove(
         { apiVersion, kind, name },
-        { mode: "delete", owner: OWNER, whenHolding: (held) => (found.push(held), then) },
+        { mode: "delete", ownership: marks({ owner: OWNER }), whenHolding: (held) => (found.push(held), then) },
         signal,
       );
       await get().settle();

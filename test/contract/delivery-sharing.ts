@@ -4,12 +4,13 @@ import { AppliedManifestWork, Deployment } from "../../src/api/index.ts";
 import type { KubernetesObject, OwnerReference } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
 import { find } from "../../src/client/index.ts";
+import { marks, references } from "../../src/delivery/index.ts";
 import type { ApplyOutcome, ApplyPolicy } from "../../src/delivery/index.ts";
 import { makeDeployment } from "../../src/testing/index.ts";
 import type { OpenDelivery } from "./delivery.ts";
 
 const { signal } = new AbortController();
-const marked: ApplyPolicy = { mode: "apply", force: true, fieldManager: "flotilla", adopt: false };
+const marked: ApplyPolicy = { mode: "apply", force: true, fieldManager: "flotilla" };
 const web0 = { apiVersion: "apps/v1", kind: "Deployment", namespace: "default", name: "web" };
 const web = (change: (deployment: Deployment) => void = () => {}): Deployment =>
   makeDeployment("default/web").replicas(3).with(change).build();
@@ -38,8 +39,7 @@ export function describeSharing(opened: () => OpenDelivery): void {
     const held = (name: string, changes: Partial<ApplyPolicy> = {}): Partial<ApplyPolicy> => ({
       mode: "update",
       fieldManager: "work-agent",
-      adopt: true,
-      shared: { reference: holder(name), isHeld: true, isDelivered: false },
+      ownership: references({ reference: holder(name), isHeld: true, isDelivered: false }),
       ...changes,
     });
     const holders = async (): Promise<string[]> =>
@@ -92,7 +92,10 @@ export function describeSharing(opened: () => OpenDelivery): void {
 
     test("loses the owner reference of an owner that applies but does not own it", async () => {
       await apply(web(), held("a"));
-      await apply(web(), held("a", { shared: { reference: holder("a"), isHeld: false, isDelivered: true } }));
+      await apply(
+        web(),
+        held("a", { ownership: references({ reference: holder("a"), isHeld: false, isDelivered: true }) }),
+      );
 
       expect(await holders()).toEqual([]);
       expect(await letGo("a")).toBe("gone");
@@ -137,7 +140,7 @@ export function describeSharing(opened: () => OpenDelivery): void {
 
       const outcome = await apply(
         web(),
-        held("a", { shared: { reference: holder("a"), isHeld: true, isDelivered: true } }),
+        held("a", { ownership: references({ reference: holder("a"), isHeld: true, isDelivered: true }) }),
       );
 
       expect(outcome).toMatchObject({ result: "conflict", message: expect.stringContaining("also held by b") });
@@ -149,16 +152,16 @@ export function describeSharing(opened: () => OpenDelivery): void {
         ({ metadata }) =>
           (metadata.annotations = { "work.karmada.io/namespace": "works", "work.karmada.io/name": "web" }),
       );
-      await apply(delivered, { owner: "works/web" });
+      await apply(delivered, { ownership: marks({ owner: "works/web" }) });
       expect(await apply(web(), held("a"))).toMatchObject({
         result: "conflict",
         message: expect.stringContaining("Karmada Work works/web"),
       });
-      await member.delivery.remove(web0, { mode: "delete", owner: "works/web" }, signal);
+      await member.delivery.remove(web0, { mode: "delete", ownership: marks({ owner: "works/web" }) }, signal);
       await member.settle();
 
       await apply(web(), held("a"));
-      expect(await apply(delivered, { owner: "works/web", adopt: true })).toMatchObject({
+      expect(await apply(delivered, { ownership: marks({ owner: "works/web", adopt: true }) })).toMatchObject({
         result: "conflict",
         message: expect.stringContaining("belongs to a ManifestWork"),
       });

@@ -5,6 +5,7 @@ import type { KubernetesObject } from "../../src/api/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";
 import { find } from "../../src/client/index.ts";
 import type { Client, ObjectKey } from "../../src/client/index.ts";
+import { marks } from "../../src/delivery/index.ts";
 import type { ApplyPolicy, Delivery, Observation } from "../../src/delivery/index.ts";
 import { makeDeployment } from "../../src/testing/index.ts";
 import { describeHoldings } from "./delivery-containers.ts";
@@ -24,7 +25,7 @@ export interface OpenDelivery {
   close(): Promise<void>;
 }
 
-const policy: ApplyPolicy = { mode: "apply", force: true, fieldManager: "flotilla", adopt: false };
+const policy: ApplyPolicy = { mode: "apply", force: true, fieldManager: "flotilla" };
 const { signal } = new AbortController();
 
 export function describeDelivery(name: string, open: () => Promise<OpenDelivery>): void {
@@ -134,7 +135,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
         (
           await apply(
             web(({ spec }) => (spec.template.spec = { containers: [{ name: "ours", image: "ours:1" }] } as never)),
-            { adopt: true },
+            { ownership: marks({ adopt: true }) },
           )
         ).result,
       ).toBe("updated");
@@ -356,17 +357,21 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
     });
 
     test("gives up its fields on release, and may adopt the object again only for the same owner", async () => {
-      await apply(web(), { owner: "works/web" });
+      await apply(web(), { ownership: marks({ owner: "works/web" }) });
       await apply(
         web(({ spec }) => (spec.paused = true)),
-        { owner: "works/web" },
+        { ownership: marks({ owner: "works/web" }) },
       );
 
-      await member.delivery.remove(web0, { mode: "release", owner: "works/web", mayReturn: true }, signal);
+      await member.delivery.remove(
+        web0,
+        { mode: "release", ownership: marks({ owner: "works/web" }), mayReturn: true },
+        signal,
+      );
       await member.settle();
       expect((await stored())?.metadata.managedFields?.map(({ operation }) => operation) ?? []).not.toContain("Apply");
-      expect((await apply(web(), { owner: "works/other" })).result).toBe("conflict");
-      expect((await apply(web(), { owner: "works/web" })).result).toBe("updated");
+      expect((await apply(web(), { ownership: marks({ owner: "works/other" }) })).result).toBe("conflict");
+      expect((await apply(web(), { ownership: marks({ owner: "works/web" }) })).result).toBe("updated");
 
       expect((await stored())?.metadata.annotations).not.toHaveProperty("flotilla.dev/released-from");
     });
@@ -379,10 +384,10 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
         ),
       );
 
-      await member.delivery.remove(web0, { mode: "delete", owner: "works/other" }, signal);
+      await member.delivery.remove(web0, { mode: "delete", ownership: marks({ owner: "works/other" }) }, signal);
       expect(await stored()).toBeDefined();
 
-      await member.delivery.remove(web0, { mode: "delete", owner: "works/web" }, signal);
+      await member.delivery.remove(web0, { mode: "delete", ownership: marks({ owner: "works/web" }) }, signal);
       expect(await stored()).toBeUndefined();
     });
 

@@ -2,7 +2,7 @@
 import type { AppliedManifestResourceMeta, ManifestWork } from "../../api/index.ts";
 import { messageOf, type DeepReadonly } from "../../base/index.ts";
 import { UnknownKindError, type AnyKind } from "../../client/index.ts";
-import { obstacleOf, type ApplyOutcome } from "../../delivery/index.ts";
+import { obstacleOf, references, type ApplyOutcome } from "../../delivery/index.ts";
 import type { NextCondition } from "../../machinery/index.ts";
 import { applyOrder } from "./apply-order.ts";
 import { referenceTo, type Applied } from "./applied-work.ts";
@@ -73,17 +73,14 @@ async function applyOne(
     };
     // Lost permissions of an account are detected on the next write; a new work is checked at once.
     if (!isBefore) await check();
-    const policy = planApply(manifest, optionsOf(meta, work.spec.manifestConfigs), {
-      reference: referenceTo(applied),
-      isHeld,
-      isDelivered: isBefore,
-    });
+    const ownership = references({ reference: referenceTo(applied), isHeld, isDelivered: isBefore });
+    const policy = planApply(manifest, optionsOf(meta, work.spec.manifestConfigs), ownership);
     return {
       manifest,
       kind,
       outcome: await member.delivery.apply(
         object,
-        { ...policy, beforeRequest, ...(isBefore && { beforeWrite: check }) },
+        { ...policy, beforeRequest, beforeWrite: isBefore ? check : undefined },
         signal,
       ),
     };

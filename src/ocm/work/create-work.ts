@@ -1,13 +1,17 @@
 /** Wires the ManifestWork controller, for a hub with its members or for an agent with its own cluster. */
 import { ManifestWork } from "../../api/index.ts";
-import type { Log } from "../../base/index.ts";
+import type { Clock, Log, Random } from "../../base/index.ts";
 import type { Client, ObjectKey } from "../../client/index.ts";
-import { createMemberLanes } from "../../delivery/index.ts";
+import { createWorksDriver } from "../../delivery/index.ts";
 import type { MemberLanes } from "../../delivery/index.ts";
-import { createStatusWriter } from "../../runtime/index.ts";
-import type { Controller, Informers } from "../../runtime/index.ts";
+import type { Interpreter } from "../../interpreter/index.ts";
+import { keyOf } from "../../runtime/index.ts";
+import type { Controller, Informers, Source } from "../../runtime/index.ts";
+import { appliedName, type WorkOrigin } from "./applied-work.ts";
 import { createAppliedWorkController } from "./applied-work-controller.ts";
-import { createWorkController, type WorkDependencies } from "./work-controller.ts";
+import { manifestsOf, refOf } from "./manifests.ts";
+import { createWorkObjects, type MemberFor } from "./member-objects.ts";
+import { createWorkController, isMistake } from "./work-controller.ts";
 
 export interface WorkPart {
   controllers: Controller<ObjectKey>[];
@@ -18,37 +22,55 @@ export interface WorkPart {
   close(): Promise<void>;
 }
 
-/** As in the pipeline of policies: long enough to batch the reports about one event. */
-const STATUS_WINDOW_MS = 50;
-
-export interface WorkPartOptions extends Omit<WorkDependencies, "workStatus" | "lanes"> {
+export interface WorkPartOptions {
+  /** The logical cluster of the works. */
+  hub: string;
+  /** The hub's informers. */
+  informers: Informers;
+  /** Works in namespaces without a member belong to an agent. */
+  memberFor: MemberFor;
+  origin: WorkOrigin;
+  interpreter: Pick<Interpreter, "health">;
   /** The hub's client, for status and reads. */
   statusClient: Client;
+  /** False where no Clusters report that a member is reachable again or serves other kinds: in an agent. */
+  followClusters: boolean;
+  /** Members whose served kinds changed, where Clusters do not report it. */
+  served?: Source<string>;
   /** The members' informers: AppliedManifestWorks whose work was deleted are handled too. */
   memberInformers?: Informers;
   /** How long a member keeps the objects of a work that the hub no longer has; unset means forever. */
   evictionGraceMs?: number;
+  clock: Clock;
+  random: Random;
   log: Log;
 }
 
-export function createWork({
-  statusClient,
-  memberInformers,
-  evictionGraceMs,
-  log,
-  ...deps
-}: WorkPartOptions): WorkPart {
-  const workStatus = createStatusWriter({
-    client: statusClient,
+export function createWork(options: WorkPartOptions): WorkPart {
+  const { hub, informers, memberFor, origin, interpreter, statusClient, memberInformers, clock } = options;
+  const works = informers.of(ManifestWork);
+  const objects = createWorkObjects({ hub, works, memberFor, appliedNameOf: (work) => appliedName(origin, work) });
+  const driver = createWorksDriver({
     kind: ManifestWork,
-    lister: deps.informers.of(ManifestWork),
-    clock: deps.clock,
-    windowMs: STATUS_WINDOW_MS,
-    log,
+    informers,
+    statusClient,
+    memberOf: (namespace) => namespace,
+    serves: (cluster) => memberFor(cluster) !== undefined,
+    objectsOf: (work) =>
+      manifestsOf(work).map(({ object, problem }) =>
+        problem === undefined ? objects.get(work, refOf(object)) : undefined,
+      ),
+    isMistake,
+    followClusters: options.followClusters,
+    worksOf: (cluster) => works.list({ cluster: hub, namespace: cluster }).map((work) => keyOf(hub, work)),
+    served: options.served,
+    clock,
+    random: options.random,
+    log: options.log,
   });
-  const lanes = createMemberLanes({ clock: deps.clock, random: deps.random });
-  const controllers = [createWorkController({ ...deps, workStatus, lanes })];
-  const { hub, informers, memberFor, origin, clock } = deps;
+  const controllers = [
+    createWorkController({ hub, informers, memberFor, origin, objects, interpreter, driver, clock }),
+  ];
   if (memberInformers)
     controllers.push(
       createAppliedWorkController({
@@ -59,8 +81,8 @@ export function createWork({
         memberFor,
         origin,
         clock,
-        evictionGraceMs,
+        evictionGraceMs: options.evictionGraceMs,
       }),
     );
-  return { controllers, lanes, isQuiet: () => workStatus.isQuiet(), close: () => workStatus.close() };
+  return { controllers, lanes: driver.lanes, isQuiet: driver.isQuiet, close: driver.close };
 }

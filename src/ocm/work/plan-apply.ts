@@ -2,7 +2,7 @@
 import { WORK_AGENT_MANAGER } from "../../api/index.ts";
 import type { KubernetesObject } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import type { ApplyPolicy, RetainFn, SharedOwnership } from "../../delivery/index.ts";
+import type { ApplyPolicy, Ownership, RetainFn } from "../../delivery/index.ts";
 import { retainIgnored } from "./ignore-fields.ts";
 import type { ManifestOptions } from "./manifest-options.ts";
 import type { Manifest } from "./manifests.ts";
@@ -21,9 +21,9 @@ const TOKEN = "kubernetes.io/service-account-token";
 export function planApply(
   { object }: Manifest,
   options: ManifestOptions | undefined,
-  shared: SharedOwnership,
+  ownership: Ownership,
 ): ApplyPolicy {
-  const base = { fieldManager: WORK_AGENT_MANAGER, force: true, adopt: true, shared };
+  const base = { fieldManager: WORK_AGENT_MANAGER, force: true, ownership };
   const { type = "Update", serverSideApply = {} } = options?.updateStrategy ?? {};
   switch (type) {
     case "CreateOnly":

@@ -10,6 +10,7 @@ import {
 } from "../../api/index.ts";
 import type { KubernetesObject, Work } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
+import { marks } from "../../delivery/index.ts";
 import type { ApplyPolicy } from "../../delivery/index.ts";
 import { isUnmanagedOn } from "../unmanaged.ts";
 type Manifest = DeepReadonly<KubernetesObject>;
@@ -26,11 +27,15 @@ export function planApplyPolicy(work: DeepReadonly<Work>, manifest: Manifest, is
     mode: "apply",
     force: true,
     fieldManager: FIELD_MANAGER,
-    adopt: annotations?.[CONFLICT_RESOLUTION] === "overwrite" && !isOnlyOurs,
-    owner: ownerOf(work),
+    ownership: marks({ owner: ownerOf(work), adopt: mayAdopt(manifest) }),
     drift: drift === "report" || isOnlyOurs ? "report" : "repair",
     replicas: isScaledByWork || labels?.[RETAIN_REPLICAS] === "true" ? "theirs" : "autoscaled",
   };
+}
+
+/** Whether an object that exists on the member and is not ours may be taken over. */
+export function mayAdopt(manifest: Manifest): boolean {
+  return manifest.metadata.annotations?.[CONFLICT_RESOLUTION] === "overwrite" && !isConvertedByCode(manifest);
 }
 
 /**

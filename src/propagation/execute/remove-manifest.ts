@@ -6,6 +6,7 @@ import { WORK_ID } from "../../api/index.ts";
 import type { KubernetesObject, Work } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
+import { marks } from "../../delivery/index.ts";
 import type { Delivery, RemovePolicy } from "../../delivery/index.ts";
 import type { EventRecorder } from "../../runtime/index.ts";
 import { refOf } from "../member-objects.ts";
@@ -38,7 +39,10 @@ export function createRemoveManifest({
   return async ({ work, key, cluster, delivery, beforeRequest }, manifest, signal) => {
     const ref = refOf(manifest);
     const ownerId = work.metadata.labels?.[WORK_ID];
-    const policy: Omit<RemovePolicy, "mode"> = { owner: ownerOf(work), ownerId, beforeRequest };
+    const policy: Omit<RemovePolicy, "mode"> = {
+      ownership: marks({ owner: ownerOf(work), ownerId }),
+      beforeRequest,
+    };
     if (work.spec.preserveResourcesOnDeletion || isUnmanaged(manifest, cluster)) {
       await delivery.remove(ref, { ...policy, mode: "release" }, signal);
       return "gone";

@@ -7,14 +7,13 @@
  */
 import { Work, WORK_NAME } from "../../api/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
-import { isReleasedFrom } from "../../delivery/index.ts";
+import { isReleasedFrom, PROGRESS_DEBOUNCE_MS } from "../../delivery/index.ts";
 import type { Interpreter } from "../../interpreter/index.ts";
 import { defineController, done } from "../../runtime/index.ts";
 import type { Controller, Source, StatusWriter } from "../../runtime/index.ts";
 import { refsOf } from "../member-objects.ts";
 import type { MemberObjects } from "../member-objects.ts";
 import type { RuleFailure, ReportRuleFailure } from "../rule-failures.ts";
-import { PROGRESS_DEBOUNCE_MS } from "../status-timing.ts";
 import { planReflection, readObject, withoutGeneration } from "./plan-reflection.ts";
 import type { ObservedManifest } from "./plan-reflection.ts";
 

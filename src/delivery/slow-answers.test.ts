@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createFakeClock } from "../../base/index.ts";
+import { createFakeClock } from "../base/index.ts";
 import { SLOW_MS, watchPassage } from "./slow-answers.ts";
 
 function start(): {

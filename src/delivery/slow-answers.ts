@@ -2,8 +2,8 @@
  * A hanging member accepts a request and does not answer until the request times out. Users who wait for the Work
  * should know earlier, so a delivery that takes too long is reported, once.
  */
-import type { Clock, Timer } from "../../base/index.ts";
-import type { Passage } from "../../delivery/index.ts";
+import type { Clock, Timer } from "../base/index.ts";
+import type { Passage } from "./member-lanes.ts";
 
 /** Longer than a merely busy member takes, but short for a user who watches a rollout. */
 export const SLOW_MS = 5_000;

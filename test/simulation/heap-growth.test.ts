@@ -1,0 +1,115 @@
+/**
+ * Nothing in memory grows with objects that are gone: a fleet is filled and emptied ten times, with Works and
+ * ManifestWorks, on a push and a pull member, and the heap holds no more after the tenth round than after the second.
+ */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test } from "vitest";
+import { ConfigMap, ManifestWork, PropagationPolicy } from "../../src/api/index.ts";
+import type { JsonObject } from "../../src/base/index.ts";
+import { endsWithTest } from "../../src/testing/ends-with-test.ts";
+import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts";
+import { makePolicy } from "../../src/testing/index.ts";
+
+const HUB = "hub";
+const MEMBERS = ["pushed", "pulled"];
+const ROUNDS = 10;
+/** Objects of each API, member and round. */
+const OBJECTS = 10;
+/** Each object weighs this much, so that one that is held stands out from the events and statuses of a round. */
+const PAYLOAD_BYTES = 128 * 1024;
+/**
+ * What eight rounds may add. The API server's history of events has a bound of its own and adds about 5 MiB, whatever
+ * the objects weigh; holding the objects of one API on one member would add 10 MiB more.
+ */
+const MAX_GROWTH_BYTES = 8 * 1024 * 1024;
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+async function heapBytes(): Promise<number> {
+  // Weak references are cleared, and their finalizers run, between turns of the event loop.
+  for (let turn = 0; turn < 3; turn++) {
+    collectGarbage();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return process.memoryUsage().heapUsed;
+}
+
+const configMap = (name: string, version: string): ConfigMap & JsonObject => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, namespace: "default", labels: { version } },
+  data: { payload: name.padEnd(PAYLOAD_BYTES, ".") },
+});
+const names = (api: string, round: number): string[] =>
+  Array.from({ length: OBJECTS }, (_, index) => `${api}-${round}-${index}`);
+
+async function fill({ client, run }: TestFleet, round: number): Promise<void> {
+  for (const name of names("karmada", round)) await client.create(ConfigMap, HUB, configMap(name, "1"));
+  for (const namespace of MEMBERS)
+    for (const name of names("ocm", round))
+      await client.create(ManifestWork, HUB, {
+        apiVersion: "work.open-cluster-management.io/v1",
+        kind: "ManifestWork",
+        metadata: { name, namespace },
+        spec: { workload: { manifests: [configMap(name, "1")] } },
+      });
+  await run(5_000);
+}
+
+/** A second version of everything, so that objects are not only created but also compared and changed. */
+async function change({ client, run }: TestFleet, round: number): Promise<void> {
+  const labels = { metadata: { labels: { version: "2" } } };
+  for (const name of names("karmada", round))
+    await client.patch(ConfigMap, { cluster: HUB, namespace: "default", name }, labels, { type: "merge" });
+  for (const namespace of MEMBERS)
+    for (const name of names("ocm", round))
+      await client.patch(
+        ManifestWork,
+        { cluster: HUB, namespace, name },
+        { spec: { workload: { manifests: [configMap(name, "2")] } } },
+        { type: "merge" },
+      );
+  await run(5_000);
+}
+
+async function empty({ client, run }: TestFleet, round: number): Promise<void> {
+  for (const name of names("karmada", round))
+    await client.delete(ConfigMap, { cluster: HUB, namespace: "default", name });
+  for (const namespace of MEMBERS)
+    for (const name of names("ocm", round)) await client.delete(ManifestWork, { cluster: HUB, namespace, name });
+  await run(60_000);
+}
+
+const delivered = async ({ client }: TestFleet, version: string): Promise<number[]> =>
+  Promise.all(
+    MEMBERS.map(
+      async (cluster) =>
+        (await client.list(ConfigMap, { cluster, namespace: "default", labelSelector: `version=${version}` })).items
+          .length,
+    ),
+  );
+
+test("a fleet that is filled and emptied ten times holds no more than after the second time", async () => {
+  const fleet = endsWithTest(await startTestFleet({ members: MEMBERS, pull: ["pulled"], kruise: "none" }));
+  await fleet.client.create(
+    PropagationPolicy,
+    HUB,
+    makePolicy("default/everything")
+      .with(({ spec }) => (spec.resourceSelectors = [{ apiVersion: "v1", kind: "ConfigMap" }]))
+      .build(),
+  );
+  const heaps: number[] = [];
+
+  for (let round = 0; round < ROUNDS; round++) {
+    await fill(fleet, round);
+    await change(fleet, round);
+    expect(await delivered(fleet, "2")).toEqual([2 * OBJECTS, 2 * OBJECTS]);
+    await empty(fleet, round);
+    expect(await delivered(fleet, "2")).toEqual([0, 0]);
+    heaps.push(await heapBytes());
+  }
+
+  expect((heaps[ROUNDS - 1] ?? 0) - (heaps[1] ?? 0)).toBeLessThan(MAX_GROWTH_BYTES);
+}, 120_000);
