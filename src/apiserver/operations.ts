@@ -13,7 +13,7 @@ import type { BackPressure } from "./watch/back-pressure.ts";
 import { confirmSubject } from "./access/subject.ts";
 import { accessDenied } from "./request/authorize.ts";
 import type { AccessRequest, Authorizer, IsController } from "./request/authorize.ts";
-import { clusterNotFound } from "./clusters/clusters.ts";
+import { clusterNotFound } from "./clusters/cluster-not-found.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
 import { explainUnreadable, reportUnknownFields } from "./crd/decode.ts";
 import { connectShape } from "./connect/shapes.ts";

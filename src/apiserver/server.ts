@@ -38,7 +38,6 @@ import { createDirectTransport } from "./direct-transport.ts";
 import { createGarbageCollector } from "./background/garbage-collection.ts";
 import { createHandler } from "./handler.ts";
 import { createHousekeeping } from "./background/housekeeping.ts";
-import { InFlight } from "./write/in-flight.ts";
 import { Siblings } from "./write/siblings.ts";
 import { createServerMetrics } from "./metrics/server-metrics.ts";
 import { createObjectStore } from "./clusters/objects.ts";
@@ -145,9 +144,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const writes = createWriteCounter();
   const stopping = new AbortController();
   const lists = new ListTurns();
-  const inFlight = new InFlight();
-  const store = createObjectStore(cache, writes, inFlight);
-  const clusters = createClusterRegistry({ cache, clock, random, log, profiles, knownKinds, inFlight });
+  const store = createObjectStore(cache, writes);
+  const clusters = createClusterRegistry({ cache, clock, random, log, profiles, knownKinds });
   const authorizer = createRbac({ cache, clusters, store });
   const accountTokens = createAccountTokens({
     store,
@@ -171,7 +169,6 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     store,
     clusters,
     definitions,
-    inFlight,
     siblings: new Siblings(),
     admissions: createAdmissions(admissions),
     // Allocation comes first: it must be the first plugin that reserves anything.
@@ -207,7 +204,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   });
   const housekeeping = createHousekeeping({ ...deps, background, leases, signal: stopping.signal });
   const collector = createGarbageCollector(housekeeping);
-  const cleanup = createCleanup({ housekeeping, store, clusters, clock, inFlight, collector });
+  const cleanup = createCleanup({ housekeeping, store, clusters, clock, collector });
   const eventExpiry = createEventExpiry({ housekeeping, cache, clock });
   const health = {
     draining: false,

@@ -33,7 +33,8 @@ export interface Cache {
   list(prefix: string, options?: { after?: string; limit?: number }): CachedEntry[];
   count(prefix: string): number;
   /**
-   * Commits, and resolves when the outcome is visible here (read your writes). `memo` becomes the new entry's memo,
+   * Commits, and resolves when the outcome is visible here (read your writes): the new entry, or the change that failed
+   * the expectation or a guard. `memo` becomes the new entry's memo,
    * which saves parsing a value that the writer already has.
    */
   write(write: Write, memo?: unknown): Promise<Outcome>;

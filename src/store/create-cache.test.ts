@@ -77,6 +77,24 @@ test("a failed expectation resolves with the current entry", async () => {
   expect(text(cache.get(WEB)?.value)).toBe("1");
 });
 
+const lostGuards: Record<string, { value: Uint8Array | null; want: string | undefined }> = {
+  "a failed guard makes the change that failed it visible": { value: bytes("2"), want: "2" },
+  "a failed guard makes the deletion that failed it visible": { value: null, want: undefined },
+};
+test.each(Object.entries(lostGuards))("%s", async (_behaviour, { value, want }) => {
+  const { cache, engine } = await open();
+  await cache.write({ key: WEB, expect: "absent", value: bytes("1") });
+
+  // Another process writes: this cache learns of it only from the changes.
+  void engine.commit({ key: WEB, expect: 1, value });
+  const guards = [{ key: WEB, expect: 1 }];
+  const outcome = await cache.write({ key: API, expect: "absent", value: bytes("1"), guards });
+
+  expect(outcome).toEqual({ ok: false, failedGuard: WEB, revision: 2 });
+  expect(text(cache.get(WEB)?.value)).toBe(want);
+  expect(cache.get(API)).toBeUndefined();
+});
+
 test("a failed expectation on a deleted key makes the deletion visible", async () => {
   const { cache, engine } = await open();
   await cache.write({ key: WEB, expect: "absent", value: bytes("1") });

@@ -105,8 +105,12 @@ class FollowingCache implements Cache {
     try {
       const outcome = await this.#engine.commit(write);
       if (outcome.ok && memo !== undefined && write.value !== null) this.#remember(write.key, outcome.revision, memo);
-      // An absent key was deleted at a revision that the engine does not report, so all changes are awaited.
-      const revision = outcome.ok ? outcome.revision : (outcome.current?.revision ?? (await this.#engine.revision()));
+      // After a failure the caller reads again, and must see the change that failed its write. An absent key was deleted
+      // at a revision that the engine does not report, so all changes are awaited.
+      const revision =
+        outcome.ok || outcome.failedGuard !== undefined
+          ? outcome.revision
+          : (outcome.current?.revision ?? (await this.#engine.revision()));
       if (revision > this.#revision) await this.#becomesVisible(revision);
       return outcome;
     } finally {

@@ -11,6 +11,17 @@ export interface Entry {
   value: Uint8Array;
 }
 
+/**
+ * A condition of a write on another key: that it is unchanged since the writer read it. What a writer concluded from
+ * the other entry (a namespace is not being deleted) then still holds when the write is decided, whichever process wrote
+ * in the meantime.
+ */
+export interface Guard {
+  key: string;
+  /** The revision that must be current, or `absent` for a key that must not exist. */
+  expect: number | "absent";
+}
+
 export interface Write {
   key: string;
   /** The revision that must be current, `absent` for a key that must not exist, `any` for an unconditional write. */
@@ -20,9 +31,19 @@ export interface Write {
    * one. The engine keeps the bytes without a copy: callers must not modify them afterwards.
    */
   value: Uint8Array | null;
+  /** Other keys that must be unchanged. They are checked in the same decision as `expect`, after it. */
+  guards?: readonly Guard[];
 }
 
-export type Outcome = { ok: true; revision: number } | { ok: false; current?: Entry };
+/**
+ * `current` is the entry that failed `expect`, if the key exists. `failedGuard` is the key of the first guard that
+ * failed; the change that failed it has at most the given revision, and a reader that has seen this revision has seen
+ * that change.
+ */
+export type Outcome =
+  | { ok: true; revision: number }
+  | { ok: false; current?: Entry; failedGuard?: undefined }
+  | { ok: false; current?: undefined; failedGuard: string; revision: number };
 
 export interface Change {
   key: string;
@@ -45,8 +66,9 @@ export interface PastChange {
 
 export interface Engine {
   /**
-   * Resolves when the write is durable and has a revision, or when the expectation failed. Calls are grouped into one
-   * commit; writes to one key are decided in the order of the calls. Rejects with `StoreError` when the engine is
+   * Resolves when the write is durable and has a revision, or when the expectation or a guard failed; a failed write
+   * changes nothing. Calls are grouped into one commit and decided in the order of the calls: earlier writes of the
+   * same group count for expectations and guards. Rejects with `StoreError` when the engine is
    * closed or broken, and then the write may or may not have happened.
    */
   commit(write: Write): Promise<Outcome>;

@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers";
 import { ChangeLog } from "./change-log.ts";
 import type { Change, Engine, Entry, Outcome, PastChange, Write } from "./engine.ts";
 import { StoreError } from "./errors.ts";
-import { checkWrite, isExpected } from "./write-rules.ts";
+import { checkWrite, failedGuard, isExpected } from "./write-rules.ts";
 
 /** Limits the duration of one tick, and how far a follower can fall behind before its turn. */
 const GROUP_LIMIT = 1024;
@@ -38,9 +38,13 @@ export function createMemoryEngine({ historyLimit = 10_000 }: MemoryEngineOption
 
   const closedError = (): StoreError => new StoreError("the memory store is closed; open a new one");
 
-  function decide({ key, expect, value }: Write, changes: KeptChange[]): Outcome {
+  const revisionOf = (key: string): number | undefined => entries.get(key)?.revision;
+
+  function decide({ key, expect, value, guards }: Write, changes: KeptChange[]): Outcome {
     const current = entries.get(key);
     if (!isExpected(expect, current?.revision)) return current ? { ok: false, current } : { ok: false };
+    const failed = guards && failedGuard(guards, revisionOf);
+    if (failed !== undefined) return { ok: false, failedGuard: failed, revision };
     if (value === null && !current) return { ok: true, revision };
     revision += 1;
     if (value === null) entries.delete(key);

@@ -7,11 +7,18 @@
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { messageOf, required } from "../base/index.ts";
-import type { Change, Entry, PastChange, Write } from "./engine.ts";
+import type { Change, Entry, Guard, PastChange, Write } from "./engine.ts";
 import { CompactedError, StoreError } from "./errors.ts";
 import { createPrivately } from "./private-files.ts";
-import { CHANGED, EXPECTATION_FAILED, UNCHANGED, type Committed } from "./sqlite-protocol.ts";
-import { isExpected } from "./write-rules.ts";
+import {
+  CHANGED,
+  EXPECTATION_FAILED,
+  GUARD_FAILED,
+  UNCHANGED,
+  type Committed,
+  type Verdict,
+} from "./sqlite-protocol.ts";
+import { failedGuard, isExpected } from "./write-rules.ts";
 
 /** "Flot", in the file header, so that another program's database is not mistaken for ours. */
 const APPLICATION_ID = 0x466c6f74;
@@ -100,17 +107,30 @@ export class SqliteDatabase {
     const verdicts = new Uint8Array(writes.length);
     const revisions = new Float64Array(writes.length);
     const current = new Map<number, Entry>();
+    const failedGuards = new Map<number, string>();
+    // Many writes of a group name the same namespace, so the revisions of guarded keys are looked up once.
+    const guarded = new Map<string, number | undefined>();
+    const revisionOf = (key: string): number | undefined => {
+      if (!guarded.has(key)) guarded.set(key, this.#revisionOf(key));
+      return guarded.get(key);
+    };
     this.#transaction((state) => {
       for (const [index, write] of writes.entries()) {
-        verdicts[index] = this.#decide(write, state);
+        verdicts[index] = this.#decide(write, state, (guards) => {
+          const failed = failedGuard(guards, revisionOf);
+          if (failed !== undefined) failedGuards.set(index, failed);
+          return failed === undefined;
+        });
         revisions[index] = state.revision;
+        if (verdicts[index] === CHANGED && guarded.has(write.key))
+          guarded.set(write.key, write.value === null ? undefined : state.revision);
         const found = verdicts[index] === EXPECTATION_FAILED ? this.#get(write.key) : undefined;
         if (found) current.set(index, found);
       }
       state.compacted = Math.max(state.compacted, state.revision - this.#historyLimit);
       this.#sweep(state, 2 * writes.length + SWEEP_EXTRA);
     });
-    return { type: "committed", verdicts, revisions, current };
+    return { type: "committed", verdicts, revisions, current, failedGuards };
   }
 
   changes(after: number, limit: number): Change[] {
@@ -173,16 +193,21 @@ export class SqliteDatabase {
     this.#lock.close();
   }
 
-  #decide({ key, expect, value }: Write, state: State): number {
-    const { revisionOf, append, point, remove } = this.#statements;
-    const previous = revisionOf.get(key)?.["revision"] as number | undefined;
+  #decide({ key, expect, value, guards }: Write, state: State, holds: (guards: readonly Guard[]) => boolean): Verdict {
+    const { append, point, remove } = this.#statements;
+    const previous = this.#revisionOf(key);
     if (!isExpected(expect, previous)) return EXPECTATION_FAILED;
+    if (guards && !holds(guards)) return GUARD_FAILED;
     if (value === null && previous === undefined) return UNCHANGED;
     state.revision += 1;
     append.run(state.revision, key, previous ?? null, value);
     if (value === null) remove.run(key);
     else point.run(key, state.revision);
     return CHANGED;
+  }
+
+  #revisionOf(key: string): number | undefined {
+    return this.#statements.revisionOf.get(key)?.["revision"] as number | undefined;
   }
 
   #get(key: string): Entry | undefined {

@@ -15,6 +15,7 @@ import {
   CHANGED,
   packWrites,
   EXPECTATION_FAILED,
+  GUARD_FAILED,
   unpackEntries,
   type Answer,
   type Committed,
@@ -261,7 +262,7 @@ class SqliteEngine implements Engine {
       );
   }
 
-  #settle({ verdicts, revisions, current, spares }: Committed): void {
+  #settle({ verdicts, revisions, current, failedGuards, spares }: Committed): void {
     for (const spare of spares)
       if (spare.byteLength === SPARE_BYTES && this.#spares.length < MAX_SPARES) this.#spares.push(spare);
     const settled = this.#takeSent(verdicts.length);
@@ -273,7 +274,14 @@ class SqliteEngine implements Engine {
     this.#revision = changes.at(-1)?.revision ?? this.#revision;
     if (changes.length > 0) this.#log.append(changes);
     settled.forEach(({ resolve }, index) => {
-      if (verdicts[index] !== EXPECTATION_FAILED) return resolve({ ok: true, revision: revisions[index] as number });
+      const revision = revisions[index] as number;
+      if (verdicts[index] === GUARD_FAILED)
+        return resolve({
+          ok: false,
+          failedGuard: required(failedGuards.get(index), "the guard that failed"),
+          revision,
+        });
+      if (verdicts[index] !== EXPECTATION_FAILED) return resolve({ ok: true, revision });
       const found = current.get(index);
       resolve(found ? { ok: false, current: found } : { ok: false });
     });
@@ -322,6 +330,6 @@ class SqliteEngine implements Engine {
 }
 
 /** The object and the key take memory too, also for a deletion. */
-function sizeOf({ key, value }: Write): number {
-  return 200 + key.length + (value?.byteLength ?? 0);
+function sizeOf({ key, value, guards }: Write): number {
+  return 200 + key.length + (value?.byteLength ?? 0) + 100 * (guards?.length ?? 0);
 }

@@ -2,7 +2,7 @@
  * The messages between the event loop and the SQLite worker. Writes are sent in batches with all their bytes in one
  * buffer, which is transferred; responses carry bytes only where the event loop does not already have them.
  */
-import type { Change, Entry, PastChange, Write } from "./engine.ts";
+import type { Change, Entry, Guard, PastChange, Write } from "./engine.ts";
 
 /** The expectation of a commit, as a number: a revision is at least 1. */
 const EXPECT_ABSENT = 0;
@@ -17,6 +17,8 @@ export interface WriteBatch {
   /** Length of each value, `DELETION` for a deletion. */
   lengths: Int32Array;
   bytes: Uint8Array<ArrayBuffer>;
+  /** The guards of all writes in one sequence, and how many of them each write has; unset when no write has guards. */
+  guards?: { counts: Uint8Array; keys: string[]; expects: Float64Array };
 }
 
 export type Query =
@@ -31,12 +33,13 @@ export type Query =
 /** Everything but commits is a query with one response. */
 export type ToWorker = WriteBatch | { type: "query"; id: number; query: Query };
 
-export type Verdict = typeof EXPECTATION_FAILED | typeof CHANGED | typeof UNCHANGED;
+export type Verdict = typeof EXPECTATION_FAILED | typeof CHANGED | typeof UNCHANGED | typeof GUARD_FAILED;
 /** The expectation failed. */
 export const EXPECTATION_FAILED = 0;
 export const CHANGED = 1;
 /** Deletion of an absent key: succeeds, and takes no revision. */
 export const UNCHANGED = 2;
+export const GUARD_FAILED = 3;
 
 export interface Committed {
   type: "committed";
@@ -45,6 +48,8 @@ export interface Committed {
   revisions: Float64Array;
   /** By index of the write: the current entry when the expectation failed. */
   current: Map<number, Entry>;
+  /** By index of the write: the key of the guard that failed. */
+  failedGuards: Map<number, string>;
   /**
    * Buffers of received writes, returned for reuse: new ones for every message would keep the garbage collector busy.
    */
@@ -86,25 +91,54 @@ export function packWrites(writes: readonly Write[], spare?: ArrayBuffer): Write
   let offset = 0;
   for (const [index, { key, expect, value }] of writes.entries()) {
     keys.push(key);
-    expects[index] = expect === "any" ? EXPECT_ANY : expect === "absent" ? EXPECT_ABSENT : expect;
+    expects[index] = packExpectation(expect);
     lengths[index] = value ? value.byteLength : DELETION;
     if (!value) continue;
     bytes.set(value, offset);
     offset += value.byteLength;
   }
-  return { type: "commit", keys, expects, lengths, bytes };
+  return { type: "commit", keys, expects, lengths, bytes, guards: packGuards(writes) };
 }
 
-export function unpackWrites({ keys, expects, lengths, bytes }: WriteBatch): Write[] {
+const packExpectation = (expect: Write["expect"]): number =>
+  expect === "any" ? EXPECT_ANY : expect === "absent" ? EXPECT_ABSENT : expect;
+
+function packGuards(writes: readonly Write[]): WriteBatch["guards"] {
+  const keys: string[] = [];
+  const expects: number[] = [];
+  const counts = new Uint8Array(writes.length);
+  for (const [index, { guards }] of writes.entries()) {
+    if (!guards) continue;
+    counts[index] = guards.length;
+    for (const { key, expect } of guards) {
+      keys.push(key);
+      expects.push(packExpectation(expect));
+    }
+  }
+  return keys.length === 0 ? undefined : { counts, keys, expects: Float64Array.from(expects) };
+}
+
+export function unpackWrites({ keys, expects, lengths, bytes, guards }: WriteBatch): Write[] {
   let offset = 0;
-  return keys.map((key, index) => {
+  let guardOffset = 0;
+  return keys.map((key, index): Write => {
     const expected = expects[index] ?? EXPECT_ANY;
     const expect = expected === EXPECT_ANY ? "any" : expected === EXPECT_ABSENT ? "absent" : expected;
     const length = lengths[index] ?? DELETION;
-    if (length === DELETION) return { key, expect, value: null };
-    offset += length;
-    return { key, expect, value: bytes.subarray(offset - length, offset) };
+    const guardCount = guards?.counts[index] ?? 0;
+    guardOffset += guardCount;
+    offset += length === DELETION ? 0 : length;
+    return {
+      key,
+      expect,
+      value: length === DELETION ? null : bytes.subarray(offset - length, offset),
+      guards: guards && guardCount > 0 ? unpackGuards(guards, guardOffset - guardCount, guardOffset) : undefined,
+    };
   });
+}
+
+function unpackGuards({ keys, expects }: NonNullable<WriteBatch["guards"]>, start: number, end: number): Guard[] {
+  return keys.slice(start, end).map((key, index) => ({ key, expect: expects[start + index] || "absent" }));
 }
 
 export function packEntries(entries: readonly Entry[]): EntryPage {

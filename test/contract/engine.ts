@@ -13,6 +13,7 @@ import {
   type Change,
   type Engine,
   type Entry,
+  type Guard,
   type Outcome,
   type PastChange,
   type Write,
@@ -36,6 +37,10 @@ const put = (key: string, value: string, expected: Write["expect"] = "any"): Wri
   value: bytes(value),
 });
 const remove = (key: string, expected: Write["expect"] = "any"): Write => ({ key, expect: expected, value: null });
+const guarded = (write: Write, ...guards: [key: string, expect: Guard["expect"]][]): Write => ({
+  ...write,
+  guards: guards.map(([key, expected]) => ({ key, expect: expected })),
+});
 
 async function scanAll(engine: Engine, prefix = ""): Promise<[key: string, revision: number, value: string | null][]> {
   const found: Entry[] = [];
@@ -175,6 +180,134 @@ export function describeEngine(
       const outcome = await engine.commit(write);
 
       expect(outcome).toEqual(want);
+    });
+
+    const guards: Record<string, { before: Write[]; write: Write; want: Outcome }> = {
+      "writes when the guarded key has the expected revision": {
+        before: [put("/ns", "1")],
+        write: guarded(put("/a", "1", "absent"), ["/ns", 1]),
+        want: { ok: true, revision: 2 },
+      },
+      "writes when the guarded key is absent as expected": {
+        before: [],
+        write: guarded(put("/a", "1"), ["/ns", "absent"]),
+        want: { ok: true, revision: 1 },
+      },
+      "writes when all of several guards hold": {
+        before: [put("/ns", "1"), put("/crd", "2")],
+        write: guarded(put("/a", "1"), ["/ns", 1], ["/crd", 2], ["/quota", "absent"]),
+        want: { ok: true, revision: 3 },
+      },
+      "rejects a write whose guarded key was changed": {
+        before: [put("/ns", "1"), put("/ns", "2")],
+        write: guarded(put("/a", "1", "absent"), ["/ns", 1]),
+        want: { ok: false, failedGuard: "/ns", revision: 2 },
+      },
+      "rejects a write whose guarded key was deleted": {
+        before: [put("/ns", "1"), remove("/ns")],
+        write: guarded(put("/a", "1", "absent"), ["/ns", 1]),
+        want: { ok: false, failedGuard: "/ns", revision: 2 },
+      },
+      "rejects a write whose guarded key was deleted and created again": {
+        before: [put("/ns", "1"), remove("/ns"), put("/ns", "1")],
+        write: guarded(put("/a", "1", "absent"), ["/ns", 1]),
+        want: { ok: false, failedGuard: "/ns", revision: 3 },
+      },
+      "rejects a write whose guarded key was created": {
+        before: [put("/ns", "1")],
+        write: guarded(put("/a", "1", "absent"), ["/ns", "absent"]),
+        want: { ok: false, failedGuard: "/ns", revision: 1 },
+      },
+      "names the first guard that failed": {
+        before: [put("/ns", "1"), put("/crd", "2")],
+        write: guarded(put("/a", "1"), ["/ns", 1], ["/crd", 1], ["/ns", "absent"]),
+        want: { ok: false, failedGuard: "/crd", revision: 2 },
+      },
+      "checks the guards of a write without an expectation": {
+        before: [put("/a", "1"), put("/ns", "2")],
+        write: guarded(put("/a", "3", "any"), ["/ns", "absent"]),
+        want: { ok: false, failedGuard: "/ns", revision: 2 },
+      },
+      "checks the guards of a deletion": {
+        before: [put("/a", "1"), put("/ns", "2")],
+        write: guarded(remove("/a", 1), ["/ns", 1]),
+        want: { ok: false, failedGuard: "/ns", revision: 2 },
+      },
+      "checks the guards of a deletion that changes nothing": {
+        before: [put("/ns", "1")],
+        write: guarded(remove("/a"), ["/ns", "absent"]),
+        want: { ok: false, failedGuard: "/ns", revision: 1 },
+      },
+      "reports the failed expectation before a failed guard": {
+        before: [put("/a", "1"), put("/ns", "2")],
+        write: guarded(put("/a", "3", "absent"), ["/ns", "absent"]),
+        want: { ok: false, current: { key: "/a", revision: 1, value: bytes("1") } },
+      },
+      "accepts a guard on the written key itself": {
+        before: [put("/a", "1")],
+        write: guarded(put("/a", "2", 1), ["/a", 1]),
+        want: { ok: true, revision: 2 },
+      },
+    };
+    test.each(Object.entries(guards))("%s", async (_behaviour, { before, write, want }) => {
+      const { engine } = await start();
+      for (const earlier of before) await engine.commit(earlier);
+
+      const outcome = await engine.commit(write);
+
+      expect(outcome).toEqual(want);
+      // A failed write takes no revision, so nothing was written.
+      expect(await engine.revision()).toBe(want.ok ? want.revision : before.length);
+      expect(await changesBetween(engine, before.length, want.ok ? want.revision : before.length)).toHaveLength(
+        want.ok ? 1 : 0,
+      );
+    });
+
+    test("counts earlier writes of the same batch for guards", async () => {
+      const { engine } = await start();
+      await engine.commit(put("/ns", "1"));
+
+      const outcomes = await Promise.all(
+        [
+          guarded(put("/a", "1", "absent"), ["/ns", 1]),
+          put("/ns", "terminating", 1),
+          guarded(put("/b", "1", "absent"), ["/ns", 1]),
+          guarded(put("/c", "1", "absent"), ["/ns", 3]),
+          remove("/ns", 3),
+          guarded(put("/d", "1", "absent"), ["/ns", 3]),
+          guarded(put("/e", "1", "absent"), ["/ns", "absent"]),
+        ].map((write) => engine.commit(write)),
+      );
+
+      expect(outcomes).toEqual([
+        { ok: true, revision: 2 },
+        { ok: true, revision: 3 },
+        { ok: false, failedGuard: "/ns", revision: 3 },
+        { ok: true, revision: 4 },
+        { ok: true, revision: 5 },
+        { ok: false, failedGuard: "/ns", revision: 5 },
+        { ok: true, revision: 6 },
+      ]);
+      expect(inShort(await changesBetween(engine, 1, 6))).toEqual([
+        ["/a", 2, "1"],
+        ["/ns", 3, "terminating"],
+        ["/c", 4, "1"],
+        ["/ns", 5, null],
+        ["/e", 6, "1"],
+      ]);
+    });
+
+    test("rejects a guard that is not well-formed", async () => {
+      const { engine } = await start();
+
+      await expect(engine.commit(guarded(put("/a", "1"), ["/a\ud800", "absent"]))).rejects.toThrow(StoreError);
+      await expect(engine.commit(guarded(put("/a", "1"), ["/b", 0]))).rejects.toThrow(StoreError);
+      await expect(
+        engine.commit(
+          guarded(put("/a", "1"), ...Array.from({ length: 33 }, (_, n): [string, "absent"] => [`/${n}`, "absent"])),
+        ),
+      ).rejects.toThrow("at most 32");
+      expect(await scanAll(engine)).toEqual([]);
     });
 
     test("decides writes to one key in the order of the calls", async () => {
@@ -518,6 +651,13 @@ export function describeEngine(
         // Index into the revisions seen so far, so that some expectations match and some do not.
         expect: fc.oneof(fc.constant("any" as const), fc.constant("absent" as const), fc.nat(6)),
         value: fc.option(fc.string({ maxLength: 5 }), { freq: 3 }),
+        guards: fc.array(
+          fc.record({
+            key: fc.constantFrom("/a", "/b", "/c/d", "/c/e"),
+            expect: fc.oneof(fc.constant("absent" as const), fc.nat(6)),
+          }),
+          { maxLength: 2 },
+        ),
         /** Whether to wait for the outcomes so far before continuing. */
         pause: fc.boolean(),
       });
@@ -532,9 +672,17 @@ export function describeEngine(
           const model = createModel(base);
           const pending: Promise<Outcome>[] = [];
           const wanted: Outcome[] = [];
-          for (const { key, expect: wish, value, pause } of steps) {
-            const expected = typeof wish === "number" ? Math.max(1, model.revision() - wish) : wish;
-            const write: Write = { key: prefix + key, expect: expected, value: value === null ? null : bytes(value) };
+          for (const { key, expect: wish, value, guards: wishes, pause } of steps) {
+            const revisionFor = (wanting: number): number => Math.max(1, model.revision() - wanting);
+            const write: Write = {
+              key: prefix + key,
+              expect: typeof wish === "number" ? revisionFor(wish) : wish,
+              value: value === null ? null : bytes(value),
+              guards: wishes.map((guard) => ({
+                key: prefix + guard.key,
+                expect: guard.expect === "absent" ? "absent" : revisionFor(guard.expect),
+              })),
+            };
             pending.push(engine.commit(write));
             wanted.push(model.commit(write));
             if (pause) await Promise.all(pending);
@@ -564,10 +712,13 @@ function createModel(base: number) {
       [...current.values()]
         .sort((a, b) => (a.key < b.key ? -1 : 1))
         .map(({ key, revision, value }) => [key, revision, text(value)]),
-    commit({ key, expect: expected, value }: Write): Outcome {
+    commit({ key, expect: expected, value, guards = [] }: Write): Outcome {
       const entry = current.get(key);
-      const holds = expected === "any" || (expected === "absent" ? !entry : entry?.revision === expected);
-      if (!holds) return entry ? { ok: false, current: entry } : { ok: false };
+      const isAt = (found: Entry | undefined, revision: number | "absent"): boolean =>
+        revision === "absent" ? !found : found?.revision === revision;
+      if (expected !== "any" && !isAt(entry, expected)) return entry ? { ok: false, current: entry } : { ok: false };
+      const failed = guards.find((guard) => !isAt(current.get(guard.key), guard.expect));
+      if (failed) return { ok: false, failedGuard: failed.key, revision: newest() };
       if (!value && !entry) return { ok: true, revision: newest() };
       const revision = newest() + 1;
       changes.push({ key, revision, value });

@@ -19,6 +19,7 @@ import {
   notFound,
 } from "../../machinery/index.ts";
 import type { Action } from "../action.ts";
+import { MAX_ATTEMPTS } from "../clusters/attempts.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import { createClusterWriter } from "../clusters/cluster-writer.ts";
 import { plainError } from "../context.ts";
@@ -44,8 +45,6 @@ const PODS = { group: "", resource: "pods" };
 const BUDGETS = { group: "policy", resource: "poddisruptionbudgets" };
 /** When more evictions than this are unconfirmed, the disruption controller is not keeping up. */
 const MAX_DISRUPTED_PODS = 2000;
-/** How often the decision is retried for a pod that changes concurrently. */
-const MAX_ATTEMPTS = 5;
 
 export const podEviction: Action = {
   group: "",

@@ -30,13 +30,20 @@ async function startWithShop(): Promise<TestServer> {
   return server;
 }
 
-/** The key of the write that is held back while the namespace is deleted. */
-const heldBack: Record<string, string> = {
-  "whose write is in flight": "/core/configmaps/hub/shop/late",
-  "whose quota charge is in flight": "/core/resourcequotas/hub/shop/q",
+/** The key of the write that is held back while the namespace is deleted, and how the request is rejected then. */
+const heldBack: Record<string, { key: string; want: { namespace: number; refused: number; late: number } }> = {
+  "whose write was held back": {
+    key: "/core/configmaps/hub/shop/late",
+    want: { namespace: 404, refused: 404, late: 404 },
+  },
+  // The quota is an object of the namespace, so the namespace waits for its deletion.
+  "whose quota charge was held back": {
+    key: "/core/resourcequotas/hub/shop/q",
+    want: { namespace: 200, refused: 403, late: 403 },
+  },
 };
-for (const [behaviour, key] of Object.entries(heldBack)) {
-  test(`a namespace waits for an object ${behaviour}, and deletes it`, async () => {
+for (const [behaviour, { key, want }] of Object.entries(heldBack)) {
+  test(`a create ${behaviour} while its namespace was deleted is admitted again, and rejected`, async () => {
     const { request, engine, settle, cache } = await startWithShop();
     await request("POST", "/api/v1/namespaces/shop/resourcequotas", QUOTA);
     await request(
@@ -51,13 +58,13 @@ for (const [behaviour, key] of Object.entries(heldBack)) {
 
     await request("DELETE", "/api/v1/namespaces/shop");
     await settleTicks();
-    const waiting = await request("GET", "/api/v1/namespaces/shop");
+    const namespace = await request("GET", "/api/v1/namespaces/shop");
     const refused = await request("POST", MAPS, makeConfigMap("later"));
     held.release();
-    const created = await late;
+    const answer = await late;
     await settle();
 
-    expect([waiting.status, refused.status, created.status]).toEqual([200, 403, 201]);
+    expect({ namespace: namespace.status, refused: refused.status, late: answer.status }).toEqual(want);
     expect((await request("GET", "/api/v1/namespaces/shop")).status).toBe(404);
     expect(cache.list("/").filter(({ key: left }) => left.includes("/shop"))).toEqual([]);
   });
@@ -107,7 +114,7 @@ test("a recreated namespace is empty, even when clients wrote to its predecessor
   expect((await request("GET", MAPS)).body.items).toEqual([]);
 });
 
-test("a CRD waits for an object whose write is in flight, and deletes it", async () => {
+test("a create that was held back while its CRD was deleted is rejected", async () => {
   const { request, engine, settle, cache } = await createTestServer();
   await request("POST", CRDS, makeDefinition());
   await settle();
@@ -117,12 +124,38 @@ test("a CRD waits for an object whose write is in flight, and deletes it", async
 
   await request("DELETE", `${CRDS}/widgets.example.com`);
   await settleTicks();
-  const waiting = await request("GET", `${CRDS}/widgets.example.com`);
+  const definition = await request("GET", `${CRDS}/widgets.example.com`);
   held.release();
-  const created = await late;
+  const answer = await late;
   await settle();
 
-  expect([waiting.status, created.status]).toEqual([200, 201]);
-  expect((await request("GET", `${CRDS}/widgets.example.com`)).status).toBe(404);
+  expect([definition.status, answer.status]).toEqual([404, 404]);
   expect(cache.list("/example.com/")).toEqual([]);
+});
+
+test("a create that was held back while its CRD was replaced is admitted by the schema of the new CRD", async () => {
+  const { request, engine, settle } = await createTestServer();
+  await request("POST", CRDS, makeDefinition());
+  await settle();
+  const held = holdCommits(engine, (key) => key === "/example.com/widgets/hub/default/late");
+  const late = request("POST", WIDGETS, { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "late" } });
+  await held.reached;
+
+  await request("DELETE", `${CRDS}/widgets.example.com`);
+  await settleTicks();
+  const strict = {
+    type: "object",
+    properties: { spec: { type: "object", properties: { size: { type: "integer" } } } },
+    required: ["spec"],
+  };
+  await request(
+    "POST",
+    CRDS,
+    makeDefinition({ versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: strict } }] }),
+  );
+  held.release();
+  const answer = await late;
+
+  expect(answer.status).toBe(422);
+  expect(answer.body.message).toContain("spec: Required value");
 });

@@ -1,5 +1,7 @@
 /**
- * Deletes the objects of a deleted namespace or CRD. A finalizer holds the namespace or CRD until nothing is left.
+ * Deletes the objects of a deleted namespace or CRD. A finalizer holds the namespace or CRD until nothing is left. When
+ * the mark is visible the objects are final: a create is guarded by its namespace and CRD in the revision that was
+ * checked, so one that is decided after the mark fails, and one that was decided before is visible as well.
  * Objects with finalizers of their own are waited for; their deletion enqueues the work again.
  */
 import { formatTime, isObject } from "../../base/index.ts";
@@ -12,8 +14,6 @@ import type { Definition } from "../crd/crd.ts";
 import { markDeleting } from "../crd/rules.ts";
 import type { GarbageCollector } from "./garbage-collection.ts";
 import type { Housekeeping } from "./housekeeping.ts";
-import { definitionPlace, namespacePlace } from "../write/in-flight.ts";
-import type { InFlight } from "../write/in-flight.ts";
 import { finalizersOf, metadataOf } from "../write/metadata.ts";
 import { NAMESPACE_FINALIZER } from "./namespaces.ts";
 import { isMarker } from "../clusters/objects.ts";
@@ -36,10 +36,9 @@ export function createCleanup(deps: {
   store: ObjectStore;
   clusters: ClusterRegistry;
   clock: Clock;
-  inFlight: InFlight;
   collector: Pick<GarbageCollector, "settleDependentsOf">;
 }): Cleanup {
-  const { housekeeping, store, clusters, clock, inFlight, collector } = deps;
+  const { housekeeping, store, clusters, clock, collector } = deps;
   /** Namespaces that are being emptied: place to key. */
   const emptying = new Map<string, string>();
   /** CRDs whose objects are being deleted, by the place of those objects. */
@@ -66,9 +65,6 @@ export function createCleanup(deps: {
     const place = namespacePlace(cluster.name, name);
     // Recorded before listing, so that an object deleted in the meantime enqueues the work again.
     emptying.set(place, key);
-    // The namespace is marked as terminating. Writes admitted before that are in flight and would otherwise reappear in
-    // the next namespace of the same name.
-    await inFlight.whenEmpty(place);
     const remaining = await removeContent(cluster, name);
     if (remaining.length > 0) return reportRemaining(key, remaining);
     emptying.delete(place);
@@ -139,7 +135,6 @@ export function createCleanup(deps: {
     const resource = clusters.resourceOf(definition);
     const place = definitionPlace(cluster.name, resource.prefix);
     deletingCrds.set(place, key);
-    await inFlight.whenEmpty(place);
     await housekeeping.rewrite(key, "status", (object) => markDeleting(object, formatTime(clock.now())));
     await concurrently(store.list(cluster, resource), housekeeping.signal, removeEntry);
     if (store.count(cluster, resource) > 0) return;
@@ -175,6 +170,10 @@ export function createCleanup(deps: {
     },
   };
 }
+
+/** Where objects wait to be deleted: a namespace, or the objects of a CRD, by the prefix of their resource. */
+const namespacePlace = (cluster: string, namespace: string): string => `${cluster}/${namespace}`;
+const definitionPlace = (cluster: string, prefix: string): string => `${prefix}${cluster}/`;
 
 interface Remaining {
   resource: Resource;

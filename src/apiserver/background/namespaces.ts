@@ -6,6 +6,7 @@
  */
 import type { JsonObject } from "../../base/index.ts";
 import { ApiError, forbidden, notFound } from "../../machinery/index.ts";
+import type { Guard } from "../../store/index.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import { isOfLayer } from "../clusters/layer.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
@@ -21,23 +22,27 @@ export function isNamespaceKind({ kind }: Resource): boolean {
   return kind.group === "" && kind.kind === "Namespace";
 }
 
-/** Rejects creation in a missing or terminating namespace. Clusters that serve no namespaces have no such rule. */
+/**
+ * Rejects creation in a missing or terminating namespace. Returns the guard that keeps the namespace as it was read
+ * until the object is stored. Clusters that serve no namespaces have no such rule.
+ */
 export function checkNamespace(
   store: ObjectStore,
   cluster: LogicalCluster,
   { name: resource }: Resource,
   namespace: string,
   name: string,
-): void {
+): Guard | undefined {
   const namespaces = cluster.table.resource("", "namespaces");
-  if (!namespaces) return;
-  const { entry } = store.find(cluster, namespaces, keyOf(namespaces, cluster.name, undefined, namespace));
+  if (!namespaces) return undefined;
+  const { key, entry, expect } = store.find(cluster, namespaces, keyOf(namespaces, cluster.name, undefined, namespace));
   if (!entry) throw notFound(NAMESPACES, namespace);
-  if (isOfLayer(entry, cluster)) return;
+  const guard: Guard = { key, expect };
+  if (isOfLayer(entry, cluster)) return guard;
   // Searches the bytes before parsing anything: almost no namespace is being deleted.
   if (!Buffer.from(entry.value.buffer, entry.value.byteOffset, entry.value.byteLength).includes('"deletionTimestamp"'))
-    return;
-  if ((objectIn(entry, namespaces.storage).metadata as JsonObject).deletionTimestamp === undefined) return;
+    return guard;
+  if ((objectIn(entry, namespaces.storage).metadata as JsonObject).deletionTimestamp === undefined) return guard;
   const { status } = forbidden(
     resource,
     name,

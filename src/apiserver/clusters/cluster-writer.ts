@@ -6,13 +6,11 @@ import type { ClusterWriter } from "../../api/index.ts";
 import type { JsonObject } from "../../base/index.ts";
 import { CONFLICT_MESSAGE, conflict } from "../../machinery/index.ts";
 import type { Cache } from "../../store/index.ts";
+import { MAX_ATTEMPTS } from "./attempts.ts";
 import type { LogicalCluster } from "./clusters.ts";
 import type { ObjectStore } from "./objects.ts";
 import { objectIn, viewOfWritten } from "../read/render.ts";
 import { keyOf } from "./resources.ts";
-
-/** How often the update is retried before the client receives a conflict. */
-const MAX_ATTEMPTS = 5;
 
 /** The server makes these updates for itself, so no field manager is recorded: none could ever conflict with them. */
 export function createClusterWriter(store: ObjectStore, cache: Cache, cluster: LogicalCluster): ClusterWriter {

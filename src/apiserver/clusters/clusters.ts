@@ -8,13 +8,10 @@ import { LOGICAL_CLUSTER_FINALIZER, LogicalCluster as LogicalClusterKind, HUB } 
 import type { Kind, LogicalCluster as ClusterRecord } from "../../api/index.ts";
 import { FlotillaError, formatTime, randomUuid, required } from "../../base/index.ts";
 import type { Clock, DeepReadonly, JsonObject, Log, Random } from "../../base/index.ts";
-import { notFound } from "../../machinery/index.ts";
-import type { ApiError } from "../../machinery/index.ts";
-import type { Cache, CachedEntry } from "../../store/index.ts";
+import type { Cache, CachedEntry, Guard } from "../../store/index.ts";
 import { CRD_GROUP, CRD_PLURAL, conditionOf, resourceOfDefinition, withAcceptedNames } from "../crd/crd.ts";
 import type { Definition } from "../crd/crd.ts";
-import { clusterPlace } from "../write/in-flight.ts";
-import type { InFlight } from "../write/in-flight.ts";
+import { clusterNotFound } from "./cluster-not-found.ts";
 import { isMarker } from "./objects.ts";
 import type { ProfileLayer } from "./profiles.ts";
 import { encodeObject, objectIn } from "../read/render.ts";
@@ -43,6 +40,8 @@ export interface LogicalCluster {
   readonly table: ResourceTable;
   /** Aborted when the cluster is removed; the reason is a 404. */
   readonly removed: AbortSignal;
+  /** Guards every write to the cluster: its record, which changes only when the cluster is removed. */
+  readonly record: Guard;
 }
 
 export interface ClusterChange {
@@ -87,9 +86,8 @@ export function createClusterRegistry(options: {
   log: Log;
   profiles: ReadonlyMap<string, ProfileLayer>;
   knownKinds: readonly Kind[];
-  inFlight: InFlight;
 }): ClusterRegistry {
-  const { cache, clock, random, log, profiles, inFlight } = options;
+  const { cache, clock, random, log, profiles } = options;
   const clusters = new Map<string, MutableCluster>();
   /** Removed clusters that are not yet empty. */
   const ending = new Map<string, LogicalCluster>();
@@ -147,17 +145,19 @@ export function createClusterRegistry(options: {
   /** Applies a record as it is in the cache now, so the order in which events arrive does not matter. */
   const load = (name: string): void => {
     const entry = cache.get(RECORDS + name);
-    const record = entry && recordIn(entry);
     const current = clusters.get(name);
-    if (!entry || !record || record.metadata.deletionTimestamp !== undefined) {
-      if (!current) return;
+    if (current && entry?.revision === current.revision) return;
+    const record = entry && recordIn(entry);
+    const isMarked = record !== undefined && isRemoved(record);
+    if (current) {
       clusters.delete(name);
-      ending.set(name, current);
       current.abort.abort(clusterNotFound(name));
       notify({ type: "removed", cluster: current });
-      return;
+      // The record is deleted after the objects: without it, another server has finished the removal.
+      if (isMarked) ending.set(name, current);
+      else notify({ type: "gone", cluster: current });
     }
-    if (current) return;
+    if (!record || isMarked) return;
     const profile = profiles.get(record.spec.profile);
     if (!profile)
       throw new ClusterError(
@@ -171,6 +171,7 @@ export function createClusterRegistry(options: {
       revision: entry.revision,
       table: tableOf(name, profile),
       removed: abort.signal,
+      record: { key: entry.key, expect: entry.revision },
       abort,
     };
     clusters.set(name, cluster);
@@ -188,23 +189,31 @@ export function createClusterRegistry(options: {
 
   /**
    * Deletes everything stored under the name of a cluster, whether or not a profile or a CRD still defines it, so that
-   * a later cluster of the same name is empty. The record is deleted last: after a crash the next start resumes.
+   * a later cluster of the same name is empty. Once the mark on the record is visible the content is final, because
+   * every write is guarded by the record. The record is deleted last: after a crash the next start resumes. Every server
+   * of the store does this; their deletions are guarded by the mark, so none reaches a later cluster of the same name.
    */
   const finishRemoval = async (name: string): Promise<void> => {
-    await inFlight.whenEmpty(clusterPlace(name));
-    while (await deleteContent(name));
-    await cache.write({ key: RECORDS + name, expect: "any", value: null });
+    for (let entry; (entry = cache.get(RECORDS + name)) && isRemoved(recordIn(entry));) {
+      const { key, revision: expect } = entry;
+      if (await deleteContent(name, { key, expect })) continue;
+      const { ok } = await cache.write({ key, expect, value: null });
+      if (ok) break;
+    }
     const ended = ending.get(name);
     ending.delete(name);
     if (ended) notify({ type: "gone", cluster: ended });
   };
 
-  /** Returns false when there was nothing to delete. */
-  const deleteContent = async (name: string): Promise<boolean> => {
+  /** Returns false when there was nothing to delete. Stops when the mark changes. */
+  const deleteContent = async (name: string, mark: Guard): Promise<boolean> => {
     let found = false;
     for (const prefix of storedPrefixes(cache)) {
       for (let page; (page = cache.list(`${prefix}${name}/`, { limit: REMOVAL_PAGE })).length > 0; found = true) {
-        await Promise.all(page.map(({ key }) => cache.write({ key, expect: "any", value: null })));
+        const outcomes = await Promise.all(
+          page.map(({ key }) => cache.write({ key, expect: "any", value: null, guards: [mark] })),
+        );
+        if (outcomes.some(({ ok }) => !ok)) return true;
       }
     }
     return found;
@@ -235,7 +244,7 @@ export function createClusterRegistry(options: {
         // The current record: the event may be about a previous cluster of the same name, and the new one must not be
         // emptied.
         const current = cache.get(RECORDS + name);
-        if (current && recordIn(current).metadata.deletionTimestamp !== undefined) void removeInBackground(current);
+        if (current && isRemoved(recordIn(current))) void removeInBackground(current);
       }
     }),
     cache.watch(`/${CRD_GROUP}/${CRD_PLURAL}/`, cache.revision, (events) => {
@@ -290,7 +299,7 @@ export function createClusterRegistry(options: {
       if (name === HUB) throw new ClusterError("the hub cannot be removed");
       for (let entry; (entry = cache.get(RECORDS + name));) {
         const record = recordIn(entry);
-        if (record.metadata.deletionTimestamp !== undefined) {
+        if (isRemoved(record)) {
           load(name);
           return removeInBackground(entry);
         }
@@ -308,8 +317,7 @@ export function createClusterRegistry(options: {
     },
 
     async finishRemovals() {
-      for (const entry of cache.list(RECORDS))
-        if (recordIn(entry).metadata.deletionTimestamp !== undefined) await removeInBackground(entry);
+      for (const entry of cache.list(RECORDS)) if (isRemoved(recordIn(entry))) await removeInBackground(entry);
     },
 
     close() {
@@ -317,11 +325,6 @@ export function createClusterRegistry(options: {
       listeners.clear();
     },
   };
-}
-
-/** The error for a cluster that does not exist. */
-export function clusterNotFound(name: string): ApiError {
-  return notFound({ group: LogicalClusterKind.group, resource: LogicalClusterKind.plural }, name);
 }
 
 function contentId(definition: DeepReadonly<Definition>): string {
@@ -345,6 +348,9 @@ function* storedPrefixes(cache: Cache): Generator<string> {
 function recordIn({ value }: CachedEntry): ClusterRecord {
   return JSON.parse(new TextDecoder().decode(value)) as ClusterRecord;
 }
+
+/** The cluster is marked for deletion. */
+const isRemoved = ({ metadata }: ClusterRecord): boolean => metadata.deletionTimestamp !== undefined;
 
 /** The object as the API would have stored it. */
 function newRecord(name: string, profile: string, { clock, random }: { clock: Clock; random: Random }): JsonObject {

@@ -4,11 +4,10 @@
  */
 import { invariant } from "../../base/index.ts";
 import type { JsonObject } from "../../base/index.ts";
-import type { Cache, CachedEntry, CacheEvent, Outcome, Write } from "../../store/index.ts";
+import type { Cache, CachedEntry, CacheEvent, Guard, Outcome, Write } from "../../store/index.ts";
+import { clusterNotFound } from "./cluster-not-found.ts";
 import type { LogicalCluster } from "./clusters.ts";
 import { encodeSharing } from "../write/encode.ts";
-import { clusterPlace } from "../write/in-flight.ts";
-import type { InFlight } from "../write/in-flight.ts";
 import { encodeObject, formerOf } from "../read/render.ts";
 import type { WrittenView } from "../read/render.ts";
 import { prefixOf } from "./resources.ts";
@@ -19,11 +18,13 @@ import type { WriteCounter, WriteCause } from "../write/writes.ts";
 const MARKER = new TextEncoder().encode("null");
 export const isMarker = ({ value }: CachedEntry): boolean => value.byteLength === MARKER.byteLength;
 
-/** The entry at a key, and the precondition for a write that ensures nothing has changed since. */
+/** The entry at a key, and the preconditions for a write that ensure nothing has changed since. */
 export interface Found {
   key: string;
   entry?: CachedEntry;
   expect: number | "absent";
+  /** Other objects that the writer read and that must be unchanged: the namespace and the CRD of a new object. */
+  guards?: readonly Guard[];
 }
 
 export interface Page {
@@ -42,7 +43,8 @@ export interface ObjectStore {
   /** The state at a revision. Throws `CompactedError` when it is no longer available. */
   listAt(revision: number, cluster: LogicalCluster, resource: Resource, namespace?: string): CachedEntry[];
   /**
-   * Returns the entry as written, or undefined when another write came first. The view is in the storage version; its
+   * Returns the entry as written, or undefined when another write came first: to the object, or to what guards it. The
+   * next read then sees that write. The view is in the storage version; its
    * object must not be modified afterwards.
    */
   put(cluster: LogicalCluster, found: Found, written: WrittenView, cause: WriteCause): Promise<CachedEntry | undefined>;
@@ -52,20 +54,15 @@ export interface ObjectStore {
   resolve(cluster: LogicalCluster, resource: Resource, event: CacheEvent): CacheEvent;
 }
 
-export function createObjectStore(cache: Cache, writes: WriteCounter, inFlight: InFlight): ObjectStore {
-  /**
-   * All writes use this function, including those that waited after they looked up their cluster: a removed cluster
-   * accepts no writes.
-   */
+export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectStore {
+  /** All writes use this function and are guarded by the record of their cluster: a removed cluster accepts no writes. */
   const write = async (cluster: LogicalCluster, change: Write, memo?: unknown): Promise<Outcome> => {
-    const place = clusterPlace(cluster.name);
     cluster.removed.throwIfAborted();
-    inFlight.enter(place);
-    try {
-      return await cache.write(change, memo);
-    } finally {
-      inFlight.leave(place);
-    }
+    const { record } = cluster;
+    const guards = change.guards ? [record, ...change.guards] : [record];
+    const outcome = await cache.write({ ...change, guards }, memo);
+    if (!outcome.ok && outcome.failedGuard === record.key) throw clusterNotFound(cluster.name);
+    return outcome;
   };
 
   const layered = (cluster: LogicalCluster, { prefix }: Resource, key: string): CachedEntry | undefined =>
@@ -135,7 +132,7 @@ export function createObjectStore(cache: Cache, writes: WriteCounter, inFlight: 
       return [...before.values()].sort(byKey);
     },
 
-    async put(cluster, { key, entry: former, expect }, { object, view }, cause) {
+    async put(cluster, { key, entry: former, expect, guards }, { object, view }, cause) {
       invariant(
         (object.metadata as JsonObject).resourceVersion === undefined,
         `the value of ${key} has no resourceVersion`,
@@ -146,15 +143,15 @@ export function createObjectStore(cache: Cache, writes: WriteCounter, inFlight: 
       // The layout of a new object is computed when it is first changed: most objects are changed either never or
       // often.
       if (layout) view.layout = layout;
-      const outcome = await write(cluster, { key, expect, value }, view);
+      const outcome = await write(cluster, { key, expect, value, guards }, view);
       if (!outcome.ok) return undefined;
       writes.count(cluster.name, cause);
       return { key, revision: outcome.revision, value, memo: view };
     },
 
-    async remove(cluster, resource, { key, expect }, cause) {
+    async remove(cluster, resource, { key, expect, guards }, cause) {
       const value = layered(cluster, resource, key) ? MARKER : null;
-      const outcome = await write(cluster, { key, expect, value });
+      const outcome = await write(cluster, { key, expect, value, guards });
       if (!outcome.ok) return undefined;
       writes.count(cluster.name, cause);
       return outcome.revision;

@@ -14,7 +14,7 @@ import {
   metadataProblem,
 } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
-import type { Cache } from "../../store/index.ts";
+import type { Cache, Guard } from "../../store/index.ts";
 import type { Authorizer } from "../request/authorize.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import { createClusterWriter } from "../clusters/cluster-writer.ts";
@@ -73,6 +73,8 @@ export interface AdmitRequest {
   findings: Findings;
   /** Errors found so far. */
   errors: readonly FieldError[];
+  /** Receives the objects that admission relied on, and that must be unchanged when the object is stored. */
+  guards: Guard[];
   /** Adds field managers to the object. Fields that the server sets afterwards have no manager. */
   track(object: JsonObject): JsonObject;
 }
@@ -118,8 +120,11 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
   reportFields(unknown, findings, context, options);
   object = request.track(object);
   if (kind.builtIn) object = withoutEmptyLists(object);
-  if (operation === "CREATE" && served.resource.namespaced && context.namespace !== undefined)
-    checkNamespace(store, context.cluster, served.resource, context.namespace, textOf(metadataOf(object).name ?? ""));
+  if (operation === "CREATE" && served.resource.namespaced && context.namespace !== undefined) {
+    const name = textOf(metadataOf(object).name ?? "");
+    const guard = checkNamespace(store, context.cluster, served.resource, context.namespace, name);
+    if (guard) request.guards.push(guard);
+  }
   const concerned = plugins.filter((plugin) => plugin.concerns(context, operation));
   const question = (): PluginRequest => ({ context, options, operation, object, oldObject, read });
   for (const { mutate } of concerned) {

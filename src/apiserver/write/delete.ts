@@ -15,6 +15,7 @@ import { crdMarkedForDeletion } from "../crd/rules.ts";
 import type { DeletionOptions } from "./delete-options.ts";
 import { finalizersOf, metadataOf } from "./metadata.ts";
 import { checkNamespaceDeletion, isNamespaceKind } from "../background/namespaces.ts";
+import { MAX_ATTEMPTS } from "../clusters/attempts.ts";
 import type { Found } from "../clusters/objects.ts";
 import { graceSecondsOf } from "../pods.ts";
 import { listObjects } from "../read/read.ts";
@@ -32,8 +33,6 @@ export const ORPHAN_FINALIZER = "orphan";
 
 /** The result of a deletion: the object's last state while it waits, otherwise a success status. */
 export type Deleted = { entry: CachedEntry; gone: boolean };
-
-const MAX_ATTEMPTS = 5;
 
 export async function deleteObject(
   deps: WriteDependencies,

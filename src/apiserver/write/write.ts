@@ -18,11 +18,12 @@ import {
   pathNotFound,
 } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
-import type { Cache, CachedEntry } from "../../store/index.ts";
+import type { Cache, CachedEntry, Guard } from "../../store/index.ts";
 import { admitObject, reserve } from "./admit.ts";
 import type { AdmitDependencies } from "./admit.ts";
 import { accessDenied } from "../request/authorize.ts";
 import type { AccessRequest } from "../request/authorize.ts";
+import { MAX_ATTEMPTS } from "../clusters/attempts.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import { plainError } from "../context.ts";
 import type { RequestContext } from "../context.ts";
@@ -32,8 +33,6 @@ import type { DefinitionStatus } from "../crd/crd-status.ts";
 import type { DecodedObject } from "./decode.ts";
 import type { Findings } from "./field-validation.ts";
 import { checkIdentity } from "./identity.ts";
-import { definitionPlace, namespacePlace } from "./in-flight.ts";
-import type { InFlight } from "./in-flight.ts";
 import { trackFields } from "./managed-fields.ts";
 import {
   finalizersOf,
@@ -60,7 +59,6 @@ export interface WriteDependencies extends AdmitDependencies {
   cache: Cache;
   clusters: ClusterRegistry;
   definitions: DefinitionStatus;
-  inFlight: InFlight;
 }
 
 export interface Written {
@@ -68,8 +66,6 @@ export interface Written {
   created: boolean;
 }
 
-/** How often a conflicting write is retried on the fresh object. */
-const MAX_ATTEMPTS = 5;
 const MAX_GENERATED_NAMES = 8;
 /** Only few objects are remembered as siblings, but they must not be huge. */
 const MAX_SIBLING_BYTES = 64 * 1024;
@@ -95,7 +91,10 @@ export async function createObject(
   }
 }
 
-/** Creates an object; undefined when the name exists. */
+/**
+ * Creates an object; undefined when the name exists. The object is admitted again when what its admission relied on has
+ * changed: its namespace, its CRD or its cluster.
+ */
 export async function insertObject(
   deps: WriteDependencies,
   context: RequestContext,
@@ -105,25 +104,42 @@ export async function insertObject(
   cause: WriteCause["verb"] = "create",
   appliedFields?: Json,
 ): Promise<CachedEntry | undefined> {
-  const places = guardedPlaces(context);
-  for (const place of places) deps.inFlight.enter(place);
-  try {
-    return await insertInPlaces(deps, context, options, body, name, cause, appliedFields);
-  } finally {
-    for (const place of places) deps.inFlight.leave(place);
+  let current = context;
+  for (let attempt = 1; ; attempt++) {
+    const { cluster, served, namespace } = current;
+    const { resource } = served;
+    const { object, guards } = admitNew(deps, current, options, body, name, cause, appliedFields);
+    const found = deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name));
+    if (found.entry) return undefined;
+    const entry = await storeObject(deps, current, options, { ...found, guards }, object, cause, true);
+    if (entry) {
+      if (options.dryRun) return entry;
+      if (entry.value.byteLength <= MAX_SIBLING_BYTES) deps.siblings.remember(current, object);
+      await settleDefinitions(deps, current, object);
+      return entry;
+    }
+    if (attempt === MAX_ATTEMPTS) throw conflict(resource.name, name, UNSETTLED_MESSAGE);
+    current = renewedContext(deps, current);
   }
 }
 
-/** Namespaces and CRDs whose deletion must wait for this write. */
-function guardedPlaces({ cluster, served: { resource }, namespace }: RequestContext): string[] {
-  const places: string[] = [];
-  if (resource.namespaced && namespace !== undefined) places.push(namespacePlace(cluster.name, namespace));
-  if (!resource.kind.builtIn) places.push(definitionPlace(cluster.name, resource.prefix));
-  return places;
+const UNSETTLED_MESSAGE = "the namespace, the definition or the cluster of the object keeps changing; please try again";
+
+/** The context of the next attempt: the CRD may have been replaced by one with another schema. */
+function renewedContext({ clusters }: WriteDependencies, context: RequestContext): RequestContext {
+  const { cluster, served, byController } = context;
+  const { kind, name } = served.resource;
+  if (kind.builtIn) return context;
+  clusters.refresh(cluster);
+  const renewed = byController
+    ? cluster.table.findStored(name.group, served.version, name.resource)
+    : cluster.table.find(name.group, served.version, name.resource);
+  if (!renewed) throw pathNotFound();
+  return renewed === served ? context : { ...context, served: renewed };
 }
 
-/** Checks namespace and CRD in the same tick in which their places were entered. */
-async function insertInPlaces(
+/** The object to store, and the objects that its admission relied on. */
+function admitNew(
   deps: WriteDependencies,
   context: RequestContext,
   options: WriteOptions,
@@ -131,8 +147,8 @@ async function insertInPlaces(
   name: string,
   cause: WriteCause["verb"],
   appliedFields: Json | undefined,
-): Promise<CachedEntry | undefined> {
-  const { cluster, served, namespace } = context;
+): { object: JsonObject; guards: Guard[] } {
+  const { served, namespace } = context;
   const { resource } = served;
   const given = metadataOf(body.object);
   let object = ordered({
@@ -152,16 +168,22 @@ async function insertInPlaces(
       ? trackFields(context, deps.clock, options.fieldManager, undefined, admitted, given.managedFields)
       : withManagers(admitted, appliedFields);
   object = withoutRepeatedOwners(object, context, cause === "patch");
-  object = admitObject(deps, { context, options, operation: "CREATE", object, findings: body, errors: [], track });
-
-  checkDefinitionAlive(deps, context, name);
-  const found = deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name));
-  if (found.entry) return undefined;
-  const entry = await storeObject(deps, context, options, found, object, cause, true);
-  if (!entry || options.dryRun) return entry;
-  if (entry.value.byteLength <= MAX_SIBLING_BYTES) deps.siblings.remember(context, object);
-  await settleDefinitions(deps, context, object);
-  return entry;
+  const guards: Guard[] = [];
+  // Read before admission, which uses its schema.
+  const definition = readDefinition(deps, context, name);
+  object = admitObject(deps, {
+    context,
+    options,
+    operation: "CREATE",
+    object,
+    findings: body,
+    errors: [],
+    guards,
+    track,
+  });
+  if (definition.problem) throw definition.problem;
+  if (definition.guard) guards.push(definition.guard);
+  return { object, guards };
 }
 
 /** A CRD is served immediately: a client may use it once its write is answered. */
@@ -262,7 +284,7 @@ function missing(
   const track = (): never => {
     throw error;
   };
-  admitObject(deps, { context, options, operation: "CREATE", object: read, findings, errors: [], track });
+  admitObject(deps, { context, options, operation: "CREATE", object: read, findings, errors: [], guards: [], track });
   return error;
 }
 
@@ -401,6 +423,7 @@ function prepareUpdate(
     settled,
     findings: change,
     errors,
+    guards: [],
     track,
   });
   if (
@@ -598,24 +621,25 @@ export function uidConflict(
   );
 }
 
-/** Rejects the creation of objects whose CRD is being deleted or has been deleted. */
-function checkDefinitionAlive(
+/**
+ * The CRD of a new object: the guard that keeps it as it was read until the object is stored, or the error when it is
+ * being deleted or has been deleted.
+ */
+function readDefinition(
   { store }: WriteDependencies,
   { cluster, served: { resource } }: RequestContext,
   name: string,
-): void {
-  if (resource.kind.builtIn) return;
-  const definitions = cluster.table.resource(CRD_GROUP, CRD_PLURAL);
-  if (!definitions) return;
-  const { entry } = store.find(
-    cluster,
-    definitions,
-    keyOf(definitions, cluster.name, undefined, `${resource.name.resource}.${resource.name.group}`),
-  );
+): { guard?: Guard; problem?: Error } {
+  const definitions = resource.kind.builtIn ? undefined : cluster.table.resource(CRD_GROUP, CRD_PLURAL);
+  if (!definitions) return {};
+  const definitionName = `${resource.name.resource}.${resource.name.group}`;
+  const found = store.find(cluster, definitions, keyOf(definitions, cluster.name, undefined, definitionName));
+  const { key, entry, expect } = found;
   // The CRD was deleted while the request waited its turn.
-  if (!entry) throw pathNotFound();
-  if (isOfLayer(entry, cluster)) return;
-  if (metadataOf(objectIn(entry, definitions.storage)).deletionTimestamp !== undefined) {
-    throw forbidden(resource.name, name, "create not allowed while custom resource definition is terminating");
-  }
+  if (!entry) return { problem: pathNotFound() };
+  if (isOfLayer(entry, cluster) || metadataOf(objectIn(entry, definitions.storage)).deletionTimestamp === undefined)
+    return { guard: { key, expect } };
+  return {
+    problem: forbidden(resource.name, name, "create not allowed while custom resource definition is terminating"),
+  };
 }
