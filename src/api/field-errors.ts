@@ -7,19 +7,29 @@ import {
   matchesLabels,
   type FieldError,
 } from "../machinery/index.ts";
+import { changedFields } from "./changed-fields.ts";
 import type { LabelSelector } from "./facts/meta-v1.ts";
 
 const because = (detail: string | undefined): string => (detail === undefined ? "" : `: ${detail}`);
+
+/** Longer objects and lists are omitted, as in upstream's errors without a value: the field already names them. */
+const MAX_SHOWN_CHARACTERS = 256;
+
+/** The rejected value as JSON. */
+function shown(value: unknown): string {
+  const text = JSON.stringify(value ?? null);
+  return typeof value === "object" && text.length > MAX_SHOWN_CHARACTERS ? "" : `: ${text}`;
+}
 
 export const missing = (field: string, detail?: string): FieldError => ({
   type: "Required",
   field,
   message: `Required value${because(detail)}`,
 });
-export const wrong = (field: string, value: unknown, detail: string): FieldError => ({
+export const wrong = (field: string, value: unknown, detail?: string): FieldError => ({
   type: "Invalid",
   field,
-  message: `Invalid value: ${JSON.stringify(value ?? null)}: ${detail}`,
+  message: `Invalid value${shown(value)}${because(detail)}`,
 });
 export const forbiddenField = (field: string, detail: string): FieldError => ({
   type: "Forbidden",
@@ -29,7 +39,7 @@ export const forbiddenField = (field: string, detail: string): FieldError => ({
 export const twice = (field: string, value: unknown): FieldError => ({
   type: "Duplicate",
   field,
-  message: `Duplicate value: ${JSON.stringify(value)}`,
+  message: `Duplicate value${shown(value)}`,
 });
 export const noSuch = (field: string, value: unknown): FieldError => ({
   type: "NotFound",
@@ -39,7 +49,7 @@ export const noSuch = (field: string, value: unknown): FieldError => ({
 export const notOneOf = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
   type: "NotSupported",
   field,
-  message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((item) => JSON.stringify(item)).join(", ")}`,
+  message: `Unsupported value${shown(value)}: supported values: ${supported.map((item) => JSON.stringify(item)).join(", ")}`,
 });
 export const tooLong = (field: string, limit: number): FieldError => ({
   type: "TooLong",
@@ -59,7 +69,10 @@ export function checkNotNegative(field: string, value: number | undefined): Fiel
 }
 
 export function checkUnchanged(field: string, value: unknown, old: unknown): FieldError[] {
-  return equalJson(value, old) ? [] : [wrong(field, value, "field is immutable")];
+  if (equalJson(value, old)) return [];
+  // The changed fields take the place of a value that is too long to show.
+  const changes = shown(value) === "" ? changedFields(old, value, field) : "";
+  return [wrong(field, value, `field is immutable${changes}`)];
 }
 
 /** A number, or a percentage. */

@@ -32,6 +32,6 @@ export { embeddedErrors } from "./structural-embedded.ts";
 export { coerceMetadata, metadataProblem } from "./structural-metadata.ts";
 export * from "./yaml.ts";
 export * from "./go-json.ts";
-export { durationProblem, timeProblem } from "./go-time.ts";
+export { durationProblem, timeProblem } from "./exact/go-time.ts";
 export { fieldSetDifference, hasField, singleField, unionOf, type FieldSet } from "./field-set.ts";
 export { parseDuration } from "./cel/time.ts";

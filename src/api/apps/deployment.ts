@@ -4,7 +4,6 @@ import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "../columns.ts";
 import { defaultPodTemplate } from "../core/pod-defaults.ts";
-import { internalForm, selectorForm } from "../core/pod-internal-form.ts";
 import { checkPodTemplate } from "../core/pod-validation.ts";
 import { hostnameWarning, templateWarnings } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
@@ -95,8 +94,7 @@ function checkDeployment({ object: { spec }, oldObject, settled }: Review<Deploy
     ...checkNotNegative("spec.revisionHistoryLimit", spec.revisionHistoryLimit),
   );
   checkDeadline(errors, spec);
-  if (oldObject)
-    errors.push(...checkUnchanged("spec.selector", selectorForm(spec.selector), selectorForm(oldObject.spec.selector)));
+  if (oldObject) errors.push(...checkUnchanged("spec.selector", spec.selector, oldObject.spec.selector));
   return errors;
 }
 
@@ -113,7 +111,7 @@ export function checkSelectedTemplate(
   settled: boolean,
 ): void {
   if (!checkOwnSelector(errors, selector, "deployment")) {
-    errors.push(wrong("spec.selector", selectorForm(selector), "invalid label selector"));
+    errors.push(wrong("spec.selector", selector, "invalid label selector"));
     return;
   }
   if (!selector || !isEmpty(selector)) checkSelects(errors, "spec.template", selector, template);
@@ -125,8 +123,7 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
   const at = "spec.strategy.rollingUpdate";
   if (type === "Recreate") {
     if (rollingUpdate) errors.push(forbiddenField(at, "may not be specified when strategy `type` is 'Recreate'"));
-  } else if (type !== "RollingUpdate")
-    errors.push(notOneOf("spec.strategy", internalForm("DeploymentStrategy", strategy), ["Recreate", "RollingUpdate"]));
+  } else if (type !== "RollingUpdate") errors.push(notOneOf("spec.strategy", strategy, ["Recreate", "RollingUpdate"]));
   else if (!rollingUpdate) errors.push(missing(at, "this should be defaulted and never be nil"));
   else {
     const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate;

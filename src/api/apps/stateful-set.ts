@@ -6,7 +6,6 @@ import { ageColumn, column, nameColumn, templateColumns } from "../columns.ts";
 import { checkPodAnnotations, checkAnnotationKeys } from "../core/pod-annotations.ts";
 import { checkClaimSpec } from "../core/pod-claims.ts";
 import { defaultPodTemplate } from "../core/pod-defaults.ts";
-import { internalForm, selectorForm } from "../core/pod-internal-form.ts";
 import { checkNeverTerminates, checkTemplate } from "../core/pod-validation.ts";
 import { claimWarnings, templateWarnings } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
@@ -133,12 +132,7 @@ function checkSpec(
     ...checkNotNegative("spec.ordinals.start", ordinals?.start),
   );
   if (isNew && serviceName) errors.push(...checkText("spec.serviceName", serviceName, dnsLabelProblems));
-  if (!checkOwnSelector(errors, selector, "statefulset"))
-    errors.push({
-      type: "Invalid",
-      field: "spec.selector",
-      message: `Invalid value: ${JSON.stringify(selectorForm(selector))}`,
-    });
+  if (!checkOwnSelector(errors, selector, "statefulset")) errors.push(wrong("spec.selector", selector));
   else {
     if (!selector || !isEmpty(selector)) checkSelects(errors, "spec.template", selector, template);
     if (!templateSettled) checkOwnTemplate(errors, template ?? {}, spec.volumeClaimTemplates ?? []);
@@ -175,22 +169,9 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
   const at = "spec.updateStrategy.rollingUpdate";
   if (!type) errors.push(missing("spec.updateStrategy"));
   else if (type === "OnDelete") {
-    if (rollingUpdate)
-      errors.push(
-        wrong(
-          at,
-          internalForm("RollingUpdateStatefulSetStrategy", rollingUpdate),
-          "only allowed for updateStrategy 'RollingUpdate'",
-        ),
-      );
+    if (rollingUpdate) errors.push(wrong(at, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'"));
   } else if (type !== "RollingUpdate")
-    errors.push(
-      wrong(
-        "spec.updateStrategy",
-        internalForm("StatefulSetUpdateStrategy", strategy),
-        "must be 'RollingUpdate' or 'OnDelete'",
-      ),
-    );
+    errors.push(wrong("spec.updateStrategy", strategy, "must be 'RollingUpdate' or 'OnDelete'"));
   else if (rollingUpdate) {
     const { partition, maxUnavailable } = rollingUpdate;
     errors.push(...checkNotNegative(`${at}.partition`, partition));

@@ -5,7 +5,6 @@
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { checkCounts } from "../apps/workload-rules.ts";
-import { internalForm } from "../core/pod-internal-form.ts";
 import type { Job, JobStatus } from "../facts/batch-v1.ts";
 import { missing, twice, wrong } from "../field-errors.ts";
 import { firstCommonIndex, indexProblem } from "./indexes.ts";
@@ -105,13 +104,7 @@ function checkFinished(errors: FieldError[], { job, status, changed }: Change): 
     errors.push(missing("status.startTime", "startTime is required for finished job"));
   const uncounted = (uncountedTerminatedPods?.failed?.length ?? 0) + (uncountedTerminatedPods?.succeeded?.length ?? 0);
   if (changed("finished", "uncountedTerminatedPods") && uncounted > 0)
-    errors.push(
-      wrong(
-        "status.uncountedTerminatedPods",
-        internalForm("UncountedTerminatedPods", uncountedTerminatedPods),
-        "must be empty for finished job",
-      ),
-    );
+    errors.push(wrong("status.uncountedTerminatedPods", uncountedTerminatedPods, "must be empty for finished job"));
 }
 
 function checkIndexes(errors: FieldError[], { job, status, changed }: Change): void {

@@ -4,7 +4,6 @@ import { dnsLabelProblems, formatAge, labelSelectorOf, matchesLabels, type Field
 import type { AnyAdmission, Review } from "../admission.ts";
 import { checkSelects, isSettled, specWarnings } from "../apps/workload-rules.ts";
 import { ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "../columns.ts";
-import { mapForm, selectorForm } from "../core/pod-internal-form.ts";
 import { hostnameWarning } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Job as JobFacts } from "../facts/batch-v1.ts";
@@ -156,13 +155,13 @@ function checkGeneratedSelector(errors: FieldError[], { metadata, spec }: Read, 
     expected[key] = value;
     const field = `spec.template.metadata.labels[${key}]`;
     if (labels?.[key] === undefined) errors.push(missing(field, `must be '${value}'`));
-    else if (labels[key] !== value) errors.push(wrong(field, mapForm(labels), `must be '${value}'`));
+    else if (labels[key] !== value) errors.push(wrong(field, labels, `must be '${value}'`));
   }
   if (
     checkSelector("spec.selector", spec.selector).length === 0 &&
     !matchesLabels(labelSelectorOf(spec.selector), expected)
   ) {
-    errors.push(wrong("spec.selector", selectorForm(spec.selector), "`selector` not auto-generated"));
+    errors.push(wrong("spec.selector", spec.selector, "`selector` not auto-generated"));
   }
 }
 

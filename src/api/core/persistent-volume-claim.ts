@@ -15,14 +15,13 @@ import type {
   PersistentVolumeClaim as PersistentVolumeClaimFacts,
   PersistentVolumeClaimSpec,
 } from "../facts/core-v1.ts";
+import { changedFields } from "../changed-fields.ts";
 import { checkText, checkUnchanged, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import { STORAGE_CLASS_ANNOTATION } from "../storage/storage-class.ts";
 import { accessModesCell } from "./access-modes.ts";
 import { checkClaimSpec } from "./pod-claims.ts";
-import { unifiedDiff } from "./pod-diff.ts";
-import { internalForm } from "./pod-internal-form.ts";
 import { checkResourceAmount, isNativeResource } from "./resource-names.ts";
 
 export type PersistentVolumeClaim = PersistentVolumeClaimFacts;
@@ -145,12 +144,10 @@ function checkUpdate(claim: Read<PersistentVolumeClaim>, old: Read<PersistentVol
     compared = withField(compared, "volumeAttributesClassName", before.volumeAttributesClassName);
   }
   if (!equalJson(compared, expected)) {
-    const show = (value: Spec): string =>
-      JSON.stringify(internalForm("PersistentVolumeClaimSpec", value), undefined, 1);
     errors.push(
       forbiddenField(
         "spec",
-        `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n${unifiedDiff(show(expected), show(compared))}`,
+        `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims${changedFields(expected, compared, "spec")}`,
       ),
     );
   }

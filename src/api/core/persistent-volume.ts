@@ -6,6 +6,7 @@ import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn, wide } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { PersistentVolume as PersistentVolumeFacts, PersistentVolumeSpec } from "../facts/core-v1.ts";
+import { changedFields } from "../changed-fields.ts";
 import { checkText, checkUnchanged, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
@@ -14,8 +15,6 @@ import { deprecatedNodeLabel } from "./node-labels.ts";
 import { checkNodeSelector } from "./node-selector.ts";
 import { accessModesCell, checkAccessModes, checkVolumeMode } from "./access-modes.ts";
 import { checkSources, sourcePart, sourcesOf } from "./persistent-volume-sources.ts";
-import { unifiedDiff } from "./pod-diff.ts";
-import { internalForm, mapForm } from "./pod-internal-form.ts";
 
 export type PersistentVolume = PersistentVolumeFacts;
 
@@ -114,8 +113,7 @@ function checkCapacity(capacity: Spec["capacity"]): FieldError[] {
   const at = "spec.capacity";
   const entries = Object.entries(capacity ?? {});
   const errors = entries.length === 0 ? [missing(at)] : [];
-  if (entries.length > 1 || capacity?.["storage"] === undefined)
-    errors.push(notOneOf(at, mapForm(capacity), ["storage"]));
+  if (entries.length > 1 || capacity?.["storage"] === undefined) errors.push(notOneOf(at, capacity, ["storage"]));
   for (const [name, text] of entries) {
     const quantity = tryParseQuantity(text);
     if (!quantity) continue;
@@ -163,11 +161,10 @@ function checkUpdate(spec: Spec, old: Spec): FieldError[] {
   const { controllerExpandSecretRef: added, ...csi } = spec.csi ?? { driver: "", volumeHandle: "" };
   const compared = spec.csi && old.csi && added && !old.csi.controllerExpandSecretRef ? { ...spec, csi } : spec;
   if (!equalJson(sourcePart(compared), sourcePart(old))) {
-    const show = (value: Spec): string => JSON.stringify(internalForm("PersistentVolumeSource", value), undefined, 1);
     errors.push(
       forbiddenField(
         "spec.persistentvolumesource",
-        `spec.persistentvolumesource is immutable after creation\n${unifiedDiff(show(old), show(compared))}`,
+        `spec.persistentvolumesource is immutable after creation${changedFields(sourcePart(old), sourcePart(compared), "spec")}`,
       ),
     );
   }

@@ -11,7 +11,6 @@ import type {
   WindowsSecurityContextOptions,
 } from "../facts/core-v1.ts";
 import { checkText, forbiddenField, missing, notOneOf, tooLong, twice, wrong } from "../field-errors.ts";
-import { internalForm } from "./pod-internal-form.ts";
 import { checkDescendingPath } from "./pod-paths.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -53,20 +52,10 @@ export function checkSecurityContext(
   if (seccompProfile) checkSeccomp(errors, `${at}.seccompProfile`, seccompProfile);
   if (allowPrivilegeEscalation === false) {
     if (privileged)
-      errors.push(
-        wrong(
-          at,
-          internalForm("SecurityContext", context),
-          "cannot set `allowPrivilegeEscalation` to false and `privileged` to true",
-        ),
-      );
+      errors.push(wrong(at, context, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"));
     if (capabilities?.add?.includes("CAP_SYS_ADMIN"))
       errors.push(
-        wrong(
-          at,
-          internalForm("SecurityContext", context),
-          "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN",
-        ),
+        wrong(at, context, "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"),
       );
   }
   if (windowsOptions) checkWindowsOptions(errors, `${at}.windowsOptions`, windowsOptions);
@@ -135,13 +124,7 @@ function checkSeccomp(errors: FieldError[], at: string, profile: Read<SeccompPro
       errors.push(missing(`${at}.localhostProfile`, "must be set when seccomp type is Localhost"));
     else checkDescendingPath(errors, `${at}.localhostProfile`, localhostProfile);
   } else if (localhostProfile !== undefined)
-    errors.push(
-      wrong(
-        `${at}.localhostProfile`,
-        internalForm("SeccompProfile", profile),
-        "can only be set when seccomp type is Localhost",
-      ),
-    );
+    errors.push(wrong(`${at}.localhostProfile`, profile, "can only be set when seccomp type is Localhost"));
 }
 
 /** PATH_MAX without the terminating byte. */

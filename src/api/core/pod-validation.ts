@@ -15,7 +15,6 @@ import {
   checkInitContainers,
   type ContainerContext,
 } from "./pod-containers.ts";
-import { internalForm } from "./pod-internal-form.ts";
 import { checkDns, checkHostAliases, checkHostNetwork, checkHostnameOverride } from "./pod-network.ts";
 import { checkContainerResources, checkPodResources } from "./pod-resources.ts";
 import { checkAffinity, checkGates, checkSpread, checkTolerations } from "./pod-scheduling.ts";
@@ -216,13 +215,12 @@ function checkResourceClaims(
       errors.push(...checkText(`${field}.name`, name, dnsLabelProblems));
       names.add(name);
     }
-    const shown = (): unknown => internalForm("PodResourceClaim", claim);
     if (resourceClaimName !== undefined && resourceClaimTemplateName !== undefined)
       errors.push(
-        wrong(field, shown(), "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"),
+        wrong(field, claim, "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"),
       );
     if (resourceClaimName === undefined && resourceClaimTemplateName === undefined)
-      errors.push(wrong(field, shown(), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"));
+      errors.push(wrong(field, claim, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"));
     if (resourceClaimName !== undefined)
       errors.push(...checkText(`${field}.resourceClaimName`, resourceClaimName, dnsSubdomainProblems));
     if (resourceClaimTemplateName !== undefined)

@@ -3,7 +3,6 @@ import type { DeepReadonly } from "../../base/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
 import { checkSelector, wrong } from "../field-errors.ts";
 import type { ClusterAffinity } from "../facts/policy-karmada-v1alpha1.ts";
-import { goValue } from "./go-value.ts";
 
 const FIELDS = ["provider", "region", "zone"];
 const OPERATORS = ["In", "NotIn"];
@@ -16,10 +15,7 @@ export function checkClusterAffinity(at: string, affinity: DeepReadonly<ClusterA
       : !OPERATORS.includes(operator)
         ? `unsupported operator ${JSON.stringify(operator)}, must be In or NotIn`
         : undefined;
-    if (problem !== undefined)
-      return [
-        wrong(`${at}.fieldSelector`, goValue("policy-karmada-v1alpha1", "FieldSelector", fieldSelector), problem),
-      ];
+    if (problem !== undefined) return [wrong(`${at}.fieldSelector`, fieldSelector, problem)];
   }
   return [];
 }

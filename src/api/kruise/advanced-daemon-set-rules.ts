@@ -6,7 +6,7 @@ import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
 import type { IntOrString } from "../facts/scalars.ts";
-import { checkNotNegative, checkSelector, forbiddenField, missing, notOneOf } from "../field-errors.ts";
+import { checkNotNegative, checkSelector, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type {
   AdvancedDaemonSet,
@@ -14,7 +14,6 @@ import type {
   AdvancedDaemonSetSpec,
   AdvancedDaemonSetUpdateStrategy,
 } from "./advanced-daemon-set-types.ts";
-import { goIntOrString, goSelector, wrongValue } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { checkAtMostAll, checkIntOrPercent, percentOf } from "./strategy-rules.ts";
 import {
@@ -88,7 +87,7 @@ function checkSpec(errors: FieldError[], review: Review<AdvancedDaemonSet>): voi
   if (problems.length === 0)
     checkSelects(errors, "spec.template.metadata.labels", selector, template?.metadata?.labels, false);
   if (selector && isEmptySelector(selector))
-    errors.push(wrongValue("spec.selector", goSelector(selector), "empty selector is invalid for daemonset"));
+    errors.push(wrong("spec.selector", selector, "empty selector is invalid for daemonset"));
   if (!hasSettledTemplate(review)) checkOwnTemplate(errors, "spec.template", template ?? {});
   checkTemplateNeverTerminates(errors, "spec.template", template, "DaemonSet");
   errors.push(...checkNotNegative("spec.minReadySeconds", object.spec.minReadySeconds));
@@ -120,9 +119,7 @@ function checkRolling(errors: FieldError[], rolling: Rolling, isOld: boolean): v
   };
   const [unavailable, surge] = [isUsed("maxUnavailable", maxUnavailable), isUsed("maxSurge", maxSurge)];
   if (unavailable && surge)
-    errors.push(
-      wrongValue(`${at}.maxSurge`, goIntOrString(maxSurge), "may not be set when maxUnavailable is non-zero"),
-    );
+    errors.push(wrong(`${at}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero"));
   else if (!unavailable && !surge) errors.push(missing(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
   checkType(errors, at, rolling, { unavailable, surge, isOld });
   // Upstream repeats the parent's name.

@@ -6,7 +6,6 @@ import type { BroadcastJob, BroadcastJobSpec } from "../facts/apps-kruise-v1beta
 import { wrong } from "../field-errors.ts";
 import { change, fill } from "../fill.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goMap, wrongValue } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { plainNameProblems } from "./strategy-rules.ts";
 import { checkOwnTemplate, completesTemplate, completeTemplate, hasSettledTemplate } from "./template-rules.ts";
@@ -56,9 +55,9 @@ export function checkBroadcastJob(review: Review<BroadcastJob>): FieldError[] {
   const labels = template?.metadata?.labels;
   if (labels?.[NAME_LABEL] || labels?.[CONTROLLER_LABEL]) {
     errors.push(
-      wrongValue(
+      wrong(
         "spec.template.metadata.labels",
-        goMap(labels),
+        labels,
         `"${NAME_LABEL}" and "${CONTROLLER_LABEL}" are not allowed to preset in pod labels`,
       ),
     );

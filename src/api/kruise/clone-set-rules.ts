@@ -11,7 +11,6 @@ import { change, fill } from "../fill.ts";
 import { controllerOf, type KubernetesObject } from "../meta.ts";
 import type { CloneSet, CloneSetRollingUpdate, CloneSetSpec, CloneSetUpdateStrategy } from "./clone-set-types.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goIntOrString, goStrings, NIL_POINTER, wrongValue } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { priorityProblem, readShare, scatterProblem } from "./strategy-rules.ts";
 import {
@@ -192,8 +191,7 @@ function checkPodsToDelete(errors: FieldError[], review: Review<CloneSet>): void
   const names = object.spec.scaleStrategy?.podsToDelete ?? [];
   const seen = new Set<string>();
   const repeated = names.filter((name) => seen.size === seen.add(name).size);
-  if (repeated.length > 0)
-    return void errors.push(wrongValue(field, goStrings(names), `duplicated items [${repeated.join(" ")}]`));
+  if (repeated.length > 0) return void errors.push(wrong(field, names, `duplicated items [${repeated.join(" ")}]`));
   if (isHub(review)) return;
   const known = new Set(oldObject?.spec.scaleStrategy?.podsToDelete);
   const { namespace, uid = "" } = object.metadata;
@@ -256,9 +254,9 @@ function checkRolling(
     );
   if (replicas > 0 && unavailable < 1 && surge < 1) {
     errors.push(
-      wrongValue(
+      wrong(
         `${at}.maxUnavailable`,
-        rolling.maxUnavailable === undefined ? NIL_POINTER : goIntOrString(rolling.maxUnavailable),
+        rolling.maxUnavailable,
         "maxUnavailable and maxSurge should not both be less than 1",
       ),
     );
@@ -269,9 +267,9 @@ function checkPreDownload(errors: FieldError[], { inPlaceUpdateStrategy }: Read<
   const parallelism = inPlaceUpdateStrategy?.imagePreDownloadParallelism;
   if (parallelism === undefined || (typeof parallelism === "number" && parallelism >= 0)) return;
   errors.push(
-    wrongValue(
+    wrong(
       "spec.updateStrategy.rollingUpdate.inPlaceUpdateStrategy.imagePreDownloadParallelism",
-      goIntOrString(parallelism),
+      parallelism,
       "must be a non-negative integer",
     ),
   );

@@ -5,10 +5,9 @@
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { deniedByWebhook, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
-import { checkSelector, missing } from "../field-errors.ts";
+import { checkSelector, missing, wrong } from "../field-errors.ts";
 import { parseApiVersion } from "../meta.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goSelector, wrongValue } from "./go-text.ts";
 import type {
   PodUnavailableBudget,
   PodUnavailableBudgetSpec,
@@ -78,10 +77,8 @@ function checkSpec(
     const problems = checkSelector("spec.selector", selector);
     errors.push(...problems);
     if (isEmptySelector(selector))
-      errors.push(
-        wrongValue("spec.selector", goSelector(selector), "empty selector is not valid for PodUnavailableBudget."),
-      );
-    if (problems.length > 0) errors.push(wrongValue("spec.selector", goSelector(selector), ""));
+      errors.push(wrong("spec.selector", selector, "empty selector is not valid for PodUnavailableBudget."));
+    if (problems.length > 0) errors.push(wrong("spec.selector", selector));
   }
   if (ignoredPodSelector) errors.push(...checkSelector("spec.ignoredPodSelector", ignoredPodSelector));
   const amounts = "spec.maxUnavailable, minAvailable";
@@ -102,21 +99,13 @@ function checkSpec(
 }
 
 type Target = Read<PodUnavailableBudgetTarget>;
-const goTarget = ({ apiVersion = "", kind = "", name = "" }: Target): string =>
-  `v1alpha1.TargetReference{APIVersion:${JSON.stringify(apiVersion)}, Kind:${JSON.stringify(kind)}, Name:${JSON.stringify(name)}}`;
 
 function checkTarget(errors: FieldError[], target: Target): void {
   const { apiVersion = "", kind = "", name = "" } = target;
   if (apiVersion === "" || kind === "" || name === "")
-    errors.push(
-      wrongValue(
-        "spec.TargetReference",
-        goTarget(target),
-        "empty TargetReference is not valid for PodUnavailableBudget.",
-      ),
-    );
+    errors.push(wrong("spec.TargetReference", target, "empty TargetReference is not valid for PodUnavailableBudget."));
   if (apiVersion.split("/").length > 2)
-    errors.push(wrongValue("spec.TargetReference", goTarget(target), `unexpected GroupVersion string: ${apiVersion}`));
+    errors.push(wrong("spec.TargetReference", target, `unexpected GroupVersion string: ${apiVersion}`));
 }
 
 /** A pod has one budget: two budgets for the same pods conflict. Only the first conflict is reported. */
@@ -133,18 +122,18 @@ function checkOthers(errors: FieldError[], { object, read }: Review<PodUnavailab
     if (targetRef && otherTarget) {
       if (!isSameTarget(targetRef, otherTarget)) continue;
       return void errors.push(
-        wrongValue(
+        wrong(
           "spec.targetReference",
-          goTarget(targetRef),
+          targetRef,
           `pub.spec.targetReference is in conflict with other PodUnavailableBudget ${other.metadata.name}`,
         ),
       );
     }
     if (selector && otherSelector && selectorsAgree(selector, otherSelector)) {
       return void errors.push(
-        wrongValue(
+        wrong(
           "spec.selector",
-          goSelector(selector),
+          selector,
           `pub.spec.selector is in conflict with other PodUnavailableBudget ${other.metadata.name}`,
         ),
       );

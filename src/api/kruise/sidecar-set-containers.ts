@@ -5,7 +5,6 @@ import { checkNewPod } from "../core/pod-validation.ts";
 import type { Container, ObjectFieldSelector, Pod } from "../facts/core-v1.ts";
 import type { ResourcesPolicy } from "../facts/apps-kruise-v1beta1.ts";
 import { checkText, missing, notOneOf, wrong } from "../field-errors.ts";
-import { wrongValue } from "./go-text.ts";
 import { evaluateExpression } from "./resource-expression.ts";
 import type { SidecarContainer, SidecarSetSpec } from "./sidecar-set-types.ts";
 
@@ -46,13 +45,7 @@ export function checkSidecarContainers(
     if (podInjectPolicy !== "BeforeAppContainer" && podInjectPolicy !== "AfterAppContainer")
       errors.push(wrong("spec.container.podInjectPolicy", podInjectPolicy, "unsupported pod inject policy"));
     if (sharing !== "enabled" && sharing !== "disabled")
-      errors.push(
-        wrongValue(
-          "spec.container.shareVolumePolicy",
-          `v1beta1.ShareVolumePolicy{Type:${JSON.stringify(sharing)}}`,
-          "unsupported share volume policy",
-        ),
-      );
+      errors.push(wrong("spec.container.shareVolumePolicy", sharing, "unsupported share volume policy"));
     for (const { sourceContainerNameFrom } of transferEnv)
       if (sourceContainerNameFrom?.fieldRef)
         checkFieldRef(errors, `spec[${index}].transferEnv.fieldRef`, sourceContainerNameFrom.fieldRef);

@@ -7,7 +7,6 @@ import type { LabelSelector } from "../facts/meta-v1.ts";
 import { checkSelector, missing, wrong } from "../field-errors.ts";
 import type { KubernetesObject } from "../meta.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goSelector, NIL_POINTER, wrongValue } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { selectorsOverlap } from "./selector-overlap.ts";
 import { checkSidecarContainers, patternProblem } from "./sidecar-set-containers.ts";
@@ -65,9 +64,8 @@ function checkSpec(errors: FieldError[], set: Given, review: Review<SidecarSet>,
 function checkOneSelector(errors: FieldError[], at: string, selector: Read<LabelSelector>): void {
   const problems = checkSelector(at, selector);
   errors.push(...problems);
-  if (isEmptySelector(selector))
-    errors.push(wrongValue(at, goSelector(selector), "empty selector is not valid for sidecarset."));
-  if (problems.length > 0) errors.push(wrongValue(`${at}.selector`, goSelector(selector), ""));
+  if (isEmptySelector(selector)) errors.push(wrong(at, selector, "empty selector is not valid for sidecarset."));
+  if (problems.length > 0) errors.push(wrong(`${at}.selector`, selector));
 }
 
 /** An injected revision must exist. */
@@ -75,12 +73,8 @@ function checkRevision(errors: FieldError[], { metadata, spec }: Given, review: 
   const revision = spec?.injectionStrategy?.revision;
   if (!revision) return;
   const { revisionName, customVersion, policy = "" } = revision;
-  const shown = (): string =>
-    revisionName === undefined && customVersion === undefined
-      ? `v1beta1.SidecarSetInjectRevision{CustomVersion:(*string)(nil), RevisionName:(*string)(nil), Policy:${JSON.stringify(policy)}}`
-      : JSON.stringify(revision);
   if (revisionName === undefined && customVersion === undefined)
-    errors.push(wrongValue("revision", shown(), "revisionName and customVersion cannot be empty simultaneously"));
+    errors.push(wrong("revision", revision, "revisionName and customVersion cannot be empty simultaneously"));
   else if (!isHub(review)) {
     const sought = revisionName ?? metadata.name;
     const isThere =
@@ -89,15 +83,15 @@ function checkRevision(errors: FieldError[], { metadata, spec }: Given, review: 
         : review.read.get("apps", "controllerrevisions", KRUISE_NAMESPACE, revisionName) !== undefined;
     if (!isThere)
       errors.push(
-        wrongValue(
+        wrong(
           "revision",
-          NIL_POINTER,
+          sought,
           `Cannot find specific ControllerRevision, err: ControllerRevision.apps ${JSON.stringify(sought)} not found`,
         ),
       );
   }
   if (!["", "Always", "Partial"].includes(policy))
-    errors.push(wrongValue("revision.policy", shown(), `Invalid policy ${policy}, supported: [Always, Partial]`));
+    errors.push(wrong("revision.policy", revision, `Invalid policy ${policy}, supported: [Always, Partial]`));
 }
 
 function hasVersion(read: ClusterReader, set: string, version: string): boolean {
@@ -112,7 +106,7 @@ function checkStrategy(errors: FieldError[], strategy: Read<SidecarSetUpdateStra
   const { partition, selector, maxUnavailable } = strategy;
   const at = "spec.updateStrategy";
   if (partition !== undefined && partition !== 0 && selector)
-    errors.push(wrong("updateStrategy", strategyText(strategy), "Partition and Selector cannot be used together"));
+    errors.push(wrong("updateStrategy", strategy, "Partition and Selector cannot be used together"));
   if (selector) checkOneSelector(errors, `${at}.selector`, selector);
   if (partition !== undefined) errors.push(...checkIntOrPercent(`${at}.partition`, partition));
   if (maxUnavailable !== undefined) errors.push(...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable));
@@ -120,26 +114,6 @@ function checkStrategy(errors: FieldError[], strategy: Read<SidecarSetUpdateStra
   if (priority !== undefined) errors.push(missing(`${at}.priorityStrategy`, priority));
   const scatter = scatterProblem(strategy.scatterStrategy);
   if (scatter !== undefined) errors.push(missing(`${at}.scatterStrategy`, scatter));
-}
-
-/** As Go prints it with `%+v`. */
-function strategyText({
-  type = "",
-  paused = false,
-  selector,
-  partition,
-  maxUnavailable,
-  priorityStrategy,
-  scatterStrategy = [],
-}: Read<SidecarSetUpdateStrategy>): string {
-  const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}: ${value},`);
-  const expressions = (selector?.matchExpressions ?? []).map(
-    ({ key, operator, values = [] }) =>
-      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`,
-  );
-  const shown = `&LabelSelector{MatchLabels:map[string]string{${labels.join("")}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join("")}},}`;
-  const terms = scatterStrategy.map(({ key, value }) => `{Key:${key} Value:${value}}`).join(" ");
-  return `&{Type:${type} Paused:${paused} Selector:${shown} Partition:${partition ?? "<nil>"} MaxUnavailable:${maxUnavailable ?? "<nil>"} PriorityStrategy:${priorityStrategy ? JSON.stringify(priorityStrategy) : "<nil>"} ScatterStrategy:[${terms}]}`;
 }
 
 function checkPatches(errors: FieldError[], set: Given, review: Review<SidecarSet>, gates: KruiseGates): void {

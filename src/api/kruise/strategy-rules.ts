@@ -4,8 +4,7 @@ import type { FieldError } from "../../machinery/index.ts";
 import type { UpdateScatterTerm } from "../facts/apps-kruise-v1beta1.ts";
 import type { UpdatePriorityStrategy } from "../facts/pub-kruise.ts";
 import type { IntOrString } from "../facts/scalars.ts";
-import { checkNotNegative, checkSelector } from "../field-errors.ts";
-import { goIntOrString, wrongValue } from "./go-text.ts";
+import { checkNotNegative, checkSelector, wrong } from "../field-errors.ts";
 import { isEmptySelector } from "./template-rules.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -17,13 +16,11 @@ const PERCENT_PROBLEM =
 /** A non-negative number, or a whole percentage. */
 export function checkIntOrPercent(field: string, value: IntOrString): FieldError[] {
   if (typeof value === "number") return checkNotNegative(field, value);
-  return PERCENT.test(value) ? [] : [wrongValue(field, goIntOrString(value), PERCENT_PROBLEM)];
+  return PERCENT.test(value) ? [] : [wrong(field, value, PERCENT_PROBLEM)];
 }
 
 export function checkAtMostAll(field: string, value: IntOrString): FieldError[] {
-  return (percentOf(value) ?? 0) > 100
-    ? [wrongValue(field, goIntOrString(value), "must not be greater than 100%")]
-    : [];
+  return (percentOf(value) ?? 0) > 100 ? [wrong(field, value, "must not be greater than 100%")] : [];
 }
 
 /** The number before the percent sign; undefined for anything but whole percentages. */

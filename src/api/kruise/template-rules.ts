@@ -9,10 +9,9 @@ import { roundAmounts } from "../core/resource-names.ts";
 import { checkTemplate } from "../core/pod-validation.ts";
 import type { PersistentVolumeClaim, PodTemplateSpec } from "../facts/core-v1.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
-import { checkLabels, checkSelector, forbiddenField, missing, notOneOf } from "../field-errors.ts";
+import { checkLabels, checkSelector, forbiddenField, missing, notOneOf, wrong } from "../field-errors.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goMap, goSelector, NIL_POINTER, wrongValue } from "./go-text.ts";
 import { isHub } from "./webhook.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -117,9 +116,9 @@ export function checkOwnSelector(
   const problems = checkSelector("spec.selector", selector);
   errors.push(...problems);
   if (isEmptySelector(selector))
-    errors.push(wrongValue("spec.selector", goSelector(selector), `empty selector is invalid for ${workload}`));
+    errors.push(wrong("spec.selector", selector, `empty selector is invalid for ${workload}`));
   if (problems.length === 0) return true;
-  errors.push(wrongValue("spec.selector", selector ? goSelector(selector) : NIL_POINTER, ""));
+  errors.push(wrong("spec.selector", selector));
   return false;
 }
 
@@ -133,7 +132,7 @@ export function checkSelects(
 ): void {
   if (skipsEmpty && selector && isEmptySelector(selector)) return;
   if (!matchesLabels(labelSelectorOf(selector), labels))
-    errors.push(wrongValue(at, goMap(labels), "`selector` does not match template `labels`"));
+    errors.push(wrong(at, labels, "`selector` does not match template `labels`"));
 }
 
 /** Validates the template as a pod template, with the claims of its pods as volumes. */

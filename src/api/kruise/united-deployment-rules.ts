@@ -12,7 +12,6 @@ import { checkNodeSelectorTerm } from "../core/node-selector.ts";
 import { checkToleration } from "../core/pod-validation.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
 import { checkNotNegative, forbiddenField, missing, wrong } from "../field-errors.ts";
-import { goMap, wrongValue } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import {
   checkOwnSelector,
@@ -75,9 +74,8 @@ function checkPartitions(
 ): void {
   const strange = Object.keys(partitions).filter((name) => !subsets.has(name));
   if (strange.length === 0) return;
-  const shown = goMap(partitions, "int32");
   for (const name of strange.slice(0, MAX_PARTITION_ERRORS))
-    errors.push(wrongValue("spec.updateStrategy.partitions", shown, `subset ${name} does not exist`));
+    errors.push(wrong("spec.updateStrategy.partitions", partitions, `subset ${name} does not exist`));
 }
 
 const TEMPLATES = [
@@ -131,7 +129,7 @@ function checkOwnLabels(
   selector: Read<LabelSelector> | undefined,
 ): void {
   if (!matchesLabels(labelSelectorOf(selector), labels))
-    errors.push(wrongValue(`${at}.metadata.labels`, goMap(labels), "`selector` does not match template `labels`"));
+    errors.push(wrong(`${at}.metadata.labels`, labels, "`selector` does not match template `labels`"));
 }
 
 interface Sets {

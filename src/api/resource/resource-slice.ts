@@ -4,7 +4,6 @@ import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts"
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { checkNodeSelector } from "../core/node-selector.ts";
-import { internalForm } from "../core/pod-internal-form.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type {
   Device,
@@ -144,11 +143,7 @@ function checkPlace(errors: FieldError[], { nodeName, nodeSelector, ...flags }: 
     // A single term can be combined with that of another slice.
     if (nodeSelectorTerms.length !== 1)
       errors.push(
-        wrong(
-          "spec.nodeSelector.nodeSelectorTerms",
-          internalForm("[]NodeSelectorTerm", nodeSelectorTerms),
-          "must have exactly one node selector term",
-        ),
+        wrong("spec.nodeSelector.nodeSelectorTerms", nodeSelectorTerms, "must have exactly one node selector term"),
       );
   }
   for (const flag of ["allNodes", "perDeviceNodeSelection"] as const) {

@@ -2,7 +2,6 @@
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts";
 import { checkNodeSelector } from "../core/node-selector.ts";
-import { internalForm } from "../core/pod-internal-form.ts";
 import type { CounterSet, Device, DeviceAttribute, DeviceCounterConsumption } from "../facts/resource-v1.ts";
 import { checkText, missing, tooLong, tooMany, wrong } from "../field-errors.ts";
 import type { Sent } from "../sent.ts";
@@ -98,10 +97,7 @@ function checkAttribute(at: string, attribute: Sent<DeviceAttribute>): FieldErro
     if (isTooLong) errors.push(tooLong(`${at}.version`, MAX_VALUE_BYTES));
   }
   const count = (["int", "bool", "string", "version"] as const).filter((kind) => attribute[kind] !== undefined).length;
-  if (count !== 1)
-    errors.push(
-      wrong(at, count === 0 ? "" : internalForm("DeviceAttribute", attribute), "exactly one value must be specified"),
-    );
+  if (count !== 1) errors.push(wrong(at, count === 0 ? "" : attribute, "exactly one value must be specified"));
   return errors;
 }
 
