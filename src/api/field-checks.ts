@@ -1,4 +1,5 @@
 /** Checks of single fields that many kinds share. */
+import { changedFields } from "./changed-fields.ts";
 import { equalJson, type DeepReadonly } from "../base/index.ts";
 import { field, labelKeyProblems, labelValueProblems, type FieldError } from "../machinery/index.ts";
 import type { LabelSelector } from "./facts/meta-v1.ts";
@@ -8,7 +9,10 @@ export function checkNotNegative(path: string, value: number | undefined): Field
 }
 
 export function checkUnchanged(path: string, value: unknown, old: unknown): FieldError[] {
-  return equalJson(value, old) ? [] : [field.invalid(path, value, "field is immutable")];
+  if (equalJson(value, old)) return [];
+  // The changed fields take the place of a value that is too long to show.
+  const changes = field.shows(value) ? "" : changedFields(old, value, path);
+  return [field.invalid(path, value, `field is immutable${changes}`)];
 }
 
 /** A number, or a percentage. */

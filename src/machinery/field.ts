@@ -39,9 +39,14 @@ const NO_VALUE = new ShownValue("");
 
 const because = (detail: string | undefined): string => (detail ? `: ${detail}` : "");
 
+/** Longer objects and lists are omitted, as in upstream's errors without a value: the field already names them. */
+const MAX_SHOWN_CHARACTERS = 256;
+
 function shownAs(value: unknown): string {
   if (value === NO_VALUE) return "";
-  return `: ${value instanceof ShownValue ? value.text : JSON.stringify(value ?? null)}`;
+  if (value instanceof ShownValue) return `: ${value.text}`;
+  const text = JSON.stringify(value ?? null);
+  return typeof value === "object" && text.length > MAX_SHOWN_CHARACTERS ? "" : `: ${text}`;
 }
 
 export const field = {
@@ -50,7 +55,10 @@ export const field = {
   /** A value that is already formatted, for messages that upstream does not print as JSON. */
   shown: (text: string): ShownValue => new ShownValue(text),
 
-  invalid: (path: string, value: unknown, detail: string): FieldError => ({
+  /** Whether the message of an error shows this value. */
+  shows: (value: unknown): boolean => shownAs(value) !== "",
+
+  invalid: (path: string, value: unknown, detail?: string): FieldError => ({
     type: "Invalid",
     field: path,
     message: `Invalid value${shownAs(value)}${because(detail)}`,

@@ -34,6 +34,6 @@ export * from "./yaml.ts";
 export { countYamlValues, dumpYaml, loadYaml, YamlError } from "./yaml-dialects.ts";
 export { createLineCounter, walkYaml, type YamlNode } from "./yaml-walk.ts";
 export * from "./go-json.ts";
-export { durationProblem, timeProblem } from "./go-time.ts";
+export { durationProblem, timeProblem } from "./exact/go-time.ts";
 export { fieldSetDifference, hasField, singleField, unionOf, type FieldSet } from "./field-set.ts";
 export { parseDuration } from "./cel/time.ts";

@@ -5,7 +5,7 @@
 import { isObject, setOwn, type Json, type JsonObject } from "../base/index.ts";
 import { DecodeError } from "./decode-error.ts";
 import { formatValue } from "./format-value.ts";
-import { timeProblem } from "./go-time.ts";
+import { timeProblem } from "./exact/go-time.ts";
 import { OBJECT_META } from "./object-meta-schema.ts";
 import { jsonTypeName } from "./patch-errors.ts";
 import type { Schema } from "./schema.ts";

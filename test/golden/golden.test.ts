@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { MESSAGE_CLASSES } from "../../tools/golden/message-dumps.ts";
 import { listRecordings, readDifferences, readRecording, runGolden } from "../../tools/golden/golden.ts";
 
 const directory = import.meta.dirname;
 const differencesFile = join(directory, "differences.json");
-const differences = readDifferences(differencesFile);
+const { cases: differences, messages } = readDifferences(differencesFile);
 
 describe.each(listRecordings(directory))("the recording %s", (file) => {
   // Recordings of the API server wait for events; the limit allows for busy machines.
@@ -30,3 +31,21 @@ test("every listed difference names a recorded case and gives a reason", () => {
     }
   }
 });
+
+test("every class of message parts that are not compared has a reason and occurs in a recording", () => {
+  const recorded = listRecordings(directory).flatMap((file) => readRecording(directory, file).flatMap(messagesIn));
+
+  expect(Object.keys(messages).toSorted()).toEqual(Object.keys(MESSAGE_CLASSES).toSorted());
+  for (const [name, strip] of Object.entries(MESSAGE_CLASSES))
+    expect(
+      recorded.some((text) => strip(text) !== text),
+      name,
+    ).toBe(true);
+});
+
+function messagesIn(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, part]) =>
+    key === "message" && typeof part === "string" ? [part] : messagesIn(part),
+  );
+}

@@ -54,8 +54,11 @@ export interface GoldenResult {
 /** Why a case differs intentionally, by file and case name. */
 export type Differences = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-export function readDifferences(path: string): Differences {
-  return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as Differences) : {};
+/** The cases by file, and under `messages` the classes of message parts that are not compared. */
+export function readDifferences(path: string): { cases: Differences; messages: Readonly<Record<string, string>> } {
+  if (!existsSync(path)) return { cases: {}, messages: {} };
+  const { messages = {}, ...cases } = JSON.parse(readFileSync(path, "utf8")) as Differences;
+  return { cases, messages };
 }
 
 const RECORDING = /^(.+)\.jsonl(\.gz)?$/;

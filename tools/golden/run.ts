@@ -53,7 +53,7 @@ async function run({ directory, only, verbose }: Options): Promise<number> {
   const result = await runGolden({
     directory,
     only,
-    differences: readDifferences(join(OWN_RECORDINGS, "differences.json")),
+    differences: readDifferences(join(OWN_RECORDINGS, "differences.json")).cases,
   });
   process.stdout.write(renderResult(result, verbose));
   const ran = result.files.some(({ passed, known, failed }) => passed + known.length + failed.length > 0);

@@ -59,10 +59,10 @@ const refused: Record<string, [definition: CustomResourceDefinition, want: strin
       "spec.versions[1].schema.openAPIV3Schema.properties[spec].properties[a].type: Required value: must not be empty for specified object fields",
     ],
   ],
-  "error messages show versions in the server's internal form": [
+  "error messages show versions as JSON": [
     definition([version("v1"), version("v1")]),
     [
-      'spec.versions: Invalid value: [{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null},{"Name":"v1","Served":true,"Storage":true,"Deprecated":false,"DeprecationWarning":null,"Schema":null,"Subresources":null,"AdditionalPrinterColumns":null,"SelectableFields":null}]: must contain unique version names',
+      'spec.versions: Invalid value: [{"name":"v1","served":true,"storage":true},{"name":"v1","served":true,"storage":true}]: must contain unique version names',
     ].flatMap((text) => [
       text,
       text.replace("must contain unique version names", "must have exactly one version marked as storage version"),

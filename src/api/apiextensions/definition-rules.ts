@@ -19,7 +19,6 @@ import type {
 } from "../facts/apiextensions-v1.ts";
 import { checkConversion } from "./conversion-rules.ts";
 import { checkDefaults } from "./default-rules.ts";
-import { ROOT_PARTS, dumpSchema, dumpVersion, statedParts } from "./go-dump.ts";
 import { checkSchema } from "./schema-rules.ts";
 import { sharedFormOf, type SharedForm } from "./shared-form.ts";
 import { checkStructural, unsupportedPart } from "./structural-rules.ts";
@@ -169,12 +168,13 @@ const isUnchanged = (value: unknown, before: unknown): boolean => before !== und
 /** Validates the list of versions. */
 function checkVersionList(versions: Definition["spec"]["versions"], form: SharedForm): FieldError[] {
   const errors: FieldError[] = [];
-  const shown = form.versions.map(dumpVersion);
   const [first] = versions;
   if (new Set(versions.map(({ name }) => name)).size !== versions.length)
-    errors.push(field.invalid("spec.versions", shown, "must contain unique version names"));
+    errors.push(field.invalid("spec.versions", form.versions, "must contain unique version names"));
   if (versions.filter(({ storage }) => storage).length !== 1)
-    errors.push(field.invalid("spec.versions", shown, "must have exactly one version marked as storage version"));
+    errors.push(
+      field.invalid("spec.versions", form.versions, "must have exactly one version marked as storage version"),
+    );
   // A deprecated field that still represents the first version.
   const problems = first?.name ? dns1035LabelProblems(first.name) : [];
   if (first && problems.length > 0) errors.push(field.invalid("spec.version", first.name, problems.join(",")));
@@ -239,29 +239,37 @@ function checkRules(path: string, schema: JsonObject, isSchemaRight: boolean): F
   return isSchemaRight ? [...schemaErrors, ...celErrors, ...totalErrors] : schemaErrors;
 }
 
-const ALLOWED_AT_ROOT = new Set(ROOT_PARTS.split(" "));
+/** Keywords that a root schema may have, as the message lists them. */
+const ALLOWED_AT_ROOT =
+  "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations";
+const ALLOWED_KEYWORDS = new Set(ALLOWED_AT_ROOT.split(" ").map(keywordOf));
+
+/** `MaxLength` is `maxLength`, `XValidations` is `x-kubernetes-validations`. */
+function keywordOf(name: string): string {
+  const extension = /^X(?=[A-Z])/.test(name);
+  return extension
+    ? `x-kubernetes${name.slice(1).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+    : name.charAt(0).toLowerCase() + name.slice(1);
+}
 
 /** The status schema is extracted from the root, so validation rules around it would be lost. */
 function checkRootForStatus(path: string, schema: JsonObject): FieldError[] {
-  for (const part of statedParts(schema)) {
-    if (part === "Type" && schema["type"] !== "object")
-      return [
-        field.invalid(
-          `${path}.type`,
-          schema["type"],
-          'only "object" is allowed as the type at the root of the schema if the status subresource is enabled',
-        ),
-      ];
-    if (!ALLOWED_AT_ROOT.has(part))
-      return [
-        field.invalid(
-          path,
-          dumpSchema(schema),
-          `only [${ROOT_PARTS}] fields are allowed at the root of the schema if the status subresource is enabled`,
-        ),
-      ];
-  }
-  return [];
+  if (schema["type"] !== undefined && schema["type"] !== "object")
+    return [
+      field.invalid(
+        `${path}.type`,
+        schema["type"],
+        'only "object" is allowed as the type at the root of the schema if the status subresource is enabled',
+      ),
+    ];
+  if (Object.keys(schema).every((keyword) => schema[keyword] === undefined || ALLOWED_KEYWORDS.has(keyword))) return [];
+  return [
+    field.invalid(
+      path,
+      schema,
+      `only [${ALLOWED_AT_ROOT}] fields are allowed at the root of the schema if the status subresource is enabled`,
+    ),
+  ];
 }
 
 function checkNames(at: string, names: DeepReadonly<CustomResourceDefinitionNames>): FieldError[] {

@@ -4,7 +4,6 @@ import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, column, labelsCell, nameColumn, selectorCell, templateColumns, wide } from "../columns.ts";
 import { defaultPodTemplate } from "../core/pod-defaults.ts";
-import { internalForm, selectorForm } from "../core/pod-internal-form.ts";
 import { checkPodTemplate } from "../core/pod-validation.ts";
 import { templateWarnings } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
@@ -86,14 +85,13 @@ function prepare(set: Read<DaemonSet>, { oldObject }: Review<DaemonSet>): Read<D
 
 function checkDaemonSet({ object: { spec }, oldObject, settled }: Review<DaemonSet>): FieldError[] {
   const errors: FieldError[] = [];
-  if (oldObject)
-    errors.push(...checkUnchanged("spec.selector", selectorForm(spec.selector), selectorForm(oldObject.spec.selector)));
+  if (oldObject) errors.push(...checkUnchanged("spec.selector", spec.selector, oldObject.spec.selector));
   const { selector, template } = spec;
   const problems = checkSelector("spec.selector", selector);
   errors.push(...problems);
   if (problems.length === 0) checkSelects(errors, "spec.template", selector, template);
   if (selector && isEmpty(selector))
-    errors.push(field.invalid("spec.selector", selectorForm(selector), "empty selector is invalid for daemonset"));
+    errors.push(field.invalid("spec.selector", selector, "empty selector is invalid for daemonset"));
   if (!isSettled(spec, settled?.spec)) errors.push(...checkPodTemplate("spec.template", template ?? {}, "DaemonSet"));
   errors.push(...checkNotNegative("spec.minReadySeconds", spec.minReadySeconds));
   checkStrategy(errors, spec.updateStrategy ?? {});
@@ -106,12 +104,7 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
   const at = "spec.updateStrategy.rollingUpdate";
   if (type === "OnDelete") return;
   if (type !== "RollingUpdate")
-    return void errors.push(
-      field.notSupported("spec.updateStrategy", internalForm("DaemonSetUpdateStrategy", strategy), [
-        "RollingUpdate",
-        "OnDelete",
-      ]),
-    );
+    return void errors.push(field.notSupported("spec.updateStrategy", strategy, ["RollingUpdate", "OnDelete"]));
   if (!rollingUpdate) return void errors.push(field.required(at));
   const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate;
   errors.push(

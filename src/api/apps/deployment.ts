@@ -4,7 +4,6 @@ import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "../columns.ts";
 import { defaultPodTemplate } from "../core/pod-defaults.ts";
-import { internalForm, selectorForm } from "../core/pod-internal-form.ts";
 import { checkPodTemplate } from "../core/pod-validation.ts";
 import { hostnameWarning, templateWarnings } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
@@ -87,8 +86,7 @@ function checkDeployment({ object: { spec }, oldObject, settled }: Review<Deploy
     ...checkNotNegative("spec.revisionHistoryLimit", spec.revisionHistoryLimit),
   );
   checkDeadline(errors, spec);
-  if (oldObject)
-    errors.push(...checkUnchanged("spec.selector", selectorForm(spec.selector), selectorForm(oldObject.spec.selector)));
+  if (oldObject) errors.push(...checkUnchanged("spec.selector", spec.selector, oldObject.spec.selector));
   return errors;
 }
 
@@ -105,7 +103,7 @@ export function checkSelectedTemplate(
   settled: boolean,
 ): void {
   if (!checkOwnSelector(errors, selector, "deployment")) {
-    errors.push(field.invalid("spec.selector", selectorForm(selector), "invalid label selector"));
+    errors.push(field.invalid("spec.selector", selector, "invalid label selector"));
     return;
   }
   if (!selector || !isEmpty(selector)) checkSelects(errors, "spec.template", selector, template);
@@ -118,9 +116,7 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
   if (type === "Recreate") {
     if (rollingUpdate) errors.push(field.forbidden(at, "may not be specified when strategy `type` is 'Recreate'"));
   } else if (type !== "RollingUpdate")
-    errors.push(
-      field.notSupported("spec.strategy", internalForm("DeploymentStrategy", strategy), ["Recreate", "RollingUpdate"]),
-    );
+    errors.push(field.notSupported("spec.strategy", strategy, ["Recreate", "RollingUpdate"]));
   else if (!rollingUpdate) errors.push(field.required(at, "this should be defaulted and never be nil"));
   else {
     const { maxUnavailable = 0, maxSurge = 0 } = rollingUpdate;

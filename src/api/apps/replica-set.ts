@@ -3,7 +3,6 @@ import type { FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "../columns.ts";
 import { defaultPodTemplate } from "../core/pod-defaults.ts";
-import { selectorForm } from "../core/pod-internal-form.ts";
 import { hostnameWarning, templateWarnings } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { ReplicaSet as ReplicaSetFacts } from "../facts/apps-v1.ts";
@@ -50,8 +49,7 @@ function checkReplicaSet({ object: { spec }, oldObject, settled }: Review<Replic
     ...checkNotNegative("spec.minReadySeconds", spec.minReadySeconds),
   ];
   checkSelectedTemplate(errors, spec, isSettled(spec, settled?.spec));
-  if (oldObject)
-    errors.push(...checkUnchanged("spec.selector", selectorForm(spec.selector), selectorForm(oldObject.spec.selector)));
+  if (oldObject) errors.push(...checkUnchanged("spec.selector", spec.selector, oldObject.spec.selector));
   return errors;
 }
 

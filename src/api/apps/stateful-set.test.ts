@@ -49,7 +49,7 @@ test("a claim template is defaulted as a PersistentVolumeClaim and can be mounte
 const refusals: Record<string, [spec: object, want: string[]]> = {
   "an unknown update strategy": [
     { updateStrategy: { type: "X" } },
-    [`spec.updateStrategy: Invalid value: {"Type":"X","RollingUpdate":null}: must be 'RollingUpdate' or 'OnDelete'`],
+    [`spec.updateStrategy: Invalid value: {"type":"X"}: must be 'RollingUpdate' or 'OnDelete'`],
   ],
   "a claim without a storage request": [
     { volumeClaimTemplates: [{ metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"] } }] },

@@ -6,7 +6,6 @@ import { ageColumn, column, nameColumn, templateColumns } from "../columns.ts";
 import { checkPodAnnotations, checkAnnotationKeys } from "../core/pod-annotations.ts";
 import { checkClaimSpec } from "../core/pod-claims.ts";
 import { defaultPodTemplate } from "../core/pod-defaults.ts";
-import { internalForm, selectorForm } from "../core/pod-internal-form.ts";
 import { checkNeverTerminates, checkTemplate } from "../core/pod-validation.ts";
 import { claimWarnings, templateWarnings } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
@@ -124,8 +123,7 @@ function checkSpec(
     ...checkNotNegative("spec.ordinals.start", ordinals?.start),
   );
   if (isNew && serviceName) errors.push(...checkText("spec.serviceName", serviceName, dnsLabelProblems));
-  if (!checkOwnSelector(errors, selector, "statefulset"))
-    errors.push(field.invalid("spec.selector", selectorForm(selector), ""));
+  if (!checkOwnSelector(errors, selector, "statefulset")) errors.push(field.invalid("spec.selector", selector));
   else {
     if (!selector || !isEmpty(selector)) checkSelects(errors, "spec.template", selector, template);
     if (!templateSettled) checkOwnTemplate(errors, template ?? {}, spec.volumeClaimTemplates ?? []);
@@ -162,22 +160,9 @@ function checkStrategy(errors: FieldError[], strategy: Strategy): void {
   const at = "spec.updateStrategy.rollingUpdate";
   if (!type) errors.push(field.required("spec.updateStrategy"));
   else if (type === "OnDelete") {
-    if (rollingUpdate)
-      errors.push(
-        field.invalid(
-          at,
-          internalForm("RollingUpdateStatefulSetStrategy", rollingUpdate),
-          "only allowed for updateStrategy 'RollingUpdate'",
-        ),
-      );
+    if (rollingUpdate) errors.push(field.invalid(at, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'"));
   } else if (type !== "RollingUpdate")
-    errors.push(
-      field.invalid(
-        "spec.updateStrategy",
-        internalForm("StatefulSetUpdateStrategy", strategy),
-        "must be 'RollingUpdate' or 'OnDelete'",
-      ),
-    );
+    errors.push(field.invalid("spec.updateStrategy", strategy, "must be 'RollingUpdate' or 'OnDelete'"));
   else if (rollingUpdate) {
     const { partition, maxUnavailable } = rollingUpdate;
     errors.push(...checkNotNegative(`${at}.partition`, partition));

@@ -2,7 +2,6 @@
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { field, labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
 import type { Review } from "../admission.ts";
-import { mapForm, selectorForm } from "../core/pod-internal-form.ts";
 import type { PodTemplateSpec } from "../facts/core-v1.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
 import { checkSelector } from "../field-checks.ts";
@@ -25,8 +24,7 @@ export function checkOwnSelector(
   }
   const problems = checkSelector("spec.selector", selector);
   errors.push(...problems);
-  if (isEmpty(selector))
-    errors.push(field.invalid("spec.selector", selectorForm(selector), `empty selector is invalid for ${kind}`));
+  if (isEmpty(selector)) errors.push(field.invalid("spec.selector", selector, `empty selector is invalid for ${kind}`));
   return problems.length === 0;
 }
 
@@ -45,7 +43,7 @@ export function checkSelects(
 ): void {
   const labels = template?.metadata?.labels;
   if (!matchesLabels(labelSelectorOf(selector), labels))
-    errors.push(field.invalid(`${at}.metadata.labels`, mapForm(labels), "`selector` does not match template `labels`"));
+    errors.push(field.invalid(`${at}.metadata.labels`, labels, "`selector` does not match template `labels`"));
 }
 
 export function checkCounts<K extends string>(

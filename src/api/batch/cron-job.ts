@@ -4,7 +4,6 @@ import { field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { specWarnings } from "../apps/workload-rules.ts";
 import { age, ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "../columns.ts";
-import { selectorForm } from "../core/pod-internal-form.ts";
 import { hostnameWarning } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { CronJob as CronJobFacts } from "../facts/batch-v1.ts";
@@ -74,9 +73,7 @@ function checkCronJob({ object: { metadata, spec }, oldObject, settled }: Review
   const before = settled?.spec.jobTemplate?.spec;
   checkJobSpec(errors, "spec.jobTemplate.spec", job, before !== undefined && before.template === job.template);
   if (job.selector)
-    errors.push(
-      field.invalid("spec.jobTemplate.spec.selector", selectorForm(job.selector), "`selector` will be auto-generated"),
-    );
+    errors.push(field.invalid("spec.jobTemplate.spec.selector", job.selector, "`selector` will be auto-generated"));
   if (job.manualSelector)
     errors.push(field.notSupported("spec.jobTemplate.spec.manualSelector", true, ["nil", "false"]));
   errors.push(

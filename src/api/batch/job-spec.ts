@@ -7,7 +7,6 @@ import type { DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, field, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import { checkCounts } from "../apps/workload-rules.ts";
 import { defaultPodTemplate } from "../core/pod-defaults.ts";
-import { internalForm } from "../core/pod-internal-form.ts";
 import { checkTemplate } from "../core/pod-validation.ts";
 import { templateWarnings } from "../core/pod-warnings.ts";
 import type { JobSpec as JobSpecFacts, PodFailurePolicyRule, SuccessPolicyRule } from "../facts/batch-v1.ts";
@@ -213,9 +212,7 @@ const MAX_INDEX_TEXT = 64 * 1024;
 
 function checkSuccessPolicy(errors: FieldError[], at: string, spec: JobSpec): void {
   if (spec.completionMode !== "Indexed")
-    return void errors.push(
-      field.invalid(at, internalForm("SuccessPolicy", spec.successPolicy), "requires indexed completion mode"),
-    );
+    return void errors.push(field.invalid(at, spec.successPolicy, "requires indexed completion mode"));
   const rules = spec.successPolicy?.rules ?? [];
   if (rules.length === 0)
     errors.push(

@@ -5,7 +5,6 @@
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { field, type FieldError } from "../../machinery/index.ts";
 import { checkCounts } from "../apps/workload-rules.ts";
-import { internalForm } from "../core/pod-internal-form.ts";
 import type { Job, JobStatus } from "../facts/batch-v1.ts";
 import { firstCommonIndex, indexProblem } from "./indexes.ts";
 import { hasJobCondition, isFinished, type JobConditionType } from "./job-conditions.ts";
@@ -111,11 +110,7 @@ function checkFinished(errors: FieldError[], { job, status, changed }: Change): 
   const uncounted = (uncountedTerminatedPods?.failed?.length ?? 0) + (uncountedTerminatedPods?.succeeded?.length ?? 0);
   if (changed("finished", "uncountedTerminatedPods") && uncounted > 0)
     errors.push(
-      field.invalid(
-        "status.uncountedTerminatedPods",
-        internalForm("UncountedTerminatedPods", uncountedTerminatedPods),
-        "must be empty for finished job",
-      ),
+      field.invalid("status.uncountedTerminatedPods", uncountedTerminatedPods, "must be empty for finished job"),
     );
 }
 

@@ -2,9 +2,8 @@
  * Validates updates of a Job: its parallelism may change, and while it is suspended the scheduling fields and resources
  * of its pods.
  */
-import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
 import { field, type FieldError } from "../../machinery/index.ts";
-import { internalForm, selectorForm } from "../core/pod-internal-form.ts";
 import type { Job } from "../facts/batch-v1.ts";
 import type { Affinity, Container, PodSpec, PodTemplateSpec } from "../facts/core-v1.ts";
 import { checkUnchanged } from "../field-checks.ts";
@@ -18,27 +17,14 @@ export function checkJobUpdate(errors: FieldError[], job: Read<Job>, old: Read<J
   const spec: JobSpec = job.spec ?? { template: {} };
   const before: JobSpec = old.spec ?? { template: {} };
   checkCompletions(errors, spec, before);
-  errors.push(...checkUnchanged("spec.selector", selectorForm(spec.selector), selectorForm(before.selector)));
+  errors.push(...checkUnchanged("spec.selector", spec.selector, before.selector));
   checkTemplateUpdate(errors, spec, before, old);
   errors.push(...checkUnchanged("spec.completionMode", spec.completionMode, before.completionMode));
-  const shown = (type: string, value: unknown): unknown => internalForm(`*${type}`, value);
   errors.push(
-    ...checkUnchanged(
-      "spec.podFailurePolicy",
-      shown("PodFailurePolicy", spec.podFailurePolicy),
-      shown("PodFailurePolicy", before.podFailurePolicy),
-    ),
-  );
-  errors.push(
+    ...checkUnchanged("spec.podFailurePolicy", spec.podFailurePolicy, before.podFailurePolicy),
     ...checkUnchanged("spec.backoffLimitPerIndex", spec.backoffLimitPerIndex, before.backoffLimitPerIndex),
     ...checkUnchanged("spec.managedBy", spec.managedBy, before.managedBy),
-  );
-  errors.push(
-    ...checkUnchanged(
-      "spec.successPolicy",
-      shown("SuccessPolicy", spec.successPolicy),
-      shown("SuccessPolicy", before.successPolicy),
-    ),
+    ...checkUnchanged("spec.successPolicy", spec.successPolicy, before.successPolicy),
   );
 }
 
@@ -64,15 +50,11 @@ function checkTemplateUpdate(errors: FieldError[], spec: JobSpec, before: JobSpe
     (old.status?.startTime === undefined || hasJobCondition(old, "Suspended")) &&
     (old.status?.active ?? 0) === 0;
   if (!isMutable) {
-    if (!equalJson(template, before.template))
-      errors.push(field.invalid("spec.template", internalForm("PodTemplateSpec", template), "field is immutable"));
+    errors.push(...checkUnchanged("spec.template", template, before.template));
     return;
   }
   const allowed = withResources(withScheduling(before.template?.spec ?? {}, template.spec ?? {}), template.spec ?? {});
-  if (!equalJson(template.spec ?? {}, allowed))
-    errors.push(
-      field.invalid("spec.template.spec", internalForm("PodSpec", template.spec ?? {}), "field is immutable"),
-    );
+  errors.push(...checkUnchanged("spec.template.spec", template.spec ?? {}, allowed));
 }
 
 function set(target: Fields, key: string, value: unknown): void {

@@ -11,7 +11,6 @@ import {
 import type { AnyAdmission, Review } from "../admission.ts";
 import { checkSelects, isSettled, specWarnings } from "../apps/workload-rules.ts";
 import { ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "../columns.ts";
-import { mapForm, selectorForm } from "../core/pod-internal-form.ts";
 import { hostnameWarning } from "../core/pod-warnings.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { Job as JobFacts } from "../facts/batch-v1.ts";
@@ -167,13 +166,13 @@ function checkGeneratedSelector(errors: FieldError[], { metadata, spec }: Read, 
     expected[key] = value;
     const path = `spec.template.metadata.labels[${key}]`;
     if (labels?.[key] === undefined) errors.push(field.required(path, `must be '${value}'`));
-    else if (labels[key] !== value) errors.push(field.invalid(path, mapForm(labels), `must be '${value}'`));
+    else if (labels[key] !== value) errors.push(field.invalid(path, labels, `must be '${value}'`));
   }
   if (
     checkSelector("spec.selector", spec.selector).length === 0 &&
     !matchesLabels(labelSelectorOf(spec.selector), expected)
   ) {
-    errors.push(field.invalid("spec.selector", selectorForm(spec.selector), "`selector` not auto-generated"));
+    errors.push(field.invalid("spec.selector", spec.selector, "`selector` not auto-generated"));
   }
 }
 

@@ -11,7 +11,7 @@ const claim = (spec: object = {}, status: object = {}): PersistentVolumeClaim =>
 });
 const sized = (storage: string): object => ({ resources: { requests: { storage } } });
 const IMMUTABLE =
-  "spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n";
+  "spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims";
 
 const updates: Record<string, [before: object, after: object, want: RegExp]> = {
   "a claim without a volume can be bound to one": [{}, { volumeName: "v" }, /^$/],
@@ -20,10 +20,10 @@ const updates: Record<string, [before: object, after: object, want: RegExp]> = {
   "the storage class is immutable": [
     { storageClassName: "slow" },
     { storageClassName: "fast" },
-    /"StorageClassName": "fast"/,
+    /changed: `spec.storageClassName`$/,
   ],
-  "access modes are immutable": [{}, { accessModes: ["ReadWriteMany"] }, /-  "ReadWriteOnce"\n\+  "ReadWriteMany"/],
-  "an unbound claim cannot be resized": [{}, sized("2Gi"), /-   "storage": "1Gi"\n\+   "storage": "2Gi"/],
+  "access modes are immutable": [{}, { accessModes: ["ReadWriteMany"] }, /changed: `spec.accessModes\[0\]`$/],
+  "an unbound claim cannot be resized": [{}, sized("2Gi"), /changed: `spec.resources.requests.storage`$/],
 };
 for (const [rule, [before, after, want]] of Object.entries(updates)) {
   test(`on update: ${rule}`, () => {
@@ -44,12 +44,10 @@ test("a bound claim can grow, and cannot shrink below its capacity", () => {
   ]);
 });
 
-test("prints the spec difference as the real server does", () => {
+test("an update of an immutable spec is rejected with the changed fields", () => {
   const [problem] = problemsOf(admissions, claim(sized("2Gi")), completedBy(admissions, claim()));
 
-  expect(problem).toBe(
-    `${IMMUTABLE}@@ -6,7 +6,7 @@\n  "Resources": {\n   "Limits": null,\n   "Requests": {\n-   "storage": "1Gi"\n+   "storage": "2Gi"\n   }\n  },\n  "VolumeName": "",\n`,
-  );
+  expect(problem).toBe(`${IMMUTABLE}; changed: \`spec.resources.requests.storage\``);
 });
 
 const snapshot = { apiGroup: "snapshot.storage.k8s.io", kind: "VolumeSnapshot", name: "x" };

@@ -1,4 +1,5 @@
 /** PersistentVolumeClaim: a request for storage. */
+import { changedFields } from "../changed-fields.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import {
   compareQuantities,
@@ -22,8 +23,6 @@ import type { Kind } from "../kind.ts";
 import { STORAGE_CLASS_ANNOTATION } from "../storage/storage-class.ts";
 import { accessModesCell } from "./access-modes.ts";
 import { checkClaimSpec } from "./pod-claims.ts";
-import { unifiedDiff } from "./pod-diff.ts";
-import { internalForm } from "./pod-internal-form.ts";
 import { checkResourceAmount, isNativeResource } from "./resource-names.ts";
 
 export type PersistentVolumeClaim = PersistentVolumeClaimFacts;
@@ -146,12 +145,10 @@ function checkUpdate(claim: Read<PersistentVolumeClaim>, old: Read<PersistentVol
     compared = withField(compared, "volumeAttributesClassName", before.volumeAttributesClassName);
   }
   if (!equalJson(compared, expected)) {
-    const show = (value: Spec): string =>
-      JSON.stringify(internalForm("PersistentVolumeClaimSpec", value), undefined, 1);
     errors.push(
       field.forbidden(
         "spec",
-        `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n${unifiedDiff(show(expected), show(compared))}`,
+        `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims${changedFields(expected, compared, "spec")}`,
       ),
     );
   }

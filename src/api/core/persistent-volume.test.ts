@@ -58,15 +58,14 @@ for (const [what, [spec, want]] of Object.entries(refused)) {
   });
 }
 
-test("the source of a volume is immutable, and the error shows the difference", () => {
+test("the source of a volume is immutable, and the error names the changed fields", () => {
   const old = completedBy(admissions, volume({ hostPath }));
 
   const [problem] = problemsOf(admissions, volume({ hostPath: { path: "/y" } }), old);
 
-  expect(problem).toContain(
-    "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation\n@@ -2,7 +2,7 @@\n",
+  expect(problem).toBe(
+    "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation; changed: `spec.hostPath.path`",
   );
-  expect(problem).toContain('-  "Path": "/x",\n+  "Path": "/y",\n');
 });
 
 test("controllerExpandSecretRef may be added later", () => {

@@ -1,4 +1,5 @@
 /** PersistentVolume: storage that outlives pods, created by administrators or provisioners. */
+import { changedFields } from "../changed-fields.ts";
 import { posix } from "node:path";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import {
@@ -20,8 +21,6 @@ import { deprecatedNodeLabel } from "./node-labels.ts";
 import { checkNodeSelector } from "./node-selector.ts";
 import { accessModesCell, checkAccessModes, checkVolumeMode } from "./access-modes.ts";
 import { checkSources, sourcePart, sourcesOf } from "./persistent-volume-sources.ts";
-import { unifiedDiff } from "./pod-diff.ts";
-import { internalForm, mapForm } from "./pod-internal-form.ts";
 
 export type PersistentVolume = PersistentVolumeFacts;
 
@@ -121,7 +120,7 @@ function checkCapacity(capacity: Spec["capacity"]): FieldError[] {
   const entries = Object.entries(capacity ?? {});
   const errors = entries.length === 0 ? [field.required(at)] : [];
   if (entries.length > 1 || capacity?.["storage"] === undefined)
-    errors.push(field.notSupported(at, mapForm(capacity), ["storage"]));
+    errors.push(field.notSupported(at, capacity, ["storage"]));
   for (const [name, text] of entries) {
     const quantity = tryParseQuantity(text);
     if (!quantity) continue;
@@ -169,11 +168,10 @@ function checkUpdate(spec: Spec, old: Spec): FieldError[] {
   const { controllerExpandSecretRef: added, ...csi } = spec.csi ?? { driver: "", volumeHandle: "" };
   const compared = spec.csi && old.csi && added && !old.csi.controllerExpandSecretRef ? { ...spec, csi } : spec;
   if (!equalJson(sourcePart(compared), sourcePart(old))) {
-    const show = (value: Spec): string => JSON.stringify(internalForm("PersistentVolumeSource", value), undefined, 1);
     errors.push(
       field.forbidden(
         "spec.persistentvolumesource",
-        `spec.persistentvolumesource is immutable after creation\n${unifiedDiff(show(old), show(compared))}`,
+        `spec.persistentvolumesource is immutable after creation${changedFields(sourcePart(old), sourcePart(compared), "spec")}`,
       ),
     );
   }

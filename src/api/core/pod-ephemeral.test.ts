@@ -44,7 +44,7 @@ test("an existing ephemeral container may neither be removed nor changed", () =>
     'spec.ephemeralContainers: Forbidden: existing ephemeral containers "debug" may not be removed\n',
   ]);
   expect(problemsOf(make([debug]), [{ ...debug, tty: true }])).toEqual([
-    'spec.ephemeralContainers: Forbidden: existing ephemeral containers "debug" may not be changed\n@@ -27,6 +27,6 @@\n  "SecurityContext": null,\n  "Stdin": false,\n  "StdinOnce": false,\n- "TTY": false,\n+ "TTY": true,\n  "TargetContainerName": "c"\n }\n',
+    'spec.ephemeralContainers: Forbidden: existing ephemeral containers "debug" may not be changed; changed: `tty`',
   ]);
 });
 

@@ -1,11 +1,10 @@
 /** `pods/ephemeralcontainers`: containers for debugging a running pod. They can only be added. */
+import { changedFields } from "../changed-fields.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { field, type FieldError } from "../../machinery/index.ts";
 import type { Pod } from "../facts/core-v1.ts";
 import type { SpecPart } from "../kind.ts";
 import { MIRROR } from "./pod-annotations.ts";
-import { unifiedDiff } from "./pod-diff.ts";
-import { internalForm } from "./pod-internal-form.ts";
 import { checkImmutableAnnotations } from "./pod-update.ts";
 import { checkPod } from "./pod-validation.ts";
 
@@ -34,12 +33,7 @@ export function checkEphemeralContainersUpdate(pod: ReadPod, old: ReadPod): Fiel
     const existing = `existing ephemeral containers ${JSON.stringify(before.name)} may not be`;
     if (!now) errors.push(field.forbidden("spec.ephemeralContainers", `${existing} removed\n`));
     else if (!equalJson(now, before))
-      errors.push(
-        field.forbidden("spec.ephemeralContainers", `${existing} changed\n${unifiedDiff(shown(before), shown(now))}`),
-      );
+      errors.push(field.forbidden("spec.ephemeralContainers", `${existing} changed${changedFields(before, now)}`));
   }
   return errors;
 }
-
-const shown = (container: unknown): string =>
-  JSON.stringify(internalForm("EphemeralContainer", container), undefined, 1);

@@ -11,7 +11,6 @@ import type {
   WindowsSecurityContextOptions,
 } from "../facts/core-v1.ts";
 import { checkText } from "../field-checks.ts";
-import { internalForm } from "./pod-internal-form.ts";
 import { checkDescendingPath } from "./pod-paths.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -54,17 +53,13 @@ export function checkSecurityContext(
   if (allowPrivilegeEscalation === false) {
     if (privileged)
       errors.push(
-        field.invalid(
-          at,
-          internalForm("SecurityContext", context),
-          "cannot set `allowPrivilegeEscalation` to false and `privileged` to true",
-        ),
+        field.invalid(at, context, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true"),
       );
     if (capabilities?.add?.includes("CAP_SYS_ADMIN"))
       errors.push(
         field.invalid(
           at,
-          internalForm("SecurityContext", context),
+          context,
           "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN",
         ),
       );
@@ -139,13 +134,7 @@ function checkSeccomp(errors: FieldError[], at: string, profile: Read<SeccompPro
       errors.push(field.required(`${at}.localhostProfile`, "must be set when seccomp type is Localhost"));
     else checkDescendingPath(errors, `${at}.localhostProfile`, localhostProfile);
   } else if (localhostProfile !== undefined)
-    errors.push(
-      field.invalid(
-        `${at}.localhostProfile`,
-        internalForm("SeccompProfile", profile),
-        "can only be set when seccomp type is Localhost",
-      ),
-    );
+    errors.push(field.invalid(`${at}.localhostProfile`, profile, "can only be set when seccomp type is Localhost"));
 }
 
 /** PATH_MAX without the terminating byte. */

@@ -5,7 +5,6 @@ import type { Container, ContainerStatus, Pod, PodSpec, PodStatus } from "../fac
 import { checkText, checkUnchanged } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
 import { checkAddress } from "../networking/addresses.ts";
-import { internalForm } from "./pod-internal-form.ts";
 import { checkImmutableAnnotations } from "./pod-update.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -102,10 +101,10 @@ export function checkPodStatus(pod: Read<Pod>, old: Read<Pod>): FieldError[] {
     old.spec,
     [],
   );
-  checkAddresses(errors, "status.podIPs", "PodIP", status.podIPs, before.podIPs);
+  checkAddresses(errors, "status.podIPs", status.podIPs, before.podIPs);
   if (status.hostIPs?.length && (status.hostIP ?? "") !== status.hostIPs[0]?.ip)
     errors.push(field.invalid("status.hostIPs[0].ip", status.hostIPs[0]?.ip, "must be equal to `hostIP`"));
-  checkAddresses(errors, "status.hostIPs", "HostIP", status.hostIPs, before.hostIPs);
+  checkAddresses(errors, "status.hostIPs", status.hostIPs, before.hostIPs);
   return errors;
 }
 
@@ -154,7 +153,6 @@ function mayRestart(
 function checkAddresses(
   errors: FieldError[],
   at: string,
-  type: string,
   addresses: readonly { readonly ip?: string }[] = [],
   old: readonly { readonly ip?: string }[] = [],
 ): void {
@@ -162,7 +160,5 @@ function checkAddresses(
   for (const [index, { ip = "" }] of addresses.entries()) errors.push(...checkAddress(`${at}[${index}]`, ip, known));
   const families = new Set(addresses.map(({ ip = "" }) => ip.includes(":")));
   if (addresses.length > 1 && (families.size !== addresses.length || addresses.length > 2))
-    errors.push(
-      field.invalid(at, internalForm(`[]${type}`, addresses), "may specify no more than one IP for each IP family"),
-    );
+    errors.push(field.invalid(at, addresses, "may specify no more than one IP for each IP family"));
 }

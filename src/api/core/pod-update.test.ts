@@ -18,15 +18,13 @@ test("an image may change on a running pod", () => {
   expect(updated(make(), { containers: [{ name: "c", image: "i:2" }] })).toEqual([]);
 });
 
-test("any other change is rejected with the difference", () => {
+test("any other change is rejected with the changed fields", () => {
   const [problem = ""] = updated(make(), {
     containers: [{ name: "c", image: "i:1", env: [{ name: "A", value: "b" }] }],
   });
 
   expect(problem).toMatch(RULE);
-  expect(problem).toContain(
-    '-   "Env": null,\n+   "Env": [\n+    {\n+     "Name": "A",\n+     "Value": "b",\n+     "ValueFrom": null\n+    }\n+   ],\n',
-  );
+  expect(problem).toMatch(/; changed: `spec\.containers\[0\]\.env`$/);
 });
 
 const exactly = (text: string): RegExp => new RegExp(`^${RegExp.escape(text)}$`);
@@ -115,7 +113,7 @@ test("status conditions need a valid type, and podIPs at most one address per fa
     })[0],
   ).toMatch(/^status\.conditions\[1\]\.Type: Invalid value: "a b"/);
   expect(reported({ podIPs: [{ ip: "1.2.3.4" }, { ip: "1.2.3.5" }] })).toEqual([
-    'status.podIPs: Invalid value: [{"IP":"1.2.3.4"},{"IP":"1.2.3.5"}]: may specify no more than one IP for each IP family',
+    'status.podIPs: Invalid value: [{"ip":"1.2.3.4"},{"ip":"1.2.3.5"}]: may specify no more than one IP for each IP family',
   ]);
 });
 

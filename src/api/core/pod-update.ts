@@ -2,12 +2,11 @@
  * Validates updates of a pod: images, an earlier deadline, added tolerations, removed scheduling gates; and, while the
  * pod is gated, its node selection. All other fields are immutable.
  */
+import { changedFields } from "../changed-fields.ts";
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { field, type FieldError } from "../../machinery/index.ts";
 import type { Container, NodeAffinity, NodeSelectorTerm, Pod, PodSpec, Toleration } from "../facts/core-v1.ts";
 import { checkAnnotationsKept, checkPodAnnotations } from "./pod-annotations.ts";
-import { unifiedDiff } from "./pod-diff.ts";
-import { internalForm, mapForm } from "./pod-internal-form.ts";
 import { checkTolerations } from "./pod-scheduling.ts";
 import { checkNodeName, checkPod } from "./pod-validation.ts";
 
@@ -154,13 +153,7 @@ function checkSettled(errors: FieldError[], spec: Read<PodSpec>, old: Read<PodSp
   if ((old.terminationGracePeriodSeconds ?? 0) < 0 && spec.terminationGracePeriodSeconds === 1)
     settled["terminationGracePeriodSeconds"] = old.terminationGracePeriodSeconds;
   if (old.schedulingGates?.length) checkGated(errors, settled, spec, old);
-  if (!equalJson(settled, old)) errors.push(field.forbidden("spec", `${RULE}\n${difference(old, settled)}`));
-}
-
-/** The difference, in the form in which Kubernetes prints it. */
-function difference(before: unknown, after: unknown): string {
-  const shown = (spec: unknown): string => JSON.stringify(internalForm("PodSpec", spec), undefined, 1);
-  return unifiedDiff(shown(before), shown(after));
+  if (!equalJson(settled, old)) errors.push(field.forbidden("spec", `${RULE}${changedFields(old, settled, "spec")}`));
 }
 
 /** While a pod is gated, its node selection may be narrowed. */
@@ -171,7 +164,7 @@ function checkGated(errors: FieldError[], settled: Fields, spec: Read<PodSpec>, 
       errors.push(
         field.invalid(
           "spec.nodeSelector",
-          mapForm(spec.nodeSelector),
+          spec.nodeSelector,
           "only additions to spec.nodeSelector are allowed (no mutations or deletions)",
         ),
       );
@@ -199,7 +192,7 @@ function checkNodeAffinityNarrowed(
     errors.push(
       field.invalid(
         at,
-        terms.length === 0 ? null : internalForm("[]NodeSelectorTerm", terms),
+        terms.length === 0 ? null : terms,
         "no additions/deletions to non-empty NodeSelectorTerms list are allowed",
       ),
     );
@@ -208,13 +201,7 @@ function checkNodeAffinityNarrowed(
   for (const [index, term] of terms.entries()) {
     const former = old[index];
     if (former && !onlyAdds(term, former))
-      errors.push(
-        field.invalid(
-          `${at}[${index}]`,
-          internalForm("NodeSelectorTerm", term),
-          "only additions are allowed (no mutations or deletions)",
-        ),
-      );
+      errors.push(field.invalid(`${at}[${index}]`, term, "only additions are allowed (no mutations or deletions)"));
   }
 }
 

@@ -21,7 +21,6 @@ import {
   checkInitContainers,
   type ContainerContext,
 } from "./pod-containers.ts";
-import { internalForm } from "./pod-internal-form.ts";
 import { checkDns, checkHostAliases, checkHostNetwork, checkHostnameOverride } from "./pod-network.ts";
 import { checkContainerResources, checkPodResources } from "./pod-resources.ts";
 import { checkAffinity, checkGates, checkSpread, checkTolerations } from "./pod-scheduling.ts";
@@ -228,19 +227,16 @@ function checkResourceClaims(
       errors.push(...checkText(`${path}.name`, name, dnsLabelProblems));
       names.add(name);
     }
-    const shown = (): unknown => internalForm("PodResourceClaim", claim);
     if (resourceClaimName !== undefined && resourceClaimTemplateName !== undefined)
       errors.push(
         field.invalid(
           path,
-          shown(),
+          claim,
           "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified",
         ),
       );
     if (resourceClaimName === undefined && resourceClaimTemplateName === undefined)
-      errors.push(
-        field.invalid(path, shown(), "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"),
-      );
+      errors.push(field.invalid(path, claim, "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"));
     if (resourceClaimName !== undefined)
       errors.push(...checkText(`${path}.resourceClaimName`, resourceClaimName, dnsSubdomainProblems));
     if (resourceClaimTemplateName !== undefined)

@@ -3,7 +3,6 @@ import type { DeepReadonly } from "../../base/index.ts";
 import { field, type FieldError } from "../../machinery/index.ts";
 import { checkSelector } from "../field-checks.ts";
 import type { ClusterAffinity } from "../facts/policy-karmada-v1alpha1.ts";
-import { goValue } from "./go-value.ts";
 
 const FIELDS = ["provider", "region", "zone"];
 const OPERATORS = ["In", "NotIn"];
@@ -16,14 +15,7 @@ export function checkClusterAffinity(at: string, affinity: DeepReadonly<ClusterA
       : !OPERATORS.includes(operator)
         ? `unsupported operator ${JSON.stringify(operator)}, must be In or NotIn`
         : undefined;
-    if (problem !== undefined)
-      return [
-        field.invalid(
-          `${at}.fieldSelector`,
-          goValue("policy-karmada-v1alpha1", "FieldSelector", fieldSelector),
-          problem,
-        ),
-      ];
+    if (problem !== undefined) return [field.invalid(`${at}.fieldSelector`, fieldSelector, problem)];
   }
   return [];
 }

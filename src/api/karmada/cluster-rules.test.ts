@@ -131,7 +131,7 @@ describe("rejects a cluster", () => {
         ],
       }),
       want: [
-        'spec.taints[1]: Duplicate value: {"key":"a","value":"b","effect":"NoSchedule"}: taints must be unique by key and effect pair',
+        'spec.taints[1]: Duplicate value: {"effect":"NoSchedule","key":"a","value":"b"}: taints must be unique by key and effect pair',
       ],
     },
     "with a taint effect that only nodes support": {

@@ -6,8 +6,7 @@ import { checkText } from "../field-checks.ts";
 import type { Taint } from "../facts/core-v1.ts";
 import type { Cluster } from "../facts/cluster-karmada-v1alpha1.ts";
 import type { Sent } from "../sent.ts";
-import { goValue } from "./go-value.ts";
-import { parseGoUrl } from "./go-url.ts";
+import { parseGoUrl } from "../exact/go-url.ts";
 import { checkModels, DEFAULT_MODELS, standardModels } from "./resource-models.ts";
 
 type Spec = Sent<Cluster["spec"]>;
@@ -131,7 +130,7 @@ function checkTaints(at: string, taints: readonly Sent<Taint>[]): FieldError[] {
     ];
     const id = JSON.stringify([key, effect]);
     if (seen.has(id)) {
-      const { message, ...again } = field.duplicate(path, goValue("core-v1", "Taint", taint));
+      const { message, ...again } = field.duplicate(path, taint);
       errors.push({ ...again, message: `${message}: taints must be unique by key and effect pair` });
     }
     seen.add(id);

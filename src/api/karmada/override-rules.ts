@@ -18,13 +18,10 @@ import type {
   YAMLPatchOperation,
 } from "../facts/policy-karmada-v1alpha1.ts";
 import { affinityWarnings, checkClusterAffinity } from "./cluster-affinity-rules.ts";
-import { goValue } from "./go-value.ts";
 import { checkSelectors, inNamespace, selectorWarnings } from "./selector-rules.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Policy = Read<OverridePolicy | ClusterOverridePolicy>;
-
-const TABLE = "policy-karmada-v1alpha1";
 
 export function completeOverridePolicy(policy: Read<OverridePolicy>): Read<OverridePolicy> {
   const { namespace } = policy.metadata;
@@ -39,21 +36,9 @@ export function checkOverridePolicy({ metadata, spec }: Policy): FieldError[] {
   const errors = checkClusterAffinity("spec.targetCluster", targetCluster);
   if (overrideRules) {
     if (targetCluster)
-      errors.push(
-        field.invalid(
-          "spec.targetCluster",
-          goValue(TABLE, "ClusterAffinity", targetCluster),
-          "overrideRules and targetCluster can't co-exist",
-        ),
-      );
+      errors.push(field.invalid("spec.targetCluster", targetCluster, "overrideRules and targetCluster can't co-exist"));
     if (!isEmpty(overriders))
-      errors.push(
-        field.invalid(
-          "spec.overriders",
-          goValue(TABLE, "Overriders", overriders),
-          "overrideRules and overriders can't co-exist",
-        ),
-      );
+      errors.push(field.invalid("spec.overriders", overriders, "overrideRules and overriders can't co-exist"));
   }
   const ofRules = (overrideRules ?? []).flatMap((rule, index) => {
     const at = `spec.overrideRules[${index}]`;
@@ -104,13 +89,7 @@ function checkFieldOverrider(at: string, overrider: Read<FieldOverrider>): Field
   const { fieldPath, json = [], yaml = [] } = overrider;
   const errors: FieldError[] = [];
   if (json.length > 0 && yaml.length > 0)
-    errors.push(
-      field.invalid(
-        at,
-        goValue(TABLE, "FieldOverrider", overrider),
-        "FieldOverrider has both YAML and JSON set. Only one is allowed",
-      ),
-    );
+    errors.push(field.invalid(at, overrider, "FieldOverrider has both YAML and JSON set. Only one is allowed"));
   if (json.length + yaml.length === 0)
     errors.push(field.required(at, "FieldOverrider must have either JSON or YAML set"));
   return [

@@ -13,11 +13,8 @@ import type {
 } from "../facts/policy-karmada-v1alpha1.ts";
 import type { Toleration } from "../facts/core-v1.ts";
 import { affinityWarnings, checkClusterAffinity } from "./cluster-affinity-rules.ts";
-import { goValue } from "./go-value.ts";
 
 type Read<T> = DeepReadonly<T>;
-
-const TABLE = "policy-karmada-v1alpha1";
 
 export function completePlacement(placement: Read<Placement>): Read<Placement> {
   const spread = change(placement, "spreadConstraints", (constraints) =>
@@ -51,21 +48,14 @@ export function checkPlacement(at: string, placement: Read<Placement>): FieldErr
   } = placement;
   const errors: FieldError[] = [];
   if (clusterAffinity && placement.clusterAffinities)
-    errors.push(
-      field.invalid(
-        at,
-        goValue(TABLE, "Placement", placement),
-        "clusterAffinities cannot co-exist with clusterAffinity",
-      ),
-    );
+    errors.push(field.invalid(at, placement, "clusterAffinities cannot co-exist with clusterAffinity"));
   const mayOverflow = dividesByCapacity(replicaScheduling);
   for (const [index, { overflowAffinities }] of clusterAffinities.entries()) {
     if (!overflowAffinities || mayOverflow) continue;
-    const shown = goValue(TABLE, "OverflowClusterAffinity", overflowAffinities);
     errors.push(
       field.invalid(
         `${at}.clusterAffinities[${index}].overflowAffinities`,
-        shown,
+        overflowAffinities,
         "overflowAffinities can only be used together with dynamic weight or aggregated scheduling",
       ),
     );
@@ -94,13 +84,7 @@ function checkTerms(at: string, terms: readonly Read<ClusterAffinityTerm>[]): Fi
     const errors = checkText(`${at}[${index}]`, affinityName, labelKeyProblems);
     // Reported once: the error prints all terms.
     if (names.has(affinityName) && !isReported) {
-      errors.push(
-        field.invalid(
-          at,
-          goValue(TABLE, "ClusterAffinityTerm", terms),
-          "each affinity term in a policy must have a unique name",
-        ),
-      );
+      errors.push(field.invalid(at, terms, "each affinity term in a policy must have a unique name"));
       isReported = true;
     }
     names.add(affinityName);
@@ -120,7 +104,7 @@ function checkOverflow(at: string, term: Read<ClusterAffinityTerm>): FieldError[
     errors.push(
       field.invalid(
         at,
-        goValue(TABLE, "OverflowClusterAffinity", overflowAffinities),
+        overflowAffinities,
         "overflowAffinities can only be used together with the inline ClusterAffinity",
       ),
     );
@@ -158,8 +142,7 @@ function checkConstraints(at: string, constraints: readonly Read<SpreadConstrain
   const met = new Map<string, number>();
   for (const [index, constraint] of constraints.entries()) {
     const { spreadByField, spreadByLabel, minGroups = 0, maxGroups = 0 } = constraint;
-    const refuse = (why: string): void =>
-      void errors.push(field.invalid(`${at}[${index}]`, goValue(TABLE, "SpreadConstraint", constraint), why));
+    const refuse = (why: string): void => void errors.push(field.invalid(`${at}[${index}]`, constraint, why));
     if (spreadByField && spreadByLabel) refuse("spreadByLabel should not co-exist with spreadByField");
     if (minGroups < 0) refuse("minGroups lower than 0 is not allowed");
     if (maxGroups < 0) refuse("maxGroups lower than 0 is not allowed");
@@ -169,19 +152,13 @@ function checkConstraints(at: string, constraints: readonly Read<SpreadConstrain
     met.set(spreadByField, times);
     // A third occurrence adds no error.
     if (times === 2)
-      errors.push(
-        field.invalid(
-          at,
-          goValue(TABLE, "SpreadConstraint", constraints),
-          `multiple ${spreadByField} spread constraints are not allowed`,
-        ),
-      );
+      errors.push(field.invalid(at, constraints, `multiple ${spreadByField} spread constraints are not allowed`));
   }
   if (met.size > 0 && !met.has("cluster")) {
     errors.push(
       field.invalid(
         at,
-        goValue(TABLE, "SpreadConstraint", constraints),
+        constraints,
         "the cluster spread constraint must be enabled in one of the constraints in case of SpreadByField is enabled",
       ),
     );
@@ -197,13 +174,7 @@ function checkWorkloadAffinity(at: string, workloadAffinity: Read<WorkloadAffini
       ? checkText(`${at}.antiAffinity.groupByLabelKey`, antiAffinity.groupByLabelKey, labelKeyProblems)
       : []),
     ...(affinity && affinity.groupByLabelKey === antiAffinity?.groupByLabelKey
-      ? [
-          field.invalid(
-            at,
-            goValue(TABLE, "WorkloadAffinity", workloadAffinity),
-            "affinity and antiAffinity must not use the same groupByLabelKey",
-          ),
-        ]
+      ? [field.invalid(at, workloadAffinity, "affinity and antiAffinity must not use the same groupByLabelKey")]
       : []),
   ];
 }

@@ -166,13 +166,13 @@ describe("rejects a policy", () => {
     "that suspends dispatching both on all clusters and on some": {
       spec: { suspension: { dispatchingOnClusters: { clusterNames: ["m1"] }, dispatching: true } },
       want: [
-        'spec.suspension.suspension: Invalid value: {"dispatching":true,"dispatchingOnClusters":{"clusterNames":["m1"]}}: suspension dispatching cannot co-exist with dispatchingOnClusters.clusterNames',
+        'spec.suspension.suspension: Invalid value: {"dispatchingOnClusters":{"clusterNames":["m1"]},"dispatching":true}: suspension dispatching cannot co-exist with dispatchingOnClusters.clusterNames',
       ],
     },
     "with both clusterAffinity and clusterAffinities": {
       spec: { placement: { clusterAffinities: [{ affinityName: "a" }], clusterAffinity: affinity } },
       want: [
-        'spec.placement: Invalid value: {"clusterAffinity":{"clusterNames":["m1"]},"clusterAffinities":[{"affinityName":"a"}]}: clusterAffinities cannot co-exist with clusterAffinity',
+        'spec.placement: Invalid value: {"clusterAffinities":[{"affinityName":"a"}],"clusterAffinity":{"clusterNames":["m1"]}}: clusterAffinities cannot co-exist with clusterAffinity',
       ],
     },
     "with duplicate affinity names": {

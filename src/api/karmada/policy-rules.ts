@@ -12,7 +12,6 @@ import type {
 } from "../facts/policy-karmada-v1alpha1.ts";
 import type { Kind } from "../kind.ts";
 import { checkFailover, completeFailover, failoverWarnings } from "./failover-rules.ts";
-import { goValue } from "./go-value.ts";
 import { withPermanentId } from "./permanent-id.ts";
 import { checkPlacement, completePlacement, placementWarnings } from "./placement-rules.ts";
 import { checkSelectors, inNamespace, selectorWarnings } from "./selector-rules.ts";
@@ -116,7 +115,7 @@ function checkSuspension(suspension: Read<Suspension>): FieldError[] {
   return [
     field.invalid(
       "spec.suspension.suspension",
-      goValue(TABLE, "Suspension", suspension),
+      suspension,
       "suspension dispatching cannot co-exist with dispatchingOnClusters.clusterNames",
     ),
   ];

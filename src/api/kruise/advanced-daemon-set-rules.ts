@@ -14,7 +14,6 @@ import type {
   AdvancedDaemonSetSpec,
   AdvancedDaemonSetUpdateStrategy,
 } from "./advanced-daemon-set-types.ts";
-import { goIntOrString, goSelector } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { checkAtMostAll, checkIntOrPercent, percentOf } from "./strategy-rules.ts";
 import {
@@ -88,9 +87,7 @@ function checkSpec(errors: FieldError[], review: Review<AdvancedDaemonSet>): voi
   if (problems.length === 0)
     checkSelects(errors, "spec.template.metadata.labels", selector, template?.metadata?.labels, false);
   if (selector && isEmptySelector(selector))
-    errors.push(
-      field.invalid("spec.selector", field.shown(goSelector(selector)), "empty selector is invalid for daemonset"),
-    );
+    errors.push(field.invalid("spec.selector", selector, "empty selector is invalid for daemonset"));
   if (!hasSettledTemplate(review)) checkOwnTemplate(errors, "spec.template", template ?? {});
   checkTemplateNeverTerminates(errors, "spec.template", template, "DaemonSet");
   errors.push(...checkNotNegative("spec.minReadySeconds", object.spec.minReadySeconds));
@@ -123,13 +120,7 @@ function checkRolling(errors: FieldError[], rolling: Rolling, isOld: boolean): v
   };
   const [unavailable, surge] = [isUsed("maxUnavailable", maxUnavailable), isUsed("maxSurge", maxSurge)];
   if (unavailable && surge)
-    errors.push(
-      field.invalid(
-        `${at}.maxSurge`,
-        field.shown(goIntOrString(maxSurge)),
-        "may not be set when maxUnavailable is non-zero",
-      ),
-    );
+    errors.push(field.invalid(`${at}.maxSurge`, maxSurge, "may not be set when maxUnavailable is non-zero"));
   else if (!unavailable && !surge)
     errors.push(field.required(`${at}.maxUnavailable`, "cannot be 0 when maxSurge is 0"));
   checkType(errors, at, rolling, { unavailable, surge, isOld });

@@ -24,7 +24,6 @@ import type {
 } from "./advanced-stateful-set-types.ts";
 import { toStorage } from "./advanced-stateful-set-versions.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goIntOrString } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { checkIntOrPercent, priorityProblem } from "./strategy-rules.ts";
 import {
@@ -129,10 +128,9 @@ function checkSpec(errors: FieldError[], spec: Spec): void {
 
 /** Ordinals and ranges of them: `3`, `5-8`. */
 function checkReserved(errors: FieldError[], reserved: readonly IntOrString[]): void {
-  const shown = (): string => `[]intstr.IntOrString{${reserved.map(goIntOrString).join(", ")}}`;
   for (const [index, ordinal] of reserved.entries()) {
     const reportProblem = (problem: string): void =>
-      void errors.push(field.invalid("spec", field.shown(shown()), `${index} th reserve ordinal ${problem}`));
+      void errors.push(field.invalid("spec", reserved, `${index} th reserve ordinal ${problem}`));
     if (typeof ordinal === "number") {
       if (ordinal < 0) reportProblem(`is negative: ${ordinal}`);
       continue;
@@ -169,9 +167,7 @@ function checkMaxUnavailable(
     );
   else if (count < 1) errors.push(field.invalid(path, count, "should not be less than 1"));
   if (podManagementPolicy !== "Parallel" && value !== 1)
-    errors.push(
-      field.invalid(path, field.shown(goIntOrString(value)), "can only work with Parallel PodManagementPolicyType"),
-    );
+    errors.push(field.invalid(path, value, "can only work with Parallel PodManagementPolicyType"));
 }
 
 /** Percentage of one pod, rounded up. The sign may be missing. */
@@ -226,13 +222,10 @@ function checkPolicy(errors: FieldError[], { podUpdatePolicy = "" }: Rolling, { 
   else if (podUpdatePolicy === "InPlaceIfPossible" || podUpdatePolicy === "InPlaceOnly") {
     const gates = template?.spec?.readinessGates;
     if (gates?.some(({ conditionType }) => conditionType === IN_PLACE_READY)) return;
-    const shown = gates
-      ? `[]v1.PodReadinessGate{${gates.map(({ conditionType }) => `v1.PodReadinessGate{ConditionType:${JSON.stringify(conditionType)}}`).join(", ")}}`
-      : "[]v1.PodReadinessGate(nil)";
     errors.push(
       field.invalid(
         "spec.template.spec.readinessGates",
-        field.shown(shown),
+        gates,
         `must contains ${IN_PLACE_READY} when podUpdatePolicy is ${podUpdatePolicy}`,
       ),
     );

@@ -5,7 +5,6 @@ import type { Review } from "../admission.ts";
 import type { BroadcastJob, BroadcastJobSpec } from "../facts/apps-kruise-v1beta1.ts";
 import { change, fill } from "../fill.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goMap } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { plainNameProblems } from "./strategy-rules.ts";
 import { checkOwnTemplate, completesTemplate, completeTemplate, hasSettledTemplate } from "./template-rules.ts";
@@ -61,7 +60,7 @@ export function checkBroadcastJob(review: Review<BroadcastJob>): FieldError[] {
     errors.push(
       field.invalid(
         "spec.template.metadata.labels",
-        field.shown(goMap(labels)),
+        labels,
         `"${NAME_LABEL}" and "${CONTROLLER_LABEL}" are not allowed to preset in pod labels`,
       ),
     );

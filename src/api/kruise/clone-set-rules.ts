@@ -11,7 +11,6 @@ import { change, fill } from "../fill.ts";
 import { controllerOf, type KubernetesObject } from "../meta.ts";
 import type { CloneSet, CloneSetRollingUpdate, CloneSetSpec, CloneSetUpdateStrategy } from "./clone-set-types.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goIntOrString, goStrings, NIL_POINTER } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { priorityProblem, readShare, scatterProblem } from "./strategy-rules.ts";
 import {
@@ -193,9 +192,7 @@ function checkPodsToDelete(errors: FieldError[], review: Review<CloneSet>): void
   const seen = new Set<string>();
   const repeated = names.filter((name) => seen.size === seen.add(name).size);
   if (repeated.length > 0)
-    return void errors.push(
-      field.invalid(path, field.shown(goStrings(names)), `duplicated items [${repeated.join(" ")}]`),
-    );
+    return void errors.push(field.invalid(path, names, `duplicated items [${repeated.join(" ")}]`));
   if (isHub(review)) return;
   const known = new Set(oldObject?.spec.scaleStrategy?.podsToDelete);
   const { namespace, uid = "" } = object.metadata;
@@ -264,7 +261,7 @@ function checkRolling(
     errors.push(
       field.invalid(
         `${at}.maxUnavailable`,
-        field.shown(rolling.maxUnavailable === undefined ? NIL_POINTER : goIntOrString(rolling.maxUnavailable)),
+        rolling.maxUnavailable,
         "maxUnavailable and maxSurge should not both be less than 1",
       ),
     );
@@ -277,7 +274,7 @@ function checkPreDownload(errors: FieldError[], { inPlaceUpdateStrategy }: Read<
   errors.push(
     field.invalid(
       "spec.updateStrategy.rollingUpdate.inPlaceUpdateStrategy.imagePreDownloadParallelism",
-      field.shown(goIntOrString(parallelism)),
+      parallelism,
       "must be a non-negative integer",
     ),
   );

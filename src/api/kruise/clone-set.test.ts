@@ -234,7 +234,7 @@ const refusals: Record<string, [version: string, spec: object, want: string[]]> 
     "v1beta1",
     { updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
     [
-      'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: intstr.IntOrString{Type:0, IntVal:0, StrVal:""}: maxUnavailable and maxSurge should not both be less than 1',
+      "spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: maxUnavailable and maxSurge should not both be less than 1",
     ],
   ],
   "a maxSurge with InPlaceOnly": [
@@ -247,7 +247,7 @@ const refusals: Record<string, [version: string, spec: object, want: string[]]> 
   "a duplicate pod to delete": [
     "v1beta1",
     { scaleStrategy: { podsToDelete: ["x", "x"] } },
-    ['spec.scaleStrategy.podsToDelete: Invalid value: []string{"x", "x"}: duplicated items [x]'],
+    ['spec.scaleStrategy.podsToDelete: Invalid value: ["x","x"]: duplicated items [x]'],
   ],
 };
 for (const [behaviour, [version, spec, want]] of Object.entries(refusals)) {

@@ -8,7 +8,6 @@ import type { Review } from "../admission.ts";
 import { checkSelector } from "../field-checks.ts";
 import { parseApiVersion } from "../meta.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goSelector } from "./go-text.ts";
 import type {
   PodUnavailableBudget,
   PodUnavailableBudgetSpec,
@@ -75,14 +74,8 @@ function checkSpec(
     const problems = checkSelector("spec.selector", selector);
     errors.push(...problems);
     if (isEmptySelector(selector))
-      errors.push(
-        field.invalid(
-          "spec.selector",
-          field.shown(goSelector(selector)),
-          "empty selector is not valid for PodUnavailableBudget.",
-        ),
-      );
-    if (problems.length > 0) errors.push(field.invalid("spec.selector", field.shown(goSelector(selector)), ""));
+      errors.push(field.invalid("spec.selector", selector, "empty selector is not valid for PodUnavailableBudget."));
+    if (problems.length > 0) errors.push(field.invalid("spec.selector", selector));
   }
   if (ignoredPodSelector) errors.push(...checkSelector("spec.ignoredPodSelector", ignoredPodSelector));
   const amounts = "spec.maxUnavailable, minAvailable";
@@ -103,27 +96,15 @@ function checkSpec(
 }
 
 type Target = Read<PodUnavailableBudgetTarget>;
-const goTarget = ({ apiVersion = "", kind = "", name = "" }: Target): string =>
-  `v1alpha1.TargetReference{APIVersion:${JSON.stringify(apiVersion)}, Kind:${JSON.stringify(kind)}, Name:${JSON.stringify(name)}}`;
 
 function checkTarget(errors: FieldError[], target: Target): void {
   const { apiVersion = "", kind = "", name = "" } = target;
   if (apiVersion === "" || kind === "" || name === "")
     errors.push(
-      field.invalid(
-        "spec.TargetReference",
-        field.shown(goTarget(target)),
-        "empty TargetReference is not valid for PodUnavailableBudget.",
-      ),
+      field.invalid("spec.TargetReference", target, "empty TargetReference is not valid for PodUnavailableBudget."),
     );
   if (apiVersion.split("/").length > 2)
-    errors.push(
-      field.invalid(
-        "spec.TargetReference",
-        field.shown(goTarget(target)),
-        `unexpected GroupVersion string: ${apiVersion}`,
-      ),
-    );
+    errors.push(field.invalid("spec.TargetReference", target, `unexpected GroupVersion string: ${apiVersion}`));
 }
 
 /** A pod has one budget: two budgets for the same pods conflict. Only the first conflict is reported. */
@@ -142,7 +123,7 @@ function checkOthers(errors: FieldError[], { object, read }: Review<PodUnavailab
       return void errors.push(
         field.invalid(
           "spec.targetReference",
-          field.shown(goTarget(targetRef)),
+          targetRef,
           `pub.spec.targetReference is in conflict with other PodUnavailableBudget ${other.metadata.name}`,
         ),
       );
@@ -151,7 +132,7 @@ function checkOthers(errors: FieldError[], { object, read }: Review<PodUnavailab
       return void errors.push(
         field.invalid(
           "spec.selector",
-          field.shown(goSelector(selector)),
+          selector,
           `pub.spec.selector is in conflict with other PodUnavailableBudget ${other.metadata.name}`,
         ),
       );

@@ -45,13 +45,7 @@ export function checkSidecarContainers(
     if (podInjectPolicy !== "BeforeAppContainer" && podInjectPolicy !== "AfterAppContainer")
       errors.push(field.invalid("spec.container.podInjectPolicy", podInjectPolicy, "unsupported pod inject policy"));
     if (sharing !== "enabled" && sharing !== "disabled")
-      errors.push(
-        field.invalid(
-          "spec.container.shareVolumePolicy",
-          field.shown(`v1beta1.ShareVolumePolicy{Type:${JSON.stringify(sharing)}}`),
-          "unsupported share volume policy",
-        ),
-      );
+      errors.push(field.invalid("spec.container.shareVolumePolicy", sharing, "unsupported share volume policy"));
     for (const { sourceContainerNameFrom } of transferEnv)
       if (sourceContainerNameFrom?.fieldRef)
         checkFieldRef(errors, `spec[${index}].transferEnv.fieldRef`, sourceContainerNameFrom.fieldRef);

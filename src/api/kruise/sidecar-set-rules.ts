@@ -7,7 +7,6 @@ import type { LabelSelector } from "../facts/meta-v1.ts";
 import { checkSelector } from "../field-checks.ts";
 import type { KubernetesObject } from "../meta.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goSelector, NIL_POINTER } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { selectorsOverlap } from "./selector-overlap.ts";
 import { checkSidecarContainers, patternProblem } from "./sidecar-set-containers.ts";
@@ -68,8 +67,8 @@ function checkOneSelector(errors: FieldError[], at: string, selector: Read<Label
   const problems = checkSelector(at, selector);
   errors.push(...problems);
   if (isEmptySelector(selector))
-    errors.push(field.invalid(at, field.shown(goSelector(selector)), "empty selector is not valid for sidecarset."));
-  if (problems.length > 0) errors.push(field.invalid(`${at}.selector`, field.shown(goSelector(selector)), ""));
+    errors.push(field.invalid(at, selector, "empty selector is not valid for sidecarset."));
+  if (problems.length > 0) errors.push(field.invalid(`${at}.selector`, selector));
 }
 
 /** An injected revision must exist. */
@@ -77,14 +76,8 @@ function checkRevision(errors: FieldError[], { metadata, spec }: Given, review: 
   const revision = spec?.injectionStrategy?.revision;
   if (!revision) return;
   const { revisionName, customVersion, policy = "" } = revision;
-  const shown = (): string =>
-    revisionName === undefined && customVersion === undefined
-      ? `v1beta1.SidecarSetInjectRevision{CustomVersion:(*string)(nil), RevisionName:(*string)(nil), Policy:${JSON.stringify(policy)}}`
-      : JSON.stringify(revision);
   if (revisionName === undefined && customVersion === undefined)
-    errors.push(
-      field.invalid("revision", field.shown(shown()), "revisionName and customVersion cannot be empty simultaneously"),
-    );
+    errors.push(field.invalid("revision", revision, "revisionName and customVersion cannot be empty simultaneously"));
   else if (!isHub(review)) {
     const sought = revisionName ?? metadata.name;
     const isThere =
@@ -95,15 +88,13 @@ function checkRevision(errors: FieldError[], { metadata, spec }: Given, review: 
       errors.push(
         field.invalid(
           "revision",
-          field.shown(NIL_POINTER),
+          sought,
           `Cannot find specific ControllerRevision, err: ControllerRevision.apps ${JSON.stringify(sought)} not found`,
         ),
       );
   }
   if (!["", "Always", "Partial"].includes(policy))
-    errors.push(
-      field.invalid("revision.policy", field.shown(shown()), `Invalid policy ${policy}, supported: [Always, Partial]`),
-    );
+    errors.push(field.invalid("revision.policy", revision, `Invalid policy ${policy}, supported: [Always, Partial]`));
 }
 
 function hasVersion(read: ClusterReader, set: string, version: string): boolean {
@@ -118,9 +109,7 @@ function checkStrategy(errors: FieldError[], strategy: Read<SidecarSetUpdateStra
   const { partition, selector, maxUnavailable } = strategy;
   const at = "spec.updateStrategy";
   if (partition !== undefined && partition !== 0 && selector)
-    errors.push(
-      field.invalid("updateStrategy", strategyText(strategy), "Partition and Selector cannot be used together"),
-    );
+    errors.push(field.invalid("updateStrategy", strategy, "Partition and Selector cannot be used together"));
   if (selector) checkOneSelector(errors, `${at}.selector`, selector);
   if (partition !== undefined) errors.push(...checkIntOrPercent(`${at}.partition`, partition));
   if (maxUnavailable !== undefined) errors.push(...checkIntOrPercent(`${at}.maxUnavailable`, maxUnavailable));
@@ -128,26 +117,6 @@ function checkStrategy(errors: FieldError[], strategy: Read<SidecarSetUpdateStra
   if (priority !== undefined) errors.push(field.required(`${at}.priorityStrategy`, priority));
   const scatter = scatterProblem(strategy.scatterStrategy);
   if (scatter !== undefined) errors.push(field.required(`${at}.scatterStrategy`, scatter));
-}
-
-/** As Go prints it with `%+v`. */
-function strategyText({
-  type = "",
-  paused = false,
-  selector,
-  partition,
-  maxUnavailable,
-  priorityStrategy,
-  scatterStrategy = [],
-}: Read<SidecarSetUpdateStrategy>): string {
-  const labels = Object.entries(selector?.matchLabels ?? {}).map(([key, value]) => `${key}: ${value},`);
-  const expressions = (selector?.matchExpressions ?? []).map(
-    ({ key, operator, values = [] }) =>
-      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`,
-  );
-  const shown = `&LabelSelector{MatchLabels:map[string]string{${labels.join("")}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join("")}},}`;
-  const terms = scatterStrategy.map(({ key, value }) => `{Key:${key} Value:${value}}`).join(" ");
-  return `&{Type:${type} Paused:${paused} Selector:${shown} Partition:${partition ?? "<nil>"} MaxUnavailable:${maxUnavailable ?? "<nil>"} PriorityStrategy:${priorityStrategy ? JSON.stringify(priorityStrategy) : "<nil>"} ScatterStrategy:[${terms}]}`;
 }
 
 function checkPatches(errors: FieldError[], set: Given, review: Review<SidecarSet>, gates: KruiseGates): void {

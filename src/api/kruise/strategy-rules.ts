@@ -5,7 +5,6 @@ import type { UpdateScatterTerm } from "../facts/apps-kruise-v1beta1.ts";
 import type { UpdatePriorityStrategy } from "../facts/pub-kruise.ts";
 import type { IntOrString } from "../facts/scalars.ts";
 import { checkNotNegative, checkSelector } from "../field-checks.ts";
-import { goIntOrString } from "./go-text.ts";
 import { isEmptySelector } from "./template-rules.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -17,13 +16,11 @@ const PERCENT_PROBLEM =
 /** A non-negative number, or a whole percentage. */
 export function checkIntOrPercent(path: string, value: IntOrString): FieldError[] {
   if (typeof value === "number") return checkNotNegative(path, value);
-  return PERCENT.test(value) ? [] : [field.invalid(path, field.shown(goIntOrString(value)), PERCENT_PROBLEM)];
+  return PERCENT.test(value) ? [] : [field.invalid(path, value, PERCENT_PROBLEM)];
 }
 
 export function checkAtMostAll(path: string, value: IntOrString): FieldError[] {
-  return (percentOf(value) ?? 0) > 100
-    ? [field.invalid(path, field.shown(goIntOrString(value)), "must not be greater than 100%")]
-    : [];
+  return (percentOf(value) ?? 0) > 100 ? [field.invalid(path, value, "must not be greater than 100%")] : [];
 }
 
 /** The number before the percent sign; undefined for anything but whole percentages. */

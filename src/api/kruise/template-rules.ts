@@ -12,7 +12,6 @@ import type { LabelSelector } from "../facts/meta-v1.ts";
 import { checkLabels, checkSelector } from "../field-checks.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { KruiseGates } from "./gates.ts";
-import { goMap, goSelector, NIL_POINTER } from "./go-text.ts";
 import { isHub } from "./webhook.ts";
 
 type Read<T> = DeepReadonly<T>;
@@ -117,11 +116,9 @@ export function checkOwnSelector(
   const problems = checkSelector("spec.selector", selector);
   errors.push(...problems);
   if (isEmptySelector(selector))
-    errors.push(
-      field.invalid("spec.selector", field.shown(goSelector(selector)), `empty selector is invalid for ${workload}`),
-    );
+    errors.push(field.invalid("spec.selector", selector, `empty selector is invalid for ${workload}`));
   if (problems.length === 0) return true;
-  errors.push(field.invalid("spec.selector", field.shown(selector ? goSelector(selector) : NIL_POINTER), ""));
+  errors.push(field.invalid("spec.selector", selector));
   return false;
 }
 
@@ -135,7 +132,7 @@ export function checkSelects(
 ): void {
   if (skipsEmpty && selector && isEmptySelector(selector)) return;
   if (!matchesLabels(labelSelectorOf(selector), labels))
-    errors.push(field.invalid(at, field.shown(goMap(labels)), "`selector` does not match template `labels`"));
+    errors.push(field.invalid(at, labels, "`selector` does not match template `labels`"));
 }
 
 /** Validates the template as a pod template, with the claims of its pods as volumes. */

@@ -13,7 +13,6 @@ import { checkNodeSelectorTerm } from "../core/node-selector.ts";
 import { checkToleration } from "../core/pod-validation.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
 import { checkNotNegative } from "../field-checks.ts";
-import { goMap } from "./go-text.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import {
   checkOwnSelector,
@@ -76,9 +75,8 @@ function checkPartitions(
 ): void {
   const strange = Object.keys(partitions).filter((name) => !subsets.has(name));
   if (strange.length === 0) return;
-  const shown = goMap(partitions, "int32");
   for (const name of strange.slice(0, MAX_PARTITION_ERRORS))
-    errors.push(field.invalid("spec.updateStrategy.partitions", field.shown(shown), `subset ${name} does not exist`));
+    errors.push(field.invalid("spec.updateStrategy.partitions", partitions, `subset ${name} does not exist`));
 }
 
 const TEMPLATES = [
@@ -132,9 +130,7 @@ function checkOwnLabels(
   selector: Read<LabelSelector> | undefined,
 ): void {
   if (!matchesLabels(labelSelectorOf(selector), labels))
-    errors.push(
-      field.invalid(`${at}.metadata.labels`, field.shown(goMap(labels)), "`selector` does not match template `labels`"),
-    );
+    errors.push(field.invalid(`${at}.metadata.labels`, labels, "`selector` does not match template `labels`"));
 }
 
 interface Sets {

@@ -2,7 +2,6 @@
 import type { DeepReadonly } from "../../base/index.ts";
 import { field, type FieldError } from "../../machinery/index.ts";
 import type { IntOrString } from "../facts/scalars.ts";
-import { goIntOrString, NIL_POINTER } from "./go-text.ts";
 import type { UnitedDeploymentSubset } from "./united-deployment-types.ts";
 
 const AT = "spec.topology.subsets";
@@ -44,23 +43,27 @@ export function checkSubsetReplicas(
   const sums = { replicas: 0, min: 0, max: 0 };
   for (const [index, { replicas, minReplicas, maxReplicas }] of subsets.entries()) {
     // Upstream prints the upper limit for both errors, and names the lower one.
-    const shown = maxReplicas === undefined ? NIL_POINTER : goIntOrString(maxReplicas);
-    const read = (share: IntOrString | undefined, absent: number, path: string, value: string): number => {
+    const read = (
+      share: IntOrString | undefined,
+      absent: number,
+      name: string,
+      value: IntOrString | undefined,
+    ): number => {
       const result = share === undefined ? { value: absent } : subsetReplicas(expected, share);
       if ("value" in result) return result.value;
-      errors.push(field.invalid(`${AT}[${index}].${path}`, field.shown(value), result.problem));
+      errors.push(field.invalid(`${AT}[${index}].${name}`, value, result.problem));
       return 0;
     };
-    sums.replicas += read(replicas, 0, "replicas", replicas === undefined ? NIL_POINTER : goIntOrString(replicas));
-    const min = read(minReplicas, 0, "minReplicas", shown);
-    const max = read(maxReplicas, NO_LIMIT, "minReplicas", shown);
+    sums.replicas += read(replicas, 0, "replicas", replicas);
+    const min = read(minReplicas, 0, "minReplicas", maxReplicas);
+    const max = read(maxReplicas, NO_LIMIT, "minReplicas", maxReplicas);
     sums.min += min;
     sums.max += max;
     if (min > max)
       errors.push(
         field.invalid(
           `${AT}[${index}].minReplicas`,
-          field.shown(shown),
+          maxReplicas,
           `subset[${index}].minReplicas must be more than or equal to maxReplicas`,
         ),
       );

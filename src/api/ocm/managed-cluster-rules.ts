@@ -10,7 +10,7 @@ import { dnsLabelProblems } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { decodedPart } from "../canonical.ts";
 import type { Taint } from "../facts/cluster-ocm-v1.ts";
-import { parseGoUrl } from "../karmada/go-url.ts";
+import { parseGoUrl } from "../exact/go-url.ts";
 import { ManagedCluster } from "./managed-cluster.ts";
 import { CLUSTER_GROUP, CLUSTER_SET_LABEL, DEFAULT_CLUSTER_SET, REGISTER_GROUP } from "./names.ts";
 import { ocmAdmission, rejectionsOf, type Rejections } from "./webhook.ts";

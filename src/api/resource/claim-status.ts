@@ -3,7 +3,6 @@ import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { field, type FieldError } from "../../machinery/index.ts";
 import { checkConditions } from "../conditions.ts";
 import { checkNodeSelector } from "../core/node-selector.ts";
-import { internalForm } from "../core/pod-internal-form.ts";
 import type {
   AllocatedDeviceStatus,
   AllocationResult,
@@ -141,14 +140,7 @@ export function checkClaimStatus(claim: Read<ResourceClaim>, old: Read<ResourceC
     errors.push(...checkReservation(`${at}.reservedFor`, claim, old?.status?.reservedFor ?? []));
   const before = old?.status?.allocation;
   // Stored values may predate rules that they would break.
-  if (allocation && before)
-    errors.push(
-      ...checkUnchanged(
-        `${at}.allocation`,
-        internalForm("AllocationResult", allocation),
-        internalForm("AllocationResult", before),
-      ),
-    );
+  if (allocation && before) errors.push(...checkUnchanged(`${at}.allocation`, allocation, before));
   else if (allocation)
     errors.push(...checkAllocation(`${at}.allocation`, allocation, requestNamesOf(claim.spec.devices ?? {})));
   return errors;

@@ -27,6 +27,6 @@ test("the spec is immutable", () => {
   const old = completedBy(admissions, template(1));
 
   expect(problemsOf(admissions, template(2), old)).toEqual([
-    expect.stringMatching(/^spec: Invalid value: \{"Spec":\{"Devices":.*field is immutable$/),
+    expect.stringMatching(/^spec: Invalid value: \{"metadata":\{\},"spec":\{"devices":.*field is immutable$/),
   ]);
 });

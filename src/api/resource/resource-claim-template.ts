@@ -3,7 +3,6 @@ import type { JsonObject } from "../../base/index.ts";
 import { annotationKeyProblems, field, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { ageColumn, nameColumn } from "../columns.ts";
-import { internalForm } from "../core/pod-internal-form.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type {
   ResourceClaimTemplate as ResourceClaimTemplateFacts,
@@ -68,8 +67,7 @@ function checkTemplateMetadata(
 function checkTemplate({ object, oldObject }: Review<ResourceClaimTemplate>): FieldError[] {
   const { metadata = {}, spec = {} } = (object as Sent<ResourceClaimTemplate>).spec ?? {};
   const errors = [...checkTemplateMetadata("spec.metadata", metadata), ...checkClaimSpec("spec.spec", spec)];
-  const form = (template: unknown): unknown => internalForm("ResourceClaimTemplateSpec", template);
-  return oldObject ? [...errors, ...checkUnchanged("spec", form(object.spec), form(oldObject.spec))] : errors;
+  return oldObject ? [...errors, ...checkUnchanged("spec", object.spec, oldObject.spec)] : errors;
 }
 
 export const admissions: AnyAdmission[] = [

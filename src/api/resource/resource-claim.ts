@@ -2,7 +2,6 @@
 import type { DeepReadonly } from "../../base/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
-import { internalForm } from "../core/pod-internal-form.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { ResourceClaim as ResourceClaimFacts } from "../facts/resource-v1.ts";
 import { checkUnchanged } from "../field-checks.ts";
@@ -39,13 +38,7 @@ export const admissions: AnyAdmission[] = [
     completeStatus: completeClaimStatus,
     // The spec of a claim is immutable, so a stored one is not validated again.
     validate: ({ object: { spec }, oldObject }) =>
-      oldObject
-        ? checkUnchanged(
-            "spec",
-            internalForm("ResourceClaimSpec", spec),
-            internalForm("ResourceClaimSpec", oldObject.spec),
-          )
-        : checkClaimSpec("spec", spec),
+      oldObject ? checkUnchanged("spec", spec, oldObject.spec) : checkClaimSpec("spec", spec),
     validateStatus: ({ object, oldObject }) => checkClaimStatus(object, oldObject),
   }),
 ];

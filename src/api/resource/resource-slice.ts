@@ -4,7 +4,6 @@ import { dnsSubdomainProblems, field, type FieldError } from "../../machinery/in
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
 import { checkNodeSelector } from "../core/node-selector.ts";
-import { internalForm } from "../core/pod-internal-form.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type {
   Device,
@@ -148,7 +147,7 @@ function checkPlace(errors: FieldError[], { nodeName, nodeSelector, ...flags }: 
       errors.push(
         field.invalid(
           "spec.nodeSelector.nodeSelectorTerms",
-          internalForm("[]NodeSelectorTerm", nodeSelectorTerms),
+          nodeSelectorTerms,
           "must have exactly one node selector term",
         ),
       );

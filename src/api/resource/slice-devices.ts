@@ -2,7 +2,6 @@
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, field, type FieldError } from "../../machinery/index.ts";
 import { checkNodeSelector } from "../core/node-selector.ts";
-import { internalForm } from "../core/pod-internal-form.ts";
 import type { CounterSet, Device, DeviceAttribute, DeviceCounterConsumption } from "../facts/resource-v1.ts";
 import { checkText } from "../field-checks.ts";
 import type { Sent } from "../sent.ts";
@@ -100,14 +99,7 @@ function checkAttribute(at: string, attribute: Sent<DeviceAttribute>): FieldErro
     if (isTooLong) errors.push(field.tooLong(`${at}.version`, MAX_VALUE_BYTES));
   }
   const count = (["int", "bool", "string", "version"] as const).filter((kind) => attribute[kind] !== undefined).length;
-  if (count !== 1)
-    errors.push(
-      field.invalid(
-        at,
-        count === 0 ? "" : internalForm("DeviceAttribute", attribute),
-        "exactly one value must be specified",
-      ),
-    );
+  if (count !== 1) errors.push(field.invalid(at, count === 0 ? "" : attribute, "exactly one value must be specified"));
   return errors;
 }
 

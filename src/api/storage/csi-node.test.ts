@@ -23,7 +23,7 @@ test("only the volume limit of a registered driver may change", () => {
 
   expect(problemsOf(admissions, node({ name: "a.b", nodeID: "x", allocatable: { count: 2 } }), old)).toEqual([]);
   expect(problemsOf(admissions, node({ name: "a.b", nodeID: "y" }), old)).toEqual([
-    'spec.drivers: Invalid value: {"Name":"a.b","NodeID":"y","TopologyKeys":null,"Allocatable":null}: field is immutable',
+    'spec.drivers: Invalid value: {"name":"a.b","nodeID":"y"}: field is immutable',
   ]);
   expect(problemsOf(admissions, node({ name: "c.d", nodeID: "y" }), old)).toEqual([]);
 });

@@ -3,7 +3,6 @@ import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { field, labelKeyProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission } from "../admission.ts";
 import { ageColumn, column, nameColumn } from "../columns.ts";
-import { internalForm } from "../core/pod-internal-form.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { CSINode as CSINodeFacts, CSINodeDriver } from "../facts/storage-v1.ts";
 import { checkNotNegative, checkText } from "../field-checks.ts";
@@ -74,7 +73,7 @@ function checkRegistered(
     const before = known.get(driver.name);
     return !before || equalJson(lasting(driver), lasting(before))
       ? []
-      : [field.invalid("spec.drivers", internalForm("CSINodeDriver", lasting(driver)), "field is immutable")];
+      : [field.invalid("spec.drivers", lasting(driver), "field is immutable")];
   });
 }
 

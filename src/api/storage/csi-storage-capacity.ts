@@ -4,7 +4,6 @@ import { dnsSubdomainProblems, type FieldError } from "../../machinery/index.ts"
 import type { AnyAdmission, Review } from "../admission.ts";
 import { createdColumn, nameColumn } from "../columns.ts";
 import { deprecatedNodeLabel } from "../core/node-labels.ts";
-import { selectorForm } from "../core/pod-internal-form.ts";
 import { checkQuantityNotNegative } from "../core/resource-names.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
@@ -35,7 +34,7 @@ function checkCapacity({
   errors.push(...checkText("storageClassName", storageClassName, dnsSubdomainProblems));
   if (capacity !== undefined) errors.push(...checkQuantityNotNegative("capacity", capacity));
   if (!oldObject) return errors;
-  errors.push(...checkUnchanged("nodeTopology", selectorForm(nodeTopology), selectorForm(oldObject.nodeTopology)));
+  errors.push(...checkUnchanged("nodeTopology", nodeTopology, oldObject.nodeTopology));
   errors.push(...checkUnchanged("storageClassName", storageClassName, oldObject.storageClassName));
   return errors;
 }

@@ -51,7 +51,7 @@ test("the spec is immutable", () => {
   const old = completedBy(admissions, attachment(ofVolume));
 
   expect(problemsOf(admissions, attachment({ ...ofVolume, nodeName: "node-2" }), old)).toEqual([
-    'spec: Invalid value: {"Attacher":"disks.example.com","Source":{"PersistentVolumeName":"pv","InlineVolumeSpec":null},"NodeName":"node-2"}: field is immutable',
+    'spec: Invalid value: {"attacher":"disks.example.com","nodeName":"node-2","source":{"persistentVolumeName":"pv"}}: field is immutable',
   ]);
 });
 

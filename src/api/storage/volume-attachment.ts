@@ -6,7 +6,6 @@ import { ageColumn, column, nameColumn } from "../columns.ts";
 import { checkAccessModes } from "../core/access-modes.ts";
 import { checkSources } from "../core/persistent-volume-sources.ts";
 import { completeSource } from "../core/persistent-volume.ts";
-import { internalForm } from "../core/pod-internal-form.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { PersistentVolumeSpec } from "../facts/core-v1.ts";
 import type {
@@ -60,14 +59,7 @@ function checkAttachment({ object, oldObject }: Review<VolumeAttachment>): Field
   errors.push(...checkProgress("status", status));
   if (source.persistentVolumeName !== undefined)
     errors.push(...checkText("spec.source.persistentVolumeName", source.persistentVolumeName, dnsSubdomainProblems));
-  if (oldObject)
-    errors.push(
-      ...checkUnchanged(
-        "spec",
-        internalForm("VolumeAttachmentSpec", spec),
-        internalForm("VolumeAttachmentSpec", oldObject.spec),
-      ),
-    );
+  if (oldObject) errors.push(...checkUnchanged("spec", spec, oldObject.spec));
   return errors;
 }
 

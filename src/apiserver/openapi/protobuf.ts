@@ -1,5 +1,6 @@
 /**
- * Encodes an OpenAPI v2 document in gnostic's protobuf form, which old clients require. The form mirrors the document
+ * Encodes an OpenAPI v2 document in gnostic's protobuf form. Argo CD cannot synchronize a cluster without it, and kubectl
+ * asks for it before it patches a custom resource (ADR 0025). The form mirrors the document
  * with field numbers instead of names, so encoding only needs a table of them.
  */
 import { isObject } from "../../base/index.ts";

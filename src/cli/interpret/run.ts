@@ -2,12 +2,12 @@
 import { UsageError } from "../../base/index.ts";
 import type { Clock } from "../../base/index.ts";
 import { InterpretError } from "../../interpreter/index.ts";
+import { formatYaml } from "../../machinery/index.ts";
 import type { Output } from "../output.ts";
 import { checkData, checkManifests, hasFailed, renderChecks } from "./check.ts";
 import type { Manifest } from "./customizations.ts";
 import { readDocuments } from "./documents.ts";
 import { readFixture } from "./fixtures.ts";
-import { formatGoYaml } from "./go-yaml.ts";
 import { readCustomizations, readInput, readManifests } from "./inputs.ts";
 import type { InterpretRequest } from "./inputs.ts";
 import { createRuleBook } from "./rule-book.ts";
@@ -118,12 +118,12 @@ async function run(
 }
 
 /**
- * As karmadactl prints it, without the trailing newline. For built-in rules, which karmadactl cannot run, a comment
+ * In the layout of karmadactl, without the trailing newline. For built-in rules, which karmadactl cannot run, a comment
  * names them.
  */
 function renderAnswer({ results }: Answer, level: string | undefined): string {
   const blocks = results.map(
-    ({ name, value }, index) => `---\n# [${index + 1}/${results.length}] ${name}:\n${formatGoYaml(value)}`,
+    ({ name, value }, index) => `---\n# [${index + 1}/${results.length}] ${name}:\n${formatYaml(value)}`,
   );
   return `${level === undefined ? "" : `# result of the built-in rules: ${level}\n`}${blocks.join("")}`.slice(0, -1);
 }

@@ -13,8 +13,7 @@ const rules = (schema: Schema, ...list: Record<string, Json>[]): Schema => ({
 
 const ADVICE =
   "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)";
-const shown = (rule: string): string =>
-  `{"Rule":${JSON.stringify(rule).replaceAll(">", "\\u003e").replaceAll("<", "\\u003c")},"Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}`;
+const shown = (rule: string): string => JSON.stringify({ rule });
 
 const cases: Record<string, { schema: Schema; want: string[] }> = {
   "accepts rules that compile and cost little": {
@@ -56,7 +55,7 @@ const cases: Record<string, { schema: Schema; want: string[] }> = {
   "requires a message expression to return a string": {
     schema: rules(pair, { rule: "self.a > 0", messageExpression: "1" }),
     want: [
-      `${AT}.messageExpression: Invalid value: ${shown("self.a > 0").replace('"MessageExpression":""', '"MessageExpression":"1"')}: messageExpression must evaluate to a string`,
+      `${AT}.messageExpression: Invalid value: {"rule":"self.a > 0","messageExpression":"1"}: messageExpression must evaluate to a string`,
     ],
   },
   "rejects oldSelf where old elements cannot be correlated": {

@@ -171,9 +171,9 @@ class RuleCheck {
   private judge(compiled: CompiledRule, at: string, cardinality: number, uncorrelated: string | undefined): void {
     const { rule, program, error, message, messageError, usesOldSelf } = compiled;
     this.observe("estimated rule cost", `${at}.rule`, Math.min(MAX, (program?.cost.max ?? 0) * cardinality));
-    if (error !== undefined) this.celErrors.push(field.invalid(`${at}.rule`, field.shown(shownRule(rule)), error));
+    if (error !== undefined) this.celErrors.push(invalid(`${at}.rule`, JSON.stringify(rule), error));
     if (messageError !== undefined)
-      this.celErrors.push(field.invalid(`${at}.messageExpression`, field.shown(shownRule(rule)), messageError));
+      this.celErrors.push(invalid(`${at}.messageExpression`, JSON.stringify(rule), messageError));
     if (message) this.observe("estimated messageExpression cost", `${at}.messageExpression`, message.cost.max);
     if (usesOldSelf) {
       if (uncorrelated !== undefined)
@@ -261,29 +261,11 @@ function ruleErrors(
   return errors;
 }
 
-/** The rule with all its fields, as Go marshals it to JSON. */
-function shownRule({
-  rule,
-  message = "",
-  messageExpression = "",
-  reason,
-  fieldPath = "",
-  optionalOldSelf,
-}: ValidationRule): string {
-  const json = JSON.stringify({
-    Rule: rule,
-    Message: message,
-    MessageExpression: messageExpression,
-    Reason: reason ?? null,
-    FieldPath: fieldPath,
-    OptionalOldSelf: optionalOldSelf ?? null,
-  });
-  return json.replaceAll(
-    /[<>&\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-}
-
+const invalid = (field: string, value: string, detail: string): FieldError => ({
+  type: "Invalid",
+  field,
+  message: `Invalid value: ${value}: ${detail}`,
+});
 function tooCostly(what: string, cost: number, limit: number): string {
   const factor = cost / limit;
   const times = factor > 100 ? "more than 100x" : `${factor < 1.5 ? factor.toFixed(6) : factor.toFixed(1)}x`;

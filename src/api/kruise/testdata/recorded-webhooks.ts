@@ -9,6 +9,7 @@ import type { Kind } from "../../kind.ts";
 import { parseApiVersion } from "../../meta.ts";
 import { kruiseAdmissions } from "../admissions.ts";
 import { DEFAULT_KRUISE_GATES } from "../gates.ts";
+import { withoutRejectedValues } from "./rejected-values.ts";
 
 type Typed = JsonObject & { apiVersion: string; kind: string };
 
@@ -75,20 +76,20 @@ export function flotillaResponse(one: Recorded): Json {
   return plain((input.to === "v1beta1" ? toStorage : fromStorage)?.(input.object) ?? null);
 }
 
-/** The message is compared when it was recorded in full and prints no memory addresses. */
+/** The message is compared, without rejected values, when it was recorded in full and prints no memory addresses. */
 const hasMessage = ({ want }: Recorded): boolean => want.message !== undefined && !want.message.includes("{{PTR}}");
 
 /** The webhook's response. */
 export function recordedAnswer(one: Recorded): Json {
   const { input, want } = one;
   if (input.kind !== "validate") return plain(want.object ?? null);
-  return want.allowed ? { allowed: true } : { allowed: false, code: want.code ?? 0, fields: want.fieldErrors ?? [], ...(hasMessage(one) && { message: want.message ?? "" }) };
+  return want.allowed ? { allowed: true } : { allowed: false, code: want.code ?? 0, fields: want.fieldErrors ?? [], ...(hasMessage(one) && { message: withoutRejectedValues(want.message ?? "") }) };
 }
 
 function refusalOf(one: Recorded, admission: AnyAdmission): Json {
   const errors = admission.validate?.(reviewOf(one, one.input.object)) ?? [];
   if (errors.length === 0) return { allowed: true };
-  return { allowed: false, code: admission.webhook?.code(one.input.operation ?? "CREATE") ?? 0, fields: fieldsOf(errors), ...(hasMessage(one) && { message: fieldErrorText(errors) }) };
+  return { allowed: false, code: admission.webhook?.code(one.input.operation ?? "CREATE") ?? 0, fields: fieldsOf(errors), ...(hasMessage(one) && { message: withoutRejectedValues(fieldErrorText(errors)) }) };
 }
 
 const TYPES: Readonly<Record<string, string>> = { Required: "Required value", Invalid: "Invalid value", NotSupported: "Unsupported value", Duplicate: "Duplicate value", Forbidden: "Forbidden", NotFound: "Not found", TooLong: "Too long", TooMany: "Too many", Internal: "Internal error" };

@@ -3,6 +3,7 @@
  */
 import { isObject } from "../../../../src/base/index.ts";
 import type { Json, JsonObject } from "../../../../src/base/index.ts";
+import { comparedText } from "../../message-dumps.ts";
 import type { Bindings } from "./placeholders.ts";
 import type { Answer, WantedAnswer } from "./scenario.ts";
 
@@ -86,11 +87,18 @@ function compareValue(
 ): Difference {
   if (want === null || want === undefined)
     return have === null || have === undefined ? undefined : differ(at, want, have);
-  if (typeof want === "string") return bindings.matches(want, have) ? undefined : differ(at, want, have);
+  if (typeof want === "string") return matchesText(want, have, bindings) ? undefined : differ(at, want, have);
   if (Array.isArray(want))
     return Array.isArray(have) ? compareList(want, have, at, bindings, rules) : differ(at, want, have);
   if (isObject(want)) return isObject(have) ? compareObject(want, have, at, bindings, rules) : differ(at, want, have);
   return want === have ? undefined : differ(at, want, have);
+}
+
+/** An error message is compared without the Go values in it. */
+function matchesText(want: string, have: Json | undefined, bindings: Bindings): boolean {
+  if (bindings.matches(want, have)) return true;
+  const compared = comparedText(want);
+  return compared !== want && typeof have === "string" && bindings.matches(compared, comparedText(have));
 }
 
 const managerKey = (entry: Json): string =>
