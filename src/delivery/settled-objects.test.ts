@@ -10,7 +10,7 @@ const key = { cluster: "paris", namespace: "shop", name: "prices" };
 const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "prices" } };
 
 function setUp() {
-  const listeners: ((event: ObjectEvent<KubernetesObject>) => void)[] = [];
+  const listeners: ((event: ObjectEvent) => void)[] = [];
   const informer = {
     subscribe: (listener: (typeof listeners)[number]) => void listeners.push(listener),
   } as unknown as Informer<KubernetesObject>;

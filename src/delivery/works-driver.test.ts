@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { Cluster, Work } from "../api/index.ts";
+import { Work } from "../api/index.ts";
+import type { Cluster } from "../api/index.ts";
 import { createFakeClock, createSeededRandom, silentLog } from "../base/index.ts";
 import { UnknownKindError, UnreachableError } from "../client/index.ts";
 import { badRequest } from "../machinery/index.ts";
@@ -31,7 +32,9 @@ async function setUp(stored: readonly Work[] = [work]) {
     ...shared,
   });
   const changeCluster = (event: Omit<ObjectEvent<Cluster>, "cluster">): unknown[] =>
-    driver.watches.flatMap((request) => ("map" in request ? [...request.map({ cluster: "hub", ...event })] : []));
+    driver.watches.flatMap((request) =>
+      "map" in request ? Array.from(request.map({ cluster: "hub", ...event })) : [],
+    );
   return { driver, clock, informers, changeCluster, changeObject: () => void generation++ };
 }
 
@@ -59,7 +62,7 @@ test("a transient failure is thrown for the queue's backoff", async () => {
 
 test("a work that waits for a kind is requeued when its member serves other kinds", async () => {
   const { driver, changeCluster, informers } = await setUp();
-  driver.retry(work, key, [new UnknownKindError("example.dev/v1", "Widget", "paris")]);
+  driver.retry(work, key, [new UnknownKindError("paris", "example.dev/v1", "Widget")]);
   const old = makeCluster("paris");
 
   const requeued = changeCluster({
