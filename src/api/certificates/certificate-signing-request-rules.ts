@@ -5,8 +5,7 @@ import type { FieldError } from "../../machinery/index.ts";
 import type { CertificateSigningRequest, CertificateSigningRequestSpec } from "../facts/certificates-v1.ts";
 import { forbiddenField, missing, notOneOf, twice, wrong } from "../field-errors.ts";
 import type { Sent } from "../sent.ts";
-import { CertificateRequestError, parseCertificateRequest } from "./certificate-request.ts";
-import { pemBlocks } from "./pem.ts";
+import { CertificateRequestError, parseCertificateRequest, pemBlocks } from "../../pki/index.ts";
 import { checkSignerName } from "./signer-names.ts";
 import { KEY_USAGES, isKeyUsage } from "./usages.ts";
 
