@@ -3,7 +3,7 @@
  *
  * A directory may always import itself. Other directories are imported through their `index.ts`.
  */
-const foundation = ["base", "machinery", "api"];
+const foundation = ["base", "machinery", "pki", "api"];
 const upToClient = [...foundation, "client"];
 const upToRuntime = [...upToClient, "runtime"];
 const upToInterpreter = [...upToRuntime, "interpreter"];
@@ -12,7 +12,9 @@ const upToDelivery = [...upToInterpreter, "delivery"];
 export const layers: Record<string, readonly string[]> = {
   base: [],
   machinery: ["base"],
-  api: ["base", "machinery"],
+  // Certificates, certificate requests, DER and PEM.
+  pki: ["base"],
+  api: ["base", "machinery", "pki"],
   store: ["base"],
   client: foundation,
   apiserver: [...upToClient, "store"],

@@ -5,14 +5,10 @@
 import { networkInterfaces } from "node:os";
 import { join, resolve } from "node:path";
 import { FLOTILLA_GROUP, flotillaUser, HUB } from "../api/index.ts";
-import {
-  HEALTH_PATHS,
-  createAuthenticator,
-  createHttpServer,
-  createSigningKey,
-  ensureCertificates,
-} from "../apiserver/index.ts";
-import type { ApiServer, Certificates } from "../apiserver/index.ts";
+import { HEALTH_PATHS, createAuthenticator, createHttpServer, createSigningKey } from "../apiserver/index.ts";
+import { ensureCertificates } from "../pki/index.ts";
+import type { ApiServer } from "../apiserver/index.ts";
+import type { Certificates } from "../pki/index.ts";
 import { FlotillaError, systemClock, systemRandom } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import type { HubProcessOptions } from "../cli/index.ts";

@@ -4,7 +4,8 @@
  */
 import { Cluster, flotillaUser, HUB } from "../api/index.ts";
 import { callLogicalCluster } from "../apiserver/index.ts";
-import type { ApiServer, CertificateAuthority } from "../apiserver/index.ts";
+import type { ApiServer } from "../apiserver/index.ts";
+import type { CertificateAuthority } from "../pki/index.ts";
 import { FlotillaError } from "../base/index.ts";
 import type { Clock, Log, Random } from "../base/index.ts";
 import { createClient } from "../client/index.ts";

@@ -5,7 +5,7 @@
  */
 import { X509Certificate } from "node:crypto";
 import type { Clock, Log } from "../base/index.ts";
-import type { Certificates } from "../apiserver/index.ts";
+import type { Certificates } from "../pki/index.ts";
 
 /** Certificates are renewed a month before they expire, so two checks a day are plenty. */
 const CHECK_INTERVAL_MS = 12 * 60 * 60 * 1000;

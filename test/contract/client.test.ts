@@ -1,11 +1,7 @@
 /** Runs the client contract with both transports: direct calls, and HTTP/2 over TLS to a local server. */
 import { ConfigMap, Deployment, Namespace, builtInAdmissions } from "../../src/api/index.ts";
-import {
-  createApiServer,
-  createAuthenticator,
-  createCertificateAuthority,
-  createHttpServer,
-} from "../../src/apiserver/index.ts";
+import { createApiServer, createAuthenticator, createHttpServer } from "../../src/apiserver/index.ts";
+import { createCertificateAuthority } from "../../src/pki/index.ts";
 import type { ApiServer } from "../../src/apiserver/index.ts";
 import { silentLog, systemClock, systemRandom } from "../../src/base/index.ts";
 import { createClient, createHttp2Transport } from "../../src/client/index.ts";

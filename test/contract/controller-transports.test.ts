@@ -21,7 +21,8 @@ import {
   HUB,
 } from "../../src/api/index.ts";
 import type { Kind, KubernetesObject } from "../../src/api/index.ts";
-import { createAuthenticator, createCertificateAuthority, createHttpServer } from "../../src/apiserver/index.ts";
+import { createAuthenticator, createHttpServer } from "../../src/apiserver/index.ts";
+import { createCertificateAuthority } from "../../src/pki/index.ts";
 import type { ApiServer } from "../../src/apiserver/index.ts";
 import { silentLog, systemClock, systemRandom } from "../../src/base/index.ts";
 import type { DeepReadonly } from "../../src/base/index.ts";

@@ -1,5 +1,6 @@
 import { Deployment } from "../../src/api/index.ts";
-import { createAuthenticator, createCertificateAuthority, createHttpServer } from "../../src/apiserver/index.ts";
+import { createAuthenticator, createHttpServer } from "../../src/apiserver/index.ts";
+import { createCertificateAuthority } from "../../src/pki/index.ts";
 import { silentLog, sleep, systemClock } from "../../src/base/index.ts";
 import { createClient, createHttp2Transport, createKindResolver } from "../../src/client/index.ts";
 import type { Transport } from "../../src/client/index.ts";

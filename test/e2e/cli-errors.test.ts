@@ -12,7 +12,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { load } from "js-yaml";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { createCertificateAuthority } from "../../src/apiserver/index.ts";
+import { createCertificateAuthority } from "../../src/pki/index.ts";
 import { systemClock } from "../../src/base/index.ts";
 import { main } from "../../src/cmd/run.ts";
 import { temporaryDirectory, up } from "./flotilla-process.ts";

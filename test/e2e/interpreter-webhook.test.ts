@@ -8,7 +8,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createCertificateAuthority } from "../../src/apiserver/http/index.ts";
+import { createCertificateAuthority } from "../../src/pki/index.ts";
 import { sleep, systemClock } from "../../src/base/index.ts";
 import { createCommand, noCommands } from "../contract/apiserver/command-line.ts";
 import type { CommandLine } from "../contract/apiserver/command-line.ts";

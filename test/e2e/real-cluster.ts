@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Node, StorageClass } from "../../src/api/index.ts";
-import { ensureCertificates } from "../../src/apiserver/index.ts";
+import { ensureCertificates } from "../../src/pki/index.ts";
 import { silentLog, systemClock } from "../../src/base/index.ts";
 import {
   connectionOf,

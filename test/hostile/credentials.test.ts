@@ -150,7 +150,7 @@ describe("rejected with 401", () => {
   });
 
   test("a certificate of another CA", async () => {
-    const { createCertificateAuthority } = await import("../../src/apiserver/index.ts");
+    const { createCertificateAuthority } = await import("../../src/pki/index.ts");
     const { systemClock } = await import("../../src/base/index.ts");
     const other = await (
       await createCertificateAuthority({ clock: systemClock })

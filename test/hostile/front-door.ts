@@ -9,13 +9,12 @@ import { builtInAdmissions, decodeProtobuf, logicalClusterAdmission } from "../.
 import {
   createApiServer,
   createAuthenticator,
-  createCertificateAuthority,
   createHttpServer,
   createSigningKey,
   type ApiServer,
-  type CertificateAuthority,
   type HttpServerOptions,
 } from "../../src/apiserver/index.ts";
+import { createCertificateAuthority, type CertificateAuthority } from "../../src/pki/index.ts";
 import { silentLog, systemClock, systemRandom, type Log } from "../../src/base/index.ts";
 import { createProfiles } from "../../src/cmd/roles/profiles.ts";
 import { createCache, createMemoryEngine } from "../../src/store/index.ts";

@@ -11,14 +11,9 @@ import {
 } from "../../src/agent/index.ts";
 import type { CredentialKeeper, CredentialStore, HubCredentials, Rotation } from "../../src/agent/index.ts";
 import { makeRequest } from "../../src/agent/credentials/identity.ts";
-import {
-  CertificateSigningRequest,
-  CLIENT_SIGNER,
-  ManagedCluster,
-  parseCertificateRequest,
-  requestState,
-} from "../../src/api/index.ts";
-import { createCertificateAuthority } from "../../src/apiserver/index.ts";
+import { CertificateSigningRequest, CLIENT_SIGNER, ManagedCluster, requestState } from "../../src/api/index.ts";
+import { parseCertificateRequest } from "../../src/pki/index.ts";
+import { createCertificateAuthority } from "../../src/pki/index.ts";
 import { createFakeClock, createSeededRandom, formatTime, silentLog } from "../../src/base/index.ts";
 import type { FakeClock } from "../../src/base/index.ts";
 import { createClient } from "../../src/client/index.ts";

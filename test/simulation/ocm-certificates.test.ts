@@ -8,7 +8,7 @@ import {
   ManagedCluster,
   requestState,
 } from "../../src/api/index.ts";
-import { makeRequest } from "../../src/api/certificates/test-requests.ts";
+import { makeRequest } from "../../src/pki/test-requests.ts";
 import { createClient } from "../../src/client/index.ts";
 import { endsWithTest } from "../../src/testing/ends-with-test.ts";
 import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts";

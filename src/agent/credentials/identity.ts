@@ -1,12 +1,8 @@
 /** An agent's identity on its hub, by Karmada's or OCM's rules, and the certificate signing request for it. */
 import { generateKeyPair } from "node:crypto";
 import { promisify } from "node:util";
-import {
-  CLUSTER_NAME_LABEL,
-  CLUSTER_USER_PREFIX,
-  MANAGED_CLUSTERS_GROUP,
-  writeCertificateRequest,
-} from "../../api/index.ts";
+import { CLUSTER_NAME_LABEL, CLUSTER_USER_PREFIX, MANAGED_CLUSTERS_GROUP } from "../../api/index.ts";
+import { writeCertificateRequest } from "../../pki/index.ts";
 
 export interface AgentIdentity {
   commonName: string;

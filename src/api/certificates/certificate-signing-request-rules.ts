@@ -4,8 +4,7 @@ import type { DeepReadonly } from "../../base/index.ts";
 import { field, type FieldError } from "../../machinery/index.ts";
 import type { CertificateSigningRequest, CertificateSigningRequestSpec } from "../facts/certificates-v1.ts";
 import type { Sent } from "../sent.ts";
-import { CertificateRequestError, parseCertificateRequest } from "./certificate-request.ts";
-import { pemBlocks } from "./pem.ts";
+import { CertificateRequestError, parseCertificateRequest, pemBlocks } from "../../pki/index.ts";
 import { checkSignerName } from "./signer-names.ts";
 import { KEY_USAGES, isKeyUsage } from "./usages.ts";
 

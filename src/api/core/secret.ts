@@ -9,7 +9,7 @@ import { checkUnchanged } from "../field-checks.ts";
 import { fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import { MAX_DATA_BYTES, checkDataKeys, checkImmutableData, encodedBytes } from "./data-keys.ts";
-import { tlsPairProblem } from "./tls-pair.ts";
+import { tlsPairProblem } from "../../pki/index.ts";
 
 export type Secret = SecretFacts;
 

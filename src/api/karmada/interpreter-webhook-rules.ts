@@ -9,7 +9,7 @@ import {
 } from "../../machinery/index.ts";
 import { checkText } from "../field-checks.ts";
 import type { ResourceInterpreterWebhook, RuleWithOperations } from "../facts/config-karmada-v1alpha1.ts";
-import { hasCertificate } from "../core/tls-pair.ts";
+import { hasCertificate } from "../../pki/index.ts";
 import { checkWebhookClient } from "../webhook-client.ts";
 
 type Read<T> = DeepReadonly<T>;

@@ -15,8 +15,8 @@ import { connectionOf, createHttp2Transport, parseKubeconfig } from "../../clien
 import type { KubeconfigConnection, Transport } from "../../client/index.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
 import { createAuthenticator } from "./authenticator.ts";
-import { createCertificateAuthority } from "./certificates.ts";
-import type { CertificateAuthority, KeyPair } from "./certificates.ts";
+import { createCertificateAuthority } from "../../pki/index.ts";
+import type { CertificateAuthority, KeyPair } from "../../pki/index.ts";
 import { createHttpServer } from "./server.ts";
 
 let authority: CertificateAuthority;

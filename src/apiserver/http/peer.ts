@@ -2,13 +2,11 @@
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import { formatTime } from "../../base/index.ts";
+import { clusterOf, subjectOf, type CertificateSubject } from "../../pki/index.ts";
 import { tokenDigest } from "../access/bearer-tokens.ts";
-import { clusterOf } from "./signed-requests.ts";
 
 /** The user and the groups of a client certificate. */
-export interface ClientSubject {
-  commonName: string;
-  organizations: readonly string[];
+export interface ClientSubject extends CertificateSubject {
   /** Identifies the certificate in reviews. */
   credentialId?: string;
   /** The id of the logical cluster whose CertificateSigningRequest it was signed for; it is valid there only. */
@@ -69,19 +67,4 @@ export function expiredText(validToMs: number): string {
 export function digestFrom(peer: Peer, token: string): string {
   if (peer.lastToken?.text !== token) peer.lastToken = { text: token, digest: tokenDigest(token) };
   return peer.lastToken.digest;
-}
-
-export function subjectOf(certificate: X509Certificate): ClientSubject {
-  // One attribute per line; attributes of one set are joined by plus signs. Both are escaped inside values.
-  const attributes = certificate.subject.split(/\n| \+ /);
-  const valuesOf = (name: string): string[] =>
-    attributes.filter((text) => text.startsWith(`${name}=`)).map((text) => unescape(text.slice(name.length + 1)));
-  return { commonName: valuesOf("CN").at(-1) ?? "", organizations: valuesOf("O") };
-}
-
-/** RFC 2253: a backslash precedes a special character; control characters are written in hexadecimal. */
-function unescape(text: string): string {
-  return text.replace(/\\([0-9A-F]{2}|.)/g, (_whole, escaped: string) =>
-    escaped.length === 2 ? String.fromCharCode(Number.parseInt(escaped, 16)) : escaped,
-  );
 }

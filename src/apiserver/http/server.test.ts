@@ -9,8 +9,8 @@ import { createHttp2Transport } from "../../client/index.ts";
 import type { Http2TransportOptions, Transport } from "../../client/index.ts";
 import type { ApiRequest, ApiResponse, ByteSink } from "../request/request.ts";
 import { createAuthenticator } from "./authenticator.ts";
-import { createCertificateAuthority } from "./certificates.ts";
-import type { CertificateAuthority, KeyPair } from "./certificates.ts";
+import { createCertificateAuthority } from "../../pki/index.ts";
+import type { CertificateAuthority, KeyPair } from "../../pki/index.ts";
 import { createHttpServer } from "./server.ts";
 import type { HttpServer, HttpServerOptions } from "./server.ts";
 

@@ -14,7 +14,7 @@ import type { TLSSocket } from "node:tls";
 import { FlotillaError, systemClock } from "../../base/index.ts";
 import type { Clock, Log, Timer } from "../../base/index.ts";
 import type { ApiRequest, ApiResponse, Authenticator } from "../request/request.ts";
-import type { KeyPair } from "./certificates.ts";
+import type { KeyPair } from "../../pki/index.ts";
 import { startExchange } from "./exchange.ts";
 import type { Exchange } from "./exchange.ts";
 import { peerOf } from "./peer.ts";

@@ -2,15 +2,19 @@
 import { X509Certificate, generateKeyPairSync } from "node:crypto";
 import https from "node:https";
 import { expect, test } from "vitest";
-import { parseCertificateRequest, writeCertificateRequest } from "../../api/index.ts";
-import type { CertificateRequest, RequestSubject } from "../../api/index.ts";
+import {
+  clusterOf,
+  createCertificateAuthority,
+  openCertificateAuthority,
+  parseCertificateRequest,
+  subjectOf,
+  writeCertificateRequest,
+} from "../../pki/index.ts";
+import type { CertificateRequest, RequestSubject } from "../../pki/index.ts";
 import { createFakeClock, silentLog, systemClock } from "../../base/index.ts";
 import type { Clock } from "../../base/index.ts";
 import { createAuthenticator } from "./authenticator.ts";
-import { createCertificateAuthority, openCertificateAuthority } from "./certificates.ts";
-import { subjectOf } from "./peer.ts";
 import { createHttpServer } from "./server.ts";
-import { clusterOf } from "./signed-requests.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;

@@ -7,8 +7,8 @@ import { createFakeClock, silentLog, systemClock } from "../../base/index.ts";
 import { createHttp2Transport } from "../../client/index.ts";
 import type { Http2TransportOptions, Transport } from "../../client/index.ts";
 import { createAuthenticator } from "./authenticator.ts";
-import { createCertificateAuthority } from "./certificates.ts";
-import type { CertificateAuthority, KeyPair } from "./certificates.ts";
+import { createCertificateAuthority } from "../../pki/index.ts";
+import type { CertificateAuthority, KeyPair } from "../../pki/index.ts";
 import { createHttpServer } from "./server.ts";
 
 let authority: CertificateAuthority;

@@ -2,7 +2,8 @@
  * Authorizes writes to CertificateSigningRequests beyond the right to write them: approving and signing need a right on
  * the signer, and requests for a client certificate of system:masters are rejected.
  */
-import { CLIENT_SIGNER, parseCertificateRequest } from "../../api/index.ts";
+import { CLIENT_SIGNER } from "../../api/index.ts";
+import { parseCertificateRequest } from "../../pki/index.ts";
 import type { CertificateSigningRequest } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from "vitest";
 import { CertificateSigningRequest, Cluster, Secret } from "../../api/index.ts";
 import { createFakeClock } from "../../base/index.ts";
 import { renderKubeconfig } from "../../client/index.ts";
-import { createCertificateAuthority } from "../../apiserver/index.ts";
+import { createCertificateAuthority } from "../../pki/index.ts";
 import { createFakeClient } from "../../testing/index.ts";
 import { certificateLifetime, tokenLifetime } from "./certificate-facts.ts";
 import { certificatesCheck } from "./checks/certificates.ts";

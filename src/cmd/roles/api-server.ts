@@ -14,7 +14,8 @@ import {
 } from "../../api/index.ts";
 import type { ConnectHandler } from "../../api/index.ts";
 import { createApiServer } from "../../apiserver/index.ts";
-import type { ApiServer, ApiServerOptions, CertificateAuthority } from "../../apiserver/index.ts";
+import type { ApiServer, ApiServerOptions } from "../../apiserver/index.ts";
+import type { CertificateAuthority } from "../../pki/index.ts";
 import { formatTime } from "../../base/index.ts";
 import type { Clock, Log, Random } from "../../base/index.ts";
 import { createClient } from "../../client/index.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { ResourceInterpreterWebhookConfiguration } from "../../api/index.ts";
-import { createCertificateAuthority } from "../../apiserver/http/index.ts";
-import type { CertificateAuthority } from "../../apiserver/http/index.ts";
+import { createCertificateAuthority } from "../../pki/index.ts";
+import type { CertificateAuthority } from "../../pki/index.ts";
 import {
   createFakeClock,
   createLog,

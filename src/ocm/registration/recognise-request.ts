@@ -4,15 +4,10 @@
  * Approvers can approve any request manually; this covers automatic approval, so a request that is not exactly right is
  * not recognised: an agent must not get a certificate for another cluster or with an additional group.
  */
-import {
-  CertificateRequestError,
-  CLIENT_SIGNER,
-  CLUSTER_NAME_LABEL,
-  CLUSTER_USER_PREFIX,
-  MANAGED_CLUSTERS_GROUP,
-  parseCertificateRequest,
-} from "../../api/index.ts";
-import type { CertificateRequest, CertificateSigningRequest } from "../../api/index.ts";
+import { CLIENT_SIGNER, CLUSTER_NAME_LABEL, CLUSTER_USER_PREFIX, MANAGED_CLUSTERS_GROUP } from "../../api/index.ts";
+import { CertificateRequestError, parseCertificateRequest } from "../../pki/index.ts";
+import type { CertificateSigningRequest } from "../../api/index.ts";
+import type { CertificateRequest } from "../../pki/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
 export interface AgentRequest {

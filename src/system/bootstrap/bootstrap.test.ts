@@ -10,10 +10,12 @@ import {
   bootstrapRbac,
   builtInAdmissions,
   kubernetesKinds,
-  writeCertificateRequest,
 } from "../../api/index.ts";
-import type { KubernetesObject, RequestSubject } from "../../api/index.ts";
-import { createApiServer, createAuthenticator, createCertificateAuthority } from "../../apiserver/index.ts";
+import { writeCertificateRequest } from "../../pki/index.ts";
+import type { KubernetesObject } from "../../api/index.ts";
+import type { RequestSubject } from "../../pki/index.ts";
+import { createApiServer, createAuthenticator } from "../../apiserver/index.ts";
+import { createCertificateAuthority } from "../../pki/index.ts";
 import type { ApiServer } from "../../apiserver/index.ts";
 import { createFakeClock, createSeededRandom, silentLog } from "../../base/index.ts";
 import type { DeepReadonly, FakeClock } from "../../base/index.ts";

@@ -4,12 +4,8 @@
  * Reads: pending CertificateSigningRequests; the requester's permissions, by a SubjectAccessReview.
  * Writes: the condition `Approved`; never denies a request.
  */
-import {
-  CertificateSigningRequest,
-  SubjectAccessReview,
-  parseCertificateRequest,
-  requestState,
-} from "../../api/index.ts";
+import { CertificateSigningRequest, SubjectAccessReview, requestState } from "../../api/index.ts";
+import { parseCertificateRequest } from "../../pki/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { isConflict, isNotFound } from "../../machinery/index.ts";

@@ -2,14 +2,8 @@
  * Whether a certificate request is to be signed, and for how long; or the error in it, which an approval cannot
  * override.
  */
-import {
-  CLIENT_SIGNER,
-  KUBELET_CLIENT_SIGNER,
-  parseCertificateRequest,
-  requestState,
-  type CertificateRequest,
-  type CertificateSigningRequest,
-} from "../../api/index.ts";
+import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER, requestState, type CertificateSigningRequest } from "../../api/index.ts";
+import { parseCertificateRequest, type CertificateRequest } from "../../pki/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 import { kubeletClientProblem } from "./recognized-requests.ts";
 

@@ -1,13 +1,10 @@
 /** Signing, approval and cleanup of certificate requests, without a server. */
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import {
-  CLIENT_SIGNER,
-  KUBELET_CLIENT_SIGNER,
-  parseCertificateRequest,
-  writeCertificateRequest,
-} from "../../api/index.ts";
-import type { CertificateSigningRequest, RequestSubject } from "../../api/index.ts";
+import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER } from "../../api/index.ts";
+import { parseCertificateRequest, writeCertificateRequest } from "../../pki/index.ts";
+import type { CertificateSigningRequest } from "../../api/index.ts";
+import type { RequestSubject } from "../../pki/index.ts";
 import { expiryOf } from "./plan-cleanup.ts";
 import { planSigning } from "./plan-signing.ts";
 import { approvalsFor } from "./recognized-requests.ts";

@@ -1,12 +1,8 @@
 /**
  * Certificate requests of programs that RBAC can approve automatically: kubelets, and agents of Karmada's pull mode.
  */
-import {
-  CLIENT_SIGNER,
-  KUBELET_CLIENT_SIGNER,
-  type CertificateRequest,
-  type CertificateSigningRequest,
-} from "../../api/index.ts";
+import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER, type CertificateSigningRequest } from "../../api/index.ts";
+import { type CertificateRequest } from "../../pki/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
 
 interface Recognizer {

@@ -5,7 +5,7 @@
  * Writes: `status.certificate`, or the condition `Failed` when an approval cannot help.
  */
 import { CertificateSigningRequest } from "../../api/index.ts";
-import type { CertificateRequest } from "../../api/index.ts";
+import type { CertificateRequest } from "../../pki/index.ts";
 import { formatTime } from "../../base/index.ts";
 import type { ObjectKey } from "../../client/index.ts";
 import { isConflict, isNotFound } from "../../machinery/index.ts";

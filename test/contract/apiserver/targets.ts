@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe } from "vitest";
-import { ensureCertificates } from "../../../src/apiserver/index.ts";
+import { ensureCertificates } from "../../../src/pki/index.ts";
 import { silentLog, systemClock } from "../../../src/base/index.ts";
 import { connectionOf, loadKubeconfig } from "../../../src/client/index.ts";
 import { realBinaries, startKube } from "../../../tools/bench/kube.ts";

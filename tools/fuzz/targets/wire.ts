@@ -1,19 +1,19 @@
 /** Input before the body: tokens, certificates, WebSocket frames, query options, times; and the lines of a watch. */
 import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { Duplex } from "node:stream";
-import { DerError, derItems, readDer } from "../../../src/api/certificates/der-reader.ts";
-import { der } from "../../../src/api/certificates/der-writer.ts";
+import { DerError, derItems, readDer } from "../../../src/pki/der-reader.ts";
+import { der } from "../../../src/pki/der-writer.ts";
 import {
   CertificateRequestError,
   parseCertificateRequest,
+  subjectOf,
   writeCertificateRequest,
   writePem,
-} from "../../../src/api/index.ts";
+} from "../../../src/pki/index.ts";
 import { readClaims } from "../../../src/apiserver/access/account-claims.ts";
 import { decodeToken, hasGoodSignature } from "../../../src/apiserver/access/jwt.ts";
 import { createSigningKey, openSigningKey, type SigningKey } from "../../../src/apiserver/access/signing-key.ts";
-import { subjectOf } from "../../../src/apiserver/http/peer.ts";
-import { writeCertificate, type DistinguishedName } from "../../../src/apiserver/http/x509.ts";
+import { writeCertificate, type DistinguishedName } from "../../../src/pki/x509.ts";
 import {
   asksForWatch,
   integerOf,

@@ -8,12 +8,12 @@
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { FlotillaError } from "../../base/index.ts";
-import type { Clock, Log } from "../../base/index.ts";
-import { coversHosts, createCertificateAuthority, isUsable, openCertificateAuthority } from "./certificates.ts";
-import type { CertificateAuthority, KeyPair } from "./certificates.ts";
-import { subjectOf } from "./peer.ts";
-import type { ClientSubject } from "./peer.ts";
+import { FlotillaError } from "../base/index.ts";
+import type { Clock, Log } from "../base/index.ts";
+import { coversHosts, createCertificateAuthority, isUsable, openCertificateAuthority } from "./authority.ts";
+import type { CertificateAuthority, KeyPair } from "./authority.ts";
+import { subjectOf } from "./certificate-subject.ts";
+import type { CertificateSubject } from "./certificate-subject.ts";
 
 export interface Certificates {
   authority: CertificateAuthority;
@@ -38,7 +38,7 @@ export async function ensureCertificates(options: {
   /** Host names and addresses of the server, in addition to the local ones. */
   hosts: readonly string[];
   /** `{ admin: { commonName: "admin", organizations: ["system:masters"] } }` creates `admin.pem`. */
-  clients: Readonly<Record<string, ClientSubject>>;
+  clients: Readonly<Record<string, CertificateSubject>>;
   clock: Clock;
   log: Log;
 }): Promise<Certificates> {
@@ -88,7 +88,7 @@ export async function ensureCertificates(options: {
   return { authority, serving, clients };
 }
 
-function isFor(certificate: string, subject: ClientSubject): boolean {
+function isFor(certificate: string, subject: CertificateSubject): boolean {
   const found = subjectOf(new X509Certificate(certificate));
   return found.commonName === subject.commonName && found.organizations.join("\n") === subject.organizations.join("\n");
 }

@@ -3,12 +3,12 @@ import { chmod, mkdtemp, readFile, readdir, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createFakeClock, createLog } from "../../base/index.ts";
-import type { FakeClock } from "../../base/index.ts";
+import { createFakeClock, createLog } from "../base/index.ts";
+import type { FakeClock } from "../base/index.ts";
 import { ensureCertificates } from "./certificate-files.ts";
 import type { Certificates } from "./certificate-files.ts";
-import { createCertificateAuthority } from "./certificates.ts";
-import { subjectOf } from "./peer.ts";
+import { createCertificateAuthority } from "./authority.ts";
+import { subjectOf } from "./certificate-subject.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

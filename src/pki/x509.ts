@@ -5,8 +5,10 @@
 import { X509Certificate, createHash, createPublicKey, randomBytes, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { isIPv4, isIPv6 } from "node:net";
-import { der, derItems, readDer, writePem, type DerValue } from "../../api/index.ts";
-import { required } from "../../base/index.ts";
+import { required } from "../base/index.ts";
+import { derItems, readDer, type DerValue } from "./der-reader.ts";
+import { der } from "./der-writer.ts";
+import { writePem } from "./pem.ts";
 
 /** In the order in which they are written. */
 export type DistinguishedName = readonly { attribute: keyof typeof ATTRIBUTES; value: string }[];

@@ -5,7 +5,7 @@
  */
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { isUtf8 } from "node:buffer";
-import { FlotillaError } from "../../base/index.ts";
+import { FlotillaError } from "../base/index.ts";
 import { DER, DerError, derItems, expectDer, identifierOf, readDer, wholeBits, type DerValue } from "./der-reader.ts";
 import { pemBlocks } from "./pem.ts";
 import { isSignedWith } from "./request-signature.ts";

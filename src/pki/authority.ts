@@ -6,8 +6,9 @@
 import { X509Certificate, createPrivateKey, generateKeyPairSync } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { isIP } from "node:net";
-import { writePem, type CertificateRequest } from "../../api/index.ts";
-import type { Clock } from "../../base/index.ts";
+import type { Clock } from "../base/index.ts";
+import type { CertificateRequest } from "./certificate-request.ts";
+import { writePem } from "./pem.ts";
 import { signRequest } from "./signed-requests.ts";
 import type { RequestTerms } from "./signed-requests.ts";
 import { writeCertificate } from "./x509.ts";

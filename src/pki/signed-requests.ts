@@ -5,8 +5,11 @@
  * another.
  */
 import { X509Certificate, createPrivateKey } from "node:crypto";
-import { der, derItems, identifierOf, readDer, writeSubject, type CertificateRequest } from "../../api/index.ts";
-import { FlotillaError, formatTime, required } from "../../base/index.ts";
+import { FlotillaError, formatTime, required } from "../base/index.ts";
+import type { CertificateRequest } from "./certificate-request.ts";
+import { derItems, identifierOf, readDer } from "./der-reader.ts";
+import { der } from "./der-writer.ts";
+import { writeSubject } from "./write-request.ts";
 import { EXTENSION, assembleCertificate, authorityKey, contentsOf, extension, subjectBytes } from "./x509.ts";
 
 export interface RequestTerms {
