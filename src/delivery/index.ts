@@ -6,5 +6,5 @@ export { APPLIED_DIGEST, isReleasedFrom, isSameDelivery, RELEASED_FROM } from ".
 export * from "./member-lanes.ts";
 export * from "./observer.ts";
 export { mayHaveArrived, obstacleOf, type Obstacle } from "./obstacles.ts";
-export { createRefusals, type Refusals } from "./refusals.ts";
+export { createRefusals } from "./refusals.ts";
 export { followWorks } from "./followed-works.ts";

@@ -10,7 +10,7 @@ import type { Informer, Informers, Lane } from "../runtime/index.ts";
 
 /** The lane specifies whether the object changed or is part of an initial list. */
 export type ObjectListener = (object: DeepReadonly<KubernetesObject> | undefined, lane?: Lane) => void;
-export interface ObjectPlace {
+interface ObjectPlace {
   cluster: string;
   namespace?: string;
   name: string;

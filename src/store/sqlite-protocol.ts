@@ -31,7 +31,6 @@ export type Query =
 /** Everything but commits is a query with one response. */
 export type ToWorker = WriteBatch | { type: "query"; id: number; query: Query };
 
-export type Verdict = typeof EXPECTATION_FAILED | typeof CHANGED | typeof UNCHANGED;
 /** The expectation failed. */
 export const EXPECTATION_FAILED = 0;
 export const CHANGED = 1;

@@ -7,7 +7,7 @@ import { createKruiseControllers } from "./kruise/index.ts";
 import { createWorkflowController } from "./argo/argo-controller.ts";
 import { indexByController } from "./ownership.ts";
 
-export { createKruiseAdmissions, type KruiseAdmissions } from "./kruise/index.ts";
+export { createKruiseAdmissions } from "./kruise/index.ts";
 export { containerHashes } from "./kruise/in-place/container-hashes.ts";
 export { createFeatureGates, parseFeatureGates, type FeatureGates } from "./kruise/feature-gates.ts";
 export type { WorkloadDependencies } from "./dependencies.ts";

@@ -45,7 +45,7 @@ export interface LogicalCluster {
   readonly removed: AbortSignal;
 }
 
-export interface ClusterChange {
+interface ClusterChange {
   /**
    * `removed`: the cluster accepts no more requests. `gone`: its objects are deleted as well; another cluster of the
    * same name may already exist.
@@ -74,7 +74,7 @@ interface MutableCluster extends LogicalCluster {
   readonly abort: AbortController;
 }
 
-export class ClusterError extends FlotillaError {
+class ClusterError extends FlotillaError {
   constructor(message: string) {
     super("Cluster", message);
   }

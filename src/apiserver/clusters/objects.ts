@@ -26,7 +26,7 @@ export interface Found {
   expect: number | "absent";
 }
 
-export interface Page {
+interface Page {
   after?: string;
   limit?: number;
 }
