@@ -1,5 +1,5 @@
 /**
- * `npm run check`: types, lint, format, layers and the tidy rules. Runs them all and exits 1 when one of them found something.
+ * `npm run check`: types, lint, format, unused code, layers and the tidy rules. Runs them all and exits 1 when one of them found something.
  */
 import { spawnSync } from "node:child_process";
 import { checkLayers } from "./check/layers.ts";
@@ -11,6 +11,7 @@ const steps: { name: string; run(): string[] }[] = [
   { name: "types", run: () => command("node_modules/typescript/bin/tsc", ["-p", "."]) },
   { name: "lint", run: () => command("node_modules/oxlint/bin/oxlint", ["--quiet"]) },
   { name: "format", run: () => command("node_modules/oxfmt/bin/oxfmt", ["--list-different", "."]) },
+  { name: "unused", run: () => command("node_modules/knip/bin/knip.js", ["--no-progress"]) },
   { name: "layers", run: () => checkLayers(sources) },
   { name: "tidy", run: () => checkTidy(sources) },
 ];

@@ -2,11 +2,11 @@
  * The interpreter webhook protocol: the request and the response are both a ResourceInterpreterContext. This file
  * handles the envelope; `workload.ts` implements the interpretation of the kind.
  */
-export const API_VERSION = "config.karmada.io/v1alpha1";
-export const KIND = "ResourceInterpreterContext";
+const API_VERSION = "config.karmada.io/v1alpha1";
+const KIND = "ResourceInterpreterContext";
 
 /** The status that a member reports for its copy. */
-export interface StatusItem<Status> {
+interface StatusItem<Status> {
   clusterName: string;
   status?: Status;
   applied?: boolean;
@@ -31,7 +31,7 @@ export interface Question<T, Status> {
 }
 
 /** One operation of a JSON patch (RFC 6902). `add` also replaces an existing value. */
-export interface PatchOperation {
+interface PatchOperation {
   op: "add" | "remove" | "replace";
   path: string;
   value?: unknown;

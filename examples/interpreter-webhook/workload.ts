@@ -10,13 +10,13 @@ interface Container {
   envFrom?: { configMapRef?: { name: string }; secretRef?: { name: string } }[];
 }
 
-export interface Workload {
+interface Workload {
   metadata: { name: string; namespace?: string };
   spec?: { replicas?: number; paused?: boolean; template?: { spec?: { containers?: Container[] } } };
   status?: WorkloadStatus;
 }
 
-export interface WorkloadStatus {
+interface WorkloadStatus {
   readyReplicas?: number;
 }
 

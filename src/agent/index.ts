@@ -4,7 +4,6 @@ export {
   createSecretStore,
   ensureAgentNamespace,
   filesOf,
-  HUB_KUBECONFIG_SECRET,
   type CredentialStore,
 } from "./credentials/credential-store.ts";
 export { kubeconfigOf, latestOf, type HubAddress, type HubCredentials } from "./credentials/hub-credentials.ts";
@@ -17,7 +16,6 @@ export {
 } from "./credentials/keep-credentials.ts";
 export { requestCertificate } from "./credentials/request-certificate.ts";
 export { readClusterInfo } from "./discovery.ts";
-export type { ClusterDescription } from "./ensure-cluster.ts";
 export { karmadaAccess } from "./karmada-access.ts";
 export {
   introduce,
@@ -26,4 +24,4 @@ export {
 } from "./managed-cluster/introduce.ts";
 export type { AgentMembers } from "./members.ts";
 export { createRealMember } from "./real-member.ts";
-export { runAgent, type RunAgentOptions } from "./run-agent.ts";
+export { runAgent } from "./run-agent.ts";

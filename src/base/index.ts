@@ -8,5 +8,4 @@ export * from "./metrics.ts";
 export * from "./module-url.ts";
 export * from "./process-metrics.ts";
 export * from "./random.ts";
-export { redactText } from "./redact.ts";
 export * from "./text.ts";

@@ -142,7 +142,7 @@ export interface Snapshots {
   save(data: string, file: string): Promise<SnapshotSummary>;
   restore(data: string, file: string): Promise<SnapshotSummary>;
 }
-export interface SnapshotSummary {
+interface SnapshotSummary {
   revision: number;
   objects: number;
   files: number;

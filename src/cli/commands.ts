@@ -3,7 +3,7 @@ import type { Command } from "./command.ts";
 
 /** The overview lists the commands in these groups, in this order. */
 export const SECTIONS = ["Getting started", "Looking", "Changing", "Membership", "Operating"] as const;
-export type Section = (typeof SECTIONS)[number];
+type Section = (typeof SECTIONS)[number];
 
 export interface CommandEntry {
   name: string;

@@ -51,13 +51,13 @@ export interface FleetOptions extends HubProcessOptions, ControllerOptions {
   pull?: readonly string[] | "all";
 }
 
-export interface ApiServerRoleOptions extends HubProcessOptions {
+interface ApiServerRoleOptions extends HubProcessOptions {
   /** Whether ClusterTaintPolicies may set NoExecute. */
   allowNoExecuteTaintPolicy: boolean;
 }
 
 /** A running API server without controllers. */
-export interface RunningApiServer {
+interface RunningApiServer {
   url: string;
   data: string;
   /** Of an administrator, and of the controllers. */
@@ -78,7 +78,7 @@ export interface ControllersRoleOptions extends ControllerOptions {
 }
 
 /** Controllers that are connected to a hub. */
-export interface RunningControllers {
+interface RunningControllers {
   server: string;
   /** Resolves when this process leads, or with the name of the leader when another does. */
   standing: Promise<"leading" | { standby: string }>;
@@ -100,7 +100,7 @@ export interface Roles {
   ): Promise<RunningControllers>;
 }
 
-export interface FleetFailoverOptions {
+interface FleetFailoverOptions {
   /** Evictions per second from tainted members. */
   evictionsPerSecond: number;
   /** How long a copy under eviction waits for its replacement. */

@@ -78,12 +78,12 @@ export interface WriteOptions {
   signal?: AbortSignal;
 }
 
-export interface PatchOptions extends WriteOptions {
+interface PatchOptions extends WriteOptions {
   type: Exclude<PatchType, "apply">;
   subresource?: "status" | "resize" | "approval";
 }
 
-export interface ApplyOptions extends WriteOptions {
+interface ApplyOptions extends WriteOptions {
   /** Takes fields over from other managers instead of failing with a conflict. */
   force?: boolean;
   subresource?: "status";

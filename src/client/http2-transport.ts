@@ -32,7 +32,7 @@ import { createWatchDecoder } from "./watch-decoder.ts";
  * The clusters that the server serves: exactly one, for a real cluster, or many logical ones, of which `root` is at the
  * server's root and every other under `/clusters/<name>`.
  */
-export type ClusterMapping = { only: string } | { root: string };
+type ClusterMapping = { only: string } | { root: string };
 
 export interface Http2TransportOptions extends TlsOptions {
   /** May have a path, which is prepended to every request's path. */

@@ -25,7 +25,7 @@ export interface AddressPlan {
 
 type Interfaces = Readonly<Record<string, readonly Pick<NetworkInterfaceInfo, "address" | "internal">[] | undefined>>;
 
-export const LOOPBACK = "127.0.0.1";
+const LOOPBACK = "127.0.0.1";
 const EVERY_ADDRESS: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 const HOST_NAME = /^[a-zA-Z0-9*]([a-zA-Z0-9.*-]{0,251}[a-zA-Z0-9])?$/;
 

@@ -36,7 +36,7 @@ const LONG_HISTORY = 10_000;
 const storePath = (data: string): string => join(data, "flotilla.db");
 
 /** What every hub is created with in this process. */
-export interface HubSurroundings extends WatchedStore {
+interface HubSurroundings extends WatchedStore {
   clock: Clock;
   random: Random;
   log: Log;
@@ -48,7 +48,7 @@ export interface HubSurroundings extends WatchedStore {
   onFailure(error: Error): void;
 }
 
-export interface Serving {
+interface Serving {
   url: string;
   endpointOf(cluster: string): string;
   /** Writes the kubeconfigs of these clusters to the data directory; returns the files by cluster. */

@@ -11,7 +11,7 @@ import { createSettledObjects, type SettledObjects } from "./settled-objects.ts"
 
 /** The lane specifies whether the object changed or is part of an initial list. */
 export type ObjectListener = (object: DeepReadonly<KubernetesObject> | undefined, lane?: Lane) => void;
-export interface ObjectPlace {
+interface ObjectPlace {
   cluster: string;
   namespace?: string;
   name: string;

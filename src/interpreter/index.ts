@@ -1,7 +1,7 @@
-export { createConfiguredInterpreter, type ConfiguredInterpreter } from "./configured.ts";
+export { createConfiguredInterpreter } from "./configured.ts";
 export { findConflicts, interpreterAdmissions } from "./customization/admissions.ts";
-export { checkCustomization, type CustomizationFindings } from "./customization/check.ts";
-export { createCustomizationLevel, type CustomizationLevel } from "./customization/level.ts";
+export { checkCustomization } from "./customization/check.ts";
+export { createCustomizationLevel } from "./customization/level.ts";
 export { convertShorthand } from "./customization/shorthand.ts";
 export { DivideError } from "./divide/divide-error.ts";
 export { heldRollout, openRollout, type HeldRollout } from "./divide/held-rollout.ts";

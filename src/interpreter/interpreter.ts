@@ -16,7 +16,7 @@ import { summingNewest } from "./thirdparty/apps.kruise.io/newest-items.ts";
 import { thirdPartyKinds } from "./thirdparty/index.ts";
 
 export type AnyObject = DeepReadonly<KubernetesObject>;
-export type Health = NonNullable<StatusItem["health"]>;
+type Health = NonNullable<StatusItem["health"]>;
 
 /**
  * Rules run in this process or over the network, so every call is asynchronous. A rule that fails throws

@@ -28,8 +28,6 @@ export interface Component extends Replicas {
 export interface Share {
   cluster: string;
   replicas: number;
-  /** Replicas before this division. */
-  previous?: number;
   /** Whether the placement gives every member all replicas; if unknown, equal numbers imply it. */
   isWhole?: boolean;
   /** The status last reported by the member. */

@@ -61,7 +61,7 @@ export function reflectCounters(
 }
 
 /** Throws when the annotation is missing or not an integer. */
-export function templateGenerationOf({ kind, metadata }: DeepReadonly<KubernetesObject>): number {
+function templateGenerationOf({ kind, metadata }: DeepReadonly<KubernetesObject>): number {
   const text = metadata.annotations?.[TEMPLATE_GENERATION] ?? "";
   if (/^[+-]?\d{1,16}$/.test(text)) return Number(text);
   throw new InterpretError(

@@ -4,7 +4,6 @@
  */
 import type { KubernetesObject } from "../api/index.ts";
 import type { DeepReadonly } from "../base/index.ts";
-import { InterpretError } from "./interpret-error.ts";
 import type { Dependency, Replicas } from "./kind-interpreter.ts";
 import { podDependencies, type PodWithReferences, type ReferringContainer } from "./pod-dependencies.ts";
 import { podRequirements, type ContainerResources, type PodTemplate } from "./pod-requirements.ts";
@@ -52,13 +51,6 @@ export function reviseExisting<T extends DeepReadonly<KubernetesObject> & { read
 ): T {
   const current = object.spec && (object.spec as Readonly<Record<string, unknown>>)[field];
   return current === undefined || current === null ? object : withSpecField(object, field, value);
-}
-
-/** Kinds without defaulting cannot be divided before their replicas are set. */
-export function requireReplicas({ kind, metadata, spec }: DeepReadonly<Workload>): number {
-  const replicas = spec?.replicas;
-  if (typeof replicas === "number") return replicas;
-  throw new InterpretError(`counting the replicas of ${kind} ${metadata.name}: spec.replicas is not a number`);
 }
 
 /** Whether the controller has observed the newest spec: before that, the rest of the status does not describe it. */

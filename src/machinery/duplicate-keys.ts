@@ -10,7 +10,7 @@ import { formatPath, type PathStep } from "./field-path.ts";
 import { badRequest } from "./status.ts";
 
 /** Kubernetes' limit is 10 000; no meaningful object is a tenth of this deep. */
-export const MAX_JSON_DEPTH = 1000;
+const MAX_JSON_DEPTH = 1000;
 /** Go's decoder stops collecting field errors of a body at this number. */
 export const MAX_STRICT_PROBLEMS = 100;
 

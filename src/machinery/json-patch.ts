@@ -9,12 +9,12 @@ import { equalJson, isObject, setOwn, type Json, type JsonObject } from "../base
 import { jsonTypeName, patchRejected } from "./patch-errors.ts";
 import { badRequest, tooLarge } from "./status.ts";
 
-export const MAX_JSON_PATCH_OPERATIONS = 10_000;
+const MAX_JSON_PATCH_OPERATIONS = 10_000;
 /**
  * The total size that `copy` operations may add, measured as JSON. Without a limit, 30 operations turn a kilobyte into
  * a gigabyte.
  */
-export const MAX_JSON_PATCH_COPY_BYTES = 3 * 1024 * 1024;
+const MAX_JSON_PATCH_COPY_BYTES = 3 * 1024 * 1024;
 
 export function applyJsonPatch(document: Json, operations: Json): Json {
   if (operations === null) return document;

@@ -10,7 +10,7 @@ import { quoteText } from "./format-value.ts";
 import { labelKeyProblems, labelValueProblems } from "./names.ts";
 import { badRequest } from "./status.ts";
 
-export type LabelOperator = "=" | "!=" | "in" | "notin" | "exists" | "!exists" | ">" | "<";
+type LabelOperator = "=" | "!=" | "in" | "notin" | "exists" | "!exists" | ">" | "<";
 
 export interface LabelRequirement {
   readonly key: string;

@@ -135,8 +135,3 @@ export function annotationsAreTooLong(annotations: Readonly<Record<string, strin
   for (const key in annotations) total += Buffer.byteLength(key) + Buffer.byteLength(annotations[key] ?? "");
   return total > MAX_ANNOTATIONS_BYTES;
 }
-
-export const dnsLabelProblem = (name: string): string | undefined => dnsLabelProblems(name)[0];
-export const labelKeyProblem = (key: string): string | undefined => labelKeyProblems(key)[0];
-export const labelValueProblem = (value: string): string | undefined => labelValueProblems(value)[0];
-export const annotationKeyProblem = (key: string): string | undefined => annotationKeyProblems(key)[0];

@@ -13,7 +13,7 @@ import { AdmitWalk, admitNode, admitNodeOf, SchemaNode } from "./structural-admi
 import { ValidationNode, nodeOf, valueErrors } from "./structural-validate.ts";
 import { ValidationWalk } from "./structural-walk.ts";
 
-export interface AdmitOptions {
+interface AdmitOptions {
   /** Paths of removed fields (`spec.list[0].y`) are added in the order in which they appear. */
   unknownFields?: string[];
   /** Of these, the metadata fields of embedded objects; without it they are included with the others. */

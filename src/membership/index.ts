@@ -5,7 +5,6 @@ export * from "./member.ts";
 export { createPulledMembers } from "./pulled-members.ts";
 export { createClusterProxy } from "./proxy.ts";
 export { createRemoteMembers, type ConnectMember } from "./remote-members.ts";
-export { planAllocatableModelings } from "./modeling.ts";
 export { clusterProxyAdministrators } from "./proxy-access.ts";
 
 // Reporting and serving a member, for agents.

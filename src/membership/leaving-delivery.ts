@@ -80,7 +80,7 @@ const BLIND: Subscription = {
 };
 
 /** No answer, or rejected credentials. */
-export function isUnreachable(error: unknown): boolean {
+function isUnreachable(error: unknown): boolean {
   return (
     error instanceof UnreachableError ||
     error instanceof CredentialsError ||

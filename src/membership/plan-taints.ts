@@ -38,7 +38,7 @@ export interface TaintRule<Affinity = unknown> {
   taints: readonly { readonly key: string; readonly value?: string | undefined; readonly effect: string }[];
 }
 
-export interface MatchCondition {
+interface MatchCondition {
   readonly conditionType: string;
   readonly operator: string;
   readonly statusValues: readonly string[];

@@ -20,7 +20,7 @@ export interface ProberOptions {
   log: Log;
 }
 
-export interface ProbeResult {
+interface ProbeResult {
   probe: Probe;
   /** The last collected facts; a member that stops answering keeps them. */
   facts?: Facts;

@@ -62,7 +62,7 @@ export interface MonitoringOptions {
 }
 
 /** The components to observe, available once everything is wired. */
-export interface Monitored {
+interface Monitored {
   templates: Pick<Templates, "source">;
   managers(): readonly Pick<Manager, "metrics">[];
   lanes(): readonly LaneFigures[];

@@ -1,10 +1,4 @@
-export {
-  createMonitoring,
-  monitoringMetrics,
-  type Monitored,
-  type Monitoring,
-  type MonitoringOptions,
-} from "./create-monitoring.ts";
+export { createMonitoring, monitoringMetrics, type Monitoring } from "./create-monitoring.ts";
 export { createDeliveryMeter, deliveryMetrics } from "./delivery-meter.ts";
 export { createExecutionMeter, executionMetrics } from "./pipeline-meter.ts";
 export { buildMetrics, laneMetrics, writeBuild, writeLanes } from "./state-gauges.ts";

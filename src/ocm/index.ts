@@ -1,13 +1,5 @@
 export * from "./create-ocm.ts";
-export {
-  createWork,
-  dryRunOver,
-  type DryRunAs,
-  type MemberFor,
-  type WorkMember,
-  type WorkOrigin,
-  type WorkPart,
-} from "./work/index.ts";
+export { createWork, dryRunOver, type MemberFor, type WorkMember, type WorkOrigin } from "./work/index.ts";
 
 export { createManagedNamespaceController } from "./namespaces/namespaces-controller.ts";
 

@@ -22,7 +22,7 @@ export interface Certificates {
   clients: Record<string, KeyPair>;
 }
 
-export class CertificateError extends FlotillaError {
+class CertificateError extends FlotillaError {
   constructor(message: string, options?: ErrorOptions) {
     super("Certificate", message, options);
   }

@@ -1,7 +1,7 @@
 export { matchesAffinity } from "./cluster-affinity.ts";
-export { createExecution, type Execution, type ExecutionDependencies } from "./create-execution.ts";
+export { createExecution } from "./create-execution.ts";
 export * from "./create-propagation.ts";
-export type { ExecutionMeter, IncomingEvent, PipelineMeter, ScheduleType } from "./meter.ts";
+export type { ExecutionMeter, PipelineMeter } from "./meter.ts";
 export * from "./pipeline.ts";
 
 // The planners and their inputs, for `explain`. They write nothing.
@@ -29,22 +29,15 @@ export { planPrerequisites } from "./match/prerequisites.ts";
 export { sizeOf } from "./match/size-of.ts";
 export { planNamespaceWorks } from "./namespaces/plan-namespace-works.ts";
 export { OverrideError } from "./override/override-error.ts";
-export { planOverrides } from "./override/plan-overrides.ts";
 export { createRenderer } from "./override/renderer.ts";
-export type { PlanningViews, Rendered, Template } from "./planning-views.ts";
+export type { PlanningViews, Template } from "./planning-views.ts";
 export { implicitPriority } from "./resource-selector.ts";
-export type { CycleMeter, CycleStep } from "./schedule/cycle-meter.ts";
 export { createFleet } from "./schedule/fleet.ts";
 export { isToBeScheduled, planPatch } from "./schedule/plan-patch.ts";
 export { planSchedule, type SchedulePlan } from "./schedule/plan-schedule.ts";
 export { planScheduled } from "./schedule/plan-scheduled.ts";
 export type { ScheduleOptions } from "./schedule/schedule-cycle.ts";
-export {
-  createWorkloadGroups,
-  followBindings,
-  type Neighbours,
-  type WorkloadGroups,
-} from "./schedule/workload-groups.ts";
+export { createWorkloadGroups } from "./schedule/workload-groups.ts";
 export { summariseDecision, type DecisionSummary } from "./schedule/summarise-decision.ts";
-export { isTemplate, type TemplateRef, type Templates } from "./templates.ts";
+export { isTemplate, type Templates } from "./templates.ts";
 export { indexWorks, worksOfBinding } from "./works.ts";

@@ -7,7 +7,7 @@
 import type { CycleMeter } from "./schedule/cycle-meter.ts";
 
 /** Why bindings were enqueued for scheduling; Karmada's label values. */
-export type IncomingEvent = "BindingAdd" | "BindingUpdate" | "ClusterChanged" | "ScheduleAttemptFailure";
+type IncomingEvent = "BindingAdd" | "BindingUpdate" | "ClusterChanged" | "ScheduleAttemptFailure";
 /** What is decided again: the clusters of a binding, or only their replicas. Karmada's label values. */
 export type ScheduleType = "ReconcileSchedule" | "ScaleSchedule";
 

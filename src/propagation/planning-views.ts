@@ -26,4 +26,4 @@ export interface PlanningViews extends PrerequisiteListers {
   templates: Pick<Templates, "get">;
 }
 
-export type { Rendered, Template };
+export type { Template };

@@ -28,12 +28,12 @@ export interface TemplateKey {
   name: string;
 }
 
-export interface KindRef {
+interface KindRef {
   apiVersion: string;
   kind: string;
 }
 
-export interface TemplateRef extends KindRef {
+interface TemplateRef extends KindRef {
   namespace?: string;
   name: string;
 }

@@ -29,7 +29,7 @@ export function isUnmanagedOn(value: string | undefined, cluster: string): boole
 type Notes = ReadonlyMap<string, string>;
 const NONE: Notes = new Map();
 
-export const requirerId = ({ namespace = "", name }: { readonly namespace?: string; readonly name: string }): string =>
+const requirerId = ({ namespace = "", name }: { readonly namespace?: string; readonly name: string }): string =>
   `${namespace}/${name}`;
 
 function notesOf({ metadata }: Binding): Notes {

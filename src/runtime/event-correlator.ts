@@ -16,14 +16,14 @@ const BURST = 25;
 const REFILL_MS = 300_000;
 const MAX_REMEMBERED = 4096;
 
-export interface Remembered {
+interface Remembered {
   name: string;
   count: number;
   firstMs: number;
 }
 
 /** `repeat` means that the event with that name gets the new count; otherwise a new one is created. */
-export type Verdict = { write: false } | { write: true; event: RecordedEvent; key: string; repeat?: Remembered };
+type Verdict = { write: false } | { write: true; event: RecordedEvent; key: string; repeat?: Remembered };
 
 interface TokenBucket {
   tokens: number;

@@ -1,25 +1,16 @@
 export * from "./runtime-controller.ts";
 export { controllerMetrics, writeControllerMetrics } from "./controller-metrics.ts";
 export type { ControllerMetrics } from "./controller-runner.ts";
-export { createStatusWriter, type StatusWriterOptions } from "./create-status-writer.ts";
+export { createStatusWriter } from "./create-status-writer.ts";
 export { defineController, defineKeyedController, idOfKey, keyOf, owned, watch } from "./define-controller.ts";
-export {
-  createEventRecorders,
-  type EventRecordersOptions,
-  type SharedEventRecorders,
-} from "./create-event-recorders.ts";
+export { createEventRecorders } from "./create-event-recorders.ts";
 export type * from "./events.ts";
-export { createInformers, type InformersOptions, type SharedInformers } from "./informers.ts";
-export {
-  createLeaderElection,
-  type LeaderElection,
-  type LeaderElectionOptions,
-  type LeaderElectionTimes,
-} from "./leader-election.ts";
-export { createManager, type Manager, type ManagerOptions } from "./manager.ts";
+export { createInformers, type SharedInformers } from "./informers.ts";
+export { createLeaderElection } from "./leader-election.ts";
+export { createManager, type Manager } from "./manager.ts";
 export { isLater } from "./resource-version.ts";
 export { unlessChanged } from "./optimistic.ts";
-export { createOwnedSet, OwnedSetError, type Changes, type OwnedSet, type OwnedSetOptions } from "./owned-set.ts";
+export { createOwnedSet, OwnedSetError, type OwnedSet } from "./owned-set.ts";
 export {
   yieldToOtherControllers as standAside,
   type YieldConditions as Elsewhere,

@@ -26,7 +26,7 @@ import { find, type Client, type ObjectKey } from "../client/index.ts";
 import { isAlreadyExists, isConflict, isNotFound } from "../machinery/index.ts";
 import type { EventRecorder } from "./events.ts";
 
-export interface LeaderElectionTimes {
+interface LeaderElectionTimes {
   /** How long other candidates wait after the last renewal they observed. */
   leaseDurationMs: number;
   /** How long a leader continues without a renewal. */

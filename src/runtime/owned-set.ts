@@ -42,7 +42,7 @@ export interface OwnedSetOptions<T extends KubernetesObject, O> {
   ownAnnotations?: readonly string[];
 }
 
-export interface Changes {
+interface Changes {
   created: number;
   updated: number;
   deleted: number;

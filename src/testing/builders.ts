@@ -10,7 +10,7 @@ import type {
 } from "../api/index.ts";
 
 /** `shop/web` → namespace and name; `web` → a name in `default`. */
-export function named(path: string): { namespace: string; name: string } {
+function named(path: string): { namespace: string; name: string } {
   const [first = "", second] = path.split("/");
   return second === undefined ? { namespace: "default", name: first } : { namespace: first, name: second };
 }

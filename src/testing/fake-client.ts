@@ -40,7 +40,7 @@ import {
 type Verb = "get" | "list" | "watch" | "create" | "update" | "updateStatus" | "patch" | "delete";
 
 /** A write that was applied. */
-export interface FakeWrite {
+interface FakeWrite {
   verb: Verb;
   kind: string;
   /** `hub/shop/web` */

@@ -1,5 +1,5 @@
-export { createFakeClient, type FakeClient, type FakeWrite } from "./fake-client.ts";
-export { reconcileUntilQuiet, type UntilQuietOptions } from "./reconcile-until-quiet.ts";
+export { createFakeClient, type FakeClient } from "./fake-client.ts";
+export { reconcileUntilQuiet } from "./reconcile-until-quiet.ts";
 export * from "./builders.ts";
-export { countWrites, type WriteCount, type WriteCounter } from "./count-writes.ts";
+export { countWrites, type WriteCounter } from "./count-writes.ts";
 export { runClock } from "./run-clock.ts";

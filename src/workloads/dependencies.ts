@@ -11,7 +11,7 @@ export interface ResourceUsage {
   podUsage(cluster: string, pod: DeepReadonly<Pod>): PodUsage | undefined;
 }
 
-export interface PodUsage {
+interface PodUsage {
   cpu: number;
   memory: number;
   containers: readonly { name: string; cpu: number; memory: number }[];

@@ -22,7 +22,7 @@ const CONTROLLER_INDEX = "controller";
 const ORPHAN_INDEX = "orphan";
 
 /** The kinds that workload controllers own. */
-export const OWNED_KINDS: readonly Kind[] = [ReplicaSet, ControllerRevision, Job, PersistentVolumeClaim, Pod];
+const OWNED_KINDS: readonly Kind[] = [ReplicaSet, ControllerRevision, Job, PersistentVolumeClaim, Pod];
 
 /** Call it once for the informers that the controllers share. */
 export function indexByController(informers: Informers): void {

@@ -33,7 +33,7 @@ export interface ControllerHarness {
   close(): Promise<void>;
 }
 
-export interface Thing extends KubernetesObject {
+interface Thing extends KubernetesObject {
   data?: Record<string, string>;
 }
 

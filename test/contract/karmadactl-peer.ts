@@ -9,13 +9,13 @@ import type { JsonObject } from "../../src/base/index.ts";
 /** The user of a hub's kubeconfig, which `karmadactl` uses. */
 const ADMINISTRATOR: UserInfo = { name: "flotilla-admin", groups: ["system:masters", "system:authenticated"] };
 
-export interface Sent {
+interface Sent {
   headers?: Readonly<Record<string, string>>;
   /** Bytes are sent unchanged, anything else as JSON. */
   body?: unknown;
 }
 
-export interface Received {
+interface Received {
   status: number;
   headers: ApiResponse["headers"];
   text: string;
@@ -23,7 +23,7 @@ export interface Received {
   readonly body: JsonObject;
 }
 
-export interface Stream {
+interface Stream {
   status: number;
   headers: ApiResponse["headers"];
   /** Resolves with all data received so far, once it matches. */
@@ -140,7 +140,7 @@ async function textOf(body: ApiResponse["body"]): Promise<string> {
 }
 
 /** The client end of a WebSocket with Kubernetes' channel protocol: the first byte of a message is its channel. */
-export class PeerSocket extends Duplex {
+class PeerSocket extends Duplex {
   readonly #messages: [number, string][] = [];
   #bytes = Buffer.alloc(0);
   #check = (): void => {};

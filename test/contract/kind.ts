@@ -50,7 +50,7 @@ export function reviewOf(
   };
 }
 
-export function admissionsOf(kind: Kind): AnyAdmission[] {
+function admissionsOf(kind: Kind): AnyAdmission[] {
   return builtInAdmissions.filter(
     (admission) => admission.for.group === kind.group && admission.for.kind === kind.kind,
   );

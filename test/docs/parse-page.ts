@@ -20,7 +20,7 @@ export type Step =
   | { type: "illustration"; line: number; text: string }
   | { type: "skipped"; line: number; reason: string };
 
-export const DEFAULT_FLEET: readonly string[] = ["--members", "3"];
+const DEFAULT_FLEET: readonly string[] = ["--members", "3"];
 
 interface Block {
   line: number;

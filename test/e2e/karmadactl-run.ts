@@ -24,7 +24,7 @@ export interface Answer {
   stderr: string;
 }
 
-export const wordsOf = ({ run }: Step): readonly string[] => (typeof run === "string" ? run.split(" ") : run);
+const wordsOf = ({ run }: Step): readonly string[] => (typeof run === "string" ? run.split(" ") : run);
 /** The title of a step in reports. */
 export const titleOf = (step: Step): string =>
   `${step.on ? `on ${step.on}: ` : ""}karmadactl ${wordsOf(step).join(" ")}`;

@@ -34,7 +34,7 @@ const NODES = [0, 1, 2];
 const HUB_ACCOUNTS = "system:serviceaccounts:karmada-cluster";
 
 /** A request of the hub, as the member logged it. */
-export interface AuditedRequest {
+interface AuditedRequest {
   verb: string;
   /** Including its query. */
   uri: string;

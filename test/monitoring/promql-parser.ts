@@ -1,7 +1,7 @@
 /** Parses the subset of PromQL that the rules and the dashboard use; anything else is an error. */
 export type Matcher = { label: string; op: "=" | "!=" | "=~" | "!~"; value: string };
-export type Aggregation = "sum" | "max" | "min" | "count" | "avg" | "topk";
-export type BinaryOp = "+" | "-" | "*" | "/" | ">" | "<" | ">=" | "<=" | "==" | "!=" | "and" | "or" | "unless";
+type Aggregation = "sum" | "max" | "min" | "count" | "avg" | "topk";
+type BinaryOp = "+" | "-" | "*" | "/" | ">" | "<" | ">=" | "<=" | "==" | "!=" | "and" | "or" | "unless";
 
 export type Expression =
   | { type: "number"; value: number }
@@ -10,8 +10,8 @@ export type Expression =
   | { type: "aggregate"; op: Aggregation; by: string[]; without?: true; parameter?: number; of: Expression }
   | { type: "binary"; op: BinaryOp; left: Expression; right: Expression; on?: string[]; ignoring?: string[] };
 
-export const FUNCTIONS = ["rate", "increase", "changes", "histogram_quantile"] as const;
-export type FunctionName = (typeof FUNCTIONS)[number];
+const FUNCTIONS = ["rate", "increase", "changes", "histogram_quantile"] as const;
+type FunctionName = (typeof FUNCTIONS)[number];
 const AGGREGATIONS: readonly string[] = ["sum", "max", "min", "count", "avg", "topk"];
 /** Lowest precedence first. */
 const PRECEDENCE: readonly (readonly string[])[] = [

@@ -1,5 +1,5 @@
 /** Parses pages in Prometheus' text format, strictly: input that Prometheus would reject is an error here. */
-export interface ScrapedFamily {
+interface ScrapedFamily {
   name: string;
   type: string;
   help: string;

@@ -9,7 +9,7 @@ import { parseYaml } from "../../src/machinery/index.ts";
 import { startTestFleet, type TestFleet, type TestFleetOptions } from "../../src/testing/fleet/index.ts";
 
 /** Long enough for pods to start and their status to reach the hub. */
-export const SETTLED_MS = 60_000;
+const SETTLED_MS = 60_000;
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
 
 export interface WalkThrough {

@@ -9,7 +9,7 @@ import { startTestFleet } from "../../src/testing/fleet/index.ts";
 import type { TestFleet } from "../../src/testing/fleet/index.ts";
 
 export const SETTLED_MS = 20_000;
-export const MEMBERS = ["member1", "member2", "member3"];
+const MEMBERS = ["member1", "member2", "member3"];
 
 export interface AdoptionFleet extends TestFleet {
   /** Creates objects in a cluster, as its users would. */

@@ -35,7 +35,7 @@ export interface Account {
   foreignCpu: number;
 }
 
-export interface Answers {
+interface Answers {
   throughput: {
     milliseconds: { scheduled: Times } & Record<string, Times>;
     wrongReplicas: number;

@@ -52,7 +52,7 @@ export const HOSTILE_TEXTS: readonly string[] = [
   "a".repeat(300),
 ];
 
-export const HOSTILE_NUMBERS: readonly number[] = [
+const HOSTILE_NUMBERS: readonly number[] = [
   0,
   -0,
   1,

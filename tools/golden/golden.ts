@@ -30,7 +30,7 @@ export interface CaseRunner {
   close?(): Promise<void>;
 }
 
-export interface Failure {
+interface Failure {
   name: string;
   difference: string;
 }

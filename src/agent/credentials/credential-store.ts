@@ -21,7 +21,7 @@ export interface CredentialStore {
   save(credentials: HubCredentials, signal: AbortSignal): Promise<void>;
 }
 
-export const HUB_KUBECONFIG_SECRET = "hub-kubeconfig-secret";
+const HUB_KUBECONFIG_SECRET = "hub-kubeconfig-secret";
 
 /** The files of such a Secret or directory, by name. */
 export function filesOf(credentials: HubCredentials): Readonly<Record<string, string>> {

@@ -24,7 +24,7 @@ export function managedClusterIdentity(cluster: string, agent: string): AgentIde
   };
 }
 
-export const KARMADA_AGENTS_GROUP = "system:karmada:agents";
+const KARMADA_AGENTS_GROUP = "system:karmada:agents";
 const KARMADA_AGENT_PREFIX = "system:karmada:agent:";
 
 /** The identity of Karmada's pull-mode agents. */

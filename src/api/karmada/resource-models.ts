@@ -12,7 +12,7 @@ type Models = readonly DeepReadonly<ResourceModel>[];
 type Range = DeepReadonly<ResourceModel["ranges"][number]>;
 
 /** The end of the last grade: the largest int64. */
-export const UNLIMITED = "9223372036854775807";
+const UNLIMITED = "9223372036854775807";
 
 const CPUS = ["0", "1", "2", "4", "8", "16", "32", "64", "128", UNLIMITED];
 const MEMORIES = ["0", "4Gi", "16Gi", "32Gi", "64Gi", "128Gi", "256Gi", "512Gi", "1Ti", UNLIMITED];

@@ -6,7 +6,7 @@
 import type { JsonObject } from "../../base/index.ts";
 import { changeObject, objectAt, renamed, withMap, without } from "./conversion.ts";
 
-export const PROGRESSIVE_CREATE_ANNOTATION = "daemonset.kruise.io/progressive-create-pod";
+const PROGRESSIVE_CREATE_ANNOTATION = "daemonset.kruise.io/progressive-create-pod";
 
 export function toStorage(object: JsonObject): JsonObject {
   const annotations = objectAt(objectAt(object, "metadata"), "annotations");

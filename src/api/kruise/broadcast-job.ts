@@ -21,8 +21,8 @@ const columns: Column[] = [
   AGE,
 ];
 
-export const toStorage = (object: JsonObject): JsonObject => ({ ...object, apiVersion: "apps.kruise.io/v1beta1" });
-export const fromStorage = (object: JsonObject): JsonObject => ({ ...object, apiVersion: "apps.kruise.io/v1alpha1" });
+const toStorage = (object: JsonObject): JsonObject => ({ ...object, apiVersion: "apps.kruise.io/v1beta1" });
+const fromStorage = (object: JsonObject): JsonObject => ({ ...object, apiVersion: "apps.kruise.io/v1alpha1" });
 
 export const BroadcastJob = kruiseKind<BroadcastJob>({
   kind: "BroadcastJob",

@@ -19,11 +19,8 @@ export const AUTO_UPDATE_ANNOTATION = "cluster.open-cluster-management.io/autoup
 
 /** On namespaces, certificate requests, leases and roles: their ManagedCluster. */
 export const CLUSTER_NAME_LABEL = "open-cluster-management.io/cluster-name";
-export const ADDON_NAME_LABEL = "open-cluster-management.io/addon-name";
-export const SPOKE_ONLY_LABEL = "open-cluster-management.io/spoke-only";
 export const AUTOMATICALLY_ACCEPTED_ANNOTATION = "open-cluster-management.io/automatically-accepted-on";
 export const CLEANUP_PRIORITY_ANNOTATION = "open-cluster-management.io/cleanup-priority";
-export const IMAGE_REGISTRIES_ANNOTATION = "open-cluster-management.io/image-registries";
 export const SKIP_CLOCK_CHECK_ANNOTATION = "registration.open-cluster-management.io/skip-clock-sync-check";
 /** The prefix of annotations that an agent may set on its own ManagedCluster. */
 export const AGENT_ANNOTATION_PREFIX = "agent.open-cluster-management.io";
@@ -64,8 +61,6 @@ export const PLACEMENT_NAME_LABEL = "work.open-cluster-management.io/placementna
  * never be applied.
  */
 export const MAX_MANIFEST_WORK_NAME = 253 - 64 - 1;
-export const CONFIG_SPEC_HASH_ANNOTATION = "open-cluster-management.io/config-spec-hash";
-export const OBJECT_HASH_ANNOTATION = "open-cluster-management.io/object-hash";
 
 /** The prefix of field managers for server-side apply, including those that a ManifestWork requests. */
 export const WORK_AGENT_MANAGER = "work-agent";

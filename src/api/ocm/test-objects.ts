@@ -16,10 +16,7 @@ interface Circumstances<T> {
 }
 
 /** A review for a user with the given permissions. */
-export function reviewBy<T extends KubernetesObject>(
-  object: T,
-  { old, rights, read }: Circumstances<T> = {},
-): Review<T> {
+function reviewBy<T extends KubernetesObject>(object: T, { old, rights, read }: Circumstances<T> = {}): Review<T> {
   const review = makeReview(object as DeepReadonly<T>, old as DeepReadonly<T> | undefined);
   return {
     ...review,

@@ -4,7 +4,7 @@ import { parseQuantity, type Quantity } from "../../machinery/index.ts";
 import type { DeviceRequest, DeviceSubRequest, ExactDeviceRequest, ResourceClaim } from "../facts/resource-v1.ts";
 import { ONE, type Amounts } from "./amounts.ts";
 
-export const DEVICE_CLAIM_COUNT = "count/resourceclaims.resource.k8s.io";
+const DEVICE_CLAIM_COUNT = "count/resourceclaims.resource.k8s.io";
 const CLASS_SUFFIX = ".deviceclass.resource.k8s.io/devices";
 /** The maximum number of devices in a claim, and the count for a request of all devices. */
 const MAX_DEVICES_PER_CLAIM = 32;

@@ -29,7 +29,7 @@ interface Held {
 
 const NOTHING: Held = { addresses: [], ports: [] };
 
-export class ClusterHoldings {
+class ClusterHoldings {
   readonly addresses = new NumberPool(SERVICE_ADDRESSES);
   readonly ports = new NumberPool(NODE_PORTS);
   readonly #byKey = new Map<string, Held>();

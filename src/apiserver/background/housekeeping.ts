@@ -16,7 +16,7 @@ import { clusterOfKey } from "../clusters/resources.ts";
 import { insertObject, rewriteObject } from "../write/write.ts";
 import type { WriteDependencies } from "../write/write.ts";
 
-export interface HousekeepingFound extends OwnPlace {
+interface HousekeepingFound extends OwnPlace {
   /** In the storage version. */
   object: JsonObject;
 }

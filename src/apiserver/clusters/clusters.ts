@@ -44,7 +44,7 @@ export interface LogicalCluster {
   readonly record: Guard;
 }
 
-export interface ClusterChange {
+interface ClusterChange {
   /**
    * `removed`: the cluster accepts no more requests. `gone`: its objects are deleted as well; another cluster of the
    * same name may already exist.
@@ -73,7 +73,7 @@ interface MutableCluster extends LogicalCluster {
   readonly abort: AbortController;
 }
 
-export class ClusterError extends FlotillaError {
+class ClusterError extends FlotillaError {
   constructor(message: string) {
     super("Cluster", message);
   }

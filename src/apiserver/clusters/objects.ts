@@ -27,7 +27,7 @@ export interface Found {
   guards?: readonly Guard[];
 }
 
-export interface Page {
+interface Page {
   after?: string;
   limit?: number;
 }

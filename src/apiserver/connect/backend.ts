@@ -53,7 +53,7 @@ export interface ContainerLog {
   follow(signal: AbortSignal): AsyncIterable<LogLine>;
 }
 
-export interface ExecOptions {
+interface ExecOptions {
   command: readonly string[];
   stdin: boolean;
   stdout: boolean;
@@ -82,7 +82,7 @@ export interface ProxyTarget {
   port: string;
 }
 
-export interface ProxyRequest {
+interface ProxyRequest {
   method: string;
   /** With its leading slash. */
   path: string;

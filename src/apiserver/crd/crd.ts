@@ -24,7 +24,7 @@ export interface DefinitionNames {
   categories?: string[];
 }
 
-export interface DefinitionVersion {
+interface DefinitionVersion {
   name: string;
   served: boolean;
   storage: boolean;

@@ -36,11 +36,9 @@ export interface HttpServerOptions {
   drainMs?: number;
   /** Called first when the server stops: from then on it should report that it is not ready. */
   onStopping?(): void;
-  /** How long the server then continues to serve requests, so that load balancers notice. */
-  stopDelayMs?: number;
 }
 
-export interface ServerTls extends KeyPair {
+interface ServerTls extends KeyPair {
   /** PEM; the authority that signs client certificates. Without it no client certificate is trusted. */
   clientCa?: string;
 }
@@ -237,8 +235,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     setTls: (tls) => server.setSecureContext(secureContext(tls)),
     async close() {
       options.onStopping?.();
-      if (options.stopDelayMs)
-        await new Promise<void>((resolve) => void clock.after(options.stopDelayMs ?? 0, resolve));
       stopping = true;
       sweeper?.cancel();
       // Only stops listening. The server's own `close` also destroys HTTP/1.1 connections whose response is still being

@@ -92,7 +92,7 @@ export interface ServerMetrics {
 }
 
 /** Values that are looked up on each scrape. */
-export interface StoredFigures {
+interface StoredFigures {
   /** Stored objects by resource. */
   objects: ReadonlyMap<string, number>;
   /** Bytes that watches buffer for their clients. */

@@ -14,7 +14,7 @@ import type { ByteWriter } from "../request/byte-writer.ts";
 import type { ServedVersion } from "../clusters/resources.ts";
 
 /** An object in one version. Views in other versions are linked by `next`; almost every entry has only one view. */
-export interface View {
+interface View {
   readonly served: ServedVersion;
   /** Referenced by its readers, mostly informers; without readers the bytes are parsed again. */
   object?: WeakRef<JsonObject>;

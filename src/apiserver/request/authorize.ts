@@ -33,7 +33,7 @@ export interface Decision {
 }
 
 /** All rules that apply to a user; `missing` are the roles that bindings name but that do not exist. */
-export interface UserRules {
+interface UserRules {
   rules: DeepReadonly<PolicyRule>[];
   missing: RoleRef[];
 }

@@ -54,7 +54,7 @@ export interface ByteSink {
   end(): void;
 }
 
-export interface Credentials {
+interface Credentials {
   certificate?: { commonName: string; organizations: readonly string[]; credentialId?: string; cluster?: string };
   bearerToken?: string;
   /** The SHA-256 of the token, if already computed. */

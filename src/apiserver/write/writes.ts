@@ -9,7 +9,7 @@ export interface WriteCause {
   subresource?: string;
 }
 
-export interface WriteCount {
+interface WriteCount {
   cluster: string;
   /** `deployments.apps`, `deployments.apps/status` */
   resource: string;

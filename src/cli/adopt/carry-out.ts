@@ -46,7 +46,7 @@ export interface CarryOut {
   progress(text: string): void;
 }
 
-export interface AdoptedMember {
+interface AdoptedMember {
   cluster: string;
   replicas?: number;
   /** Whether the pod template and the replica count are unchanged. */

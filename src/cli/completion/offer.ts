@@ -30,7 +30,7 @@ export interface Offer {
 }
 
 /** The parsed words before the one being typed. */
-export interface Line {
+interface Line {
   args: string[];
   flags: Map<string, string[]>;
   /** The flag whose value is being typed. */
@@ -72,7 +72,7 @@ export function offerFor(command: Command, words: readonly string[]): Offer {
     : offerValue(argument, typed, "", line);
 }
 
-export function readLine(flags: Record<string, Flag>, words: readonly string[]): Line {
+function readLine(flags: Record<string, Flag>, words: readonly string[]): Line {
   const line: Line = { args: [], flags: new Map(), isOver: false };
   const add = (flag: string, value: string): void =>
     void line.flags.set(flag, [...(line.flags.get(flag) ?? []), value]);

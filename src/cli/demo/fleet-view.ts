@@ -15,7 +15,7 @@ export interface PodView {
   ready: boolean;
 }
 
-export interface Rollout {
+interface Rollout {
   /** The members have reported status for the newest generation. */
   isCurrent: boolean;
   replicas: number;
@@ -98,9 +98,7 @@ export function createFleetView(client: Client, signal: AbortSignal): FleetView 
   };
 }
 
-export function sharesOf(
-  clusters: readonly { readonly name: string; readonly replicas?: number | undefined }[],
-): Shares {
+function sharesOf(clusters: readonly { readonly name: string; readonly replicas?: number | undefined }[]): Shares {
   return Object.fromEntries(
     clusters.map(({ name, replicas = 0 }) => [name, replicas] as const).sort(([a], [b]) => (a < b ? -1 : 1)),
   );

@@ -41,7 +41,7 @@ export interface HubLists {
 /** A work may be half a megabyte in size. */
 const PAGE = 100;
 /** More objects of a kind are not checked, and the check reports so. */
-export const MAX_OBJECTS = 100_000;
+const MAX_OBJECTS = 100_000;
 
 export interface ListsOptions {
   client: Client;

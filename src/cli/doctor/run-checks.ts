@@ -23,7 +23,7 @@ export interface DoctorReport {
 }
 
 /** Per check; further findings are counted. */
-export const MAX_FINDINGS = 20;
+const MAX_FINDINGS = 20;
 
 export async function runChecks(
   checks: readonly DoctorCheck[],

@@ -5,7 +5,7 @@
  */
 import type { MemberChange } from "../../explain/index.ts";
 
-export interface PlanProblem {
+interface PlanProblem {
   resource: string;
   message: string;
 }

@@ -22,7 +22,7 @@ export interface PlanInput {
   namespace: string;
 }
 
-export interface AwayMember {
+interface AwayMember {
   cluster: string;
   reason: string;
 }

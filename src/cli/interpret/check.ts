@@ -16,7 +16,7 @@ import { alignTabs } from "./tab-writer.ts";
 
 type Customization = DeepReadonly<ResourceInterpreterCustomization>;
 
-export interface CheckedRule {
+interface CheckedRule {
   operation: Operation;
   state: "PASS" | "UNSET" | "ERROR";
   message?: string;

@@ -23,7 +23,7 @@ export interface Fixture {
 }
 
 /** An invalid fixture. */
-export class FixtureError extends FlotillaError {
+class FixtureError extends FlotillaError {
   constructor({ file, line }: Pick<Document, "file" | "line">, message: string) {
     super("Fixture", `${file}:${line}: ${message}`);
   }

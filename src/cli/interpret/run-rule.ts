@@ -14,7 +14,7 @@ export interface RuleInput {
   shares?: readonly Share[] | undefined;
 }
 
-export interface NamedResult {
+interface NamedResult {
   name: string;
   value: Json;
 }

@@ -31,8 +31,6 @@ export interface HubAnswers {
   readonly members?: readonly { name: string; labels: Readonly<Record<string, string>> }[];
 }
 
-export const NO_ANSWERS: HubAnswers = { of: () => undefined, isReal: false };
-
 const STRICT = { fieldManager: "kubectl", fieldValidation: "Strict" };
 const DRY = { ...STRICT, dryRun: "All" };
 

@@ -45,7 +45,7 @@ const POLICY = "policy.karmada.io";
 const POLICY_KINDS = ["PropagationPolicy", "ClusterPropagationPolicy"];
 const OVERRIDE_KINDS = ["OverridePolicy", "ClusterOverridePolicy"];
 
-export const isPolicy = ({ group, kind }: LintManifest): boolean => group === POLICY && POLICY_KINDS.includes(kind);
+const isPolicy = ({ group, kind }: LintManifest): boolean => group === POLICY && POLICY_KINDS.includes(kind);
 
 export function createLintFleet({ manifests, unreadable, passedOver }: ReadManifests, answers: HubAnswers): LintFleet {
   const policies = manifests.filter(isPolicy);

@@ -12,7 +12,7 @@ import type { FieldPath } from "./fields.ts";
 import { createLineNumbers } from "./line-numbers.ts";
 
 /** On a manifest, or in a comment of its document: rules to skip for it. */
-export const LINT_IGNORE = "flotilla.dev/lint-ignore";
+const LINT_IGNORE = "flotilla.dev/lint-ignore";
 
 export interface LintManifest {
   readonly object: JsonObject;

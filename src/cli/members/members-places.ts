@@ -66,7 +66,7 @@ export async function findPlaces(client: Client, names: readonly string[], signa
   return places.sort(byName);
 }
 
-export const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
+const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
   a.name.localeCompare(b.name, "en", { numeric: true });
 
 async function findPlace(client: Client, name: string, signal: AbortSignal): Promise<Place> {

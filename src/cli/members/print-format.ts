@@ -2,7 +2,7 @@
 import { UsageError } from "../../base/index.ts";
 import { compilePath, compileTemplate, valueText } from "./json-path-template.ts";
 
-export interface CustomColumn {
+interface CustomColumn {
   header: string;
   /** One cell; `<none>` for a missing value. */
   cell(object: unknown): string;
@@ -14,7 +14,7 @@ export type PrintFormat =
   | { as: "jsonpath"; render(object: unknown): string }
   | { as: "columns"; columns: readonly CustomColumn[] };
 
-export const PRINT_FORMATS = "table|wide|json|yaml|name|jsonpath=…|custom-columns=…";
+const PRINT_FORMATS = "table|wide|json|yaml|name|jsonpath=…|custom-columns=…";
 const TEMPLATE = "jsonpath=";
 const COLUMNS = "custom-columns=";
 

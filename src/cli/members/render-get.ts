@@ -10,7 +10,7 @@ import { titleOf } from "./types.ts";
 import type { ServedType } from "./types.ts";
 
 /** The objects of one type on one cluster. */
-export interface PlaceTable extends Table {
+interface PlaceTable extends Table {
   cluster: string;
 }
 

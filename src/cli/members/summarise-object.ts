@@ -19,7 +19,7 @@ export interface ObjectSummary {
   conditions: ConditionSummary[];
 }
 
-export interface ConditionSummary {
+interface ConditionSummary {
   type: string;
   status: string;
   reason: string;

@@ -18,7 +18,7 @@ import { collectionPath, MAX_OBJECTS, readList } from "./read-objects.ts";
 import type { Selection } from "./read-objects.ts";
 import type { ServedType } from "./types.ts";
 
-export type Change = "ADDED" | "MODIFIED" | "DELETED";
+type Change = "ADDED" | "MODIFIED" | "DELETED";
 
 export interface WatchedEvent {
   place: Place;

@@ -25,7 +25,7 @@ export type BinaryOperator =
   | ">="
   | "and"
   | "or";
-export type UnaryOperator = "-" | "not" | "#";
+type UnaryOperator = "-" | "not" | "#";
 
 /** `line` is the line reported in errors of this expression. */
 export type Expression = { readonly line: number } & (
@@ -47,7 +47,7 @@ export type Expression = { readonly line: number } & (
 export type ExpressionOf<K extends Expression["kind"]> = Extract<Expression, { kind: K }>;
 
 /** Without a key the value is appended to the list. */
-export interface TableField {
+interface TableField {
   key?: Expression;
   value: Expression;
 }

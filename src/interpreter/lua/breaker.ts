@@ -7,9 +7,9 @@
  */
 import type { Clock } from "../../base/index.ts";
 
-export const OVERRUNS_TO_TRIP = 3;
+const OVERRUNS_TO_TRIP = 3;
 export const FIRST_RETRY_MS = 60_000;
-export const LONGEST_RETRY_MS = 3_600_000;
+const LONGEST_RETRY_MS = 3_600_000;
 
 export type BreakerState = "in-process" | "quarantined";
 

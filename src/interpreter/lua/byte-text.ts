@@ -6,7 +6,7 @@
 const BEYOND_ASCII = /[^\0-\x7f]/;
 const LONE_BYTE = 0xdc00;
 
-export const isAscii = (text: string): boolean => !BEYOND_ASCII.test(text);
+const isAscii = (text: string): boolean => !BEYOND_ASCII.test(text);
 
 /** One character per byte of the UTF-8 encoding. Plain ASCII is its own byte text. */
 export function toBytes(text: string): string {

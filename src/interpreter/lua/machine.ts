@@ -337,7 +337,7 @@ export class Machine extends CallState {
 const NEEDS_BYTES = /[\ud800-\uffff]/;
 
 /** Compares by bytes. UTF-16 has the same order except for characters beyond its surrogates. */
-export function compareText(a: string, b: string): number {
+function compareText(a: string, b: string): number {
   if (a === b) return 0;
   if (!NEEDS_BYTES.test(a) && !NEEDS_BYTES.test(b)) return a < b ? -1 : 1;
   return toBytes(a) < toBytes(b) ? -1 : 1;

@@ -8,7 +8,7 @@ import { ExpressionParser } from "./expression-parser.ts";
 import type { Scopes } from "./scope.ts";
 
 /** Karmada's scripts are a few kilobytes. */
-export const MAX_SOURCE_CHARACTERS = 256 * 1024;
+const MAX_SOURCE_CHARACTERS = 256 * 1024;
 
 const BLOCK_ENDS = new Set(["EOF", "end", "else", "elseif", "until"]);
 const UNRESOLVED: Label = { name: "", id: -1, fromBefore: false, fromAfter: false };

@@ -33,7 +33,7 @@ export interface QuarantineOptions {
 }
 
 /** Upstream gives a script one second. Here only other quarantined scripts wait for it. */
-export const QUARANTINE_BUDGET: LuaBudget = { ...DEFAULT_BUDGET, ticks: 100_000_000, deadlineMs: 1000 };
+const QUARANTINE_BUDGET: LuaBudget = { ...DEFAULT_BUDGET, ticks: 100_000_000, deadlineMs: 1000 };
 /** A call that is running at two consecutive checks has exceeded its own budget without being stopped by the engine. */
 export const CHECK_INTERVAL_MS = 2000;
 /** More than twice the sum of the allocation budgets, to leave room for the engine itself. */

@@ -18,7 +18,7 @@ const INDEX_LIKE = /^(?:0|[1-9]\d{0,9})$/;
 /** A JavaScript object with more keys than this is slower than a Map. */
 const MAX_ADDED = 256;
 /** Beyond this a position is an ordinary key. */
-export const MAX_POSITION = 67108864;
+const MAX_POSITION = 67108864;
 
 export const isPosition = (key: number): boolean => key > 0 && key < MAX_POSITION && Number.isInteger(key);
 

@@ -20,7 +20,7 @@ export interface Endpoint {
   readonly serverName?: string;
 }
 
-export interface ServiceLocation {
+interface ServiceLocation {
   readonly namespace: string;
   readonly name: string;
   readonly port: number;

@@ -1,4 +1,3 @@
 export { hookMetrics } from "./hook-metrics.ts";
 export { createWebhookLevel } from "./level.ts";
-export type { WebhookLevel } from "./level.ts";
 export { serviceAddress } from "./service-address.ts";

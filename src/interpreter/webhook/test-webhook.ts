@@ -6,7 +6,7 @@ import type { ResourceInterpreterWebhookConfiguration } from "../../api/index.ts
 import type { JsonObject } from "../../base/index.ts";
 import { WebhookError } from "./webhook-error.ts";
 
-export interface Asked {
+interface Asked {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;

@@ -2,7 +2,7 @@
 import { CelError, type CelValue } from "./values.ts";
 
 /** The maximum cost of one evaluation. */
-export const MAX_CALL_COST = 1_000_000;
+const MAX_CALL_COST = 1_000_000;
 
 /** A cost unit is the time of about ten search steps (`PatternWork`). */
 const STEPS_PER_COST = 10;

@@ -24,7 +24,7 @@ import {
 } from "./types.ts";
 import { CelError, CelList, CelMap, CelOptional, type CelValue, typeNameOf } from "./values.ts";
 
-export type Implementation = (...args: never[]) => CelValue;
+type Implementation = (...args: never[]) => CelValue;
 type AnyImplementation = (...args: CelValue[]) => CelValue;
 
 export interface Overload {

@@ -1,14 +1,13 @@
 export { compileCel } from "./compile.ts";
-export type { CelBudget, CelProgram, CompileCelResult, CompiledValidations } from "./contract.ts";
+export type { CelBudget, CompiledValidations } from "./contract.ts";
 export {
   clusterSelectorProblem,
   compileClusterSelector,
   compileConditionRule,
   createScoreLibrary,
-  type ScoreSource,
 } from "./cluster-expressions.ts";
 export { dynamicValueOf } from "./dynamic-values.ts";
-export { deviceSelectorProblem, type DeviceSelectorProblem } from "./device-selector.ts";
+export { deviceSelectorProblem } from "./device-selector.ts";
 export { checkValidationRules } from "./crd-rules.ts";
 export { celValueOf } from "./json-values.ts";
 export { declareSchemaType } from "./schema-type.ts";

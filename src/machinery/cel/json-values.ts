@@ -216,7 +216,7 @@ export class JsonMap extends CelMap {
   }
 }
 
-export class JsonList extends CelList {
+class JsonList extends CelList {
   readonly json: readonly Json[];
   private readonly node: ValueNode;
   private readonly itemNode: ValueNode;

@@ -4,7 +4,7 @@
  */
 import type { Source } from "./source.ts";
 
-export type TokenKind =
+type TokenKind =
   | "identifier"
   | "escaped"
   | "int"

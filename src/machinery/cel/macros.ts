@@ -6,7 +6,7 @@ import { ACCUMULATOR, type Call, type Comprehension, copyExpr, type Expr, type L
 import type { CelValue } from "./values.ts";
 
 /** The call is a macro, but its arguments are invalid. */
-export interface MacroProblem {
+interface MacroProblem {
   readonly kind: "problem";
   readonly offset: number;
   readonly message: string;

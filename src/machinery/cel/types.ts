@@ -2,7 +2,7 @@
  * Types as the checker uses them. A type is shared and immutable. Types that were declared from a schema also carry the
  * bounds for the static cost of an expression.
  */
-export type TypeKind =
+type TypeKind =
   | "bool"
   | "int"
   | "uint"

@@ -29,7 +29,7 @@ export interface PlacementInput extends ScoreSources {
 }
 
 /** The intermediate results, for explanations. */
-export interface PlacementRecord {
+interface PlacementRecord {
   eligibleSets: string[];
   available: string[];
   /** The clusters left after each filter. */

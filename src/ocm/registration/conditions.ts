@@ -11,7 +11,7 @@ export type Read = DeepReadonly<ManagedCluster>;
 export const HUB_ACCEPTED = "HubAcceptedManagedCluster";
 export const JOINED = "ManagedClusterJoined";
 export const AVAILABLE = "ManagedClusterConditionAvailable";
-export const CLOCK_SYNCED = "ManagedClusterConditionClockSynced";
+const CLOCK_SYNCED = "ManagedClusterConditionClockSynced";
 export const DELETING = "Deleting";
 
 export const accepted: NextCondition = {

@@ -1,2 +1,2 @@
 /** Registration on the hub: accepts clusters, watches their leases, adds them to sets and removes them. */
-export { createRegistration, type MemberViews, type RegistrationOptions } from "./create-registration.ts";
+export { createRegistration, type MemberViews } from "./create-registration.ts";

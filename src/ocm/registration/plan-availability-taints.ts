@@ -8,7 +8,7 @@ import type { DeepReadonly } from "../../base/index.ts";
 
 type Taints = readonly DeepReadonly<ManagedClusterTaint>[];
 
-export const AVAILABILITY_TAINTS: readonly string[] = [UNREACHABLE_TAINT, UNAVAILABLE_TAINT];
+const AVAILABILITY_TAINTS: readonly string[] = [UNREACHABLE_TAINT, UNAVAILABLE_TAINT];
 const EFFECT = "NoSelect";
 
 const isOwn = ({ key, value = "", effect }: DeepReadonly<ManagedClusterTaint>): boolean =>

@@ -14,7 +14,7 @@ import type { Controller, Informers } from "../../runtime/index.ts";
 
 const BY_SET = "ocm.boundSet";
 
-export const boundCondition = (isThere: boolean): NextCondition => ({
+const boundCondition = (isThere: boolean): NextCondition => ({
   type: "Bound",
   status: isThere ? "True" : "False",
   reason: isThere ? "ClusterSetBound" : "ClusterSetNotFound",

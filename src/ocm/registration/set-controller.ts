@@ -42,7 +42,7 @@ const BUILT_IN: ReadonlyMap<string, ManagedClusterSelector> = new Map([
 const COUNT_EVERY_MS = 1_000;
 const EMPTY = "ClusterSetEmpty";
 
-export function emptyCondition(count: number): NextCondition {
+function emptyCondition(count: number): NextCondition {
   return count === 0
     ? { type: EMPTY, status: "True", reason: "NoClusterMatched", message: "No ManagedCluster selected" }
     : { type: EMPTY, status: "False", reason: "ClustersSelected", message: `${count} ManagedClusters selected` };

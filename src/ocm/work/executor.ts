@@ -9,7 +9,7 @@ import type { AnyKind, Client } from "../../client/index.ts";
 import { ApiError, isAlreadyExists } from "../../machinery/index.ts";
 import { WorkMistakeError } from "./work-mistake.ts";
 
-export interface Account {
+interface Account {
   user: string;
   groups: readonly string[];
 }

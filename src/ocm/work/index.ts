@@ -2,7 +2,7 @@ export type { WorkOrigin } from "./applied-work.ts";
 export { applyOrder } from "./apply-order.ts";
 export { evaluateRules } from "./condition-rules.ts";
 export { createWork, type WorkPart } from "./create-work.ts";
-export { dryRunOver, type Account, type DryRunAs } from "./executor.ts";
+export { dryRunOver } from "./executor.ts";
 export { readFeedback } from "./feedback.ts";
 export { aggregateConditions, mergeManifests } from "./manifest-conditions.ts";
 export { optionsOf } from "./manifest-options.ts";

@@ -12,7 +12,7 @@ type Object = DeepReadonly<KubernetesObject>;
 type Verdict = { isProgressing: boolean; failure?: string };
 
 /** The reason of native conditions; the prefix makes them count like those of rules. */
-export const NATIVE_REASON = "ConditionRuleNative";
+const NATIVE_REASON = "ConditionRuleNative";
 
 /** Kinds whose health reports that the rollout of the latest spec is complete, in any version. */
 const ROLLED_OUT: ReadonlySet<string> = new Set([

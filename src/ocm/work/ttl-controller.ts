@@ -36,7 +36,7 @@ export function createWorkTtlController({ client, clock }: { client: Client; clo
 }
 
 /** Undefined for a work that is not deleted. */
-export function timeLeftMs({ metadata, spec, status }: DeepReadonly<ManifestWork>, nowMs: number): number | undefined {
+function timeLeftMs({ metadata, spec, status }: DeepReadonly<ManifestWork>, nowMs: number): number | undefined {
   const ttlSeconds = spec.deleteOption?.ttlSecondsAfterFinished;
   if (metadata.deletionTimestamp || ttlSeconds === undefined || metadata.labels?.[REPLICA_SET_LABEL] !== undefined)
     return undefined;

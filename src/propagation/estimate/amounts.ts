@@ -23,12 +23,12 @@ const CPU = "cpu";
  * Rounded up, so that a fraction of a byte is a byte. Beyond 2^53 the last digits are lost, which is irrelevant for
  * estimates.
  */
-export function amountOf(name: string, quantity: Quantity): number {
+function amountOf(name: string, quantity: Quantity): number {
   return Number(name === CPU ? quantityMilliValue(quantity) : quantityValue(quantity));
 }
 
 /** An invalid quantity counts as zero: admission rejects it, and one broken entry must not hide a cluster. */
-export function quantityOf(text: QuantityText | undefined): Quantity {
+function quantityOf(text: QuantityText | undefined): Quantity {
   return (text === undefined ? undefined : tryParseQuantity(text)) ?? NOTHING;
 }
 const NOTHING: Quantity = { mantissa: 0n, exponent: 0, format: "DecimalSI" };

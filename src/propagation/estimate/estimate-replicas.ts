@@ -56,7 +56,7 @@ export function fitOnNode(free: Amounts, request: Request): number {
 const NATIVE: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"]);
 
 /** Resources that a kubelet accounts for by node. Others, such as a quota's `requests.cpu`, do not concern nodes. */
-export function isCountedOnNodes(name: string): boolean {
+function isCountedOnNodes(name: string): boolean {
   if (NATIVE.has(name) || name.startsWith("hugepages-") || name.startsWith("attachable-volumes-")) return true;
   return name.includes("/") && !name.startsWith("requests.");
 }

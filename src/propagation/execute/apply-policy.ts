@@ -16,7 +16,7 @@ import { isUnmanagedOn } from "../unmanaged.ts";
 type Manifest = DeepReadonly<KubernetesObject>;
 
 /** The hub's field manager on members. */
-export const FIELD_MANAGER = "flotilla";
+const FIELD_MANAGER = "flotilla";
 
 export function planApplyPolicy(work: DeepReadonly<Work>, manifest: Manifest, isScaledByWork: boolean): ApplyPolicy {
   const { labels, annotations } = manifest.metadata;

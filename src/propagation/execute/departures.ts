@@ -22,7 +22,7 @@ export const RECHECK_CONTENTS_MS = 15_000;
 const BY_PLACE = "execute.place";
 
 /** `wait` for the objects in it, or the reason why it stays. */
-export type Verdict = "delete" | "wait" | { stays: string };
+type Verdict = "delete" | "wait" | { stays: string };
 
 export interface Departures {
   /** Decides on a manifest's object, from the hub's own Works. */

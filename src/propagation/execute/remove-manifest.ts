@@ -13,7 +13,7 @@ import { refOf } from "../member-objects.ts";
 import { isUnmanaged, ownerOf } from "./apply-policy.ts";
 import type { Departures } from "./departures.ts";
 
-export interface Removal {
+interface Removal {
   work: DeepReadonly<Work>;
   key: ObjectKey;
   cluster: string;

@@ -15,7 +15,7 @@ export interface PolicyEvents {
   forget(template: Template): void;
 }
 
-export function nameOfPolicy({ kind, metadata }: Pick<Policy, "kind" | "metadata">): string {
+function nameOfPolicy({ kind, metadata }: Pick<Policy, "kind" | "metadata">): string {
   return metadata.namespace ? `${kind} ${metadata.namespace}/${metadata.name}` : `${kind} ${metadata.name}`;
 }
 

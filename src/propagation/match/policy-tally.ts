@@ -21,7 +21,7 @@ export interface Totals {
   problemCount: number;
 }
 
-export interface Waiting {
+interface Waiting {
   policy: Policy;
   template: Template;
   reason: string;

@@ -7,7 +7,7 @@ import { InterpretError, type Interpreter } from "../../interpreter/index.ts";
 import type { ObjectRef } from "../../delivery/index.ts";
 
 /** One manifest, and the status of the member's object. */
-export interface Seen {
+interface Seen {
   ref: ObjectRef;
   resource: string;
   reading: Reading;

@@ -19,7 +19,7 @@ const LONGEST_PAUSE_MS = 10_000;
 /** When a binding is retried even without more room: free capacity is only as accurate as the members' reports. */
 const LONGEST_WAIT_MS = 5 * 60_000;
 
-export interface DecidedBinding {
+interface DecidedBinding {
   readonly metadata: DeepReadonly<{ uid?: string; generation?: number; annotations?: Record<string, string> }>;
 }
 
@@ -41,7 +41,7 @@ interface Waiting<K> {
 }
 
 /** Whether to decide now, or when to reconcile again. */
-export type Turn = { readonly decide: true } | { readonly decide: false; readonly requeueAfterMs?: number };
+type Turn = { readonly decide: true } | { readonly decide: false; readonly requeueAfterMs?: number };
 
 export interface Decisions<K> {
   /** The fitting clusters have changed: starts a new generation. */

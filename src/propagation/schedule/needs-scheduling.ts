@@ -45,7 +45,7 @@ export function scheduleType({ metadata, spec, status }: BindingView): ScheduleT
 }
 
 /** Whether the resource is being evicted from a cluster that it is still assigned to. */
-export function isEvicted({ clusters = [], gracefulEvictionTasks = [] }: BindingSpecView): boolean {
+function isEvicted({ clusters = [], gracefulEvictionTasks = [] }: BindingSpecView): boolean {
   return gracefulEvictionTasks.some(({ fromCluster }) => clusters.some(({ name }) => name === fromCluster));
 }
 

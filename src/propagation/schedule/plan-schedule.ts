@@ -18,8 +18,6 @@ import { leaveGracefully, returnDue } from "./return-to-affinity.ts";
 import { scheduleCycle, type CycleResult, type ScheduleOptions, type UnschedulableReason } from "./schedule-cycle.ts";
 import type { Neighbours } from "./workload-groups.ts";
 
-export type { ClusterVerdict, UnschedulableReason };
-
 export interface ScheduleInput extends ScheduleOptions {
   readonly binding: BindingView;
   /** The parsed clusters; computed from `clusters` when unset. */

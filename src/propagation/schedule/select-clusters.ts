@@ -60,7 +60,7 @@ function ignoresSpread({ replicaScheduling }: Placement): boolean {
   return !weightPreference || (Boolean(weightPreference.staticWeightList?.length) && !weightPreference.dynamicWeight);
 }
 
-export function isDuplicated({ replicaScheduling }: Placement): boolean {
+function isDuplicated({ replicaScheduling }: Placement): boolean {
   return !replicaScheduling || replicaScheduling.replicaSchedulingType === "Duplicated";
 }
 

@@ -8,14 +8,14 @@ import type { FailedTerm, SchedulePlan } from "./plan-schedule.ts";
 /** Clusters named for each reason; the others are counted. */
 const MAX_NAMED = 10;
 
-export interface KeptCluster {
+interface KeptCluster {
   readonly cluster: string;
   readonly score?: number;
   readonly available?: number;
   readonly replicas?: number;
 }
 
-export interface RefusedClusters {
+interface RefusedClusters {
   /** The plugin or step. */
   readonly by: string;
   readonly reason: string;

@@ -24,7 +24,7 @@ export interface Neighbours {
 }
 
 /** A decision that counts already. */
-export interface Assumption {
+interface Assumption {
   /** It was written: informer events count again from this version on. */
   written(binding: Binding): void;
   /** It was not written. */

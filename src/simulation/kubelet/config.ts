@@ -43,7 +43,7 @@ const KINDS = { configmap: ConfigMap, secret: Secret } as const;
 const BY_CONFIG = "simulation-config";
 
 /** Variables that need a value. Pure. */
-export function referencesOf({ env, envFrom }: ReadonlyContainer): Reference[] {
+function referencesOf({ env, envFrom }: ReadonlyContainer): Reference[] {
   const found: Reference[] = [];
   for (const { valueFrom } of env ?? []) {
     const { configMapKeyRef, secretKeyRef } = valueFrom ?? {};
@@ -63,7 +63,7 @@ export function referencesOf({ env, envFrom }: ReadonlyContainer): Reference[] {
  * The references of a pod's volumes. Pure. Leaves out the projected volume that every pod has for its service account:
  * its contents come with the namespace.
  */
-export function mountsOf({ spec }: ReadonlyPod): (Reference & { volume: string })[] {
+function mountsOf({ spec }: ReadonlyPod): (Reference & { volume: string })[] {
   const found: (Reference & { volume: string })[] = [];
   for (const { name: volume, configMap, secret } of spec.volumes ?? []) {
     if (configMap?.name && !configMap.optional) found.push({ kind: "configmap", name: configMap.name, volume });

@@ -44,7 +44,7 @@ const LAST_BACK_OFF_MS = 300_000;
 /** A container that ran this long is not in a crash loop. */
 const BACK_OFF_RESET_MS = 600_000;
 
-export function backOffMs(restartCount: number): number {
+function backOffMs(restartCount: number): number {
   return restartCount === 0 ? 0 : Math.min(LAST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(restartCount - 1, 10));
 }
 

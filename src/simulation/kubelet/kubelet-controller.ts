@@ -39,7 +39,7 @@ export interface KubeletTimes {
   stopMs: number;
 }
 
-export const DEFAULT_TIMES: KubeletTimes = { startMs: 1_000, restartMs: 1_000, stopMs: 1_000 };
+const DEFAULT_TIMES: KubeletTimes = { startMs: 1_000, restartMs: 1_000, stopMs: 1_000 };
 
 export interface KubeletDependencies {
   client: Client;

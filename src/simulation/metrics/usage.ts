@@ -10,7 +10,7 @@ import { CPU_USAGE, MEMORY_USAGE, annotationOf } from "../annotations.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;
 
-export interface ContainerUsage {
+interface ContainerUsage {
   name: string;
   /** Thousandths of a core. */
   cpu: number;

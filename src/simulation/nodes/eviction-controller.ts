@@ -25,7 +25,7 @@ const harmful = (node: ReadonlyNode | undefined): boolean =>
  * The time of the pod's eviction; undefined if it may stay forever. Pure. A taint counts from when it was added; every
  * taint must be tolerated, and the shortest tolerationSeconds decides.
  */
-export function leaveAtMs({ spec }: ReadonlyPod, node: ReadonlyNode, nowMs: number): number | undefined {
+function leaveAtMs({ spec }: ReadonlyPod, node: ReadonlyNode, nowMs: number): number | undefined {
   let leaveMs: number | undefined;
   for (const taint of node.spec?.taints ?? []) {
     if (taint.effect !== "NoExecute") continue;

@@ -25,7 +25,7 @@ export interface NodeTimes {
 }
 
 /** Kubernetes' default. */
-export const DEFAULT_NODE_TIMES: NodeTimes = { gracePeriodMs: 50_000 };
+const DEFAULT_NODE_TIMES: NodeTimes = { gracePeriodMs: 50_000 };
 
 export interface LifecycleDependencies {
   client: Client;

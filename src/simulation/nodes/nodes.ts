@@ -43,7 +43,7 @@ const DEFAULTS: Required<NodeOptions> = {
   nameOf: (index) => `node-${String(index).padStart(3, "0")}`,
 };
 /** A larger number would be a mistake; a simulated member is a small cluster. */
-export const MAX_NODES = 5_000;
+const MAX_NODES = 5_000;
 
 /** `node-000`, `node-001`, …: the same names on every member. */
 export function planNodes({

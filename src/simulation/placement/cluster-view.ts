@@ -19,7 +19,7 @@ export interface NodeView {
 }
 
 /** The load of a node. It survives changes of the node, and exists before the node if its pods are seen first. */
-export interface Load {
+interface Load {
   readonly pods: ReadonlyMap<string, PodView>;
   readonly used: Amounts;
   /** The usage for scoring: a pod without requests counts with a default. */

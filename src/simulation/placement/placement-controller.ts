@@ -226,7 +226,7 @@ export function createPlacementController({
 }
 
 /** True for a pod that waits only for a node: not for another scheduler or a scheduling gate. */
-export function isUnplaced({ spec, status, metadata }: ReadonlyPod): boolean {
+function isUnplaced({ spec, status, metadata }: ReadonlyPod): boolean {
   if (spec.nodeName || metadata.deletionTimestamp || spec.schedulingGates?.length) return false;
   return (
     (spec.schedulerName ?? DEFAULT_SCHEDULER) === DEFAULT_SCHEDULER &&

@@ -101,7 +101,7 @@ function* fittingNodes(
 }
 
 /** `1 Insufficient cpu, 2 node(s) were unschedulable`: sorted as text, as upstream does. */
-export function histogram(reasons: readonly string[]): string {
+function histogram(reasons: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   return Array.from(counts, ([reason, count]) => `${count} ${reason}`)

@@ -104,7 +104,7 @@ function domainsTaken(
 }
 
 /** The number of counted pods per domain; only domains with at least one. */
-export function byDomain(view: ClusterView, { byNode }: PodCount, topologyKey: string): Map<string, number> {
+function byDomain(view: ClusterView, { byNode }: PodCount, topologyKey: string): Map<string, number> {
   const domains = new Map<string, number>();
   for (const [name, count] of byNode) {
     const domain = labelOf(view.nodes.get(name)?.node.metadata.labels, topologyKey);

@@ -50,7 +50,7 @@ export function podView(pod: ReadonlyPod): PodView {
 }
 
 /** Sidecars hold their ports as long as the pod runs; other init containers finish before they would matter. */
-export function hostPortsOf({ spec }: ReadonlyPod): readonly HostPort[] {
+function hostPortsOf({ spec }: ReadonlyPod): readonly HostPort[] {
   let found: HostPort[] | undefined;
   const look = ({ ports }: ReadonlyPod["spec"]["containers"][number]): void => {
     for (const { hostPort, hostIP, protocol } of ports ?? NONE)

@@ -8,7 +8,7 @@ import type { ObjectKey } from "../../client/index.ts";
 import { idOfKey } from "../../runtime/index.ts";
 import type { Source } from "../../runtime/index.ts";
 
-export interface WaitingPod {
+interface WaitingPod {
   key: ObjectKey;
   priority: number;
   /** The pod has affinity to other pods, so new pods may help as well. */

@@ -14,7 +14,7 @@ import type { VolumeDependencies } from "./claim-controller.ts";
 type ReadonlyPod = DeepReadonly<Pod>;
 
 /** Pure: the claims of the pod's ephemeral volumes. */
-export function planEphemeralClaims({ metadata, spec }: ReadonlyPod): DeepReadonly<PersistentVolumeClaim>[] {
+function planEphemeralClaims({ metadata, spec }: ReadonlyPod): DeepReadonly<PersistentVolumeClaim>[] {
   return (spec.volumes ?? []).flatMap(({ name, ephemeral }) => {
     const template = ephemeral?.volumeClaimTemplate;
     if (!template) return [];

@@ -2,7 +2,7 @@
 import type { KubernetesObject } from "../../api/index.ts";
 
 /** The provisioner of simulated members. It also serves classes of other provisioners. */
-export const PROVISIONER = "simulation.flotilla.dev/volumes";
+const PROVISIONER = "simulation.flotilla.dev/volumes";
 
 export function standardStorageClass(): KubernetesObject {
   return {

@@ -18,7 +18,7 @@ type Claim = DeepReadonly<PersistentVolumeClaim>;
 const PROTECTION = "kubernetes.io/pv-protection";
 
 /** Pure. `claim` is the claim that the volume references, if one of that name exists. */
-export function planVolumePhase(
+function planVolumePhase(
   { spec, status }: Volume,
   claim: Claim | undefined,
 ): "Available" | "Bound" | "Released" | "Pending" {

@@ -23,7 +23,7 @@ export const MEMBER = "member1";
 export const NAMESPACE = "shop";
 const USER = flotillaUser("test");
 
-export interface TestMemberDependencies {
+interface TestMemberDependencies {
   client: Client;
   informers: SharedInformers;
   clock: Clock;

@@ -43,7 +43,7 @@ const DEFAULTS = {
   InPlacePodVerticalScaling: false,
 } as const satisfies Readonly<Record<string, boolean>>;
 
-export type FeatureGate = keyof typeof DEFAULTS;
+type FeatureGate = keyof typeof DEFAULTS;
 
 export interface FeatureGates {
   isOn(gate: FeatureGate): boolean;

@@ -9,7 +9,7 @@ import type { DeepReadonly } from "../../base/index.ts";
 export type ReadonlyPod = DeepReadonly<Pod>;
 type PodCondition = NonNullable<NonNullable<ReadonlyPod["status"]>["conditions"]>[number];
 
-export const DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost";
+const DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost";
 
 /** Neither finished nor terminating: the pods that count towards replicas. */
 export function isActive({ metadata, status }: ReadonlyPod): boolean {
@@ -62,7 +62,7 @@ export function deletionCost(pod: ReadonlyPod): number {
   return cost >= -2_147_483_648 && cost <= 2_147_483_647 ? cost : 0;
 }
 
-export function maxRestarts(pod: ReadonlyPod): number {
+function maxRestarts(pod: ReadonlyPod): number {
   let most = 0;
   for (const { restartCount } of pod.status?.containerStatuses ?? []) most = Math.max(most, restartCount ?? 0);
   return most;

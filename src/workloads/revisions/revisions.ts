@@ -13,7 +13,7 @@ import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { fnv32, goJson, safeEncode } from "../../machinery/index.ts";
 import type { ReadonlyRevision } from "./pod-template-data.ts";
 
-export const REVISION_HASH_LABEL = "controller.kubernetes.io/hash";
+const REVISION_HASH_LABEL = "controller.kubernetes.io/hash";
 /** On pods: the name of their revision, or only its hash. */
 export const REVISION_LABEL = "controller-revision-hash";
 

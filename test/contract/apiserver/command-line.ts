@@ -17,9 +17,9 @@ export interface Ran {
  * Runs a program with its own home directory, isolated from the caches and configuration of the user who runs the
  * tests.
  */
-export type Command = (args: readonly string[], input?: string) => Promise<Ran>;
+type Command = (args: readonly string[], input?: string) => Promise<Ran>;
 
-export interface Following {
+interface Following {
   /** Resolves with the first line that matches. */
   line(pattern: RegExp): Promise<string>;
   stop(): Promise<void>;

@@ -1,7 +1,7 @@
 /** Minimal objects that several suites create. */
 export const pods = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
 
-export const podSpec = { containers: [{ name: "main", image: "registry.example.com/app:1" }] };
+const podSpec = { containers: [{ name: "main", image: "registry.example.com/app:1" }] };
 
 export function makePod(name: string, metadata: object = {}, spec: object = {}): object {
   return { apiVersion: "v1", kind: "Pod", metadata: { name, ...metadata }, spec: { ...podSpec, ...spec } };

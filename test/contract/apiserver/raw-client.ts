@@ -17,7 +17,7 @@ export interface Connection {
   token?: string;
 }
 
-export type Headers = Readonly<Record<string, string | readonly string[]>>;
+type Headers = Readonly<Record<string, string | readonly string[]>>;
 
 /** The fields of Kubernetes objects, lists and Status responses that tests read; the rest is untyped. */
 export interface Body {
@@ -66,7 +66,7 @@ export interface Answer {
   readonly body: Body;
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   headers?: Headers;
   /** Strings and bytes are sent unchanged, anything else as JSON. */
   body?: unknown;
@@ -85,7 +85,7 @@ export interface Api {
   close(): void;
 }
 
-export type PatchKind = "json" | "merge" | "strategic" | "apply";
+type PatchKind = "json" | "merge" | "strategic" | "apply";
 const PATCH_TYPES: Record<PatchKind, string> = {
   json: "application/json-patch+json",
   merge: "application/merge-patch+json",
@@ -202,7 +202,7 @@ function createApi(wire: Wire, connection: Connection, always: Headers): Api {
   };
 }
 
-export function answerOf(status: number, headers: Readonly<Record<string, string | undefined>>, bytes: Buffer): Answer {
+function answerOf(status: number, headers: Readonly<Record<string, string | undefined>>, bytes: Buffer): Answer {
   const text = bytes.toString("utf8");
   return {
     status,

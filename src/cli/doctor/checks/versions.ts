@@ -63,7 +63,7 @@ export const versionsCheck = defineCheck<readonly DeepReadonly<Cluster>[]>({
   },
 });
 
-export function minorOf(version: string): number | undefined {
+function minorOf(version: string): number | undefined {
   const [, minor] = /^v?1\.(\d+)/.exec(version) ?? [];
   return minor === undefined ? undefined : Number(minor);
 }

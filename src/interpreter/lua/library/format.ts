@@ -296,7 +296,7 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 
 /** Go's `strconv.Quote`. */
-export function quote(value: string): string {
+function quote(value: string): string {
   let text = '"';
   for (const character of value) {
     const code = character.codePointAt(0) ?? 0;

@@ -15,7 +15,7 @@ import { isPodAvailable, isPodReady } from "./pod-state.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
 
 export type CloneSetStatus = DeepReadonly<NonNullable<CloneSet["status"]>>;
-export type CloneSetCondition = NonNullable<CloneSetStatus["conditions"]>[number];
+type CloneSetCondition = NonNullable<CloneSetStatus["conditions"]>[number];
 
 export const EMPTY_STATUS: CloneSetStatus = {
   replicas: 0,
@@ -25,7 +25,7 @@ export const EMPTY_STATUS: CloneSetStatus = {
   updatedReadyReplicas: 0,
 };
 
-export interface RevisionNames {
+interface RevisionNames {
   currentRevision: string;
   updateRevision: string;
   collisionCount: number;

@@ -24,7 +24,7 @@ import type { FeatureGates } from "../feature-gates.ts";
 import { isKruiseInstalled } from "../scope.ts";
 import type { KruiseAdmissionOptions } from "../scope.ts";
 
-export const DELETE_PROTECTION_LABEL = "policy.kruise.io/delete-protection";
+const DELETE_PROTECTION_LABEL = "policy.kruise.io/delete-protection";
 
 /** Why a cascading deletion is rejected, or undefined. */
 type InUse<T> = (review: Review<T>, gates: FeatureGates) => string | undefined;

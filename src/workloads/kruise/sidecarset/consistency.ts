@@ -17,7 +17,7 @@ export function sidecarsInPod({ spec }: ReadonlySidecarSet): Set<string> {
   );
 }
 
-export const isDigest = (image: string): boolean => Boolean(parseImage(image)?.digest);
+const isDigest = (image: string): boolean => Boolean(parseImage(image)?.digest);
 
 /** An image with a digest runs if the status has the same digest; undefined for an image without one. */
 export function runsDigest({ status }: ReadonlyPod, name: string, image: string): boolean | undefined {

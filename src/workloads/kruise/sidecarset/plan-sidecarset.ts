@@ -9,7 +9,7 @@ import { isSidecarUpdated } from "./pod-state.ts";
 import { choosePodsToUpgrade } from "./select.ts";
 import { upgradableCondition } from "./upgrade.ts";
 
-export interface PodUpgrade {
+interface PodUpgrade {
   pod: ReadonlyPod;
   /** Written after the upgrade; unset if the pod already has it. */
   condition?: DeepReadonly<PodCondition> | undefined;

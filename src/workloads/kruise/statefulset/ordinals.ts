@@ -61,7 +61,7 @@ export function rangeOf(start: number, replicas: number, reserved: Reserved): Or
   return { start, end, reserved };
 }
 
-export function isReserved(reserved: Reserved, ordinal: number): boolean {
+function isReserved(reserved: Reserved, ordinal: number): boolean {
   let low = 0;
   let high = reserved.length;
   while (low < high) {

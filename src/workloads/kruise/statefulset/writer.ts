@@ -15,7 +15,7 @@ import { createWritePod } from "../write-pod.ts";
 import type { PodChange, StatefulPlan } from "./plan-statefulset.ts";
 import type { ReadonlyStatefulSet } from "./pod-state.ts";
 
-export interface Target {
+interface Target {
   set: ReadonlyStatefulSet;
   owner: Owner;
   /** The target revision of the pods. */

@@ -4,7 +4,7 @@ import { equalJson } from "../../../base/index.ts";
 import { plain } from "./plain.ts";
 import type { RecordedCase } from "./read-cases.ts";
 
-export { plain } from "./plain.ts";
+;
 
 /**
  * One test per kind: a list of the differing cases is more useful than hundreds of passing lines. Outputs are compared

@@ -28,7 +28,7 @@ export interface Finding {
   relabel: { pod: ReadonlyPod; reserved: boolean }[];
 }
 
-export function isMarkedUnschedulable({ conditions }: SubsetStatus): boolean {
+function isMarkedUnschedulable({ conditions }: SubsetStatus): boolean {
   return conditions?.find(({ type }) => type === CONDITION)?.status === "False";
 }
 

@@ -5,7 +5,7 @@ import type { DeepReadonly } from "../../../base/index.ts";
 import type { ReadonlyUnitedDeployment } from "./names.ts";
 
 /** The common fields of the four. */
-export interface SubsetWorkload extends KubernetesObject {
+interface SubsetWorkload extends KubernetesObject {
   spec: SubsetWorkloadSpec;
   status?: { replicas?: number; readyReplicas?: number };
 }

@@ -15,7 +15,7 @@ const CPU_START_MS = 5 * 60_000;
 const FIRST_READY_MS = 30_000;
 const WINDOW_MS = 15_000;
 
-export interface Tolerances {
+interface Tolerances {
   up: number;
   down: number;
 }

@@ -11,7 +11,7 @@ import type { ReadonlyReplicaSet } from "../replicaset/plan-replicaset.ts";
 export type ReadonlyDeployment = DeepReadonly<Deployment>;
 type PodTemplate = DeepReadonly<Deployment["spec"]["template"]>;
 
-export const TEMPLATE_HASH_LABEL = "pod-template-hash";
+const TEMPLATE_HASH_LABEL = "pod-template-hash";
 export const REVISION_ANNOTATION = "deployment.kubernetes.io/revision";
 export const DESIRED_ANNOTATION = "deployment.kubernetes.io/desired-replicas";
 export const MAX_ANNOTATION = "deployment.kubernetes.io/max-replicas";

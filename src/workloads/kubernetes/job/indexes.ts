@@ -2,7 +2,7 @@
  * Sets of completion indexes as ascending intervals: a Job of a hundred thousand indexes keeps a few numbers, and its
  * status a short text such as `1,3-5,7`.
  */
-export interface Interval {
+interface Interval {
   readonly first: number;
   readonly last: number;
 }

@@ -25,7 +25,7 @@ export function isStale(set: ReadonlyStatefulSet, claim: ReadonlyClaim, podName:
   return claim.metadata.ownerReferences?.some(({ kind, name }) => kind === "Pod" && name === podName) ?? false;
 }
 
-export function hasOtherController(set: ReadonlyStatefulSet, claim: ReadonlyClaim, pod: ReadonlyPod): boolean {
+function hasOtherController(set: ReadonlyStatefulSet, claim: ReadonlyClaim, pod: ReadonlyPod): boolean {
   const { whenDeleted, whenScaled } = policyOf(set);
   if (whenDeleted === "Retain" && whenScaled === "Retain") return false;
   return (claim.metadata.ownerReferences ?? []).some((reference) => {

@@ -73,7 +73,7 @@ export function planStatefulSet(input: StatefulInput): StatefulPlan {
   return plan;
 }
 
-export const isUnavailable = ({ set, nowMs }: Pick<StatefulInput, "set" | "nowMs">, pod: ReadonlyPod): boolean =>
+const isUnavailable = ({ set, nowMs }: Pick<StatefulInput, "set" | "nowMs">, pod: ReadonlyPod): boolean =>
   pod.metadata.deletionTimestamp !== undefined || !isAvailable(pod, set.spec.minReadySeconds ?? 0, nowMs);
 
 /** True if the slot is in its desired state, so that the next one may be processed. */

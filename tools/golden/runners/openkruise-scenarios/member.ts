@@ -41,7 +41,7 @@ const QUIET_MS = 2_200;
 /** Controllers that never settle do not match the recordings. */
 const MAX_STEP_MS = 600_000;
 
-export interface Answer {
+interface Answer {
   status: number;
   body: JsonObject;
 }

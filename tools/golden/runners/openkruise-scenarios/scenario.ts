@@ -31,7 +31,7 @@ export interface Action {
   evict?: { name: string } | { name: string }[];
 }
 
-export interface Target {
+interface Target {
   kind: string;
   name: string;
 }
