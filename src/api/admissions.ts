@@ -40,27 +40,17 @@ import { admissions as resourceInterpreterWebhookConfiguration } from "./karmada
 import { kruiseAdmissions } from "./kruise/admissions.ts";
 import type { KruiseGates } from "./kruise/gates.ts";
 import { ocmAdmissions } from "./ocm/admissions.ts";
+import { optionalKinds } from "./optional-kinds.ts";
 import { admissions as ingressClass } from "./networking/ingress-class.ts";
 import { admissions as ingress } from "./networking/ingress.ts";
-import { admissions as ipAddress } from "./networking/ip-address.ts";
 import { admissions as networkPolicy } from "./networking/network-policy.ts";
-import { admissions as serviceCidr } from "./networking/service-cidr.ts";
-import { admissions as csiDriver } from "./storage/csi-driver.ts";
-import { admissions as csiNode } from "./storage/csi-node.ts";
-import { admissions as csiStorageCapacity } from "./storage/csi-storage-capacity.ts";
 import { admissions as storageClass } from "./storage/storage-class.ts";
-import { admissions as volumeAttachment } from "./storage/volume-attachment.ts";
-import { admissions as volumeAttributesClass } from "./storage/volume-attributes-class.ts";
 import { admissions as runtimeClass } from "./node/runtime-class.ts";
 import { admissions as podDisruptionBudget } from "./policy/pod-disruption-budget.ts";
 import { admissions as clusterRoleBinding } from "./rbac/cluster-role-binding.ts";
 import { admissions as clusterRole } from "./rbac/cluster-role.ts";
 import { admissions as roleBinding } from "./rbac/role-binding.ts";
 import { admissions as role } from "./rbac/role.ts";
-import { admissions as deviceClass } from "./resource/device-class.ts";
-import { admissions as resourceClaimTemplate } from "./resource/resource-claim-template.ts";
-import { admissions as resourceClaim } from "./resource/resource-claim.ts";
-import { admissions as resourceSlice } from "./resource/resource-slice.ts";
 import { admissions as priorityClass } from "./scheduling/priority-class.ts";
 
 const admissions: readonly AnyAdmission[] = [
@@ -82,16 +72,9 @@ const admissions: readonly AnyAdmission[] = [
   ...persistentVolume,
   ...persistentVolumeClaim,
   ...storageClass,
-  ...csiDriver,
-  ...csiNode,
-  ...csiStorageCapacity,
-  ...volumeAttachment,
-  ...volumeAttributesClass,
   ...ingress,
   ...ingressClass,
   ...networkPolicy,
-  ...serviceCidr,
-  ...ipAddress,
   ...deployment,
   ...replicaSet,
   ...statefulSet,
@@ -108,10 +91,6 @@ const admissions: readonly AnyAdmission[] = [
   ...roleBinding,
   ...clusterRoleBinding,
   ...priorityClass,
-  ...resourceClaim,
-  ...resourceClaimTemplate,
-  ...resourceSlice,
-  ...deviceClass,
   ...runtimeClass,
   ...customResourceDefinition,
   ...cluster,
@@ -123,6 +102,7 @@ const admissions: readonly AnyAdmission[] = [
   ...clusterResourceBinding,
   ...resourceInterpreterWebhookConfiguration,
   ...ocmAdmissions,
+  ...optionalKinds.flatMap((group) => group.admissions),
 ];
 
 /**
