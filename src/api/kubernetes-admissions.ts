@@ -1,6 +1,7 @@
 /** The admissions of Kubernetes' own kinds. */
 import type { AnyAdmission } from "./admission.ts";
 import { createCrdAdmissions } from "./apiextensions/custom-resource-definition.ts";
+import { optionalKinds } from "./optional-kinds.ts";
 import type { ConvertsItself } from "./apiextensions/definition-rules.ts";
 import { admissions as controllerRevision } from "./apps/controller-revision.ts";
 import { admissions as daemonSet } from "./apps/daemon-set.ts";
@@ -31,25 +32,14 @@ import { admissions as eventsEvent } from "./events/event.ts";
 import { admissions as endpointSlice } from "./discovery/endpoint-slice.ts";
 import { admissions as ingressClass } from "./networking/ingress-class.ts";
 import { admissions as ingress } from "./networking/ingress.ts";
-import { admissions as ipAddress } from "./networking/ip-address.ts";
 import { admissions as networkPolicy } from "./networking/network-policy.ts";
-import { admissions as serviceCidr } from "./networking/service-cidr.ts";
-import { admissions as csiDriver } from "./storage/csi-driver.ts";
-import { admissions as csiNode } from "./storage/csi-node.ts";
-import { admissions as csiStorageCapacity } from "./storage/csi-storage-capacity.ts";
 import { admissions as storageClass } from "./storage/storage-class.ts";
-import { admissions as volumeAttachment } from "./storage/volume-attachment.ts";
-import { admissions as volumeAttributesClass } from "./storage/volume-attributes-class.ts";
 import { admissions as runtimeClass } from "./node/runtime-class.ts";
 import { admissions as podDisruptionBudget } from "./policy/pod-disruption-budget.ts";
 import { admissions as clusterRoleBinding } from "./rbac/cluster-role-binding.ts";
 import { admissions as clusterRole } from "./rbac/cluster-role.ts";
 import { admissions as roleBinding } from "./rbac/role-binding.ts";
 import { admissions as role } from "./rbac/role.ts";
-import { admissions as deviceClass } from "./resource/device-class.ts";
-import { admissions as resourceClaimTemplate } from "./resource/resource-claim-template.ts";
-import { admissions as resourceClaim } from "./resource/resource-claim.ts";
-import { admissions as resourceSlice } from "./resource/resource-slice.ts";
 import { admissions as priorityClass } from "./scheduling/priority-class.ts";
 
 /** `converts` selects the CRDs that need no conversion webhook, because the server knows their kinds. */
@@ -84,24 +74,14 @@ export const createKubernetesAdmissions = (converts?: ConvertsItself): readonly 
   ...endpointSlice,
   ...ingressClass,
   ...ingress,
-  ...ipAddress,
   ...networkPolicy,
-  ...serviceCidr,
-  ...csiDriver,
-  ...csiNode,
-  ...csiStorageCapacity,
   ...storageClass,
-  ...volumeAttachment,
-  ...volumeAttributesClass,
   ...runtimeClass,
   ...podDisruptionBudget,
   ...clusterRoleBinding,
   ...clusterRole,
   ...roleBinding,
   ...role,
-  ...deviceClass,
-  ...resourceClaimTemplate,
-  ...resourceClaim,
-  ...resourceSlice,
   ...priorityClass,
+  ...optionalKinds.flatMap((group) => group.admissions),
 ];

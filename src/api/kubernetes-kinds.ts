@@ -36,26 +36,16 @@ import { EndpointSlice } from "./discovery/endpoint-slice.ts";
 import { EventsEvent } from "./events/event.ts";
 import { IngressClass } from "./networking/ingress-class.ts";
 import { Ingress } from "./networking/ingress.ts";
-import { IPAddress } from "./networking/ip-address.ts";
 import { NetworkPolicy } from "./networking/network-policy.ts";
-import { ServiceCIDR } from "./networking/service-cidr.ts";
 import { RuntimeClass } from "./node/runtime-class.ts";
 import { PodDisruptionBudget } from "./policy/pod-disruption-budget.ts";
 import { ClusterRoleBinding } from "./rbac/cluster-role-binding.ts";
 import { ClusterRole } from "./rbac/cluster-role.ts";
 import { RoleBinding } from "./rbac/role-binding.ts";
 import { Role } from "./rbac/role.ts";
-import { DeviceClass } from "./resource/device-class.ts";
-import { ResourceClaimTemplate } from "./resource/resource-claim-template.ts";
-import { ResourceClaim } from "./resource/resource-claim.ts";
-import { ResourceSlice } from "./resource/resource-slice.ts";
 import { PriorityClass } from "./scheduling/priority-class.ts";
-import { CSIDriver } from "./storage/csi-driver.ts";
-import { CSINode } from "./storage/csi-node.ts";
-import { CSIStorageCapacity } from "./storage/csi-storage-capacity.ts";
 import { StorageClass } from "./storage/storage-class.ts";
-import { VolumeAttachment } from "./storage/volume-attachment.ts";
-import { VolumeAttributesClass } from "./storage/volume-attributes-class.ts";
+import { optionalKinds } from "./optional-kinds.ts";
 import type { Kind } from "./kind.ts";
 
 export const kubernetesKinds: readonly Kind[] = [
@@ -101,19 +91,9 @@ export const kubernetesKinds: readonly Kind[] = [
   RuntimeClass,
   Ingress,
   IngressClass,
-  IPAddress,
   NetworkPolicy,
-  ServiceCIDR,
   StorageClass,
-  CSIDriver,
-  CSINode,
-  CSIStorageCapacity,
-  VolumeAttachment,
-  VolumeAttributesClass,
-  ResourceClaim,
-  ResourceClaimTemplate,
-  ResourceSlice,
-  DeviceClass,
   EndpointSlice,
   CustomResourceDefinition,
+  ...optionalKinds.flatMap(({ kinds }) => kinds),
 ];

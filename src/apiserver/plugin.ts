@@ -28,7 +28,9 @@ export function writesKind(
 
 export interface Plugin {
   name: string;
-  /** Cheap: called for every write. */
+  /** The only API group whose kinds it admits; absent when it admits kinds of several groups. */
+  group?: string;
+  /** Cheap: called for every write of the group. */
   concerns(context: RequestContext, operation: Operation): boolean;
   /**
    * Returns the object to continue with. Runs after decoding, defaulting and field management: the fields it sets have
@@ -42,4 +44,19 @@ export interface Plugin {
    * (quota) when storing fails.
    */
   reserve?(request: PluginRequest, write: ClusterWriter): Promise<(() => Promise<void>) | undefined>;
+}
+
+/** Plugins in order, by the API group of the written object: a write does not ask those of other groups. */
+export interface Plugins {
+  of(group: string): readonly Plugin[];
+}
+
+export function createPlugins(plugins: readonly Plugin[]): Plugins {
+  const general = plugins.filter(({ group }) => group === undefined);
+  const byGroup = new Map(
+    plugins.flatMap(({ group: key }) =>
+      key === undefined ? [] : [[key, plugins.filter(({ group }) => group === undefined || group === key)] as const],
+    ),
+  );
+  return { of: (group) => byGroup.get(group) ?? general };
 }

@@ -19,9 +19,9 @@ import { createActions } from "./action.ts";
 import { builtInActions } from "./actions/index.ts";
 import { createAdmissions } from "./write/admit.ts";
 import { createServiceAllocation } from "./allocation/service-allocation.ts";
-import { createServiceAddresses } from "./allocation/service-addresses.ts";
+import { createServiceAddresses } from "./service-cidr/service-addresses.ts";
 import { createEndpointsRemoval } from "./allocation/service-endpoints.ts";
-import { createDefaultRange } from "./allocation/service-ranges.ts";
+import { createDefaultRange } from "./service-cidr/service-ranges.ts";
 import { createBackPressure } from "./watch/back-pressure.ts";
 import { ListTurns } from "./watch/list-turns.ts";
 import { createBackground } from "./background/background.ts";
@@ -45,7 +45,8 @@ import { findCluster } from "./operations.ts";
 import type { OperationDependencies } from "./operations.ts";
 import { builtInPlugins } from "./plugins/index.ts";
 import { createCertificatePlugins } from "./plugins/certificates.ts";
-import { createDeviceClaims } from "./plugins/device-claims.ts";
+import { createOptionalPlugins } from "./optional-plugins.ts";
+import { createPlugins } from "./plugin.ts";
 import { createVolumeLifecycle } from "./plugins/volume-lifecycle.ts";
 import { createProfileLayer } from "./clusters/profiles.ts";
 import type { Profile } from "./clusters/profiles.ts";
@@ -172,17 +173,17 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     siblings: new Siblings(),
     admissions: createAdmissions(admissions),
     // Allocation comes first: it must be the first plugin that reserves anything.
-    plugins: [
+    plugins: createPlugins([
       allocation.plugin,
       createVolumeLifecycle({ clock }),
-      createDeviceClaims({ clock, authorizer }),
+      ...createOptionalPlugins({ clock, authorizer }),
       ...createCertificatePlugins({
         authorizer,
         restrictedGroups: [MASTERS, ...(controllerGroup === undefined ? [] : [controllerGroup])],
       }),
       ...builtInPlugins,
       createEscalationCheck(authorizer),
-    ],
+    ]),
     actions: createActions(builtInActions),
     pressure: createBackPressure({ clock }),
     clock,
@@ -240,7 +241,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   collector.load(present);
   cleanup.load(present);
   eventExpiry.load(present);
-  addresses.load(present);
+  addresses.load();
   await clusters.finishRemovals();
   await definitions.settleAll();
 

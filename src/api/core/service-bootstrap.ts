@@ -6,8 +6,8 @@
 import type { KubernetesObject } from "../meta.ts";
 import type { EndpointSlice } from "../discovery/endpoint-slice.ts";
 import type { Endpoints, Service } from "../facts/core-v1.ts";
-import { addressOfService } from "../networking/ip-address.ts";
-import { defaultServiceCidr } from "../networking/service-cidr.ts";
+import { addressOfService } from "../service-cidr/ip-address.ts";
+import { defaultServiceCidr } from "../service-cidr/service-cidr.ts";
 
 /** The same for every cluster. */
 export const SERVICE_RANGE = "10.96.0.0/16";

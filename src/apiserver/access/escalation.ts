@@ -34,6 +34,7 @@ const FULL_AUTHORITY: Rules = [
 export function createEscalationCheck(authorizer: Authorizer): Plugin {
   return {
     name: "RbacEscalation",
+    group: RBAC_GROUP,
     concerns: ({ served: { resource }, user }, operation) =>
       operation !== "DELETE" && resource.name.group === RBAC_GROUP && resource.kind.builtIn && !isMaster(user),
     // This check runs as a mutating plugin so that it runs before validation: a user who may not write the object does

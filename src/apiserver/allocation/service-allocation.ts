@@ -14,7 +14,7 @@ import type { Plugin, PluginRequest } from "../plugin.ts";
 import { keyOf } from "../clusters/resources.ts";
 import { formatClusterAddress, parseClusterAddress } from "./cluster-addresses.ts";
 import type { NumberPool } from "./number-pool.ts";
-import { isKept } from "./service-addresses.ts";
+import { isKept } from "../service-cidr/service-addresses.ts";
 import { createServiceHoldings, isStale, NODE_PORTS } from "./service-holdings.ts";
 
 export interface ServiceAllocation {
@@ -73,6 +73,7 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
   return {
     plugin: {
       name: "ServiceAllocation",
+      group: "",
       concerns: (context, operation) => operation !== "DELETE" && writesKind(context, "", "Service"),
       mutate: ({ context, object, oldObject }) =>
         asObject(prepareService(asService(object), oldObject && asService(oldObject), poolsFor(context.cluster.name))),

@@ -15,7 +15,7 @@ import { knownObject } from "../read/render.ts";
 import { clusterOfKey } from "../clusters/resources.ts";
 import { parseClusterAddress, SERVICE_ADDRESSES } from "./cluster-addresses.ts";
 import { NumberPool } from "./number-pool.ts";
-import { addedRanges, RANGES_PREFIX } from "./service-ranges.ts";
+import { addedRanges, RANGES_PREFIX } from "../service-cidr/service-ranges.ts";
 
 export const SERVICES_PREFIX = "/core/services/";
 

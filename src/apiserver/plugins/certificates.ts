@@ -41,6 +41,7 @@ export function createCertificatePlugins({ authorizer, restrictedGroups }: Certi
   return [
     {
       name: "CertificateApproval",
+      group: GROUP,
       concerns: (context, operation) => operation === "UPDATE" && writesKind(context, GROUP, KIND, "approval"),
       validate(request) {
         const { signerName } = readAs(request.oldObject).spec;
@@ -53,6 +54,7 @@ export function createCertificatePlugins({ authorizer, restrictedGroups }: Certi
     },
     {
       name: "CertificateSigning",
+      group: GROUP,
       concerns: (context, operation) => operation === "UPDATE" && writesKind(context, GROUP, KIND, "status"),
       validate(request) {
         const old = readAs(request.oldObject);
@@ -69,6 +71,7 @@ export function createCertificatePlugins({ authorizer, restrictedGroups }: Certi
     },
     {
       name: "CertificateSubjectRestriction",
+      group: GROUP,
       concerns: (context, operation) => operation === "CREATE" && writesKind(context, GROUP, KIND),
       validate(request) {
         const { signerName, request: text } = readAs(request.object).spec;

@@ -8,6 +8,7 @@ import { defaultClass } from "./default-class.ts";
 
 export const defaultIngressClass: Plugin = {
   name: "DefaultIngressClass",
+  group: "networking.k8s.io",
   concerns: (context, operation) => operation === "CREATE" && writesKind(context, "networking.k8s.io", "Ingress"),
   mutate({ object, read }): DeepReadonly<JsonObject> {
     const { metadata, spec } = object as unknown as DeepReadonly<Ingress>;

@@ -16,6 +16,7 @@ const asClaim = (object: DeepReadonly<JsonObject>): DeepReadonly<PersistentVolum
 
 export const defaultStorageClass: Plugin = {
   name: "DefaultStorageClass",
+  group: "",
   concerns: (context, operation) => operation === "CREATE" && isClaim(context),
   mutate({ object, read }): DeepReadonly<JsonObject> {
     const { metadata, spec } = asClaim(object);
@@ -35,6 +36,7 @@ const classOf = ({ metadata, spec }: DeepReadonly<PersistentVolumeClaim>): strin
 
 export const claimResize: Plugin = {
   name: "PersistentVolumeClaimResize",
+  group: "",
   concerns: (context, operation) => operation === "UPDATE" && isClaim(context),
   validate({ context, object, oldObject, read }) {
     const claim = asClaim(object);

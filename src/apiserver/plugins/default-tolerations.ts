@@ -19,6 +19,7 @@ const DEFAULTS = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachabl
 
 export const defaultTolerations: Plugin = {
   name: "DefaultTolerationSeconds",
+  group: "",
   concerns: (context, operation) => operation !== "DELETE" && writesPod(context),
   mutate({ object }) {
     const pod = object as unknown as DeepReadonly<Pod>;

@@ -10,6 +10,7 @@ const LISTS = ["endpoints", "ports"];
 
 export const endpointSlices: Plugin = {
   name: "EndpointSlices",
+  group: "discovery.k8s.io",
   concerns: (context, operation) => operation !== "DELETE" && writesKind(context, "discovery.k8s.io", "EndpointSlice"),
   mutate({ object }) {
     let result: DeepReadonly<JsonObject> = object;

@@ -8,6 +8,7 @@ import { writesKind } from "../plugin.ts";
 
 export const joinedClusters: Plugin = {
   name: "JoinedClusters",
+  group: "flotilla.dev",
   concerns: (context, operation) => operation === "DELETE" && writesKind(context, "flotilla.dev", "LogicalCluster"),
   validate({ context: { name = "" }, read }) {
     if (!read.get("cluster.karmada.io", "clusters", undefined, name)) return;

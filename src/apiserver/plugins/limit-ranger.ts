@@ -36,6 +36,7 @@ const isClaim = ({ context }: Pick<PluginRequest, "context">): boolean =>
 
 export const limitRanger: Plugin = {
   name: "LimitRanger",
+  group: "",
   concerns(context, operation) {
     if (operation === "DELETE") return false;
     if (writesPod(context)) return operation === "CREATE";

@@ -24,6 +24,7 @@ type Affinity = DeepReadonly<ClusterAffinity> | undefined;
 
 export const policyTargets: Plugin = {
   name: "PolicyTargets",
+  group: GROUP,
   // Controllers of this server ignore warnings.
   concerns: ({ served: { resource }, subresource, byController }, operation) =>
     resource.name.group === GROUP &&

@@ -9,6 +9,7 @@ const PLURAL = "priorityclasses";
 
 export const priorityClassDefault: Plugin = {
   name: "PriorityClassDefault",
+  group: GROUP,
   concerns: ({ served: { resource }, subresource }, operation) =>
     resource.name.resource === PLURAL &&
     resource.name.group === GROUP &&

@@ -16,6 +16,7 @@ const SYSTEM_CLASSES: ReadonlyMap<string, DeepReadonly<PriorityClass>> = new Map
 
 export const priority: Plugin = {
   name: "Priority",
+  group: "",
   concerns: (context, operation) => operation !== "DELETE" && writesPod(context),
   mutate(request) {
     const pod = request.object as unknown as DeepReadonly<Pod>;

@@ -19,6 +19,7 @@ interface RuntimeClass {
 
 export const runtimeClass: Plugin = {
   name: "RuntimeClass",
+  group: "",
   concerns: (context, operation) => operation === "CREATE" && writesPod(context),
   mutate(request) {
     const pod = request.object as unknown as ReadPod;

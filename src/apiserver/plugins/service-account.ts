@@ -31,6 +31,7 @@ const TOKEN_SECONDS = 3607;
 
 export const serviceAccount: Plugin = {
   name: "ServiceAccount",
+  group: "",
   concerns: (context, operation) =>
     !context.cluster.profile.podsAreTemplates &&
     ((operation === "CREATE" && writesPod(context)) ||

@@ -8,6 +8,7 @@ const NOT_READY: Taint = { key: "node.kubernetes.io/not-ready", effect: "NoSched
 
 export const taintNodes: Plugin = {
   name: "TaintNodesByCondition",
+  group: "",
   // Simulated nodes are ready from the start, and no controller would remove the taint.
   concerns: (context, operation) => operation === "CREATE" && !context.byController && writesKind(context, "", "Node"),
   mutate({ object }) {

@@ -1,5 +1,5 @@
 /**
- * Fields that the server sets on volumes, claims and volume attributes classes: the protection finalizer, the initial
+ * Fields that the server sets on volumes and claims: the protection finalizer, the initial
  * phase of a volume or claim and the time of its last change, and the two data source fields of a claim.
  */
 import { prepareClaim } from "../../api/index.ts";
@@ -7,42 +7,31 @@ import type { PersistentVolume, PersistentVolumeClaim } from "../../api/index.ts
 import { formatTime } from "../../base/index.ts";
 import type { Clock, DeepReadonly, JsonObject } from "../../base/index.ts";
 import type { RequestContext } from "../context.ts";
-import { finalizersOf, metadataOf } from "../write/metadata.ts";
+import { withFinalizer } from "../write/metadata.ts";
 import type { Plugin } from "../plugin.ts";
 
 type Read = DeepReadonly<JsonObject>;
 
 const VOLUME_FINALIZER = "kubernetes.io/pv-protection";
 const CLAIM_FINALIZER = "kubernetes.io/pvc-protection";
-const CLASS_FINALIZER = "kubernetes.io/vac-protection";
 
-function kindOf({ served: { resource } }: RequestContext): "volume" | "claim" | "class" | undefined {
+function kindOf({ served: { resource } }: RequestContext): "volume" | "claim" | undefined {
   const { kind, group, builtIn } = resource.kind;
-  if (!builtIn) return undefined;
-  if (group === "")
-    return kind === "PersistentVolume" ? "volume" : kind === "PersistentVolumeClaim" ? "claim" : undefined;
-  return kind === "VolumeAttributesClass" && group === "storage.k8s.io" ? "class" : undefined;
-}
-
-function protect(object: Read, finalizer: string): Read {
-  const metadata = metadataOf(object as JsonObject);
-  const finalizers = finalizersOf(metadata);
-  return finalizers.includes(finalizer)
-    ? object
-    : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } };
+  if (!builtIn || group !== "") return undefined;
+  return kind === "PersistentVolume" ? "volume" : kind === "PersistentVolumeClaim" ? "claim" : undefined;
 }
 
 export function createVolumeLifecycle({ clock }: { clock: Clock }): Plugin {
   return {
     name: "VolumeLifecycle",
+    group: "",
     concerns: (context, operation) => operation !== "DELETE" && kindOf(context) !== undefined,
     mutate({ context, operation, object, oldObject }): Read {
       const isNew = operation === "CREATE";
-      if (kindOf(context) === "class") return isNew ? protect(object, CLASS_FINALIZER) : object;
       if (kindOf(context) === "volume") {
         if (isNew)
           return {
-            ...protect(object, VOLUME_FINALIZER),
+            ...withFinalizer(object, VOLUME_FINALIZER),
             status: { phase: "Pending", lastPhaseTransitionTime: formatTime(clock.now()) },
           };
         return context.subresource === "status" ? withTransition(object, oldObject ?? object) : object;
@@ -52,7 +41,7 @@ export function createVolumeLifecycle({ clock }: { clock: Clock }): Plugin {
         object as unknown as DeepReadonly<PersistentVolumeClaim>,
         oldObject as unknown as DeepReadonly<PersistentVolumeClaim> | undefined,
       ) as unknown as Read;
-      return isNew ? { ...protect(claim, CLAIM_FINALIZER), status: { phase: "Pending" } } : claim;
+      return isNew ? { ...withFinalizer(claim, CLAIM_FINALIZER), status: { phase: "Pending" } } : claim;
     },
   };
 

@@ -27,7 +27,7 @@ import type { Siblings } from "./siblings.ts";
 import { checkNamespace } from "../background/namespaces.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import type { WriteOptions } from "../request/options.ts";
-import type { Plugin, PluginRequest } from "../plugin.ts";
+import type { PluginRequest, Plugins } from "../plugin.ts";
 import { ordered } from "../read/render.ts";
 import { partOf } from "../clusters/resources.ts";
 import { customErrors, warnAboutCustomObject } from "../crd/objects.ts";
@@ -48,7 +48,7 @@ export function createAdmissions(admissions: readonly AnyAdmission[]): Admission
 
 export interface AdmitDependencies {
   admissions: Admissions;
-  plugins: readonly Plugin[];
+  plugins: Plugins;
   store: ObjectStore;
   random: Random;
   clock: Clock;
@@ -125,7 +125,7 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
     const guard = checkNamespace(store, context.cluster, served.resource, context.namespace, name);
     if (guard) request.guards.push(guard);
   }
-  const concerned = plugins.filter((plugin) => plugin.concerns(context, operation));
+  const concerned = plugins.of(kind.group).filter((plugin) => plugin.concerns(context, operation));
   const question = (): PluginRequest => ({ context, options, operation, object, oldObject, read });
   for (const { mutate } of concerned) {
     const mutated = mutate?.(question());
@@ -290,7 +290,7 @@ export async function reserve(
   const { admissions, plugins, store, cache } = deps;
   const { context, operation } = asked;
   const { kind } = context.served.resource;
-  const concerned = plugins.filter((plugin) => plugin.reserve && plugin.concerns(context, operation));
+  const concerned = plugins.of(kind.group).filter((plugin) => plugin.reserve && plugin.concerns(context, operation));
   const chain = admissions
     .of(kind.group, kind.kind)
     .filter(({ on, reserve: takes }) => takes && on.includes(operation));
@@ -337,7 +337,7 @@ export function admitDeletion(
   if (errors.length > 0)
     throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
   runWebhookRules(chain, () => reviewOf(deps, request));
-  for (const plugin of plugins) {
+  for (const plugin of plugins.of(kind.group)) {
     if (plugin.validate && plugin.concerns(context, "DELETE")) plugin.validate(request);
   }
 }

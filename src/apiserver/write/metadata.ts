@@ -2,7 +2,7 @@
 import { addressNameProblems } from "../../api/index.ts";
 import type { KindTraits } from "../../api/index.ts";
 import { equalJson, formatTime, isObject, randomSuffix, randomUuid } from "../../base/index.ts";
-import type { Clock, Json, JsonObject, Random } from "../../base/index.ts";
+import type { DeepReadonly, Clock, Json, JsonObject, Random } from "../../base/index.ts";
 import {
   field,
   MAX_ANNOTATIONS_BYTES,
@@ -306,6 +306,15 @@ export function validateMetadataUpdate(given: JsonObject, stored: JsonObject): F
   if (stored.deletionTimestamp === undefined) immutable("deletionTimestamp");
   immutable("deletionGracePeriodSeconds");
   return errors;
+}
+
+/** The object with the finalizer; the same object if it has it already. */
+export function withFinalizer(object: DeepReadonly<JsonObject>, finalizer: string): DeepReadonly<JsonObject> {
+  const metadata = metadataOf(object as JsonObject);
+  const finalizers = finalizersOf(metadata);
+  return finalizers.includes(finalizer)
+    ? object
+    : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } };
 }
 
 export function finalizersOf(metadata: JsonObject): string[] {

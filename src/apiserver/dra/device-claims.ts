@@ -30,6 +30,7 @@ const statusOf = (object: Read | undefined): Status =>
 export function createDeviceClaims({ clock, authorizer }: { clock: Clock; authorizer: Authorizer }): Plugin {
   return {
     name: "DeviceClaims",
+    group: GROUP,
     concerns: ({ served: { resource } }, operation) =>
       operation !== "DELETE" && resource.kind.group === GROUP && resource.kind.builtIn,
     mutate({ context, object, oldObject }): Read {

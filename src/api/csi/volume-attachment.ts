@@ -18,7 +18,7 @@ import { checkText, checkUnchanged } from "../field-checks.ts";
 import { change } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
-import { checkDriverName } from "./driver-names.ts";
+import { checkDriverName } from "../storage/driver-names.ts";
 
 export type VolumeAttachment = VolumeAttachmentFacts;
 

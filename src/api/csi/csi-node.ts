@@ -9,7 +9,7 @@ import { checkNotNegative, checkText } from "../field-checks.ts";
 import { change, changeItems, fill } from "../fill.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
-import { checkDriverName } from "./driver-names.ts";
+import { checkDriverName } from "../storage/driver-names.ts";
 
 export type CSINode = CSINodeFacts;
 

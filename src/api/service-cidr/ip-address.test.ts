@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../test-review.ts";
-import { addressNameProblems } from "./addresses.ts";
+import { addressNameProblems } from "../networking/addresses.ts";
 import { addressOfService, admissions, isAllocated, type IPAddress } from "./ip-address.ts";
 
 const address = (parentRef?: object): IPAddress =>
@@ -23,7 +23,7 @@ test("the parent reference is immutable", () => {
   const old = completedBy(admissions, address({ resource: "services", name: "a" }));
 
   expect(problemsOf(admissions, address({ resource: "services", name: "b" }), old)).toEqual([
-    'spec.parentRef: Invalid value: {"Group":"","Resource":"services","Namespace":"","Name":"b"}: field is immutable',
+    'spec.parentRef: Invalid value: {"resource":"services","name":"b"}: field is immutable',
   ]);
 });
 

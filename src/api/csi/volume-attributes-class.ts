@@ -8,7 +8,7 @@ import type { VolumeAttributesClass as VolumeAttributesClassFacts } from "../fac
 import { checkText } from "../field-checks.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
-import { checkParameters } from "./storage-class.ts";
+import { checkParameters } from "../storage/storage-class.ts";
 
 export type VolumeAttributesClass = VolumeAttributesClassFacts;
 

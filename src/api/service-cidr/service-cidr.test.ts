@@ -12,10 +12,7 @@ const range = (cidrs: string[], fields: object = {}): ServiceCIDR => ({
 
 const refused: Record<string, [cidrs: string[], want: string[]]> = {
   "no CIDR": [[], ["spec.cidrs: Required value: at least one CIDR required"]],
-  "three CIDRs": [
-    ["a", "b", "c"],
-    ['spec.cidrs: Invalid value: {"CIDRs":["a","b","c"]}: may only hold up to 2 values'],
-  ],
+  "three CIDRs": [["a", "b", "c"], ['spec.cidrs: Invalid value: ["a","b","c"]: may only hold up to 2 values']],
   "an address instead of a CIDR": [
     ["10.0.0.1/24"],
     ['spec.cidrs[0]: Invalid value: "10.0.0.1/24": must not have bits set beyond the prefix length'],

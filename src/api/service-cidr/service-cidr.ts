@@ -6,7 +6,7 @@ import { ageColumn, column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { ServiceCIDR as ServiceCIDRFacts } from "../facts/networking-v1.ts";
 import type { Kind } from "../kind.ts";
-import { checkCanonicalNetwork, familyOfNetwork, parseNetwork } from "./addresses.ts";
+import { checkCanonicalNetwork, familyOfNetwork, parseNetwork } from "../networking/addresses.ts";
 
 export type ServiceCIDR = ServiceCIDRFacts;
 
@@ -27,8 +27,7 @@ const MAX_RANGES = 2;
 
 function checkRanges(ranges: readonly string[]): FieldError[] {
   if (ranges.length === 0) return [field.required(AT, "at least one CIDR required")];
-  // The whole spec is printed, with the Go name of its field.
-  if (ranges.length > MAX_RANGES) return [field.invalid(AT, { CIDRs: ranges }, "may only hold up to 2 values")];
+  if (ranges.length > MAX_RANGES) return [field.invalid(AT, ranges, "may only hold up to 2 values")];
   const errors = ranges.flatMap((range, index) => checkCanonicalNetwork(`${AT}[${index}]`, range));
   const [first, second] = ranges.map(familyOfNetwork);
   if (ranges.length === MAX_RANGES && first !== undefined && first === second) {

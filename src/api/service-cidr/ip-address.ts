@@ -1,15 +1,15 @@
 /** IPAddress: one address of a cluster's Services, and its owner. Its name is the address. */
-import { equalJson, type DeepReadonly } from "../../base/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
 import { dnsSubdomainProblems, field, pathSegmentProblems, type FieldError } from "../../machinery/index.ts";
 import type { AnyAdmission, Review } from "../admission.ts";
 import { column, nameColumn } from "../columns.ts";
 import { builtInAdmission, builtInKind } from "../define.ts";
 import type { IPAddress as IPAddressFacts, ParentReference } from "../facts/networking-v1.ts";
-import { checkText } from "../field-checks.ts";
+import { checkText, checkUnchanged } from "../field-checks.ts";
 import type { Kind } from "../kind.ts";
 import type { Sent } from "../sent.ts";
-import { parseAddress } from "./addresses.ts";
-import { checkReferenceName } from "./ingress-class.ts";
+import { parseAddress } from "../networking/addresses.ts";
+import { checkReferenceName } from "../networking/ingress-class.ts";
 
 export type IPAddress = IPAddressFacts;
 
@@ -57,21 +57,11 @@ function checkParent(at: string, parent: Sent<ParentReference> | undefined): Fie
   ];
 }
 
-/** A parent as messages print it: with all fields. */
-const parentForm = ({ group = "", resource = "", namespace = "", name = "" }: Sent<ParentReference>): object => ({
-  Group: group,
-  Resource: resource,
-  Namespace: namespace,
-  Name: name,
-});
-
 function checkAddressObject({ object, oldObject }: Review<IPAddress>): FieldError[] {
   const at = "spec.parentRef";
   const parent = object.spec?.parentRef;
   const errors = checkParent(at, parent);
-  if (oldObject && !equalJson(parent, oldObject.spec?.parentRef))
-    errors.push(field.invalid(at, parent && parentForm(parent), "field is immutable"));
-  return errors;
+  return oldObject ? [...errors, ...checkUnchanged(at, parent, oldObject.spec?.parentRef)] : errors;
 }
 
 /** The IPAddress of a Service. */

@@ -13,8 +13,8 @@ import { clusterOfKey } from "../clusters/resources.ts";
 import { knownObject } from "../read/render.ts";
 import { metadataOf } from "../write/metadata.ts";
 import { textOf } from "../request/text.ts";
-import { formatClusterAddress, parseClusterAddress, SERVICE_ADDRESSES } from "./cluster-addresses.ts";
-import { heldIn, SERVICES_PREFIX } from "./service-holdings.ts";
+import { formatClusterAddress, parseClusterAddress, SERVICE_ADDRESSES } from "../allocation/cluster-addresses.ts";
+import { heldIn, SERVICES_PREFIX } from "../allocation/service-holdings.ts";
 
 const ADDRESSES_PREFIX = "/networking.k8s.io/ipaddresses/";
 
@@ -28,8 +28,8 @@ const readAddress = (entry: CachedEntry): DeepReadonly<IPAddress> =>
   (knownObject(entry) ?? JSON.parse(new TextDecoder().decode(entry.value))) as DeepReadonly<IPAddress>;
 
 export interface ServiceAddresses {
-  /** Loads the entries stored when the server starts. */
-  load(entries: readonly CachedEntry[]): void;
+  /** Looks for Services without an IPAddress when the server starts. */
+  load(): void;
   /** Receives every event of the store, after the allocation. */
   observe(event: CacheEvent): void;
 }
@@ -61,9 +61,8 @@ export function createServiceAddresses({ housekeeping, cache, holderOf }: Depend
   };
 
   return {
-    load(entries) {
-      for (const entry of entries) {
-        if (!entry.key.startsWith(SERVICES_PREFIX)) continue;
+    load() {
+      for (const entry of cache.list(SERVICES_PREFIX)) {
         const cluster = clusterOfKey(entry.key);
         for (const number of heldIn(entry).addresses)
           if (!cache.get(`${ADDRESSES_PREFIX}${cluster}/${formatClusterAddress(number)}`)) enqueue(cluster, number);

@@ -11,7 +11,7 @@ import type { Cache, CacheEvent } from "../../store/index.ts";
 import type { Housekeeping } from "../background/housekeeping.ts";
 import { isMarker } from "../clusters/objects.ts";
 import { knownObject } from "../read/render.ts";
-import type { PoolRange } from "./number-pool.ts";
+import type { PoolRange } from "../allocation/number-pool.ts";
 
 export const RANGES_PREFIX = "/networking.k8s.io/servicecidrs/";
 
