@@ -36,9 +36,7 @@ function holdsMembers(namespace: string, read: ClusterReader): boolean {
   if (namespace === "karmada-system" || namespace === "karmada-cluster") return true;
   const prefix = executionNamespace("");
   const cluster = namespace.startsWith(prefix)
-    ? (read.get(Cluster.group, Cluster.plural, undefined, namespace.slice(prefix.length)) as
-        | DeepReadonly<Cluster>
-        | undefined)
+    ? read.get(Cluster, undefined, namespace.slice(prefix.length))
     : undefined;
   return cluster !== undefined && cluster.metadata.deletionTimestamp === undefined;
 }

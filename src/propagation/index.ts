@@ -1,8 +1,10 @@
 export { matchesAffinity } from "./cluster-affinity.ts";
 export { createExecution, type Execution, type ExecutionDependencies } from "./create-execution.ts";
 export * from "./create-propagation.ts";
+export { createDeletionProtection } from "./deletion-protection.ts";
 export type { ExecutionMeter, IncomingEvent, PipelineMeter, ScheduleType } from "./meter.ts";
 export * from "./pipeline.ts";
+export { policyTargets } from "./policy-targets.ts";
 
 // The planners and their inputs, for `explain`. They write nothing.
 export { planAttached } from "./dependencies/plan-attached.ts";

@@ -21,6 +21,7 @@ import {
 import { createTestServer, type Answered, type TestServer } from "../../src/apiserver/test-server.ts";
 import { formatTime, isObject, type Json, type JsonObject } from "../../src/base/index.ts";
 import { createMembershipAdmissions } from "../../src/membership/index.ts";
+import { createDeletionProtection } from "../../src/propagation/index.ts";
 import {
   headersOf,
   readRecordedLines,
@@ -99,6 +100,7 @@ describe("Karmada's kinds are validated as in Karmada", () => {
       admissions: [
         ...builtInAdmissions,
         ...createMembershipAdmissions({ hub: "hub", clock: { now: () => Date.parse(NOW) } }),
+        createDeletionProtection("hub"),
       ],
     });
   });
