@@ -1,6 +1,6 @@
 /** Runs the API server's admission steps for the tests of kinds: default, prepare, validate. */
 import { deepFreeze, type DeepReadonly } from "../base/index.ts";
-import type { AnyAdmission, ClusterReader, Review } from "./admission.ts";
+import type { AnyAdmission, ClusterReader, RequestInfo, Review } from "./admission.ts";
 import type { KubernetesObject } from "./meta.ts";
 
 export const UID = "abcde000-0000-4000-8000-000000000000";
@@ -11,6 +11,16 @@ export const emptyCluster: ClusterReader = {
   mentions: () => false,
   list: () => [],
   written: () => [],
+  versions: () => [],
+};
+
+/** For rules that do not depend on the kind of the request. */
+export const SOME_KIND: RequestInfo["kind"] = {
+  group: "",
+  kind: "Something",
+  plural: "somethings",
+  scope: "Namespaced",
+  builtIn: true,
 };
 
 interface Reviewed<T> {
@@ -26,6 +36,7 @@ export function makeReview<T>(object: DeepReadonly<T>, oldObject?: DeepReadonly<
   return {
     operation: oldObject ? "UPDATE" : "CREATE",
     cluster: "hub",
+    kind: SOME_KIND,
     version: "v1",
     ...(subresource !== undefined && { subresource }),
     user: { name: "tester", groups: [] },

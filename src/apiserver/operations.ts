@@ -33,8 +33,9 @@ import type { ResourceRoute } from "./request/router.ts";
 import { scaleOf, updateScale } from "./scale/scale.ts";
 import type { ScaleBody } from "./scale/scale.ts";
 import type { WatchDependencies } from "./watch/watch.ts";
-import { createObject, updateObject } from "./write/write.ts";
-import type { WriteDependencies } from "./write/write.ts";
+import { createObject } from "./write/create.ts";
+import type { WriteDependencies } from "./write/store-object.ts";
+import { updateObject } from "./write/update.ts";
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "connect";
 

@@ -1,8 +1,6 @@
-/** Pods: the deletion grace period, and the check for plugins whether a write concerns a pod. */
+/** The deletion grace period of pods. */
 import { isObject } from "../base/index.ts";
 import type { JsonObject } from "../base/index.ts";
-import type { RequestContext } from "./context.ts";
-import { writesKind } from "./plugin.ts";
 
 const DEFAULT_GRACE_SECONDS = 30;
 /**
@@ -26,9 +24,4 @@ export function graceSecondsOf(pod: JsonObject, asked: number | undefined): numb
   if (!spec.nodeName || status.phase === "Succeeded" || status.phase === "Failed") return 0;
   // A negative period means one second.
   return grace < 0 ? 1 : Math.min(grace, MAX_GRACE_SECONDS);
-}
-
-/** Whether a pod itself is written, or the named subresource. */
-export function writesPod(context: RequestContext, part?: "resize" | "ephemeralcontainers"): boolean {
-  return writesKind(context, "", "Pod", part);
 }

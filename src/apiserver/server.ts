@@ -2,7 +2,7 @@
  * The API server without a transport. It owns the logical clusters, their resources, and the server's background work
  * (garbage collection, emptying namespaces). The caller owns the store.
  */
-import type { AnyAdmission } from "../api/index.ts";
+import type { AnyStep } from "../api/index.ts";
 import { FlotillaError } from "../base/index.ts";
 import type { Clock, Log, MetricsText, Random } from "../base/index.ts";
 import type { Transport } from "../client/index.ts";
@@ -17,7 +17,8 @@ import { createRbac } from "./access/rbac.ts";
 import { MASTERS, memberOf } from "./request/authorize.ts";
 import { createActions } from "./action.ts";
 import { builtInActions } from "./actions/index.ts";
-import { createAdmissions } from "./write/admit.ts";
+import { createAdmissionChain } from "./admission/chain.ts";
+import { createBuiltInSteps } from "./admission/index.ts";
 import { createServiceAllocation } from "./allocation/service-allocation.ts";
 import { createServiceAddresses } from "./service-cidr/service-addresses.ts";
 import { createEndpointsRemoval } from "./allocation/service-endpoints.ts";
@@ -43,11 +44,6 @@ import { createServerMetrics } from "./metrics/server-metrics.ts";
 import { createObjectStore } from "./clusters/objects.ts";
 import { findCluster } from "./operations.ts";
 import type { OperationDependencies } from "./operations.ts";
-import { builtInPlugins } from "./plugins/index.ts";
-import { createCertificatePlugins } from "./plugins/certificates.ts";
-import { createOptionalPlugins } from "./optional-plugins.ts";
-import { createPlugins } from "./plugin.ts";
-import { createVolumeLifecycle } from "./plugins/volume-lifecycle.ts";
 import { createProfileLayer } from "./clusters/profiles.ts";
 import type { Profile } from "./clusters/profiles.ts";
 import type { ApiRequest, ApiResponse, UserInfo } from "./request/request.ts";
@@ -62,7 +58,8 @@ export interface ApiServerOptions {
   clock: Clock;
   random: Random;
   log: Log;
-  admissions: readonly AnyAdmission[];
+  /** The steps of admission, in order: rules of kinds, and steps of products. The server adds its built-in steps. */
+  admissions: readonly AnyStep[];
   profiles: Readonly<Record<string, Profile>>;
   /**
    * The issuer of service account tokens, and the PEM of the signing key; unset creates a key that is valid until the
@@ -171,18 +168,15 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     clusters,
     definitions,
     siblings: new Siblings(),
-    admissions: createAdmissions(admissions),
-    // Allocation comes first: it must be the first plugin that reserves anything.
-    plugins: createPlugins([
-      allocation.plugin,
-      createVolumeLifecycle({ clock }),
-      ...createOptionalPlugins({ clock, authorizer }),
-      ...createCertificatePlugins({
+    chain: createAdmissionChain([
+      ...admissions,
+      allocation.step,
+      ...createBuiltInSteps({
         authorizer,
         restrictedGroups: [MASTERS, ...(controllerGroup === undefined ? [] : [controllerGroup])],
+        arePodsTemplates: (cluster) => clusters.get(cluster)?.profile.podsAreTemplates === true,
       }),
-      ...builtInPlugins,
-      createEscalationCheck(authorizer),
+      createEscalationCheck({ authorizer, clusters }),
     ]),
     actions: createActions(builtInActions),
     pressure: createBackPressure({ clock }),

@@ -9,7 +9,7 @@ import {
   Secret,
   builtInAdmissions,
 } from "../api/index.ts";
-import type { AnyAdmission, Kind, KubernetesObject } from "../api/index.ts";
+import type { AnyStep, Kind, KubernetesObject } from "../api/index.ts";
 import { createFakeClock, createSeededRandom, silentLog } from "../base/index.ts";
 import type { FakeClock, JsonObject } from "../base/index.ts";
 import type { Transport } from "../client/index.ts";
@@ -69,7 +69,7 @@ export interface TestServer {
 export interface TestServerOptions {
   profiles?: Record<string, Profile>;
   clusters?: Record<string, string>;
-  admissions?: readonly AnyAdmission[];
+  admissions?: readonly AnyStep[];
   engine?: Engine;
   user?: UserInfo;
   connect?: ConnectBackend;

@@ -37,9 +37,7 @@ function holdsMembers(namespace: string, read: ClusterReader): boolean {
   if (namespace === KARMADA_SYSTEM_NAMESPACE || namespace === KARMADA_CLUSTER_NAMESPACE) return true;
   const prefix = executionNamespace("");
   const cluster = namespace.startsWith(prefix)
-    ? (read.get(Cluster.group, Cluster.plural, undefined, namespace.slice(prefix.length)) as
-        | DeepReadonly<Cluster>
-        | undefined)
+    ? read.get(Cluster, undefined, namespace.slice(prefix.length))
     : undefined;
   return cluster !== undefined && cluster.metadata.deletionTimestamp === undefined;
 }

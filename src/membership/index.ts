@@ -1,6 +1,7 @@
 export * from "./admissions.ts";
 export * from "./create-membership.ts";
 export * from "./join.ts";
+export { joinedClusters } from "./joined-clusters.ts";
 export * from "./member.ts";
 export { createPulledMembers } from "./pulled-members.ts";
 export { createClusterProxy } from "./proxy.ts";

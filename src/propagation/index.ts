@@ -1,3 +1,5 @@
+export { createDeletionProtection } from "./deletion-protection.ts";
+export { policyTargets } from "./policy-targets.ts";
 export { matchesAffinity } from "./cluster-affinity.ts";
 export { createExecution } from "./create-execution.ts";
 export * from "./create-propagation.ts";

@@ -22,7 +22,7 @@ import {
   dns1035LabelProblems,
   dnsSubdomainProblems,
 } from "../../src/machinery/index.ts";
-import { emptyCluster } from "../../src/api/test-review.ts";
+import { emptyCluster, SOME_KIND } from "../../src/api/test-review.ts";
 
 const versionOf = ({ apiVersion }: JsonObject): string =>
   parseApiVersion(typeof apiVersion === "string" ? apiVersion : "").version;
@@ -37,6 +37,7 @@ export function reviewOf(
   return {
     operation,
     cluster: "hub",
+    kind: SOME_KIND,
     version: versionOf(object),
     user: { name: "somebody", groups: [] },
     object: deepFreeze(object),

@@ -156,7 +156,7 @@ describe("members with workloads of their own", { timeout: LIMIT_MS }, () => {
 
     expect(stdout).toContain("is promoted successfully");
     await eventually(
-      "in the hub's hands",
+      "managed by the hub",
       () => client.get(Deployment, { cluster: "member1", namespace: "shop", name: "legacy" }),
       ({ metadata }) => metadata.labels?.["karmada.io/managed"] === "true",
     );

@@ -117,7 +117,7 @@ export const isGone = <T extends KubernetesObject>(
   name: string,
 ): Promise<unknown> =>
   eventually(
-    `${kind.kind} ${name} is gone from ${member.name}`,
+    `${kind.kind} ${name} is deleted from ${member.name}`,
     () => onMember(member, kind, name),
     (seen) => seen === undefined,
   );

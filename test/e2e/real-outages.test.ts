@@ -144,7 +144,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     await deploymentBecomes(oslo, "kept", ({ replicas }) => replicas === 4);
     await isGone(oslo, Deployment, "removed");
     const reported = await eventually(
-      "told on the Work",
+      "reported on the Work",
       () => fleet.workCondition("paris", "kept", "Applied"),
       (condition) => condition?.status === "False",
     );
@@ -190,7 +190,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     await deploymentBecomes(paris, "elsewhere", ({ replicas }) => replicas === 1);
     expect(
       await eventually(
-        "told",
+        "reported",
         () => fleet.workCondition("paris", "kept", "Drifted"),
         (condition) => condition !== undefined,
       ),
@@ -235,7 +235,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     await change("kept", 5);
 
     const reported = await eventually(
-      "told on the Work",
+      "reported on the Work",
       () => fleet.workCondition("paris", "kept", "Applied"),
       (condition) => condition?.status === "False",
     );
@@ -245,7 +245,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     await setToken(data?.["token"] ?? "");
 
     for (const condition of [reported, unready])
-      expect(condition?.message).toContain("cluster paris does not accept the hub's token (401)");
+      expect(condition?.message).toContain("cluster paris rejects the hub's token (401)");
     // Its health is probed every second in this test; other requests use backoff.
     expect(refused).toBeLessThan(40);
     await deploymentBecomes(paris, "kept", ({ replicas }) => replicas === 5);
@@ -283,7 +283,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
       data: { mode: "plain" },
     });
     const reported = await eventually(
-      "told on the Work",
+      "reported on the Work",
       () => fleet.workCondition("paris", "settings", "Applied"),
       (condition) => condition?.status === "False",
     );

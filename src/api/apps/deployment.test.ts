@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { deepFreeze } from "../../base/index.ts";
 import type { Review } from "../admission.ts";
 import { admissions, type Deployment } from "./deployment.ts";
-import { emptyCluster } from "../test-review.ts";
+import { emptyCluster, SOME_KIND } from "../test-review.ts";
 
 const admission = admissions[0];
 const base = {
@@ -18,6 +18,7 @@ const deployment = (spec: object): Deployment => ({
 const review = (object: Deployment, rest: Partial<Review<Deployment>> = {}): Review<Deployment> => ({
   operation: "CREATE",
   cluster: "hub",
+  kind: SOME_KIND,
   version: "v1",
   user: { name: "u", groups: [] },
   object: deepFreeze(object),

@@ -15,7 +15,7 @@ import type { PersistentVolumeClaim } from "../facts/core-v1.ts";
 import type { IntOrString } from "../facts/scalars.ts";
 import { checkNotNegative } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
-import { isDefaultStorageClass, type StorageClass } from "../storage/storage-class.ts";
+import { isDefaultStorageClass, StorageClass } from "../storage/storage-class.ts";
 import type {
   AdvancedStatefulSet,
   AdvancedStatefulSetRollingUpdate,
@@ -316,9 +316,7 @@ function claimProblem(claim: Claim, old: Claim | undefined, read: ClusterReader)
   );
   if (!isResized) return undefined;
   const name = storageClassName;
-  const storageClass = (
-    name === undefined ? newestDefault(read) : read.get("storage.k8s.io", "storageclasses", undefined, name)
-  ) as Read<StorageClass> | undefined;
+  const storageClass = name === undefined ? newestDefault(read) : read.get(StorageClass, undefined, name);
   if (!storageClass)
     return name === undefined ? undefined : field.invalid(`${at}.spec.storageClassName`, name, "can not get sc");
   if (storageClass.allowVolumeExpansion !== false) return undefined;
@@ -329,10 +327,9 @@ function claimProblem(claim: Claim, old: Claim | undefined, read: ClusterReader)
 }
 
 function newestDefault(read: ClusterReader): Read<StorageClass> | undefined {
-  const classes = (read.list("storage.k8s.io", "storageclasses") as unknown as Read<StorageClass>[]).filter(
-    isDefaultStorageClass,
-  );
-  return classes
+  return read
+    .list(StorageClass)
+    .filter(isDefaultStorageClass)
     .toSorted((a, b) => (a.metadata.creationTimestamp ?? "").localeCompare(b.metadata.creationTimestamp ?? ""))
     .at(-1);
 }

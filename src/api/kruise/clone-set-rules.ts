@@ -8,7 +8,7 @@ import { dnsSubdomainProblems, field, type FieldError } from "../../machinery/in
 import type { Review } from "../admission.ts";
 import { checkNotNegative } from "../field-checks.ts";
 import { change, fill } from "../fill.ts";
-import { controllerOf, type KubernetesObject } from "../meta.ts";
+import { controllerOf } from "../meta.ts";
 import type { CloneSet, CloneSetRollingUpdate, CloneSetSpec, CloneSetUpdateStrategy } from "./clone-set-types.ts";
 import type { KruiseGates } from "./gates.ts";
 import { checkMetadata } from "./metadata-rules.ts";
@@ -27,6 +27,8 @@ import {
   hasSettledTemplate,
 } from "./template-rules.ts";
 import { isHub, rejectionOf } from "./webhook.ts";
+
+const PODS = { group: "", plural: "pods" };
 
 type Read<T> = DeepReadonly<T>;
 /** v1alpha1 has the update policy in `type`, beside the fields that v1beta1 moved to `rollingUpdate`. */
@@ -197,7 +199,7 @@ function checkPodsToDelete(errors: FieldError[], review: Review<CloneSet>): void
   const known = new Set(oldObject?.spec.scaleStrategy?.podsToDelete);
   const { namespace, uid = "" } = object.metadata;
   for (const name of names.filter((candidate) => !known.has(candidate)).toSorted()) {
-    const pod = read.get("", "pods", namespace, name) as Read<KubernetesObject> | undefined;
+    const pod = read.get(PODS, namespace, name);
     if (!pod) errors.push(field.invalid(path, name, `find pod ${name} failed: Pod ${JSON.stringify(name)} not found`));
     else if (pod.metadata.deletionTimestamp !== undefined)
       errors.push(field.invalid(path, name, `find pod ${name} already terminating`));

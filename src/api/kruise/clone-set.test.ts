@@ -4,7 +4,7 @@ import type { Review } from "../admission.ts";
 import { admissions, CloneSet } from "./clone-set.ts";
 import { fromStorage, toStorage } from "./clone-set-versions.ts";
 import { DEFAULT_KRUISE_GATES } from "./gates.ts";
-import { emptyCluster } from "../test-review.ts";
+import { emptyCluster, SOME_KIND } from "../test-review.ts";
 
 const base = {
   selector: { matchLabels: { app: "a" } },
@@ -21,6 +21,7 @@ function review(object: CloneSet, warnings: string[] = [], oldObject?: CloneSet)
   return {
     operation: oldObject ? "UPDATE" : "CREATE",
     cluster: "hub",
+    kind: SOME_KIND,
     version: "v1beta1",
     user: { name: "u", groups: [] },
     object: deepFreeze(object),

@@ -4,7 +4,7 @@
  */
 import { equalJson, type DeepReadonly } from "../../base/index.ts";
 import { deniedByWebhook, field, type FieldError } from "../../machinery/index.ts";
-import type { Review } from "../admission.ts";
+import type { KindRef, Review } from "../admission.ts";
 import { checkSelector } from "../field-checks.ts";
 import { parseApiVersion } from "../meta.ts";
 import type { KruiseGates } from "./gates.ts";
@@ -22,6 +22,8 @@ import { selectorsAgree } from "./selector-overlap.ts";
 import { checkAtMostAll, checkIntOrPercent } from "./strategy-rules.ts";
 import { isEmptySelector } from "./template-rules.ts";
 import { isHub } from "./webhook.ts";
+
+const BUDGETS: KindRef<PodUnavailableBudget> = { group: "policy.kruise.io", plural: "podunavailablebudgets" };
 
 type Read<T> = DeepReadonly<T>;
 type Spec = Read<PodUnavailableBudgetSpec>;
@@ -111,11 +113,7 @@ function checkTarget(errors: FieldError[], target: Target): void {
 function checkOthers(errors: FieldError[], { object, read }: Review<PodUnavailableBudget>): void {
   const { selector, targetRef } = object.spec ?? {};
   const { name, namespace } = object.metadata;
-  for (const other of read.list(
-    "policy.kruise.io",
-    "podunavailablebudgets",
-    namespace,
-  ) as unknown as Read<PodUnavailableBudget>[]) {
+  for (const other of read.list(BUDGETS, namespace)) {
     if (other.metadata.name === name) continue;
     const { selector: otherSelector, targetRef: otherTarget } = other.spec ?? {};
     if (targetRef && otherTarget) {

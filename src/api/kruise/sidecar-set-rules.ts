@@ -1,11 +1,11 @@
 /** Validation of SidecarSet, as in OpenKruise's webhook. Both versions are validated as v1beta1. */
 import { equalJson, isObject, type DeepReadonly, type Json, type JsonObject } from "../../base/index.ts";
 import { compilePattern, field, labelSelectorOf, matchesLabels, type FieldError } from "../../machinery/index.ts";
-import type { ClusterReader, Review } from "../admission.ts";
+import type { ClusterReader, KindRef, Review } from "../admission.ts";
 import { checkAnnotationKeys } from "../core/pod-annotations.ts";
+import type { ConfigMap } from "../core/config-map.ts";
 import type { LabelSelector } from "../facts/meta-v1.ts";
 import { checkSelector } from "../field-checks.ts";
-import type { KubernetesObject } from "../meta.ts";
 import type { KruiseGates } from "./gates.ts";
 import { checkMetadata } from "./metadata-rules.ts";
 import { selectorsOverlap } from "./selector-overlap.ts";
@@ -22,6 +22,9 @@ type Given = Read<SidecarSet>;
 /** The namespace of OpenKruise's settings and the history of SidecarSets. */
 const KRUISE_NAMESPACE = "kruise-system";
 const SET_NAME_LABEL = "kruise.io/sidecarset-name";
+const REVISIONS = { group: "apps", plural: "controllerrevisions" };
+const CONFIG_MAPS: KindRef<ConfigMap> = { group: "", plural: "configmaps" };
+const SIDECAR_SETS: KindRef<SidecarSet> = { group: "apps.kruise.io", plural: "sidecarsets" };
 const nameProblems = plainNameProblems("sidecarset");
 
 export const checkSidecarSet =
@@ -83,7 +86,7 @@ function checkRevision(errors: FieldError[], { metadata, spec }: Given, review: 
     const isThere =
       revisionName === undefined
         ? hasVersion(review.read, metadata.name, customVersion ?? "")
-        : review.read.get("apps", "controllerrevisions", KRUISE_NAMESPACE, revisionName) !== undefined;
+        : review.read.get(REVISIONS, KRUISE_NAMESPACE, revisionName) !== undefined;
     if (!isThere)
       errors.push(
         field.invalid(
@@ -98,10 +101,9 @@ function checkRevision(errors: FieldError[], { metadata, spec }: Given, review: 
 }
 
 function hasVersion(read: ClusterReader, set: string, version: string): boolean {
-  const revisions = read.list("apps", "controllerrevisions", KRUISE_NAMESPACE) as unknown as Read<KubernetesObject>[];
-  return revisions.some(
-    ({ metadata: { labels } }) => labels?.[SET_NAME_LABEL] === set && labels[CUSTOM_VERSION_LABEL] === version,
-  );
+  return read
+    .list(REVISIONS, KRUISE_NAMESPACE)
+    .some(({ metadata: { labels } }) => labels?.[SET_NAME_LABEL] === set && labels[CUSTOM_VERSION_LABEL] === version);
 }
 
 function checkStrategy(errors: FieldError[], strategy: Read<SidecarSetUpdateStrategy>): void {
@@ -139,10 +141,10 @@ function checkPatches(errors: FieldError[], set: Given, review: Review<SidecarSe
 
 /** A ConfigMap of the administrator lists the annotations that sets may write to pods; without it, none. */
 function whitelistProblem({ metadata, spec }: Given, read: ClusterReader, gates: KruiseGates): string | undefined {
-  const settings = read.get("", "configmaps", KRUISE_NAMESPACE, "kruise-configuration")?.["data"] as Json | undefined;
-  const text = isObject(settings) ? settings["SidecarSet_PatchPodMetadata_WhiteList"] : undefined;
+  const settings = read.get(CONFIG_MAPS, KRUISE_NAMESPACE, "kruise-configuration")?.data;
+  const text = settings?.["SidecarSet_PatchPodMetadata_WhiteList"];
   const mayAnyway = gates.isOn("SidecarSetPatchPodMetadataDefaultsAllowed");
-  if (typeof text !== "string") return mayAnyway ? undefined : "SidecarSet patch metadata whitelist not found";
+  if (text === undefined) return mayAnyway ? undefined : "SidecarSet patch metadata whitelist not found";
   const expressions = allowedKeys(text, metadata.labels);
   if (typeof expressions === "string") return expressions;
   if (expressions.length === 0) return mayAnyway ? undefined : "sidecarSet patch metadata annotation is not allowed";
@@ -194,9 +196,9 @@ function checkChange(errors: FieldError[], { spec }: Given, { spec: old }: Given
 /** Sets that may apply to the same pod must not define the same containers or volumes. */
 function checkOthers(errors: FieldError[], set: Given, read: ClusterReader): void {
   const { spec } = set;
-  const others = (read.list("apps.kruise.io", "sidecarsets") as unknown as Given[]).filter(
-    (other) => other.metadata.name !== set.metadata.name && canMeet(set, other),
-  );
+  const others = read
+    .list(SIDECAR_SETS)
+    .filter((other) => other.metadata.name !== set.metadata.name && canMeet(set, other));
   // Of several conflicts, the last one is reported.
   for (const list of ["initContainers", "containers"] as const) {
     const owners = new Map(

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import type { JsonObject } from "../../base/index.ts";
 import type { ClusterReader } from "../admission.ts";
 import { completedBy, emptyCluster, makeReview, problemsOf, warningsOf } from "../test-review.ts";
 import { DEFAULT_KRUISE_GATES } from "./gates.ts";
@@ -85,7 +84,7 @@ test("a set that injects a version other than its own, or an update, is left unc
 test("a member rejects a set whose containers conflict with another set", () => {
   const object = completedBy(admissions, set());
   const other: unknown = { ...object, metadata: { name: "other" } };
-  const read: ClusterReader = { ...emptyCluster, list: () => [other as JsonObject] };
+  const read: ClusterReader = { ...emptyCluster, list: () => [other as never] };
 
   const problems = admissions.flatMap(
     ({ validate }) => validate?.({ ...makeReview<SidecarSet>(object), cluster: "member1", read }) ?? [],

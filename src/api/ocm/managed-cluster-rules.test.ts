@@ -61,7 +61,7 @@ describe("a managed cluster", () => {
   });
 
   test("is not accepted while its namespace is terminating", () => {
-    const ending = { get: () => ({ status: { phase: "Terminating" } }) };
+    const ending = { get: () => ({ status: { phase: "Terminating" } }) as never };
 
     expect(admit(makeCluster({ hubAcceptsClient: true }), { read: ending })).toContain(
       'cluster namespace "paris" is terminating',

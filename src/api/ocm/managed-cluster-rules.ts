@@ -7,8 +7,9 @@
  */
 import { formatTime, type DeepReadonly, type JsonObject } from "../../base/index.ts";
 import { dnsLabelProblems } from "../../machinery/index.ts";
-import type { AnyAdmission, Review } from "../admission.ts";
+import type { AnyAdmission, KindRef, Review } from "../admission.ts";
 import { decodedPart } from "../canonical.ts";
+import type { Namespace } from "../core/namespace.ts";
 import type { Taint } from "../facts/cluster-ocm-v1.ts";
 import { parseGoUrl } from "../exact/go-url.ts";
 import { ManagedCluster } from "./managed-cluster.ts";
@@ -21,6 +22,7 @@ type ReadTaint = DeepReadonly<Taint>;
 const MUTATOR = "managedclustermutators.admission.cluster.open-cluster-management.io";
 const VALIDATOR = "managedclustervalidators.admission.cluster.open-cluster-management.io";
 const mutation = rejectionsOf(MUTATOR);
+const NAMESPACES: KindRef<Namespace> = { group: "", plural: "namespaces" };
 const ACCEPT = { group: CLUSTER_GROUP, resource: "managedclusters/accept" };
 const JOIN = { group: CLUSTER_GROUP, resource: "managedclustersets/join" };
 
@@ -89,7 +91,7 @@ function check({ object, oldObject, allows, read, user }: Review<ManagedCluster>
   if (problems.length > 0) throw refuse.badRequest(problems.toSorted().join("\n"));
 
   if (object.spec.hubAcceptsClient && !oldObject?.spec.hubAcceptsClient) {
-    const namespace = read.get("", "namespaces", undefined, name) as { status?: { phase?: string } } | undefined;
+    const namespace = read.get(NAMESPACES, undefined, name);
     if (namespace?.status?.phase === "Terminating")
       throw refuse.forbidden(ACCEPT, name, `cluster namespace ${JSON.stringify(name)} is terminating`);
     if (!allows({ verb: "update", group: REGISTER_GROUP, resource: "managedclusters", subresource: "accept", name })) {

@@ -13,7 +13,9 @@ function makePlacement(spec: OcmPlacement["spec"] = {}, namespace = "shop"): Ocm
 }
 const selecting = (...celExpressions: string[]): OcmPlacement =>
   makePlacement({ predicates: [{ requiredClusterSelector: { celSelector: { celExpressions } } }] });
-const bound = (...names: string[]) => ({ read: { list: () => names.map((name) => ({ metadata: { name } })) } });
+const bound = (...names: string[]) => ({
+  read: { list: () => names.map((name) => ({ metadata: { name } }) as never) },
+});
 
 describe("a CEL expression", () => {
   const AT = "spec.predicates[0].requiredClusterSelector.celSelector.celExpressions";

@@ -143,8 +143,8 @@ function bindingWarnings({ object, read }: Review<OcmPlacement>): string[] {
   const { clusterSets = [] } = object.spec;
   const bound = new Set(
     read
-      .list(CLUSTER_GROUP, "managedclustersetbindings", namespace)
-      .map(({ metadata }) => (metadata as { name: string }).name),
+      .list({ group: CLUSTER_GROUP, plural: "managedclustersetbindings" }, namespace)
+      .map(({ metadata }) => metadata.name),
   );
   if (bound.size === 0 && usesUnboundDefault(object)) {
     return [

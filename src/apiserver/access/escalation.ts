@@ -2,17 +2,16 @@
  * Prevents privilege escalation: a user who writes a role must hold every rule in it (or the verb `escalate` on it),
  * and a user who writes a binding must hold every rule of the role that it names (or the verb `bind` on that role).
  */
-import type { PolicyRule, RoleRef } from "../../api/index.ts";
+import { refusal } from "../../api/index.ts";
+import type { AdmissionStep, KubernetesObject, PolicyRule, Review, RoleRef } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
-import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import { badRequest, forbidden, notFound } from "../../machinery/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { badRequest, notFound } from "../../machinery/index.ts";
+import { clusterNotFound } from "../clusters/cluster-not-found.ts";
+import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
 import { isMaster } from "../request/authorize.ts";
 import type { Authorizer } from "../request/authorize.ts";
 import { plainError } from "../context.ts";
-import type { RequestContext } from "../context.ts";
-import { metadataOf } from "../write/metadata.ts";
-import type { Plugin } from "../plugin.ts";
-import { textOf } from "../request/text.ts";
 import { RBAC_GROUP, describeMissing } from "./rbac.ts";
 import { countParts, describeRules, quoteList, uncovered } from "./rules.ts";
 
@@ -31,119 +30,107 @@ const FULL_AUTHORITY: Rules = [
   { verbs: ["*"], nonResourceURLs: ["*"] },
 ];
 
-export function createEscalationCheck(authorizer: Authorizer): Plugin {
+/** The fields of roles and bindings that grant something. */
+interface Granting extends KubernetesObject {
+  rules?: PolicyRule[];
+  aggregationRule?: { clusterRoleSelectors?: unknown[] };
+  roleRef?: Partial<RoleRef>;
+}
+type ReadGranting = DeepReadonly<Granting>;
+
+interface Dependencies {
+  authorizer: Authorizer;
+  clusters: Pick<ClusterRegistry, "get">;
+}
+
+export function createEscalationCheck(deps: Dependencies): AdmissionStep<Granting> {
   return {
     name: "RbacEscalation",
-    group: RBAC_GROUP,
-    concerns: ({ served: { resource }, user }, operation) =>
-      operation !== "DELETE" && resource.name.group === RBAC_GROUP && resource.kind.builtIn && !isMaster(user),
-    // This check runs as a mutating plugin so that it runs before validation: a user who may not write the object does
-    // not receive its validation errors.
-    mutate({ context, object, oldObject }) {
-      const { resource } = context.served.resource.name;
+    for: ({ group, builtIn }) => group === RBAC_GROUP && builtIn,
+    on: ["CREATE", "UPDATE"],
+    matches: ({ user }) => !isMaster(user),
+    // Runs before validation: a user who may not write the object does not receive its validation errors.
+    complete(review) {
+      const { object, oldObject, kind } = review;
       if (oldObject && changesOnlyBookkeeping(object, oldObject)) return object;
-      if (ROLES.has(resource)) checkRole(authorizer, context, object, oldObject);
-      else if (BINDINGS.has(resource)) checkBinding(authorizer, context, object);
+      if (ROLES.has(kind.plural)) checkRole(deps, review);
+      else if (BINDINGS.has(kind.plural)) checkBinding(deps, review);
       return object;
     },
   };
 }
 
-function checkRole(
-  authorizer: Authorizer,
-  context: RequestContext,
-  role: DeepReadonly<JsonObject>,
-  oldRole: DeepReadonly<JsonObject> | undefined,
-): void {
-  const { cluster, user, namespace, name, served } = context;
-  const { group, resource } = served.resource.name;
+function clusterOf({ clusters }: Dependencies, { cluster }: Review<Granting>): LogicalCluster {
+  const found = clusters.get(cluster);
+  if (!found) throw clusterNotFound(cluster);
+  return found;
+}
+
+function checkRole(deps: Dependencies, review: Review<Granting>): void {
+  const { authorizer } = deps;
+  const { cluster, user, namespace, name, kind, object: role, oldObject: oldRole } = review;
   const mayEscalate = authorizer.decide({
     user,
-    cluster: cluster.name,
+    cluster,
     verb: "escalate",
-    resource: { group, resource, namespace, name },
+    resource: { group: kind.group, resource: kind.plural, namespace, name },
   });
   if (mayEscalate.allowed) return;
-  confirmHeld(authorizer, context, role, (role.rules ?? []) as unknown as Rules);
+  confirmHeld(deps, review, role.rules ?? []);
   if (!hasAggregation(role) && !(oldRole && hasAggregation(oldRole))) return;
-  if (uncovered(authorizer.rulesFor(cluster, user, namespace).rules, FULL_AUTHORITY).length > 0) {
-    throw forbidden(
-      served.resource.name,
-      nameOf(role),
-      "must have cluster-admin privileges to use the aggregationRule",
-    );
-  }
+  const held = authorizer.rulesFor(clusterOf(deps, review), user, namespace).rules;
+  if (uncovered(held, FULL_AUTHORITY).length > 0)
+    throw refusal(review, "must have cluster-admin privileges to use the aggregationRule");
 }
 
-function hasAggregation({ aggregationRule }: DeepReadonly<JsonObject>): boolean {
-  const selectors = (aggregationRule as { clusterRoleSelectors?: readonly unknown[] } | undefined)
-    ?.clusterRoleSelectors;
-  return (selectors?.length ?? 0) > 0;
+function hasAggregation({ aggregationRule }: ReadGranting): boolean {
+  return (aggregationRule?.clusterRoleSelectors?.length ?? 0) > 0;
 }
 
-function checkBinding(authorizer: Authorizer, context: RequestContext, binding: DeepReadonly<JsonObject>): void {
-  const { cluster, user, namespace, served } = context;
-  const role = (binding.roleRef ?? {}) as unknown as Partial<RoleRef> & { apiGroup?: string };
-  const { kind = "", name = "", apiGroup = "" } = role;
+function checkBinding(deps: Dependencies, review: Review<Granting>): void {
+  const { authorizer } = deps;
+  const { cluster, user, namespace, object: binding } = review;
+  const { kind = "", name = "", apiGroup = "" } = binding.roleRef ?? {};
   const resource = kind === "ClusterRole" ? "clusterroles" : kind === "Role" ? "roles" : undefined;
   if (resource === undefined) throw plainError(`unsupported role reference kind: ${JSON.stringify(kind)}`);
-  if (
-    authorizer.decide({
-      user,
-      cluster: cluster.name,
-      verb: "bind",
-      resource: { group: apiGroup, resource, name, namespace },
-    }).allowed
-  )
-    return;
+  const mayBind = authorizer.decide({
+    user,
+    cluster,
+    verb: "bind",
+    resource: { group: apiGroup, resource, name, namespace },
+  });
+  if (mayBind.allowed) return;
   if (kind === "Role" && namespace === undefined) throw badRequest("Namespace parameter required.");
-  const rules = authorizer.rulesOf(cluster, { kind, name }, namespace);
-  if (!rules) throw notFound(served.resource.name, name);
-  confirmHeld(authorizer, context, binding, rules);
+  const rules = authorizer.rulesOf(clusterOf(deps, review), { kind, name }, namespace);
+  if (!rules) throw notFound({ group: review.kind.group, resource: review.kind.plural }, name);
+  confirmHeld(deps, review, rules);
 }
 
-function confirmHeld(
-  authorizer: Authorizer,
-  { cluster, user, namespace, served }: RequestContext,
-  object: DeepReadonly<JsonObject>,
-  rules: Rules,
-): void {
-  const { name: resource } = served.resource;
+function confirmHeld(deps: Dependencies, review: Review<Granting>, rules: Rules): void {
+  const { user, namespace, kind } = review;
   const parts = countParts(rules);
   if (parts > MAX_PARTS)
-    throw forbidden(
-      resource,
-      nameOf(object),
+    throw refusal(
+      review,
       `the rules name ${parts} combinations of verb and resource, but at most ${MAX_PARTS} are compared with the rules of user ${JSON.stringify(user.name)}; name fewer, or use "*"`,
     );
-  const held = authorizer.rulesFor(cluster, user, namespace);
+  const held = deps.authorizer.rulesFor(clusterOf(deps, review), user, namespace);
   const lacking = uncovered(held.rules, rules);
   if (lacking.length === 0) return;
   const unresolved =
-    held.missing.length === 0 ? "" : `; resolution errors: [${describeMissing(held.missing, resource.resource)}]`;
-  throw forbidden(
-    resource,
-    nameOf(object),
+    held.missing.length === 0 ? "" : `; resolution errors: [${describeMissing(held.missing, kind.plural)}]`;
+  throw refusal(
+    review,
     `user ${JSON.stringify(user.name)} (groups=${quoteList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${describeRules(lacking).join("\n")}${unresolved}`,
   );
 }
 
-function nameOf(object: DeepReadonly<JsonObject>): string {
-  return textOf(metadataOf(object as JsonObject).name);
-}
-
 /** The garbage collector changes owner references and finalizers before it deletes an object. */
-function changesOnlyBookkeeping(object: DeepReadonly<JsonObject>, oldObject: DeepReadonly<JsonObject>): boolean {
+function changesOnlyBookkeeping(object: ReadGranting, oldObject: ReadGranting): boolean {
   return equalJson(withoutBookkeeping(object), withoutBookkeeping(oldObject));
 }
 
-function withoutBookkeeping(object: DeepReadonly<JsonObject>): JsonObject {
-  const {
-    finalizers: _f,
-    ownerReferences: _o,
-    managedFields: _m,
-    resourceVersion: _r,
-    ...metadata
-  } = metadataOf(object as JsonObject);
-  return { ...(object as JsonObject), metadata };
+function withoutBookkeeping(object: ReadGranting): unknown {
+  const { finalizers: _f, ownerReferences: _o, managedFields: _m, resourceVersion: _r, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }

@@ -1,6 +1,6 @@
 /** Binding: a scheduler assigns a pod to a node. Allowed once, and only while the pod has no scheduling gates. */
-import { Binding } from "../../api/index.ts";
-import type { Node, Pod } from "../../api/index.ts";
+import { Binding, Node } from "../../api/index.ts";
+import type { Pod } from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { CONFLICT_MESSAGE, badRequest, conflict, notFound } from "../../machinery/index.ts";
 import type { Action } from "../action.ts";
@@ -161,9 +161,6 @@ function topologyOf(
   cluster: RequestContext["cluster"],
   name: string,
 ): Record<string, string> {
-  const node = createClusterReader(store, cluster).get("", "nodes", undefined, name) as unknown as
-    | DeepReadonly<Node>
-    | undefined;
-  const labels = node?.metadata.labels ?? {};
+  const labels = createClusterReader(store, cluster).get(Node, undefined, name)?.metadata.labels ?? {};
   return Object.fromEntries(TOPOLOGY.flatMap((key) => (labels[key] === undefined ? [] : [[key, labels[key]]])));
 }

@@ -2,12 +2,13 @@
  * Eviction: deletes a running pod only when its PodDisruptionBudget allows a disruption, and charges the budget before
  * deleting the pod. Pods that are not running yet, or have finished, are deleted without a check.
  */
-import { Eviction } from "../../api/index.ts";
-import type { Pod, PodDisruptionBudget } from "../../api/index.ts";
+import { Eviction, PodDisruptionBudget } from "../../api/index.ts";
+import type { Pod } from "../../api/index.ts";
 import { formatTime } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import {
   ApiError,
+  CONFLICT_MESSAGE,
   badRequest,
   conflict,
   field,
@@ -24,11 +25,13 @@ import { createClusterReader } from "../clusters/cluster-reader.ts";
 import { createClusterWriter } from "../clusters/cluster-writer.ts";
 import { plainError } from "../context.ts";
 import type { RequestContext } from "../context.ts";
-import { admitDeletion, deletionOf, reserve } from "../write/admit.ts";
+import { admitDeletion } from "../write/admit.ts";
 import { deleteObject } from "../write/delete.ts";
 import { deletionOptions } from "../write/delete-options.ts";
 import type { DeletionOptions } from "../write/delete-options.ts";
 import { metadataOf } from "../write/metadata.ts";
+import { reserve } from "../write/reserve.ts";
+import { deletionOf } from "../write/review.ts";
 import { writeOptions } from "../request/options.ts";
 import type { Input, OperationDependencies } from "../operations.ts";
 import { objectIn, ordered, settledIn, viewOfWritten } from "../read/render.ts";
@@ -92,9 +95,10 @@ async function evict(
 ): Promise<Error | undefined> {
   const pod = podOf(deps, context);
   // Admission rules for deletions see this deletion as an eviction, and run before a disruption budget is charged.
-  const object = pod as unknown as JsonObject;
-  admitDeletion(deps, context, object, options.dryRun);
-  const giveBack = options.dryRun ? undefined : await reserve(deps, deletionOf(context, object, false));
+  const review = deletionOf(context, pod as unknown as JsonObject, options.dryRun);
+  await admitDeletion(deps, review);
+  const release = options.dryRun ? undefined : await reserve(deps, review);
+  if (release === "stale") return conflict(PODS, context.name ?? "", CONFLICT_MESSAGE);
   let version: string | undefined;
   try {
     version = mayIgnoreBudgets(pod)
@@ -105,7 +109,7 @@ async function evict(
     await remove(deps, context, { ...options, isAdmitted: true }, version);
     return undefined;
   } catch (error) {
-    await giveBack?.();
+    await release?.();
     // A client that specified a resourceVersion receives the conflict.
     if (
       error instanceof Error &&
@@ -154,9 +158,9 @@ async function charge(
   { dryRun }: DeletionOptions,
 ): Promise<string | undefined> {
   const { cluster, namespace = "" } = context;
-  const budgets = (
-    createClusterReader(deps.store, cluster).list("policy", "poddisruptionbudgets", namespace) as unknown as Budget[]
-  ).filter((budget) => covers(budget, pod));
+  const budgets = createClusterReader(deps.store, cluster)
+    .list(PodDisruptionBudget, namespace)
+    .filter((budget) => covers(budget, pod));
   if (budgets.length > 1)
     throw plainError(
       "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
@@ -167,11 +171,10 @@ async function charge(
   if (dryRun) checkBudget(budget);
   else {
     await createClusterWriter(deps.store, deps.cache, cluster).changeStatus(
-      "policy",
-      "poddisruptionbudgets",
+      PodDisruptionBudget,
       namespace,
       budget.metadata.name,
-      (stored) => charged(stored as unknown as Budget, pod.metadata.name, deps.clock.now()),
+      (stored) => charged(stored, pod.metadata.name, deps.clock.now()),
     );
   }
   return undefined;

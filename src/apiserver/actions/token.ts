@@ -1,6 +1,6 @@
 /** TokenRequest: issues a service account token with a lifetime, audiences and an optional bound object. */
 import type { ClusterReader } from "../../api/index.ts";
-import { TokenRequest, parseApiVersion } from "../../api/index.ts";
+import { Node, TokenRequest, parseApiVersion } from "../../api/index.ts";
 import { formatTime, randomUuid } from "../../base/index.ts";
 import type { DeepReadonly, Json, JsonObject } from "../../base/index.ts";
 import { badRequest, conflict, field, invalid, notFound } from "../../machinery/index.ts";
@@ -11,7 +11,6 @@ import type { RequestContext } from "../context.ts";
 import { metadataOf } from "../write/metadata.ts";
 import { checkNamespace } from "../background/namespaces.ts";
 import { createResource } from "../clusters/resources.ts";
-import { textOf } from "../request/text.ts";
 import { readSent } from "./sent-object.ts";
 
 const GROUP = "authentication.k8s.io";
@@ -125,7 +124,9 @@ function boundObjects(
   if (plural === undefined) throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`);
   if (name === "") throw badRequest("Name parameter required.");
   const found = identityOf(read, plural, kind === "Node" ? undefined : namespace, name);
-  const { spec } = read.get("", plural, kind === "Node" ? undefined : namespace, name) ?? {};
+  const { spec } = (read.get({ group: "", plural }, kind === "Node" ? undefined : namespace, name) ?? {}) as {
+    spec?: object;
+  };
   const pod = (kind === "Pod" ? spec : undefined) as
     | DeepReadonly<{ serviceAccountName?: string; nodeName?: string }>
     | undefined;
@@ -147,12 +148,11 @@ function boundObjects(
 
 /** A pod may be assigned to a node that does not exist yet; then only the node's name is known. */
 function nodeOf(read: ClusterReader, name: string): NamedObject {
-  const node = read.get("", "nodes", undefined, name);
-  return { name, uid: node ? textOf(metadataOf(node as JsonObject).uid) : "" };
+  return { name, uid: read.get(Node, undefined, name)?.metadata.uid ?? "" };
 }
 
 function identityOf(read: ClusterReader, plural: string, namespace: string | undefined, name: string): NamedObject {
-  const object = read.get("", plural, namespace, name);
+  const object = read.get({ group: "", plural }, namespace, name);
   if (!object) throw notFound({ group: "", resource: plural }, name);
-  return { name, uid: textOf(metadataOf(object as JsonObject).uid) };
+  return { name, uid: object.metadata.uid ?? "" };
 }

@@ -49,6 +49,11 @@ export class NumberPool {
     return this.#holders.get(number);
   }
 
+  /** The object whose write is in flight. */
+  promisedTo(number: number): string | undefined {
+    return this.#pending.get(number);
+  }
+
   /**
    * Any free number for which `isGood` returns true; undefined when there is none. Usually the first candidate is free.
    */

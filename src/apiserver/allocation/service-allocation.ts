@@ -1,30 +1,35 @@
 /**
  * Allocates cluster IPs and node ports for Services.
  *
- * Numbers are picked while the object is prepared and promised when it is about to be stored. Both happen in one turn
- * of the event loop, because this is the first plugin that reserves anything. So two Services created concurrently
- * never get the same number, and a dry run, which stores nothing, allocates nothing.
+ * Numbers are picked while the object is completed and promised when it is about to be stored, if they are still free;
+ * otherwise the Service is admitted again. So two Services created concurrently never get the same number, and a dry
+ * run, which stores nothing, allocates nothing.
  */
-import { heldByService, prepareService } from "../../api/index.ts";
-import type { Drawn, Service, ServicePools } from "../../api/index.ts";
-import type { DeepReadonly, JsonObject, Random } from "../../base/index.ts";
+import { heldByService, prepareService, Service } from "../../api/index.ts";
+import type { AdmissionStep, Drawn, Release, Review, ServicePools } from "../../api/index.ts";
+import type { Random } from "../../base/index.ts";
 import type { Cache, CacheEvent } from "../../store/index.ts";
-import { writesKind } from "../plugin.ts";
-import type { Plugin, PluginRequest } from "../plugin.ts";
-import { keyOf } from "../clusters/resources.ts";
+import { writesObject } from "../admission/writes-object.ts";
 import { formatClusterAddress, parseClusterAddress } from "./cluster-addresses.ts";
 import type { NumberPool } from "./number-pool.ts";
 import { isKept } from "../service-cidr/service-addresses.ts";
-import { createServiceHoldings, isStale, NODE_PORTS } from "./service-holdings.ts";
+import { createServiceHoldings, isStale, NODE_PORTS, SERVICES_PREFIX } from "./service-holdings.ts";
 
 export interface ServiceAllocation {
-  readonly plugin: Plugin;
+  readonly step: AdmissionStep<Service>;
   /** The key of the Service that holds an address, according to the events received so far. */
   holderOf(cluster: string, address: number): string | undefined;
   /** Receives every event of the store, in order. */
   observe(event: CacheEvent): void;
   /** The cluster was removed. */
   forget(cluster: string): void;
+}
+
+/** A number that a Service is about to hold. */
+interface Taken {
+  pool: NumberPool;
+  kind: "addresses" | "ports";
+  number: number;
 }
 
 const FULL = "range is full";
@@ -71,43 +76,49 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
   };
 
   return {
-    plugin: {
+    step: {
       name: "ServiceAllocation",
-      group: "",
-      concerns: (context, operation) => operation !== "DELETE" && writesKind(context, "", "Service"),
-      mutate: ({ context, object, oldObject }) =>
-        asObject(prepareService(asService(object), oldObject && asService(oldObject), poolsFor(context.cluster.name))),
-      reserve: (request) => Promise.resolve(promiseNumbers(request)),
+      for: Service,
+      on: ["CREATE", "UPDATE"],
+      matches: writesObject,
+      complete: ({ cluster, object, oldObject }) => prepareService(object, oldObject, poolsFor(cluster)),
+      reserve: (review) => Promise.resolve(promiseNumbers(review)),
     },
     holderOf: (cluster, address) => holdings.of(cluster).addresses.holderOf(address),
     observe: holdings.observe,
     forget: holdings.forget,
   };
 
+  function isTakenByOther({ pool, kind, number }: Taken, key: string): boolean {
+    const promised = pool.promisedTo(number);
+    if (promised !== undefined && promised !== key) return true;
+    const holder = pool.holderOf(number);
+    return holder !== undefined && holder !== key && !isStale(cache, holder, kind, number);
+  }
+
   /** Marks the numbers that the Service did not hold before as taken, until its event arrives or storing fails. */
-  function promiseNumbers({ context, object, oldObject }: PluginRequest): (() => Promise<void>) | undefined {
-    const { cluster, served, namespace } = context;
-    const service = asService(object);
-    const now = heldByService(service);
-    const before = oldObject ? heldByService(asService(oldObject)) : { addresses: [], ports: [] };
-    const { addresses, ports } = holdings.of(cluster.name);
-    const key = keyOf(served.resource, cluster.name, namespace, service.metadata.name);
-    const taken: (readonly [NumberPool, number])[] = [];
+  function promiseNumbers(review: Review<Service>): Release | "stale" | undefined {
+    const { cluster, namespace = "", object, oldObject } = review;
+    const now = heldByService(object);
+    const before = oldObject ? heldByService(oldObject) : { addresses: [], ports: [] };
+    const { addresses, ports } = holdings.of(cluster);
+    const key = `${SERVICES_PREFIX}${cluster}/${namespace}/${object.metadata.name}`;
+    const taken: Taken[] = [];
     for (const address of now.addresses) {
       const number = parseClusterAddress(address);
-      if (number !== undefined && !before.addresses.includes(address)) taken.push([addresses, number]);
+      if (number !== undefined && !before.addresses.includes(address))
+        taken.push({ pool: addresses, kind: "addresses", number });
     }
-    for (const port of now.ports) if (!before.ports.includes(port)) taken.push([ports, port]);
+    for (const number of now.ports)
+      if (!before.ports.includes(number)) taken.push({ pool: ports, kind: "ports", number });
     if (taken.length === 0) return undefined;
-    for (const [pool, number] of taken) pool.promise(number, key);
+    if (taken.some((one) => isTakenByOther(one, key))) return "stale";
+    for (const { pool, number } of taken) pool.promise(number, key);
     return async () => {
-      for (const [pool, number] of taken) pool.withdraw(number, key);
+      for (const { pool, number } of taken) pool.withdraw(number, key);
     };
   }
 }
 
 const asText = (drawn: Drawn<number>): Drawn<string> =>
   "value" in drawn ? { value: formatClusterAddress(drawn.value) } : drawn;
-const asService = (object: DeepReadonly<JsonObject>): DeepReadonly<Service> =>
-  object as unknown as DeepReadonly<Service>;
-const asObject = (service: object): DeepReadonly<JsonObject> => service as DeepReadonly<JsonObject>;

@@ -13,8 +13,9 @@ import { ownChange, ownContext, ownOptions } from "../write/own-request.ts";
 import type { OwnPlace } from "../write/own-request.ts";
 import { objectIn } from "../read/render.ts";
 import { clusterOfKey } from "../clusters/resources.ts";
-import { insertObject, rewriteObject } from "../write/write.ts";
-import type { WriteDependencies } from "../write/write.ts";
+import { insertObject } from "../write/create.ts";
+import type { WriteDependencies } from "../write/store-object.ts";
+import { rewriteObject } from "../write/update.ts";
 
 interface HousekeepingFound extends OwnPlace {
   /** In the storage version. */
@@ -80,9 +81,8 @@ export function createHousekeeping(
     const place = locate(key);
     if (!place) return;
     try {
-      await rewriteObject(deps, ownContext(place, subresource, signal), OPTIONS, "update", (old) =>
-        ownChange(change(old)),
-      );
+      const context = ownContext(place, subresource, signal);
+      await rewriteObject(deps, { context, options: OPTIONS, verb: "update" }, (old) => ownChange(change(old)));
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -99,13 +99,13 @@ export function createHousekeeping(
       const place = locate(key);
       if (!place) return;
       try {
-        await insertObject(
-          deps,
-          ownContext(place, undefined, signal),
-          OPTIONS,
-          { object: object as unknown as JsonObject, duplicates: [] },
-          place.name,
-        );
+        await insertObject(deps, {
+          context: ownContext(place, undefined, signal),
+          options: OPTIONS,
+          verb: "create",
+          body: { object: object as unknown as JsonObject, duplicates: [] },
+          name: place.name,
+        });
       } catch (error) {
         // The cluster or its namespace was deleted.
         if (!isNotFound(error)) throw error;

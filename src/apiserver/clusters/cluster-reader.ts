@@ -1,13 +1,13 @@
-/** Reads other objects of a cluster on behalf of plugins and actions, in their currently stored state. */
-import type { ClusterReader } from "../../api/index.ts";
-import type { DeepReadonly, JsonObject } from "../../base/index.ts";
+/** Reads other objects of a cluster on behalf of admission steps and actions, in their currently stored state. */
+import type { ClusterReader, Kind, KindRef, KubernetesObject } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
 import type { CachedEntry } from "../../store/index.ts";
 import type { LogicalCluster } from "./clusters.ts";
 import { isOfLayer } from "./layer.ts";
 import type { ObjectStore } from "./objects.ts";
 import { objectIn } from "../read/render.ts";
-import { keyOf } from "./resources.ts";
-import type { Resource } from "./resources.ts";
+import { keyOf, memoized } from "./resources.ts";
+import type { Resource, ResourceTable } from "./resources.ts";
 
 export function createClusterReader(store: ObjectStore, cluster: LogicalCluster): ClusterReader {
   return new StoreReader(store, cluster);
@@ -23,18 +23,22 @@ class StoreReader implements ClusterReader {
     this.#cluster = cluster;
   }
 
-  get(
-    group: string,
-    plural: string,
+  get<T extends KubernetesObject>(
+    { group, plural }: KindRef<T>,
     namespace: string | undefined,
     name: string,
-  ): DeepReadonly<JsonObject> | undefined {
+  ): DeepReadonly<T> | undefined {
     const resource = this.#cluster.table.resource(group, plural);
     const entry = resource && this.#find(resource, namespace, name);
-    return entry && objectIn(entry, resource.storage);
+    return entry && asKind<T>(entry, resource);
   }
 
-  mentions(group: string, plural: string, namespace: string | undefined, name: string, text: string): boolean {
+  mentions(
+    { group, plural }: Pick<Kind, "group" | "plural">,
+    namespace: string | undefined,
+    name: string,
+    text: string,
+  ): boolean {
     const resource = this.#cluster.table.resource(group, plural);
     const entry = resource && this.#find(resource, namespace, name);
     if (!entry) return false;
@@ -43,21 +47,45 @@ class StoreReader implements ClusterReader {
     return Buffer.from(entry.value.buffer, entry.value.byteOffset, entry.value.byteLength).includes(text);
   }
 
-  list(group: string, plural: string, namespace?: string): DeepReadonly<JsonObject>[] {
+  list<T extends KubernetesObject>({ group, plural }: KindRef<T>, namespace?: string): DeepReadonly<T>[] {
     const resource = this.#cluster.table.resource(group, plural);
     return resource
-      ? this.#store.list(this.#cluster, resource, namespace).map((entry) => objectIn(entry, resource.storage))
+      ? this.#store.list(this.#cluster, resource, namespace).map((entry) => asKind<T>(entry, resource))
       : [];
   }
 
-  written(group: string, plural: string, namespace?: string): DeepReadonly<JsonObject>[] {
+  written<T extends KubernetesObject>({ group, plural }: KindRef<T>, namespace?: string): DeepReadonly<T>[] {
     const resource = this.#cluster.table.resource(group, plural);
     return resource
-      ? this.#store.written(this.#cluster, resource, namespace).map((entry) => objectIn(entry, resource.storage))
+      ? this.#store.written(this.#cluster, resource, namespace).map((entry) => asKind<T>(entry, resource))
       : [];
+  }
+
+  versions(group: string, kind: string): readonly string[] {
+    return servedVersions(this.#cluster.table).get(`${group}/${kind}`) ?? [];
   }
 
   #find(resource: Resource, namespace: string | undefined, name: string): CachedEntry | undefined {
     return this.#store.find(this.#cluster, resource, keyOf(resource, this.#cluster.name, namespace, name)).entry;
   }
+}
+
+/** The one place where stored JSON gets the type of its kind: admission has checked it. */
+function asKind<T>(entry: CachedEntry, { storage }: Resource): DeepReadonly<T> {
+  return objectIn(entry, storage) as unknown as DeepReadonly<T>;
+}
+
+/** By group and kind: the versions that clients can use. */
+function servedVersions(table: ResourceTable): ReadonlyMap<string, readonly string[]> {
+  return memoized(
+    table,
+    "versions of kinds",
+    () =>
+      new Map(
+        table.resources.map(({ name, kind, versions }) => [
+          `${name.group}/${kind.kind}`,
+          versions.map(({ version }) => version),
+        ]),
+      ),
+  );
 }

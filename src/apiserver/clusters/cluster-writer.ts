@@ -1,9 +1,9 @@
 /**
- * Updates the status of other objects of a cluster on behalf of plugins: a quota is charged before the object that uses
+ * Updates the status of other objects of a cluster on behalf of admission steps: a quota is charged before the object that uses
  * it is stored.
  */
-import type { ClusterWriter } from "../../api/index.ts";
-import type { JsonObject } from "../../base/index.ts";
+import type { ClusterWriter, KindRef, KubernetesObject } from "../../api/index.ts";
+import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { CONFLICT_MESSAGE, conflict } from "../../machinery/index.ts";
 import type { Cache } from "../../store/index.ts";
 import { MAX_ATTEMPTS } from "./attempts.ts";
@@ -15,7 +15,12 @@ import { keyOf } from "./resources.ts";
 /** The server makes these updates for itself, so no field manager is recorded: none could ever conflict with them. */
 export function createClusterWriter(store: ObjectStore, cache: Cache, cluster: LogicalCluster): ClusterWriter {
   return {
-    async changeStatus(group, plural, namespace, name, change) {
+    async changeStatus<T extends KubernetesObject>(
+      { group, plural }: KindRef<T>,
+      namespace: string | undefined,
+      name: string,
+      change: (object: DeepReadonly<T>) => object | undefined,
+    ) {
       const resource = cluster.table.resource(group, plural);
       if (!resource) return;
       const key = keyOf(resource, cluster.name, namespace, name);
@@ -24,7 +29,7 @@ export function createClusterWriter(store: ObjectStore, cache: Cache, cluster: L
           const found = store.find(cluster, resource, key);
           if (!found.entry) return;
           const object = objectIn(found.entry, resource.storage);
-          const status = change(object);
+          const status = change(object as unknown as DeepReadonly<T>) as JsonObject | undefined;
           if (status === undefined) return;
           const { resourceVersion: _, ...metadata } = object.metadata as JsonObject;
           const written = viewOfWritten(resource.storage, { ...object, metadata, status }, false);

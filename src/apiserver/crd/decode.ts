@@ -16,7 +16,7 @@ import { textOf } from "../request/text.ts";
 
 /** Warns about unknown fields in a rejected body; throws when field validation is strict. */
 export function reportUnknownFields(
-  deps: Pick<AdmitDependencies, "admissions">,
+  deps: Pick<AdmitDependencies, "chain">,
   context: RequestContext,
   body: DecodedObject,
   verb: "create" | "update",
@@ -38,7 +38,7 @@ export function reportUnknownFields(
  * unknown.
  */
 function canonicalOf(
-  deps: Pick<AdmitDependencies, "admissions">,
+  deps: Pick<AdmitDependencies, "chain">,
   context: RequestContext,
   object: JsonObject,
 ): JsonObject | undefined {

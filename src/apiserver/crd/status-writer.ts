@@ -4,8 +4,8 @@ import type { JsonObject } from "../../base/index.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import { CRD_GROUP, CRD_PLURAL } from "./crd.ts";
 import { ownChange, ownContext, ownOptions } from "../write/own-request.ts";
-import { rewriteObject } from "../write/write.ts";
-import type { WriteDependencies } from "../write/write.ts";
+import type { WriteDependencies } from "../write/store-object.ts";
+import { rewriteObject } from "../write/update.ts";
 
 /** The field manager that Kubernetes uses for these fields. */
 const OPTIONS = ownOptions("kube-apiserver");
@@ -18,7 +18,6 @@ export async function writeDefinitionStatus(
   signal: AbortSignal,
 ): Promise<void> {
   const resource = required(cluster.table.resource(CRD_GROUP, CRD_PLURAL), "the kind CustomResourceDefinition");
-  await rewriteObject(deps, ownContext({ cluster, resource, name }, "status", signal), OPTIONS, "update", (old) =>
-    ownChange(change(old)),
-  );
+  const context = ownContext({ cluster, resource, name }, "status", signal);
+  await rewriteObject(deps, { context, options: OPTIONS, verb: "update" }, (old) => ownChange(change(old)));
 }

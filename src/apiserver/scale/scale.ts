@@ -37,8 +37,9 @@ import { objectIn } from "../read/render.ts";
 import { scaleManagers } from "./managers.ts";
 import { pathParts, valueAt, withValueAt } from "./paths.ts";
 import { textOf } from "../request/text.ts";
-import { rewriteObject, uidConflict } from "../write/write.ts";
-import type { WriteDependencies } from "../write/write.ts";
+import { uidConflict } from "../write/store-object.ts";
+import type { WriteDependencies } from "../write/store-object.ts";
+import { rewriteObject } from "../write/update.ts";
 
 function pathsOf({ served }: RequestContext): ScalePaths {
   const { scale } = served.subresources;
@@ -77,7 +78,7 @@ export async function updateScale(
   const options = writeOptions(context, verb === "update" ? "UpdateOptions" : "PatchOptions", isApply);
   const parts = pathParts(paths.specReplicasPath);
   const { served, name = "" } = context;
-  const { entry } = await rewriteObject(deps, context, options, verb, (old) => {
+  const { entry } = await rewriteObject(deps, { context, options, verb }, (old) => {
     const current = scaleOf(context, old);
     const managers = scaleManagers(metadataOf(old).managedFields, context, parts);
     const wanted = isApply

@@ -1,10 +1,13 @@
 /**
- * Processes an object between the client and the store: admissions complete it, the schema prunes and defaults it, and
- * then all its errors are reported together.
+ * Processes an object between the client and the store: the phases of admission, in order, over one state. Where no
+ * matching step is asynchronous, nothing is awaited.
+ *
+ * The order is that of Kubernetes, because clients see it: in error texts, in the managers of fields, in what a step may
+ * still change (docs/adr/0010).
  */
-import type { AnyAdmission, Operation, Review, SpecPart } from "../../api/index.ts";
-import { isObject, randomUuid } from "../../base/index.ts";
-import type { Clock, JsonObject, Random } from "../../base/index.ts";
+import type { AnyStep, Operation, SpecPart } from "../../api/index.ts";
+import { isObject } from "../../base/index.ts";
+import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import {
   coerceMetadata,
   DecodeError,
@@ -14,61 +17,31 @@ import {
   metadataProblem,
 } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
-import type { Cache, Guard } from "../../store/index.ts";
-import type { Authorizer } from "../request/authorize.ts";
-import { createClusterReader } from "../clusters/cluster-reader.ts";
-import { createClusterWriter } from "../clusters/cluster-writer.ts";
+import type { Guard } from "../../store/index.ts";
+import type { ChainSteps } from "../admission/chain.ts";
+import { after, inOrder } from "../admission/run.ts";
+import { checkNamespace } from "../background/namespaces.ts";
+import { partOf } from "../clusters/resources.ts";
 import type { RequestContext } from "../context.ts";
+import { customErrors, warnAboutCustomObject } from "../crd/objects.ts";
+import { ordered } from "../read/render.ts";
+import type { WriteOptions } from "../request/options.ts";
+import { textOf } from "../request/text.ts";
 import { reportFields } from "./field-validation.ts";
 import type { Findings } from "./field-validation.ts";
 import { metadataOf, repeatMetadataErrors, validateMetadata } from "./metadata.ts";
+import { createReview } from "./review.ts";
+import type { ReviewDependencies, ReviewRequest, ServerReview } from "./review.ts";
 import { sharedWith } from "./siblings.ts";
 import type { Siblings } from "./siblings.ts";
-import { checkNamespace } from "../background/namespaces.ts";
-import type { ObjectStore } from "../clusters/objects.ts";
-import type { WriteOptions } from "../request/options.ts";
-import type { PluginRequest, Plugins } from "../plugin.ts";
-import { ordered } from "../read/render.ts";
-import { partOf } from "../clusters/resources.ts";
-import { customErrors, warnAboutCustomObject } from "../crd/objects.ts";
-import { textOf } from "../request/text.ts";
 
-export interface Admissions {
-  of(group: string, kind: string): readonly AnyAdmission[];
-}
-
-export function createAdmissions(admissions: readonly AnyAdmission[]): Admissions {
-  const byKind = new Map<string, AnyAdmission[]>();
-  for (const admission of admissions) {
-    const key = `${admission.for.group}/${admission.for.kind}`;
-    byKind.set(key, [...(byKind.get(key) ?? []), admission]);
-  }
-  return { of: (group, kind) => byKind.get(`${group}/${kind}`) ?? [] };
-}
-
-export interface AdmitDependencies {
-  admissions: Admissions;
-  plugins: Plugins;
-  store: ObjectStore;
-  random: Random;
-  clock: Clock;
-  authorizer: Authorizer;
+export interface AdmitDependencies extends ReviewDependencies {
   siblings: Siblings;
 }
 
-export interface AdmitRequest {
-  context: RequestContext;
+export interface AdmitRequest extends ReviewRequest {
   options: WriteOptions;
   operation: Exclude<Operation, "DELETE">;
-  /** Passed by the caller, which no longer owns it. */
-  object: JsonObject;
-  /** The stored object, in the same version. */
-  oldObject?: JsonObject;
-  /**
-   * The old object, when it is known to have passed all of this: the parts that the object shares with it are not
-   * checked again.
-   */
-  settled?: JsonObject | undefined;
   /** Findings from decoding the body. */
   findings: Findings;
   /** Errors found so far. */
@@ -79,156 +52,231 @@ export interface AdmitRequest {
   track(object: JsonObject): JsonObject;
 }
 
+/** What the phases share. The object is `review.object`. */
+interface AdmissionState {
+  readonly deps: AdmitDependencies;
+  readonly request: AdmitRequest;
+  readonly steps: ChainSteps;
+  readonly review: ServerReview;
+  errors: FieldError[];
+}
+
+type Phase = (state: AdmissionState) => void | Promise<void>;
+
+const PHASES: readonly Phase[] = [
+  makeCanonical,
+  (state) => inOrder(state, state.steps.mutate, mutate),
+  applySchema,
+  trackFields,
+  enterNamespace,
+  (state) => inOrder(state, state.steps.complete, complete),
+  extractPart,
+  (state) => inOrder(state, state.steps.prepare, prepare),
+  shareWithSibling,
+  collectMetadataErrors,
+  collectSchemaErrors,
+  collectStepErrors,
+  rejectErrors,
+  (state) => inOrder(state, state.steps.webhooks, askWebhook),
+  addWarnings,
+  (state) => inOrder(state, state.steps.check, check),
+];
+
 /**
  * Returns the object to store, in the version of the request. Throws 400 for strict validation and 422 with all field
  * errors.
  */
-export function admitObject(deps: AdmitDependencies, request: AdmitRequest): JsonObject {
-  const { admissions, plugins, store } = deps;
-  const { context, options, operation, oldObject, settled, findings } = request;
-  const { served } = context;
-  const { kind } = served.resource;
-  const chain = admissions.of(kind.group, kind.kind).filter(({ on }) => on.includes(operation));
-  const read = createClusterReader(store, context.cluster);
-  let object = request.object;
-  let sibling: JsonObject | undefined;
-  let reviewed: Review<JsonObject> | undefined;
-  const review = (): Review<JsonObject> =>
-    reviewed?.object === object
-      ? reviewed
-      : (reviewed = reviewOf(deps, { context, options, operation, object, oldObject, read }, settled, sibling));
+export function admitObject(deps: AdmitDependencies, request: AdmitRequest): JsonObject | Promise<JsonObject> {
+  const { kind } = request.context.served.resource;
+  const state: AdmissionState = {
+    deps,
+    request,
+    steps: deps.chain.of(kind, request.operation),
+    review: createReview(deps, request),
+    errors: [],
+  };
+  const pending = inOrder(state, PHASES, runPhase);
+  return pending ? pending.then(() => state.review.object) : state.review.object;
+}
 
-  object = canonicalForm(deps, context, object, context.warn, oldObject);
-  for (const { mutate } of chain) {
-    const mutated = mutate?.(review());
-    // An admission may return parts of shared objects, and the following code modifies the top level and metadata in
-    // place.
-    if (mutated !== undefined && mutated !== object)
-      object = ordered({
-        ...(mutated as JsonObject),
-        metadata: { ...((mutated as JsonObject).metadata as JsonObject) },
-      });
-  }
+const runPhase = (state: AdmissionState, phase: Phase): void | Promise<void> => phase(state);
+
+function makeCanonical({ deps, request: { context, oldObject }, review }: AdmissionState): void {
+  review.object = canonicalForm(deps, context, review.object, context.warn, oldObject);
+}
+
+const mutate = changeBy("mutate");
+const complete = changeBy("complete");
+const prepare = changeBy("prepare");
+
+/** Continues with the object that a step returns. */
+function changeBy(verb: "mutate" | "complete" | "prepare") {
+  return ({ review }: AdmissionState, step: AnyStep): void | Promise<void> => {
+    if (step.matches && !step.matches(review)) return;
+    const changed = step[verb]?.(review) as DeepReadonly<JsonObject> | Promise<DeepReadonly<JsonObject>>;
+    return after(changed, (next) => replaceObject(review, next));
+  };
+}
+
+/** A step may return parts of shared objects, and the following code modifies the top level and metadata in place. */
+function replaceObject(review: ServerReview, next: DeepReadonly<JsonObject>): void {
+  if (next === review.object) return;
+  const { metadata } = next as JsonObject;
+  review.object = ordered({ ...(next as JsonObject), metadata: { ...(metadata as JsonObject) } });
+}
+
+/** Prunes and defaults by the schema of the kind. */
+function applySchema({ request, review }: AdmissionState): void {
+  const { context, options, settled, findings } = request;
+  const { served } = context;
   const unknown: string[] = [];
-  if (!kind.builtIn) object = withReadableMetadata(object, unknown, settled);
-  object = served.compiled.admit(
+  const object = served.resource.kind.builtIn ? review.object : withReadableMetadata(review.object, unknown, settled);
+  review.object = served.compiled.admit(
     object,
     options.fieldValidation === "Ignore"
       ? { strictMetadata: true, settled }
       : { unknownFields: unknown, strictMetadata: true, settled },
   );
   reportFields(unknown, findings, context, options);
-  object = request.track(object);
-  if (kind.builtIn) object = withoutEmptyLists(object);
-  if (operation === "CREATE" && served.resource.namespaced && context.namespace !== undefined) {
-    const name = textOf(metadataOf(object).name ?? "");
-    const guard = checkNamespace(store, context.cluster, served.resource, context.namespace, name);
-    if (guard) request.guards.push(guard);
-  }
-  const concerned = plugins.of(kind.group).filter((plugin) => plugin.concerns(context, operation));
-  const question = (): PluginRequest => ({ context, options, operation, object, oldObject, read });
-  for (const { mutate } of concerned) {
-    const mutated = mutate?.(question());
-    if (mutated !== undefined && mutated !== object)
-      object = ordered({ ...(mutated as JsonObject), metadata: { ...(mutated.metadata as JsonObject) } });
-  }
-  const part = partOf(served, context.subresource);
-  if (part && oldObject) object = withPart(part, object, oldObject);
-  for (const { prepare } of chain) {
-    const prepared = prepare?.(review());
-    if (prepared !== undefined && prepared !== object)
-      object = ordered({
-        ...(prepared as JsonObject),
-        metadata: { ...((prepared as JsonObject).metadata as JsonObject) },
-      });
-  }
-  if (operation === "CREATE") sibling = deps.siblings.of(context, object);
-  if (sibling) object = sharedWith(sibling, object);
+}
 
-  const known = settled ?? sibling;
-  const found = validateMetadata(metadataOf(object), served.resource, known && metadataOf(known));
-  const errors =
-    operation === "UPDATE"
-      ? repeatMetadataErrors(found, request.errors, served.resource)
+function trackFields({ request, review }: AdmissionState): void {
+  const tracked = request.track(review.object);
+  review.object = request.context.served.resource.kind.builtIn ? withoutEmptyLists(tracked) : tracked;
+}
+
+function enterNamespace({ deps, request: { context, operation, guards }, review }: AdmissionState): void {
+  const { cluster, namespace, served } = context;
+  if (operation !== "CREATE" || !served.resource.namespaced || namespace === undefined) return;
+  const name = textOf(metadataOf(review.object).name ?? "");
+  const guard = checkNamespace(deps.store, cluster, served.resource, namespace, name);
+  if (guard) guards.push(guard);
+}
+
+/** A subresource that writes a part of the object takes that part alone. */
+function extractPart({ request: { context, oldObject }, review }: AdmissionState): void {
+  const part = partOf(context.served, context.subresource);
+  if (part && oldObject) review.object = withPart(part, review.object, oldObject);
+}
+
+function shareWithSibling({ deps, request: { context, operation }, review }: AdmissionState): void {
+  if (operation !== "CREATE") return;
+  const sibling = deps.siblings.of(context, review.object);
+  if (!sibling) return;
+  review.sibling = sibling;
+  review.object = sharedWith(sibling, review.object);
+}
+
+function collectMetadataErrors(state: AdmissionState): void {
+  const { request, review } = state;
+  const { resource } = request.context.served;
+  const known = request.settled ?? review.sibling;
+  const found = validateMetadata(metadataOf(review.object), resource, known && metadataOf(known));
+  state.errors =
+    request.operation === "UPDATE"
+      ? repeatMetadataErrors(found, request.errors, resource)
       : [...request.errors, ...found];
-  // The rules of built-in kinds are code: they report required and unknown fields in their own order and words. Added
-  // one by one: an object can have more errors than a call can take arguments.
-  if (!kind.builtIn) for (const error of customErrors(context, object, oldObject, settled, errors)) errors.push(error);
+}
+
+/** The rules of built-in kinds are code: they report required and unknown fields in their own order and words. */
+function collectSchemaErrors({ request: { context, oldObject, settled }, review, errors }: AdmissionState): void {
+  // Added one by one: an object can have more errors than a call can take arguments.
+  if (!context.served.resource.kind.builtIn)
+    for (const error of customErrors(context, review.object, oldObject, settled, errors)) errors.push(error);
+}
+
+function collectStepErrors(state: AdmissionState): void | Promise<void> {
+  const { request, review, errors, steps } = state;
   // For an object without a name, a kind's validation does not depend on how the name is missing.
-  if (errors.length > 0 && metadataOf(object).name === undefined)
-    object = { ...object, metadata: { ...metadataOf(object), name: "" } };
+  if (errors.length > 0 && metadataOf(review.object).name === undefined)
+    review.object = { ...review.object, metadata: { ...metadataOf(review.object), name: "" } };
   // The rules of a custom kind may rely on its schema, as webhooks do: an object that violates the schema never reaches
   // them.
-  if (kind.builtIn || errors.length === 0)
-    for (const { validate, webhook } of chain)
-      if (!webhook) for (const error of validate?.(review()) ?? []) errors.push(error);
-  if (errors.length > 0)
-    throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
-  runWebhookRules(chain, review);
-  // Controllers of this server ignore warnings.
-  if (!context.byController) {
-    if (!kind.builtIn) warnAboutCustomObject(context, object, oldObject);
-    for (const { warnings } of chain) for (const text of warnings?.(review()) ?? []) context.warn(text);
-  }
-  for (const { validate } of concerned) validate?.(question());
-  return object;
+  if (request.context.served.resource.kind.builtIn || errors.length === 0)
+    return inOrder(state, steps.validate, collectErrors);
 }
+
+function collectErrors(
+  { review, errors }: Pick<AdmissionState, "review" | "errors">,
+  step: AnyStep,
+): void | Promise<void> {
+  if (step.matches && !step.matches(review)) return;
+  return after(step.validate?.(review) ?? [], (found) => {
+    for (const error of found) errors.push(error);
+  });
+}
+
+function rejectErrors({ request: { context }, review, errors }: DeletionState): void {
+  if (errors.length === 0) return;
+  const { kind } = context.served.resource;
+  throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(review.object).name ?? ""), errors);
+}
+
+/** Rules that are webhooks upstream run only on objects that the server itself accepts. */
+function askWebhook({ review }: Pick<AdmissionState, "review">, step: AnyStep): void | Promise<void> {
+  const { webhook } = step;
+  if (!webhook || (step.matches && !step.matches(review))) return;
+  return after(step.validate?.(review) ?? [], (found) => {
+    if (found.length > 0)
+      throw deniedByWebhook(webhook.name, webhook.code(review.operation), fieldErrorText(found), webhook.reason);
+  });
+}
+
+function addWarnings(state: AdmissionState): void | Promise<void> {
+  const { context, oldObject } = state.request;
+  // Controllers of this server ignore warnings.
+  if (context.byController) return;
+  if (!context.served.resource.kind.builtIn) warnAboutCustomObject(context, state.review.object, oldObject);
+  return inOrder(state, state.steps.warnings, warnBy);
+}
+
+function warnBy({ review }: AdmissionState, step: AnyStep): void | Promise<void> {
+  if (step.matches && !step.matches(review)) return;
+  return after(step.warnings?.(review) ?? [], (texts) => {
+    for (const text of texts) review.warn(text);
+  });
+}
+
+function check({ review }: Pick<AdmissionState, "review">, step: AnyStep): void | Promise<void> {
+  if (step.matches && !step.matches(review)) return;
+  return step.check?.(review);
+}
+
+/** Runs the steps for a deletion: all that can reject it. */
+export function admitDeletion(deps: ReviewDependencies, request: ReviewRequest): void | Promise<void> {
+  const steps = deps.chain.of(request.context.served.resource.kind, "DELETE");
+  const state: DeletionState = { request, steps, review: createReview(deps, request), errors: [] };
+  return inOrder(state, DELETION_PHASES, runDeletionPhase);
+}
+
+type DeletionState = Pick<AdmissionState, "steps" | "review" | "errors"> & { readonly request: ReviewRequest };
+type DeletionPhase = (state: DeletionState) => void | Promise<void>;
+
+const runDeletionPhase = (state: DeletionState, phase: DeletionPhase): void | Promise<void> => phase(state);
+
+const DELETION_PHASES: readonly DeletionPhase[] = [
+  (state) => inOrder(state, state.steps.validate, collectErrors),
+  rejectErrors,
+  (state) => inOrder(state, state.steps.webhooks, askWebhook),
+  (state) => inOrder(state, state.steps.check, check),
+];
 
 /** The sent object in the canonical form of its kind, for kinds that also have another form; most do not. */
 export function canonicalForm(
-  { admissions }: Pick<AdmitDependencies, "admissions">,
+  { chain }: Pick<AdmitDependencies, "chain">,
   { served: { resource } }: RequestContext,
   sent: JsonObject,
   warn: (message: string) => void,
   stored?: JsonObject,
 ): JsonObject {
   let object = sent;
-  for (const { canonical } of admissions.of(resource.kind.group, resource.kind.kind)) {
+  for (const { canonical } of chain.canonical(resource.kind)) {
     const next = canonical?.(object, { warn, stored });
     // The following code modifies the top level and metadata in place.
     if (next !== undefined && next !== object)
       object = ordered({ ...(next as JsonObject), metadata: { ...metadataOf(next as JsonObject) } });
   }
   return object;
-}
-
-/** Rules that are webhooks upstream run only on objects that the server itself accepts. */
-function runWebhookRules(chain: readonly AnyAdmission[], review: () => Review<JsonObject>): void {
-  for (const { validate, webhook } of chain) {
-    if (!webhook || !validate) continue;
-    const asked = review();
-    const found = validate(asked);
-    if (found.length > 0)
-      throw deniedByWebhook(webhook.name, webhook.code(asked.operation), fieldErrorText(found), webhook.reason);
-  }
-}
-
-/** The review that an admission receives. */
-function reviewOf(
-  { random, clock, authorizer }: AdmitDependencies,
-  { context, options, operation, object, oldObject, read }: PluginRequest,
-  settled?: JsonObject,
-  sibling?: JsonObject,
-): Review<JsonObject> {
-  return {
-    operation,
-    cluster: context.cluster.name,
-    version: context.served.version,
-    subresource: context.subresource,
-    user: context.user,
-    byController: context.byController ? (true as const) : undefined,
-    object,
-    oldObject,
-    settled,
-    sibling,
-    dryRun: options.dryRun,
-    newUid: () => randomUuid(random),
-    nowMs: () => clock.now(),
-    allows: ({ verb, ...resource }) =>
-      authorizer.decide({ user: context.user, cluster: context.cluster.name, verb, resource }).allowed,
-    warn: context.warn,
-    read,
-  };
 }
 
 /**
@@ -277,78 +325,4 @@ function withReadableMetadata(object: JsonObject, unknown: string[], settled: Js
   if (problem !== undefined) throw new DecodeError(problem);
   const readable = coerceMetadata(metadata, "metadata", unknown, false, known);
   return readable === metadata ? object : { ...object, metadata: readable };
-}
-
-/**
- * Calls plugins and admissions as the last step before an object is stored or removed. The returned function releases
- * their reservations.
- */
-export async function reserve(
-  deps: AdmitDependencies & { cache: Cache },
-  asked: Omit<PluginRequest, "read">,
-): Promise<() => Promise<void>> {
-  const { admissions, plugins, store, cache } = deps;
-  const { context, operation } = asked;
-  const { kind } = context.served.resource;
-  const concerned = plugins.of(kind.group).filter((plugin) => plugin.reserve && plugin.concerns(context, operation));
-  const chain = admissions
-    .of(kind.group, kind.kind)
-    .filter(({ on, reserve: takes }) => takes && on.includes(operation));
-  if (concerned.length + chain.length === 0) return nothingTaken;
-
-  const taken: (() => Promise<void>)[] = [];
-  const giveBack = async (): Promise<void> => {
-    // One failure must not keep the reservations of others.
-    const given = await Promise.allSettled(taken.splice(0).map((release) => release()));
-    for (const outcome of given) if (outcome.status === "rejected") throw outcome.reason;
-  };
-  const request: PluginRequest = { ...asked, read: createClusterReader(store, context.cluster) };
-  const write = createClusterWriter(store, cache, context.cluster);
-  try {
-    for (const admission of chain)
-      taken.push((await admission.reserve?.(reviewOf(deps, request), write)) ?? nothingTaken);
-    for (const plugin of concerned) taken.push((await plugin.reserve?.(request, write)) ?? nothingTaken);
-  } catch (error) {
-    await giveBack();
-    throw error;
-  }
-  return giveBack;
-}
-
-const nothingTaken = async (): Promise<void> => {};
-
-/** Runs the admissions for a deletion. */
-export function admitDeletion(
-  deps: AdmitDependencies,
-  context: RequestContext,
-  object: JsonObject,
-  dryRun: boolean,
-): void {
-  const { admissions, plugins, store } = deps;
-  const { kind } = context.served.resource;
-  const request: PluginRequest = {
-    ...deletionOf(context, object, dryRun),
-    read: createClusterReader(store, context.cluster),
-  };
-  const errors: FieldError[] = [];
-  const chain = admissions.of(kind.group, kind.kind).filter(({ on }) => on.includes("DELETE"));
-  for (const { validate, webhook } of chain)
-    if (validate && !webhook) errors.push(...validate(reviewOf(deps, request)));
-  if (errors.length > 0)
-    throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(object).name ?? ""), errors);
-  runWebhookRules(chain, () => reviewOf(deps, request));
-  for (const plugin of plugins.of(kind.group)) {
-    if (plugin.validate && plugin.concerns(context, "DELETE")) plugin.validate(request);
-  }
-}
-
-/** The plugin request for a deletion. */
-export function deletionOf(context: RequestContext, object: JsonObject, dryRun: boolean): Omit<PluginRequest, "read"> {
-  return {
-    context,
-    options: { dryRun, fieldManager: "", fieldValidation: "Ignore", force: false },
-    operation: "DELETE",
-    object,
-    oldObject: object,
-  };
 }

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../base/index.ts";
 import { CONFLICT_MESSAGE, conflict, isNotFound, notFound } from "../../machinery/index.ts";
 import type { Status } from "../../machinery/index.ts";
 import type { CachedEntry } from "../../store/index.ts";
-import { admitDeletion, deletionOf, reserve } from "./admit.ts";
+import { admitDeletion } from "./admit.ts";
 import { concurrently } from "../background/concurrently.ts";
 import type { RequestContext } from "../context.ts";
 import { isDefinition } from "../crd/crd.ts";
@@ -23,8 +23,10 @@ import type { ListResult } from "../read/read.ts";
 import { objectIn, ordered, settledIn, viewOfWritten } from "../read/render.ts";
 import { keyOf } from "../clusters/resources.ts";
 import type { Resource } from "../clusters/resources.ts";
-import { unstoredEntry } from "./write.ts";
-import type { WriteDependencies } from "./write.ts";
+import { reserve } from "./reserve.ts";
+import { deletionOf } from "./review.ts";
+import { unstoredEntry } from "./store-object.ts";
+import type { WriteDependencies } from "./store-object.ts";
 import type { WriteCause } from "./writes.ts";
 import { textOf } from "../request/text.ts";
 
@@ -50,15 +52,19 @@ export async function deleteObject(
       if (!found.entry) throw notFound(resource.name, name);
       const object = objectIn(found.entry, served);
       checkPreconditions(resource, name, object, options);
-      if (!options.isAdmitted) admitDeletion(deps, context, object, options.dryRun);
+      const review = options.isAdmitted ? undefined : deletionOf(context, object, options.dryRun);
+      const admission = review && admitDeletion(deps, review);
+      if (admission) await admission;
       if (isJob(resource) && options.propagation === undefined) context.warn(JOB_WARNING);
-      const giveBack =
-        options.dryRun || options.isAdmitted ? undefined : await reserve(deps, deletionOf(context, object, false));
+      const reserving = review && !options.dryRun ? reserve(deps, review) : undefined;
+      const release = reserving && (await reserving);
       let deleted: Deleted | undefined;
-      try {
-        deleted = await removeOrMark(deps, context, options, { ...found, entry: found.entry }, verb);
-      } finally {
-        if (!deleted) await giveBack?.();
+      if (release !== "stale") {
+        try {
+          deleted = await removeOrMark(deps, context, options, { ...found, entry: found.entry }, verb);
+        } finally {
+          if (!deleted) await release?.();
+        }
       }
       if (deleted) return deleted;
       if (attempt === MAX_ATTEMPTS) throw conflict(resource.name, name, CONFLICT_MESSAGE);

@@ -6,7 +6,7 @@ import type { RequestContext } from "../context.ts";
 import { metadataOf } from "./metadata.ts";
 import type { WriteOptions } from "../request/options.ts";
 import type { Resource } from "../clusters/resources.ts";
-import type { Change } from "./write.ts";
+import type { Change } from "./update.ts";
 
 /** The location of an object in one of the server's clusters. */
 export interface OwnPlace {

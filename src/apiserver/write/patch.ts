@@ -39,8 +39,11 @@ import { writeOptions } from "../request/options.ts";
 import type { WriteOptions } from "../request/options.ts";
 import { keyOf } from "../clusters/resources.ts";
 import type { ServedVersion } from "../clusters/resources.ts";
-import { checkMayCreate, insertObject, rewriteObject } from "./write.ts";
-import type { Change, WriteDependencies, Written } from "./write.ts";
+import { insertObject } from "./create.ts";
+import { checkMayCreate } from "./store-object.ts";
+import type { WriteDependencies, WriteRequest, Written } from "./store-object.ts";
+import { rewriteObject } from "./update.ts";
+import type { Change } from "./update.ts";
 import { textOf } from "../request/text.ts";
 
 const CONTENT_TYPES: Readonly<Record<string, PatchType>> = {
@@ -78,10 +81,14 @@ export async function patchObject(
   type: PatchType,
   patch: DecodedPatch,
 ): Promise<Written> {
-  const options = writeOptions(context, "PatchOptions", type === "apply");
-  if (type === "apply") return applyObject(deps, context, options, patch);
+  const request: WriteRequest = {
+    context,
+    options: writeOptions(context, "PatchOptions", type === "apply"),
+    verb: "patch",
+  };
+  if (type === "apply") return applyObject(deps, request, patch);
   const findings = type === "json" ? operationFindings(patch) : patch;
-  return rewriteObject(deps, context, options, "patch", (old) => patched(context, type, old, patch.value, findings));
+  return rewriteObject(deps, request, (old) => patched(context, type, old, patch.value, findings));
 }
 
 function patched(
@@ -163,12 +170,8 @@ function withSentVersion(result: JsonObject, old: JsonObject): JsonObject {
  * Server-side apply: the patch contains all fields that this manager desires. Creates the object when it does not
  * exist.
  */
-async function applyObject(
-  deps: WriteDependencies,
-  context: RequestContext,
-  options: WriteOptions,
-  patch: DecodedPatch,
-): Promise<Written> {
+async function applyObject(deps: WriteDependencies, request: WriteRequest, patch: DecodedPatch): Promise<Written> {
+  const { context, options } = request;
   const { cluster, served, namespace, name = "", subresource } = context;
   const { resource } = served;
   const given = readApplied(served, patch.value);
@@ -221,20 +224,17 @@ async function applyObject(
         `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
       );
     const entry = await readable(context, applied, () =>
-      insertObject(
-        deps,
-        context,
-        options,
-        { object, duplicates: [] },
+      insertObject(deps, {
+        ...request,
+        body: { object, duplicates: [] },
         name,
-        "patch",
-        metadataOf(object).managedFields ?? [],
-      ),
+        appliedFields: metadataOf(object).managedFields ?? [],
+      }),
     );
     if (entry) return { entry, created: true };
   }
   const rewrite = (): Promise<Written> =>
-    rewriteObject(deps, context, options, "patch", (live) => {
+    rewriteObject(deps, request, (live) => {
       const sent = metadataOf(applied).resourceVersion;
       if (typeof sent === "string" && sent !== "" && sent !== "0" && sent !== metadataOf(live).resourceVersion)
         throw conflict(resource.name, name, CONFLICT_MESSAGE);

@@ -22,7 +22,8 @@ import { createClient } from "../../client/index.ts";
 import type { Client, Transport } from "../../client/index.ts";
 import { interpreterAdmissions } from "../../interpreter/index.ts";
 import { unavailable } from "../../machinery/index.ts";
-import { createMembershipAdmissions } from "../../membership/index.ts";
+import { createMembershipAdmissions, joinedClusters } from "../../membership/index.ts";
+import { createDeletionProtection, policyTargets } from "../../propagation/index.ts";
 import { createEventRecorders, createInformers, createManager } from "../../runtime/index.ts";
 import type { Manager } from "../../runtime/index.ts";
 import { createCache, StoreError } from "../../store/index.ts";
@@ -125,6 +126,9 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     admissions: [
       ...createBuiltInAdmissions(options.kruiseGates, { allowNoExecute: options.allowNoExecuteTaintPolicy ?? false }),
       ...createMembershipAdmissions({ hub: HUB, clock }),
+      joinedClusters,
+      policyTargets,
+      createDeletionProtection(HUB),
       ...interpreterAdmissions,
       ...createKruiseAdmissions({
         gates: options.kruiseGates,

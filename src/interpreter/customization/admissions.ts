@@ -3,7 +3,7 @@
  * two customizations may not implement the same operation for the same target, except dependency interpretation.
  */
 import { ResourceInterpreterCustomization } from "../../api/index.ts";
-import type { Admission, AnyAdmission, ClusterReader } from "../../api/index.ts";
+import type { Admission, AnyAdmission } from "../../api/index.ts";
 import { isObject } from "../../base/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import { field, invalid } from "../../machinery/index.ts";
@@ -14,7 +14,7 @@ import { CUSTOMIZATION_RULES, scriptOf } from "./rules.ts";
 import type { Customization } from "./rules.ts";
 import { convertShorthand } from "./shorthand.ts";
 
-const { group, kind, plural } = ResourceInterpreterCustomization;
+const { group, kind } = ResourceInterpreterCustomization;
 
 const canonical: Admission<ResourceInterpreterCustomization>["canonical"] = (sent, { stored, warn }) => {
   const { spec, metadata } = sent;
@@ -66,15 +66,13 @@ export function findConflicts(customization: Customization, others: readonly Cus
   });
 }
 
-const stored = (read: ClusterReader): Customization[] => read.list(group, plural) as unknown as Customization[];
-
 const admission: Admission<ResourceInterpreterCustomization> = {
   for: ResourceInterpreterCustomization,
   on: ["CREATE", "UPDATE"],
   canonical,
   validate({ object, settled, read }) {
     if (settled?.spec === object.spec) return [];
-    return [...findingsOf(object).errors, ...findConflicts(object, stored(read))];
+    return [...findingsOf(object).errors, ...findConflicts(object, read.list(ResourceInterpreterCustomization))];
   },
   warnings: ({ object, settled }) => (settled?.spec === object.spec ? [] : findingsOf(object).warnings),
 };

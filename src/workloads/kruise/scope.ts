@@ -1,8 +1,6 @@
 /** Where OpenKruise's webhooks apply: the clusters that run it, except for control-plane namespaces. */
-import { kruiseKinds } from "../../api/index.ts";
+import { CustomResourceDefinition, kruiseKinds, Namespace } from "../../api/index.ts";
 import type { ClusterReader, Review } from "../../api/index.ts";
-import { isObject } from "../../base/index.ts";
-import type { DeepReadonly, JsonObject } from "../../base/index.ts";
 import type { FeatureGates } from "./feature-gates.ts";
 
 export interface KruiseAdmissionOptions {
@@ -22,14 +20,8 @@ export function isPodInScope(
   return (
     appliesTo(cluster) &&
     gates.isOn("PodWebhook") &&
-    labelsOf(read.get("", "namespaces", undefined, object.metadata.namespace ?? ""))?.[EXEMPT_LABEL] === undefined
+    read.get(Namespace, undefined, object.metadata.namespace ?? "")?.metadata.labels?.[EXEMPT_LABEL] === undefined
   );
-}
-
-function labelsOf(object: DeepReadonly<JsonObject> | undefined): DeepReadonly<JsonObject> | undefined {
-  const metadata = object?.["metadata"];
-  const labels = isObject(metadata) ? metadata["labels"] : undefined;
-  return isObject(labels) ? labels : undefined;
 }
 
 /**
@@ -38,7 +30,6 @@ function labelsOf(object: DeepReadonly<JsonObject> | undefined): DeepReadonly<Js
  */
 export function isKruiseInstalled(read: ClusterReader): boolean {
   return kruiseKinds.some(
-    ({ group, plural }) =>
-      read.get("apiextensions.k8s.io", "customresourcedefinitions", undefined, `${plural}.${group}`) !== undefined,
+    ({ group, plural }) => read.get(CustomResourceDefinition, undefined, `${plural}.${group}`) !== undefined,
   );
 }

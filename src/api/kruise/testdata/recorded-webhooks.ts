@@ -2,11 +2,11 @@
  * Runs recorded cases of OpenKruise's webhooks against the rules of this folder: defaults, rejections, conversions. For
  * tests and for `npm run golden`.
  */
-import { deepFreeze, isObject, type Json, type JsonObject } from "../../../base/index.ts";
+import { deepFreeze, isObject, type DeepReadonly, type Json, type JsonObject } from "../../../base/index.ts";
 import { fieldErrorText, type FieldError } from "../../../machinery/index.ts";
-import type { AnyAdmission, ClusterReader, Review } from "../../admission.ts";
+import type { AnyAdmission, ClusterReader, KindRef, Review } from "../../admission.ts";
 import type { Kind } from "../../kind.ts";
-import { parseApiVersion } from "../../meta.ts";
+import { parseApiVersion, type KubernetesObject } from "../../meta.ts";
 import { kruiseAdmissions } from "../admissions.ts";
 import { DEFAULT_KRUISE_GATES } from "../gates.ts";
 import { withoutRejectedValues } from "./rejected-values.ts";
@@ -34,15 +34,16 @@ const metadataOf = (object: JsonObject): JsonObject => object["metadata"] as Jso
 function readerOf(existing: readonly Typed[]): ClusterReader {
   const plurals: Record<string, string> = { Pod: "pods", SidecarSet: "sidecarsets", ConfigMap: "configmaps", PodUnavailableBudget: "podunavailablebudgets", StorageClass: "storageclasses", ControllerRevision: "controllerrevisions" };
   const objects = existing.map((object) => ({ object, group: parseApiVersion(object.apiVersion).group, resource: plurals[object.kind] ?? "" }));
-  const list: ClusterReader["list"] = (group, resource, namespace) =>
-    objects.filter((entry) => entry.group === group && entry.resource === resource && (namespace === undefined || (metadataOf(entry.object)["namespace"] ?? "") === namespace)).map(({ object }) => object);
-  return { list, written: list, mentions: () => false, get: (group, resource, namespace, name) => list(group, resource, namespace).find((object) => (object as JsonObject & { metadata: JsonObject }).metadata["name"] === name) };
+  const list: ClusterReader["list"] = <T extends KubernetesObject>({ group, plural }: KindRef<T>, namespace?: string) =>
+    objects.filter((entry) => entry.group === group && entry.resource === plural && (namespace === undefined || (metadataOf(entry.object)["namespace"] ?? "") === namespace)).map(({ object }) => object as unknown as DeepReadonly<T>);
+  return { list, written: list, mentions: () => false, versions: () => [], get: (kind, namespace, name) => list(kind, namespace).find(({ metadata }) => metadata.name === name) };
 }
 
 function reviewOf({ input }: Recorded, object: JsonObject): Review<JsonObject> {
   return {
     operation: input.operation ?? "CREATE",
     cluster: "member1",
+    kind: admissionOf({ input } as Recorded).for as Kind,
     version: parseApiVersion(input.object.apiVersion).version,
     user: { name: "somebody", groups: [] },
     object: deepFreeze(object),

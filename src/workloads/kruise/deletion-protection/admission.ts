@@ -10,14 +10,14 @@ import {
   Deployment,
   Ingress,
   Namespace,
+  PersistentVolumeClaim,
+  Pod,
   ReplicaSet,
   Service,
   StatefulSet,
   UnitedDeployment,
 } from "../../../api/index.ts";
-import type { AnyAdmission, Kind, KubernetesObject, Pod, Review } from "../../../api/index.ts";
-import { isObject } from "../../../base/index.ts";
-import type { DeepReadonly } from "../../../base/index.ts";
+import type { AnyAdmission, Kind, KubernetesObject, Review } from "../../../api/index.ts";
 import { deniedByWebhook } from "../../../machinery/index.ts";
 import { isActive } from "../../kubernetes/pod.ts";
 import type { FeatureGates } from "../feature-gates.ts";
@@ -45,24 +45,18 @@ const hasReplicas: InUse<Replicated> = ({ object }) => {
 
 const hasContents: InUse<Namespace> = ({ object, read }) => {
   const { name } = object.metadata;
-  const pods = read.list("", "pods", name).filter((pod) => isActive(pod as unknown as DeepReadonly<Pod>)).length;
+  const pods = read.list(Pod, name).filter(isActive).length;
   if (pods > 0) return `active pods ${pods}>0`;
   const claims = read
-    .list("", "persistentvolumeclaims", name)
-    .filter(
-      ({ metadata, status }) =>
-        isObject(metadata) &&
-        metadata["deletionTimestamp"] === undefined &&
-        isObject(status) &&
-        status["phase"] === "Bound",
-    ).length;
+    .list(PersistentVolumeClaim, name)
+    .filter(({ metadata, status }) => metadata.deletionTimestamp === undefined && status?.phase === "Bound").length;
   return claims > 0 ? `"Bound" status pvc ${claims}>0` : undefined;
 };
 
 const hasInstances: InUse<CustomResourceDefinition> = ({ object: { spec }, read }) => {
   const active = read
-    .list(spec.group, spec.names.plural)
-    .filter(({ metadata }) => isObject(metadata) && metadata["deletionTimestamp"] === undefined).length;
+    .list({ group: spec.group, plural: spec.names.plural })
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined).length;
   return active > 0 ? `active CRs ${active}>0` : undefined;
 };
 

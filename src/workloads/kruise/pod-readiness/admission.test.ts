@@ -34,7 +34,7 @@ interface Options {
 function start({ gates = {}, namespaceLabels = {}, workload, review: changes }: Options = {}) {
   const read = {
     list: () => [],
-    get: (_group: string, plural: string) =>
+    get: ({ plural }: { plural: string }) =>
       ({ namespaces: { metadata: { labels: namespaceLabels } }, customresourcedefinitions: {}, clonesets: workload })[
         plural
       ],

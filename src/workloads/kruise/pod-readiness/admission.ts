@@ -6,9 +6,9 @@
  * once it has a node, and ready again as soon as its last gate becomes true. That saves writes per pod and ends in the
  * same state; in other processes the controllers write these fields.
  */
-import { Pod, controllerOf, parseApiVersion } from "../../../api/index.ts";
-import type { Admission, PodCondition, Review } from "../../../api/index.ts";
-import { formatTime, isObject } from "../../../base/index.ts";
+import { AdvancedStatefulSet, CloneSet, Pod, controllerOf, parseApiVersion } from "../../../api/index.ts";
+import type { Admission, KindRef, PodCondition, Review } from "../../../api/index.ts";
+import { formatTime } from "../../../base/index.ts";
 import type { DeepReadonly } from "../../../base/index.ts";
 import { podCondition } from "../../kubernetes/pod.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
@@ -94,15 +94,14 @@ function withReadyAgain(pod: ReadonlyPod, before: ReadonlyPod, nowMs: number): R
     : pod;
 }
 
-const PLURALS: Readonly<Record<string, string>> = { CloneSet: "clonesets", StatefulSet: "statefulsets" };
+const WORKLOADS: Readonly<Record<string, KindRef<Workload>>> = { CloneSet, StatefulSet: AdvancedStatefulSet };
+type Workload = CloneSet | AdvancedStatefulSet;
 
 /** A preNormal hook decides when the pod is Normal; so does the owner of a pod of another kind. */
 function waitsForHook({ object, read }: Review<Pod>): boolean {
   const owner = ownerOf(object);
-  const plural = PLURALS[owner?.kind ?? ""];
-  if (!owner || plural === undefined) return true;
-  const workload = read.get("apps.kruise.io", plural, object.metadata.namespace, owner.name);
-  const spec = workload?.["spec"];
-  const lifecycle = isObject(spec) ? spec["lifecycle"] : undefined;
-  return workload === undefined || (isObject(lifecycle) && lifecycle["preNormal"] !== undefined);
+  const kind = WORKLOADS[owner?.kind ?? ""];
+  if (!owner || !kind) return true;
+  const workload = read.get(kind, object.metadata.namespace, owner.name);
+  return workload === undefined || workload.spec.lifecycle?.preNormal !== undefined;
 }

@@ -4,9 +4,8 @@
  *
  * The budget's status is charged atomically before the write; a failed write is refunded.
  */
-import { Pod, ReplicaSet, controllerOf } from "../../../api/index.ts";
-import type { Admission, AnyAdmission, Namespace, Operation, PubOperation, Review } from "../../../api/index.ts";
-import type { DeepReadonly } from "../../../base/index.ts";
+import { Namespace, Pod, PodUnavailableBudget, ReplicaSet, controllerOf } from "../../../api/index.ts";
+import type { Admission, AnyAdmission, Operation, PubOperation, Review } from "../../../api/index.ts";
 import { deniedByWebhook } from "../../../machinery/index.ts";
 import type { ApiError } from "../../../machinery/index.ts";
 import type { RecordedEvent } from "../../../runtime/index.ts";
@@ -15,13 +14,9 @@ import { isPodInScope } from "../scope.ts";
 import type { KruiseAdmissionOptions } from "../scope.ts";
 import { checkBudget, isUnprotected, withoutGrant } from "./check.ts";
 import { RELATED_BUDGET_ANNOTATION, canResizeInPlace, mayBecomeUnavailable } from "./pod-state.ts";
-import type { ReadonlyBudget } from "./pod-state.ts";
 import { budgetFor } from "./related.ts";
 import type { WorkloadRef } from "./scope.ts";
 import { isKind } from "./workloads.ts";
-
-const GROUP = "policy.kruise.io";
-const PLURAL = "podunavailablebudgets";
 
 export interface BudgetAdmissionOptions extends KruiseAdmissionOptions {
   /** The clock of the controllers. */
@@ -46,7 +41,7 @@ function createMarkAdmission(options: BudgetAdmissionOptions): Admission<Pod> {
     mutate(review) {
       const { cluster, object, read, subresource } = review;
       if (subresource !== undefined || !options.appliesTo(cluster)) return object;
-      const budgets = read.written(GROUP, PLURAL, object.metadata.namespace) as unknown as ReadonlyBudget[];
+      const budgets = read.written(PodUnavailableBudget, object.metadata.namespace);
       if (budgets.length === 0 || !isPodInScope(review, options)) return object;
       const budget = budgetFor(budgets, workloadOf(review), object.metadata.labels);
       return budget
@@ -66,9 +61,7 @@ function createMarkAdmission(options: BudgetAdmissionOptions): Admission<Pod> {
 function workloadOf({ object, read }: Review<Pod>): Pick<WorkloadRef, "apiVersion" | "kind" | "name"> | undefined {
   const owner = controllerOf(object);
   if (!owner || !isKind(ReplicaSet, owner)) return owner;
-  const set = read.get("apps", "replicasets", object.metadata.namespace, owner.name) as unknown as
-    | DeepReadonly<ReplicaSet>
-    | undefined;
+  const set = read.get(ReplicaSet, object.metadata.namespace, owner.name);
   return (set && controllerOf(set)) ?? owner;
 }
 
@@ -113,10 +106,7 @@ function createGuardAdmission(on: readonly Operation[], options: BudgetAdmission
       // A real request is checked when the budget is charged.
       const question = review.dryRun ? questionOf(review) : undefined;
       const budget =
-        question &&
-        (review.read.get(GROUP, PLURAL, question.pod.metadata.namespace, question.budget) as unknown as
-          | ReadonlyBudget
-          | undefined);
+        question && review.read.get(PodUnavailableBudget, question.pod.metadata.namespace, question.budget);
       const verdict = question && budget && checkBudget(budget, question.pod, question.operation, gates, nowMs());
       if (question && verdict?.allowed === false) throw refusal(question, review.cluster, verdict.reason);
       return [];
@@ -127,17 +117,15 @@ function createGuardAdmission(on: readonly Operation[], options: BudgetAdmission
       const { pod, operation, budget } = question;
       const { name, namespace } = pod.metadata;
       let isTaken = false;
-      await write.changeStatus(GROUP, PLURAL, namespace, budget, (stored) => {
-        const verdict = checkBudget(stored as unknown as ReadonlyBudget, pod, operation, gates, nowMs());
+      await write.changeStatus(PodUnavailableBudget, namespace, budget, (stored) => {
+        const verdict = checkBudget(stored, pod, operation, gates, nowMs());
         if (!verdict.allowed) throw refusal(question, review.cluster, verdict.reason);
         isTaken = verdict.status !== undefined;
         return verdict.status;
       });
       if (!isTaken) return undefined;
       return () =>
-        write.changeStatus(GROUP, PLURAL, namespace, budget, ({ status }) =>
-          withoutGrant(status as unknown as ReadonlyBudget["status"], name),
-        );
+        write.changeStatus(PodUnavailableBudget, namespace, budget, ({ status }) => withoutGrant(status, name));
     },
   };
 }
@@ -174,7 +162,6 @@ function questionedOperation({
  */
 function isNamespaceEnding({ object, read }: Review<Pod>): boolean {
   const { namespace = "" } = object.metadata;
-  if (!read.mentions("", "namespaces", undefined, namespace, "deletionTimestamp")) return false;
-  const found = read.get("", "namespaces", undefined, namespace) as unknown as DeepReadonly<Namespace> | undefined;
-  return found?.metadata.deletionTimestamp !== undefined;
+  if (!read.mentions(Namespace, undefined, namespace, "deletionTimestamp")) return false;
+  return read.get(Namespace, undefined, namespace)?.metadata.deletionTimestamp !== undefined;
 }

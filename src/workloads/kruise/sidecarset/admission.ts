@@ -4,12 +4,10 @@
  *
  * In a cluster without SidecarSets it costs one check of an empty list.
  */
-import { Pod, canonicalObject, completePod } from "../../../api/index.ts";
-import type { Admission, Namespace, Review } from "../../../api/index.ts";
-import type { DeepReadonly } from "../../../base/index.ts";
+import { ControllerRevision, Namespace, Pod, SidecarSet, canonicalObject, completePod } from "../../../api/index.ts";
+import type { Admission, Review } from "../../../api/index.ts";
 import { ApiError, deniedByWebhook } from "../../../machinery/index.ts";
 import type { ReadonlyPod } from "../../kubernetes/pod.ts";
-import type { ReadonlyRevision } from "../../revisions/pod-template-data.ts";
 import { isPodInScope } from "../scope.ts";
 import type { KruiseAdmissionOptions } from "../scope.ts";
 import { injectSidecars } from "./inject.ts";
@@ -24,7 +22,7 @@ export function createSidecarSetAdmission(options: KruiseAdmissionOptions & { no
     mutate(review) {
       const { object, read, cluster, subresource } = review;
       if (subresource !== undefined || !options.appliesTo(cluster)) return object;
-      const sets = read.written("apps.kruise.io", "sidecarsets") as unknown as ReadonlySidecarSet[];
+      const sets = read.written(SidecarSet);
       if (sets.length === 0 || !isPodInScope(review, options)) return object;
       const injected = inject(review, sets, options);
       // Injected containers get the same defaults as the pod's own containers.
@@ -43,12 +41,10 @@ function inject(
       pod: object,
       sets,
       labelsOf(namespace) {
-        const found = read.get("", "namespaces", undefined, namespace) as unknown as
-          | DeepReadonly<Namespace>
-          | undefined;
+        const found = read.get(Namespace, undefined, namespace);
         return found && (found.metadata.labels ?? {});
       },
-      revisions: () => read.written("apps", "controllerrevisions", KRUISE_NAMESPACE) as unknown as ReadonlyRevision[],
+      revisions: () => read.written(ControllerRevision, KRUISE_NAMESPACE),
       gates,
       // Eight random digits are enough for a percentage.
       chance: () => Number.parseInt(newUid().slice(0, 8), 16) / 2 ** 32,

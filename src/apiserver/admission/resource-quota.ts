@@ -10,30 +10,30 @@ import {
   quotaEvaluatorOf,
   quotaMatches,
   readAmounts,
+  refusal,
+  ResourceQuota,
   subtractAmounts,
   withoutZeros,
   writeAmounts,
 } from "../../api/index.ts";
-import type { Amounts, ClusterWriter, QuotaEvaluator, ResourceQuota } from "../../api/index.ts";
+import type {
+  AdmissionStep,
+  Amounts,
+  ClusterWriter,
+  KubernetesObject,
+  QuotaEvaluator,
+  RequestInfo,
+  Review,
+} from "../../api/index.ts";
 import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import { forbidden, type ApiError } from "../../machinery/index.ts";
-import type { RequestContext } from "../context.ts";
-import type { Plugin, PluginRequest } from "../plugin.ts";
-import { textOf } from "../request/text.ts";
 
 type Quota = DeepReadonly<ResourceQuota>;
+type Request = Review<KubernetesObject>;
 
-function evaluatorFor(
-  { served: { resource }, namespace, subresource }: RequestContext,
-  operation: PluginRequest["operation"],
-): QuotaEvaluator | undefined {
-  if (operation === "DELETE" || namespace === undefined || !resource.namespaced) return undefined;
-  const evaluator = quotaEvaluatorOf(resource.name.group, resource.name.resource);
+function evaluatorFor({ kind, namespace, operation, subresource }: RequestInfo): QuotaEvaluator | undefined {
+  if (operation === "DELETE" || namespace === undefined) return undefined;
+  const evaluator = quotaEvaluatorOf(kind.group, kind.plural);
   return evaluator?.handles(operation, subresource) ? evaluator : undefined;
-}
-
-function refusal({ context, object }: PluginRequest, why: string): ApiError {
-  return forbidden(context.served.resource.name, textOf((object.metadata as JsonObject).name), why);
 }
 
 const hardOf = ({ status }: Quota): string[] => Object.keys(status?.hard ?? {});
@@ -45,11 +45,12 @@ const hardOf = ({ status }: Quota): string[] => Object.keys(status?.hard ?? {});
 function chargeOf(
   quota: Quota,
   evaluator: QuotaEvaluator,
-  request: PluginRequest,
+  request: Request,
   usage: Amounts,
   former: Amounts | undefined,
 ): Amounts | undefined {
-  const { object, oldObject } = request;
+  const object = asJson(request.object);
+  const oldObject = request.oldObject && asJson(request.oldObject);
   const hard = hardOf(quota);
   if (!quotaMatches(quota, hard, evaluator, object)) return undefined;
   const counted = hard.filter((name) => evaluator.counts(name));
@@ -65,13 +66,13 @@ function chargeOf(
 }
 
 /** The usage after a charge. Throws when it exceeds the quota. */
-function charged(quota: Quota, charge: Amounts, request: PluginRequest): Amounts {
+function charged(quota: Quota, charge: Amounts, request: Request): Amounts {
   const used = readAmounts(quota.status?.used);
   const hard = readAmounts(quota.status?.hard);
   const next = addAmounts(used, charge);
   const names = exceeding(onlyAmounts(next, new Set(charge.keys())), hard);
   // A status update reports something that has already happened; it is counted and not rejected.
-  if (names.size === 0 || request.context.subresource === "status") return next;
+  if (names.size === 0 || request.subresource === "status") return next;
   const shown = (amounts: Amounts): string =>
     Object.entries(writeAmounts(onlyAmounts(amounts, names)))
       .map(([name, amount]) => `${name}=${amount}`)
@@ -83,16 +84,18 @@ function charged(quota: Quota, charge: Amounts, request: PluginRequest): Amounts
 }
 
 /** The charges of all quotas that count the object. */
-function chargesOf(request: PluginRequest): Map<Quota, Amounts> {
-  const { context, operation, object, oldObject, read } = request;
+function chargesOf(request: Request): Map<Quota, Amounts> {
+  const { subresource, namespace, read } = request;
+  const object = asJson(request.object);
+  const oldObject = request.oldObject && asJson(request.oldObject);
   const charges = new Map<Quota, Amounts>();
-  const evaluator = evaluatorFor(context, operation);
+  const evaluator = evaluatorFor(request);
   if (
     !evaluator ||
-    (oldObject && evaluator.concerns && context.subresource === undefined && !evaluator.concerns(object, oldObject))
+    (oldObject && evaluator.concerns && subresource === undefined && !evaluator.concerns(object, oldObject))
   )
     return charges;
-  const quotas = read.list("", "resourcequotas", context.namespace) as unknown as Quota[];
+  const quotas = read.list(ResourceQuota, namespace);
   if (quotas.length === 0) return charges;
   // Pods that exceed their deletion grace period still count here; only the quota controller excludes them.
   const usage = evaluator.usage(object, 0);
@@ -104,14 +107,16 @@ function chargesOf(request: PluginRequest): Map<Quota, Amounts> {
   return charges;
 }
 
-function withUsed(quota: DeepReadonly<JsonObject>, used: Amounts): JsonObject {
-  return { ...(quota.status as JsonObject), used: writeAmounts(used) };
-}
+/** Evaluators count objects of any kind. */
+const asJson = (object: DeepReadonly<KubernetesObject>): DeepReadonly<JsonObject> =>
+  object as unknown as DeepReadonly<JsonObject>;
+
+const withUsed = ({ status }: Quota, used: Amounts): object => ({ ...status, used: writeAmounts(used) });
 
 async function giveBack(charges: readonly [Quota, Amounts][], write: ClusterWriter): Promise<void> {
   for (const [{ metadata }, charge] of charges) {
-    await write.changeStatus("", "resourcequotas", metadata.namespace, metadata.name, (stored) => {
-      const { hard, used } = (stored as unknown as Quota).status ?? {};
+    await write.changeStatus(ResourceQuota, metadata.namespace, metadata.name, (stored) => {
+      const { hard, used } = stored.status ?? {};
       return withUsed(
         stored,
         subtractAmounts(readAmounts(used), onlyAmounts(charge, new Set(Object.keys(hard ?? {})))),
@@ -120,13 +125,15 @@ async function giveBack(charges: readonly [Quota, Amounts][], write: ClusterWrit
   }
 }
 
-export const resourceQuota: Plugin = {
+export const resourceQuota: AdmissionStep = {
   name: "ResourceQuota",
-  concerns: (context, operation) => evaluatorFor(context, operation) !== undefined,
+  for: ({ scope }) => scope === "Namespaced",
+  on: ["CREATE", "UPDATE"],
+  matches: (request) => evaluatorFor(request) !== undefined,
 
   // A dry run reserves nothing, but is rejected like a real request.
-  validate(request) {
-    if (!request.options.dryRun) return;
+  check(request) {
+    if (!request.dryRun) return;
     for (const [quota, charge] of chargesOf(request)) charged(quota, charge, request);
   },
 
@@ -139,8 +146,8 @@ export const resourceQuota: Plugin = {
     try {
       for (const [quota, charge] of charges) {
         const { metadata } = quota;
-        await write.changeStatus("", "resourcequotas", metadata.namespace, metadata.name, (stored) =>
-          withUsed(stored, charged(stored as unknown as Quota, charge, request)),
+        await write.changeStatus(ResourceQuota, metadata.namespace, metadata.name, (stored) =>
+          withUsed(stored, charged(stored, charge, request)),
         );
         done.push([quota, charge]);
       }

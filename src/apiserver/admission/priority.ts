@@ -1,32 +1,25 @@
 /** Priority: sets a pod's priority and preemption policy from its priority class. */
-import type { ClusterReader } from "../../api/index.ts";
-import { systemPriorityClasses, type Pod, type PriorityClass } from "../../api/index.ts";
+import { Pod, PriorityClass, refusal, systemPriorityClasses } from "../../api/index.ts";
+import type { AdmissionStep, ClusterReader, Review } from "../../api/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { forbidden } from "../../machinery/index.ts";
-import type { Plugin, PluginRequest } from "../plugin.ts";
-import { writesPod } from "../pods.ts";
-
-const GROUP = "scheduling.k8s.io";
-const CLASSES = "priorityclasses";
+import { writesObject } from "./writes-object.ts";
 
 /** The classes that every cluster has, even if its profile does not contain them. */
 const SYSTEM_CLASSES: ReadonlyMap<string, DeepReadonly<PriorityClass>> = new Map(
   systemPriorityClasses().map((one) => [one.metadata.name, one]),
 );
 
-export const priority: Plugin = {
+export const priority: AdmissionStep<Pod> = {
   name: "Priority",
-  group: "",
-  concerns: (context, operation) => operation !== "DELETE" && writesPod(context),
-  mutate(request) {
-    const pod = request.object as unknown as DeepReadonly<Pod>;
-    return request.operation === "UPDATE" ? withFormer(pod, request) : withPriority(pod, request);
-  },
+  for: Pod,
+  on: ["CREATE", "UPDATE"],
+  matches: writesObject,
+  complete: (review) => (review.operation === "UPDATE" ? withFormer(review) : withPriority(review)),
 };
 
 /** An update that omits the priority keeps it. */
-function withFormer(pod: DeepReadonly<Pod>, { oldObject }: PluginRequest): DeepReadonly<Pod> {
-  const { spec: old } = (oldObject ?? {}) as unknown as DeepReadonly<Partial<Pod>>;
+function withFormer({ object: pod, oldObject }: Review<Pod>): DeepReadonly<Pod> {
+  const old = oldObject?.spec;
   const { priority: number = old?.priority, preemptionPolicy = old?.preemptionPolicy } = pod.spec;
   if (number === pod.spec.priority && preemptionPolicy === pod.spec.preemptionPolicy) return pod;
   return {
@@ -39,9 +32,10 @@ function withFormer(pod: DeepReadonly<Pod>, { oldObject }: PluginRequest): DeepR
   };
 }
 
-function withPriority(pod: DeepReadonly<Pod>, { context, read }: PluginRequest): DeepReadonly<Pod> {
+function withPriority(review: Review<Pod>): DeepReadonly<Pod> {
+  const { object: pod, read } = review;
   const { spec } = pod;
-  const refuse = (why: string): Error => forbidden(context.served.resource.name, pod.metadata.name, why);
+  const refuse = (why: string): Error => refusal(review, why);
   const found = spec.priorityClassName ? classOf(read, spec.priorityClassName) : defaultClass(read);
   if (!found) throw refuse(`no PriorityClass with name ${spec.priorityClassName ?? ""} was found`);
   const { name, value, preemptionPolicy } = found;
@@ -79,15 +73,14 @@ const foundIn = ({ metadata, value = 0, preemptionPolicy }: DeepReadonly<Priorit
 });
 
 function classOf(read: ClusterReader, name: string): Found | undefined {
-  const stored = read.get(GROUP, CLASSES, undefined, name) as unknown as DeepReadonly<PriorityClass> | undefined;
-  const found = stored ?? SYSTEM_CLASSES.get(name);
+  const found = read.get(PriorityClass, undefined, name) ?? SYSTEM_CLASSES.get(name);
   return found && foundIn(found);
 }
 
 /** The global default class; of several the one with the lowest value. */
 function defaultClass(read: ClusterReader): Found {
   let lowest: DeepReadonly<PriorityClass> | undefined;
-  for (const candidate of read.written(GROUP, CLASSES) as unknown as DeepReadonly<PriorityClass>[]) {
+  for (const candidate of read.written(PriorityClass)) {
     if (candidate.globalDefault && (!lowest || (candidate.value ?? 0) < (lowest.value ?? 0))) lowest = candidate;
   }
   return lowest ? foundIn(lowest) : { name: "", value: 0, preemptionPolicy: "PreemptLowerPriority" };

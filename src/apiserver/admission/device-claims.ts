@@ -2,20 +2,24 @@
  * Admission for ResourceClaims: allocating a claim, or reporting on its devices, needs a separate permission; admin
  * access to devices is granted only in namespaces that allow it; taints get their time.
  */
-import { changedDrivers, nodeOfAllocation, prepareClaimStatus } from "../../api/index.ts";
-import type { ResourceClaim, ResourceSlice } from "../../api/index.ts";
+import { changedDrivers, Namespace, nodeOfAllocation, prepareClaimStatus } from "../../api/index.ts";
+import type {
+  AdmissionStep,
+  KubernetesObject,
+  RequestInfo,
+  ResourceClaim,
+  ResourceSlice,
+  Review,
+} from "../../api/index.ts";
 import { equalJson, formatTime } from "../../base/index.ts";
-import type { Clock, DeepReadonly, JsonObject } from "../../base/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
 import { field, invalid } from "../../machinery/index.ts";
 import type { FieldError } from "../../machinery/index.ts";
-import type { RequestContext } from "../context.ts";
-import type { Plugin, PluginRequest } from "../plugin.ts";
 import { accessDenied, isMaster } from "../request/authorize.ts";
 import type { AccessRequest, Authorizer } from "../request/authorize.ts";
-import { textOf } from "../request/text.ts";
-import { metadataOf } from "../write/metadata.ts";
 
-type Read = DeepReadonly<JsonObject>;
+type Read = DeepReadonly<KubernetesObject>;
+type Request = Review<KubernetesObject>;
 type Status = NonNullable<DeepReadonly<ResourceClaim>["status"]>;
 type Requests = NonNullable<NonNullable<DeepReadonly<ResourceClaim>["spec"]["devices"]>["requests"]>;
 
@@ -25,43 +29,35 @@ const NODE_NAME_KEY = "authentication.kubernetes.io/node-name";
 const ACCOUNT_PREFIX = "system:serviceaccount:";
 
 const statusOf = (object: Read | undefined): Status =>
-  (object as unknown as DeepReadonly<ResourceClaim> | undefined)?.status ?? {};
+  (object as DeepReadonly<ResourceClaim> | undefined)?.status ?? {};
 
-export function createDeviceClaims({ clock, authorizer }: { clock: Clock; authorizer: Authorizer }): Plugin {
+export function createDeviceClaims(authorizer: Authorizer): AdmissionStep {
   return {
     name: "DeviceClaims",
-    group: GROUP,
-    concerns: ({ served: { resource } }, operation) =>
-      operation !== "DELETE" && resource.kind.group === GROUP && resource.kind.builtIn,
-    mutate({ context, object, oldObject }): Read {
-      const { kind } = context.served.resource.kind;
-      if (kind === "ResourceSlice") return dateTaints(object, formatTime(clock.now()));
-      if (kind !== "ResourceClaim" || context.subresource !== "status") return object;
+    for: ({ group, builtIn }) => group === GROUP && builtIn,
+    on: ["CREATE", "UPDATE"],
+    complete({ kind: { kind }, subresource, object, oldObject, nowMs }) {
+      if (kind === "ResourceSlice") return dateTaints(object as DeepReadonly<ResourceSlice>, formatTime(nowMs()));
+      if (kind !== "ResourceClaim" || subresource !== "status") return object;
       return prepareClaimStatus(
-        object as unknown as DeepReadonly<ResourceClaim>,
-        oldObject as unknown as DeepReadonly<ResourceClaim> | undefined,
+        object as DeepReadonly<ResourceClaim>,
+        oldObject as DeepReadonly<ResourceClaim> | undefined,
       );
     },
-    validate(request) {
-      const { context, object } = request;
+    check(request) {
+      const { kind, subresource, object } = request;
       const errors =
-        context.subresource === "status"
+        subresource === "status"
           ? [...checkAdminResults(request), ...checkStatusAccess(authorizer, request)]
           : checkAdminRequests(request);
-      if (errors.length > 0)
-        throw invalid(
-          GROUP,
-          context.served.resource.kind.kind,
-          textOf(metadataOf(object as JsonObject).name ?? ""),
-          errors,
-        );
+      if (errors.length > 0) throw invalid(GROUP, kind.kind, object.metadata.name, errors);
     },
   };
 }
 
 /** A taint without a time gets the time of the write that added it. */
-function dateTaints(object: Read, now: string): Read {
-  const { spec } = object as unknown as DeepReadonly<ResourceSlice>;
+function dateTaints(object: DeepReadonly<ResourceSlice>, now: string): DeepReadonly<ResourceSlice> {
+  const { spec } = object;
   if (!spec?.devices?.some(({ taints = [] }) => taints.some(({ timeAdded }) => timeAdded === undefined))) return object;
   const devices = spec.devices.map((device) =>
     device.taints
@@ -71,9 +67,9 @@ function dateTaints(object: Read, now: string): Read {
   return { ...object, spec: { ...spec, devices } };
 }
 
-const checkAdminNamespace = ({ context, read }: PluginRequest, at: string): FieldError[] => {
-  const { labels } = metadataOf((read.get("", "namespaces", undefined, context.namespace ?? "") ?? {}) as JsonObject);
-  return (labels as JsonObject | undefined)?.[ADMIN_LABEL] === "true"
+const checkAdminNamespace = ({ namespace = "", read }: Request, at: string): FieldError[] => {
+  const labels = read.get(Namespace, undefined, namespace)?.metadata.labels;
+  return labels?.[ADMIN_LABEL] === "true"
     ? []
     : [
         field.forbidden(
@@ -83,20 +79,25 @@ const checkAdminNamespace = ({ context, read }: PluginRequest, at: string): Fiel
       ];
 };
 
+interface Holder {
+  readonly devices?: { readonly requests?: Requests };
+}
+
 /** Only a new claim is checked: its requests are immutable. */
-function checkAdminRequests(request: PluginRequest): FieldError[] {
-  const { context, object, operation } = request;
+function checkAdminRequests(request: Request): FieldError[] {
+  const {
+    kind: { kind },
+    object,
+    operation,
+  } = request;
   if (operation !== "CREATE") return [];
-  const { kind } = context.served.resource.kind;
-  const spec = object.spec as DeepReadonly<JsonObject> | undefined;
-  const holder = (kind === "ResourceClaim" ? spec : kind === "ResourceClaimTemplate" ? spec?.spec : undefined) as
-    | { devices?: { requests?: Requests } }
-    | undefined;
+  const { spec } = object as Read & { spec?: Holder & { spec?: Holder } };
+  const holder = kind === "ResourceClaim" ? spec : kind === "ResourceClaimTemplate" ? spec?.spec : undefined;
   const index = holder?.devices?.requests?.findIndex(({ exactly }) => exactly?.adminAccess === true) ?? -1;
   return index < 0 ? [] : checkAdminNamespace(request, `spec.devices.requests[${index}].adminAccess`);
 }
 
-function checkAdminResults(request: PluginRequest): FieldError[] {
+function checkAdminResults(request: Request): FieldError[] {
   const adminIn = ({ allocation }: Status): number =>
     allocation?.devices?.results?.findIndex(({ adminAccess }) => adminAccess === true) ?? -1;
   const index = adminIn(statusOf(request.object));
@@ -106,16 +107,13 @@ function checkAdminResults(request: PluginRequest): FieldError[] {
 }
 
 /** Schedulers allocate, drivers report: the permission to write the status alone allows neither. */
-function checkStatusAccess(
-  authorizer: Authorizer,
-  { context, options, object, oldObject }: PluginRequest,
-): FieldError[] {
-  if (isMaster(context.user)) return [];
-  const [status, old] = [statusOf(object), statusOf(oldObject)];
-  const verb = options.isPatch ? "patch" : "update";
+function checkStatusAccess(authorizer: Authorizer, request: Request): FieldError[] {
+  if (isMaster(request.user)) return [];
+  const [status, old] = [statusOf(request.object), statusOf(request.oldObject)];
+  const verb = request.isPatch ? "patch" : "update";
   const errors: FieldError[] = [];
   if (!equalJson(status.allocation, old.allocation) || !equalJson(status.reservedFor, old.reservedFor)) {
-    const problem = refusal(authorizer, accessTo(context, verb, "binding"));
+    const problem = refusal(authorizer, accessTo(request, verb, "binding"));
     if (problem !== undefined)
       errors.push(
         field.forbidden(
@@ -126,11 +124,11 @@ function checkStatusAccess(
   }
   if (!status.allocation) return errors;
   const verbs = [
-    ...(isOnNode(context, nodeOfAllocation(status.allocation)) ? [`associated-node:${verb}`] : []),
+    ...(isOnNode(request, nodeOfAllocation(status.allocation)) ? [`associated-node:${verb}`] : []),
     `arbitrary-node:${verb}`,
   ];
   for (const driver of changedDrivers(status, old)) {
-    const problems = verbs.map((one) => refusal(authorizer, accessTo(context, one, "driver", driver)));
+    const problems = verbs.map((one) => refusal(authorizer, accessTo(request, one, "driver", driver)));
     if (!problems.includes(undefined))
       errors.push(
         field.forbidden(
@@ -144,7 +142,7 @@ function checkStatusAccess(
 
 /** Allocating is authorized cluster-wide, reporting in the namespace of the claim and by the name of the driver. */
 function accessTo(
-  { user, cluster, namespace }: RequestContext,
+  { user, cluster, namespace }: RequestInfo,
   verb: string,
   subresource: "binding" | "driver",
   driver?: string,
@@ -152,7 +150,7 @@ function accessTo(
   return {
     user,
     verb,
-    cluster: cluster.name,
+    cluster,
     resource: {
       group: GROUP,
       resource: "resourceclaims",
@@ -168,7 +166,7 @@ function refusal(authorizer: Authorizer, request: AccessRequest): string | undef
 }
 
 /** A service account whose token is bound to the node of the devices. */
-function isOnNode({ user: { name, extra } }: RequestContext, node: string): boolean {
+function isOnNode({ user: { name, extra } }: RequestInfo, node: string): boolean {
   const nodes = extra?.[NODE_NAME_KEY] ?? [];
   return node !== "" && name.startsWith(ACCOUNT_PREFIX) && nodes.length === 1 && nodes[0] === node;
 }

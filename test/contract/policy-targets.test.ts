@@ -1,8 +1,16 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { Cluster, Deployment, Namespace, OverridePolicy, PropagationPolicy } from "../../api/index.ts";
-import type { KubernetesObject } from "../../api/index.ts";
-import { createTestServer } from "../test-server.ts";
-import type { Answered, TestServer } from "../test-server.ts";
+import {
+  builtInAdmissions,
+  Cluster,
+  Deployment,
+  Namespace,
+  OverridePolicy,
+  PropagationPolicy,
+} from "../../src/api/index.ts";
+import type { KubernetesObject } from "../../src/api/index.ts";
+import { createTestServer } from "../../src/apiserver/test-server.ts";
+import type { Answered, TestServer } from "../../src/apiserver/test-server.ts";
+import { policyTargets } from "../../src/propagation/index.ts";
 
 const oslo = {
   apiVersion: "cluster.karmada.io/v1alpha1",
@@ -19,6 +27,7 @@ const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
 let server: TestServer;
 beforeAll(async () => {
   server = await createTestServer({
+    admissions: [...builtInAdmissions, policyTargets],
     profiles: {
       hub: {
         builtIns: [Namespace, Deployment],

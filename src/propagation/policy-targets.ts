@@ -2,11 +2,9 @@
  * A policy that selects a kind that is not served, or names a cluster that has not joined, is valid: both may be added
  * later. More often it is a typo and the policy would silently do nothing. So its writer receives a warning.
  */
-import { parseApiVersion } from "../../api/index.ts";
-import type { ClusterAffinity, OverridePolicy, PropagationPolicy } from "../../api/index.ts";
-import type { DeepReadonly } from "../../base/index.ts";
-import { memoized, type ResourceTable } from "../clusters/resources.ts";
-import type { Plugin, PluginRequest } from "../plugin.ts";
+import { Cluster, parseApiVersion } from "../api/index.ts";
+import type { AdmissionStep, ClusterAffinity, ClusterReader, OverridePolicy, PropagationPolicy } from "../api/index.ts";
+import type { DeepReadonly } from "../base/index.ts";
 
 const GROUP = "policy.karmada.io";
 const POLICIES: ReadonlySet<string> = new Set([
@@ -22,28 +20,22 @@ const MAX_NAMES = 10;
 type Spec = DeepReadonly<Partial<PropagationPolicy["spec"] & OverridePolicy["spec"]>>;
 type Affinity = DeepReadonly<ClusterAffinity> | undefined;
 
-export const policyTargets: Plugin = {
+export const policyTargets: AdmissionStep<PropagationPolicy | OverridePolicy> = {
   name: "PolicyTargets",
-  group: GROUP,
+  for: ({ group, plural }) => group === GROUP && POLICIES.has(plural),
+  on: ["CREATE", "UPDATE"],
   // Controllers of this server ignore warnings.
-  concerns: ({ served: { resource }, subresource, byController }, operation) =>
-    resource.name.group === GROUP &&
-    POLICIES.has(resource.name.resource) &&
-    operation !== "DELETE" &&
-    subresource === undefined &&
-    !byController,
-  validate(request) {
-    const { context, object } = request;
-    const spec = object["spec"] as unknown as Spec;
-    const warnings = [...unservedKinds(context.cluster.table, spec), ...unknownClusters(request, spec)];
-    for (const text of warnings.slice(0, MAX_WARNINGS)) context.warn(text);
+  matches: ({ subresource, byController }) => subresource === undefined && !byController,
+  check({ object: { spec }, read, warn }) {
+    const warnings = [...unservedKinds(read, spec), ...unknownClusters(read, spec)];
+    for (const text of warnings.slice(0, MAX_WARNINGS)) warn(text);
   },
 };
 
-function unservedKinds(table: ResourceTable, { resourceSelectors = [] }: Spec): string[] {
+function unservedKinds(read: ClusterReader, { resourceSelectors = [] }: Spec): string[] {
   return resourceSelectors.flatMap(({ apiVersion, kind }, index) => {
     const { group, version } = parseApiVersion(apiVersion);
-    const served = servedVersions(table).get(`${group}/${kind}`) ?? [];
+    const served = read.versions(group, kind);
     if (served.includes(version)) return [];
     const elsewhere = served.map((each) => (group ? `${group}/${each}` : each)).join(", ");
     return [
@@ -52,27 +44,10 @@ function unservedKinds(table: ResourceTable, { resourceSelectors = [] }: Spec): 
   });
 }
 
-/** By group and kind: the versions that clients can use. */
-function servedVersions(table: ResourceTable): ReadonlyMap<string, readonly string[]> {
-  return memoized(
-    table,
-    "versions of kinds",
-    () =>
-      new Map(
-        table.resources.map(({ name, kind, versions }) => [
-          `${name.group}/${kind.kind}`,
-          versions.map(({ version }) => version),
-        ]),
-      ),
-  );
-}
-
 /** Cluster names that no joined cluster has. */
-function unknownClusters({ read }: PluginRequest, spec: Spec): string[] {
+function unknownClusters(read: ClusterReader, spec: Spec): string[] {
   return namedClusters(spec).flatMap(([at, affinity]) => {
-    const unknown = [...new Set(affinity?.clusterNames)].filter(
-      (name) => !read.get("cluster.karmada.io", "clusters", undefined, name),
-    );
+    const unknown = [...new Set(affinity?.clusterNames)].filter((name) => !read.get(Cluster, undefined, name));
     if (unknown.length === 0) return [];
     const more = unknown.length > MAX_NAMES ? ` and ${unknown.length - MAX_NAMES} more` : "";
     return [`${at}.clusterNames: no joined cluster is named ${unknown.slice(0, MAX_NAMES).join(", ")}${more}`];

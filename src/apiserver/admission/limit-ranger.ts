@@ -2,19 +2,10 @@
  * LimitRanger: defaults for containers without requests and limits, and maximums in a namespace. Also for
  * PersistentVolumeClaims.
  */
-import { containerTotals } from "../../api/index.ts";
-import type { Container, Pod } from "../../api/index.ts";
-import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import {
-  compareQuantities,
-  forbidden,
-  formatQuantity,
-  parseQuantity,
-  quantityMilliValue,
-} from "../../machinery/index.ts";
-import { writesKind } from "../plugin.ts";
-import type { Plugin, PluginRequest } from "../plugin.ts";
-import { writesPod } from "../pods.ts";
+import { builtInKinds, containerTotals, LimitRange, refusal } from "../../api/index.ts";
+import type { AdmissionStep, Container, PersistentVolumeClaim, Pod, Review } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { compareQuantities, formatQuantity, parseQuantity, quantityMilliValue } from "../../machinery/index.ts";
 
 type Amounts = Readonly<Record<string, string | number>>;
 type ReadPod = DeepReadonly<Pod>;
@@ -31,47 +22,37 @@ interface Limit {
 
 const ANNOTATION = "kubernetes.io/limit-ranger";
 
-const isClaim = ({ context }: Pick<PluginRequest, "context">): boolean =>
-  writesKind(context, "", "PersistentVolumeClaim");
+type Limited = Pod | PersistentVolumeClaim;
 
-export const limitRanger: Plugin = {
+const isPod = (object: DeepReadonly<Limited>): object is ReadPod => object.kind === "Pod";
+
+export const limitRanger: AdmissionStep<Limited> = {
   name: "LimitRanger",
-  group: "",
-  concerns(context, operation) {
-    if (operation === "DELETE") return false;
-    if (writesPod(context)) return operation === "CREATE";
-    return writesPod(context, "resize") || isClaim({ context });
-  },
-  mutate(request) {
-    if (isClaim(request)) return request.object;
-    let pod = request.object as unknown as ReadPod;
-    for (const limits of rangesOf(request)) pod = withDefaults(pod, limits);
+  for: builtInKinds("/Pod", "/PersistentVolumeClaim"),
+  on: ["CREATE", "UPDATE"],
+  matches: ({ kind: { kind }, operation, subresource }) =>
+    kind === "Pod" ? subresource === (operation === "CREATE" ? undefined : "resize") : subresource === undefined,
+  complete(review) {
+    const { object } = review;
+    if (!isPod(object)) return object;
+    let pod = object;
+    for (const limits of rangesOf(review)) pod = withDefaults(pod, limits);
     return pod;
   },
-  validate(request) {
-    const { context, object, oldObject } = request;
-    const former = oldObject?.metadata as { deletionTimestamp?: string } | undefined;
-    if (former?.deletionTimestamp !== undefined) return;
-    for (const limits of rangesOf(request)) {
-      const problems = new Set(
-        isClaim(request) ? claimProblems(object, limits) : podProblems(object as unknown as ReadPod, limits),
-      );
+  check(review) {
+    const { object, oldObject } = review;
+    if (oldObject?.metadata.deletionTimestamp !== undefined) return;
+    for (const limits of rangesOf(review)) {
+      const problems = new Set(isPod(object) ? podProblems(object, limits) : claimProblems(object, limits));
       if (problems.size === 0) continue;
-      const { name = "" } = object.metadata as { name?: string };
-      throw forbidden(
-        context.served.resource.name,
-        name,
-        problems.size === 1 ? [...problems].join() : `[${[...problems].join(", ")}]`,
-      );
+      throw refusal(review, problems.size === 1 ? [...problems].join() : `[${[...problems].join(", ")}]`);
     }
   },
 };
 
 /** The limits of each LimitRange in the namespace. Most namespaces have none. */
-function rangesOf({ context, read }: PluginRequest): readonly Limit[][] {
-  return read
-    .list("", "limitranges", context.namespace)
-    .map(({ spec }) => (spec as { limits?: Limit[] } | undefined)?.limits ?? []);
+function rangesOf({ namespace, read }: Review<Limited>): readonly (readonly Limit[])[] {
+  return read.list(LimitRange, namespace).map(({ spec }) => spec?.limits ?? []);
 }
 
 /** Fills in missing requests and limits of a pod's containers, and an annotation that lists them. */
@@ -115,8 +96,8 @@ function withDefaults(pod: ReadPod, limits: readonly Limit[]): ReadPod {
   };
 }
 
-function claimProblems(claim: DeepReadonly<JsonObject>, limits: readonly Limit[]): string[] {
-  const { requests = {} } = (claim.spec as { resources?: { requests?: Amounts } } | undefined)?.resources ?? {};
+function claimProblems({ spec }: DeepReadonly<PersistentVolumeClaim>, limits: readonly Limit[]): string[] {
+  const { requests = {} } = spec?.resources ?? {};
   return limits.flatMap(({ type, min, max }) => {
     if (type !== "PersistentVolumeClaim") return [];
     return [

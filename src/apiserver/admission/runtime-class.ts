@@ -1,67 +1,55 @@
 /** RuntimeClass: the overhead of a pod's runtime in addition to its containers, and the nodes that support it. */
-import type { Pod, Toleration } from "../../api/index.ts";
+import { Pod, RuntimeClass, refusal } from "../../api/index.ts";
+import type { AdmissionStep, Review, Toleration } from "../../api/index.ts";
 import { equalJson } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { forbidden } from "../../machinery/index.ts";
-import type { Plugin, PluginRequest } from "../plugin.ts";
-import { writesPod } from "../pods.ts";
+import { writesObject } from "./writes-object.ts";
 
 type ReadPod = DeepReadonly<Pod>;
 type ReadToleration = DeepReadonly<Toleration>;
 
-interface RuntimeClass {
-  readonly overhead?: { readonly podFixed?: Readonly<Record<string, string>> };
-  readonly scheduling?: {
-    readonly nodeSelector?: Readonly<Record<string, string>>;
-    readonly tolerations?: readonly ReadToleration[];
-  };
-}
+type ReadClass = DeepReadonly<RuntimeClass>;
 
-export const runtimeClass: Plugin = {
+export const runtimeClass: AdmissionStep<Pod> = {
   name: "RuntimeClass",
-  group: "",
-  concerns: (context, operation) => operation === "CREATE" && writesPod(context),
-  mutate(request) {
-    const pod = request.object as unknown as ReadPod;
-    const found = classOf(pod, request);
-    if (!found) return request.object;
-    return withScheduling(withOverhead(pod, found, request), found, request);
+  for: Pod,
+  on: ["CREATE"],
+  matches: writesObject,
+  complete(review) {
+    const found = classOf(review);
+    return found ? withScheduling(withOverhead(review, found), found, review) : review.object;
   },
-  validate(request) {
-    const pod = request.object as unknown as ReadPod;
-    if (pod.spec.overhead && !classOf(pod, request)?.overhead)
-      throw refused(pod, request, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
+  check(review) {
+    if (review.object.spec.overhead && !classOf(review)?.overhead)
+      throw refusal(review, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
   },
 };
 
-const refused = ({ metadata }: ReadPod, { context }: PluginRequest, why: string): Error =>
-  forbidden(context.served.resource.name, metadata.name, why);
-
-function classOf(pod: ReadPod, request: PluginRequest): RuntimeClass | undefined {
-  const { runtimeClassName } = pod.spec;
+function classOf(review: Review<Pod>): ReadClass | undefined {
+  const { runtimeClassName } = review.object.spec;
   if (runtimeClassName === undefined) return undefined;
-  const found = request.read.get("node.k8s.io", "runtimeclasses", undefined, runtimeClassName);
-  if (!found) throw refused(pod, request, `pod rejected: RuntimeClass ${JSON.stringify(runtimeClassName)} not found`);
+  const found = review.read.get(RuntimeClass, undefined, runtimeClassName);
+  if (!found) throw refusal(review, `pod rejected: RuntimeClass ${JSON.stringify(runtimeClassName)} not found`);
   return found;
 }
 
-function withOverhead(pod: ReadPod, { overhead }: RuntimeClass, request: PluginRequest): ReadPod {
+function withOverhead(review: Review<Pod>, { overhead }: ReadClass): ReadPod {
+  const { object: pod } = review;
   if (!overhead) return pod;
   const { podFixed = {} } = overhead;
   if (Object.keys(pod.spec.overhead ?? {}).length > 0 && !equalJson(pod.spec.overhead, podFixed))
-    throw refused(pod, request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+    throw refusal(review, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
   return { ...pod, spec: { ...pod.spec, overhead: podFixed } };
 }
 
-function withScheduling(pod: ReadPod, { scheduling }: RuntimeClass, request: PluginRequest): ReadPod {
+function withScheduling(pod: ReadPod, { scheduling }: ReadClass, review: Review<Pod>): ReadPod {
   if (!scheduling) return pod;
   const nodeSelector = { ...pod.spec.nodeSelector };
   for (const [key, value] of Object.entries(scheduling.nodeSelector ?? {})) {
     const own = Object.hasOwn(nodeSelector, key) ? nodeSelector[key] : undefined;
     if (own !== undefined && own !== value)
-      throw refused(
-        pod,
-        request,
+      throw refusal(
+        review,
         `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`,
       );
     nodeSelector[key] = value;

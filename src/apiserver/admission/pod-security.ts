@@ -2,11 +2,10 @@
  * PodSecurity: labels of a namespace limit its pods. A violating pod is rejected; a workload whose pods would violate,
  * and a namespace whose existing pods do, are stored with a warning.
  */
-import type { PodSpec } from "../../api/index.ts";
-import type { DeepReadonly, JsonObject } from "../../base/index.ts";
-import { forbidden, invalid } from "../../machinery/index.ts";
-import type { RequestContext } from "../context.ts";
-import type { Plugin, PluginRequest } from "../plugin.ts";
+import { controllerOf, Namespace, Pod, refusal } from "../../api/index.ts";
+import type { AdmissionStep, KubernetesObject, PodSpec, RequestInfo, Review } from "../../api/index.ts";
+import type { DeepReadonly } from "../../base/index.ts";
+import { invalid } from "../../machinery/index.ts";
 import { examined } from "./pod-security-check.ts";
 import {
   LABEL_PREFIX,
@@ -31,33 +30,32 @@ interface Template extends Labelled {
   readonly spec?: DeepReadonly<PodSpec>;
 }
 type Container = NonNullable<DeepReadonly<PodSpec>["containers"]>[number];
-type Extract = (object: DeepReadonly<JsonObject>) => Template | undefined;
+/** The fields of the kinds below that hold a pod template. */
+interface WithTemplate extends KubernetesObject {
+  readonly template?: Template;
+  readonly spec?: {
+    readonly template?: Template;
+    readonly jobTemplate?: { readonly spec?: { readonly template?: Template } };
+  };
+}
+type Extract = (object: WithTemplate) => Template | undefined;
 
-const ofWorkload: Extract = ({ spec }) => (spec as { template?: Template } | undefined)?.template;
+const ofWorkload: Extract = ({ spec }) => spec?.template;
 const TEMPLATES: ReadonlyMap<string, Extract> = new Map<string, Extract>([
-  ["/PodTemplate", ({ template }) => template as Template | undefined],
+  ["/PodTemplate", ({ template }) => template],
   ["/ReplicationController", ofWorkload],
   ["apps/ReplicaSet", ofWorkload],
   ["apps/Deployment", ofWorkload],
   ["apps/StatefulSet", ofWorkload],
   ["apps/DaemonSet", ofWorkload],
   ["batch/Job", ofWorkload],
-  [
-    "batch/CronJob",
-    ({ spec }) =>
-      (spec as { jobTemplate?: { spec?: { template?: Template } } } | undefined)?.jobTemplate?.spec?.template,
-  ],
+  ["batch/CronJob", ({ spec }) => spec?.jobTemplate?.spec?.template],
 ]);
 
 type Role = "pod" | "namespace" | Extract;
 
 /** The role of a write in Pod Security; undefined when it does not concern pods. */
-function roleOf({
-  served: {
-    resource: { kind },
-  },
-  subresource,
-}: RequestContext): Role | undefined {
+function roleOf({ kind, subresource }: Pick<RequestInfo, "kind" | "subresource">): Role | undefined {
   if (!kind.builtIn) return undefined;
   if (kind.group === "" && kind.kind === "Pod")
     return subresource === undefined || subresource === "ephemeralcontainers" || subresource === "resize"
@@ -67,45 +65,35 @@ function roleOf({
   return kind.group === "" && kind.kind === "Namespace" ? "namespace" : TEMPLATES.get(`${kind.group}/${kind.kind}`);
 }
 
-export const podSecurity: Plugin = {
+export const podSecurity: AdmissionStep = {
   name: "PodSecurity",
-  concerns: (context, operation) => operation !== "DELETE" && roleOf(context) !== undefined,
-  validate(request) {
-    const role = roleOf(request.context);
-    if (role === "namespace") return checkNamespace(request);
-    const { context, read, object } = request;
-    const name = context.namespace ?? "";
-    if (role === undefined || !read.mentions("", "namespaces", undefined, name, LABEL_PREFIX)) return;
-    const namespace = read.get("", "namespaces", undefined, name) as Labelled | undefined;
-    const policy = policyOf(namespace?.metadata?.labels);
+  for: (kind) => roleOf({ kind }) !== undefined,
+  on: ["CREATE", "UPDATE"],
+  check(review) {
+    const role = roleOf(review);
+    if (role === "namespace") return checkNamespace(review);
+    const { namespace = "", read, object } = review;
+    if (role === undefined || !read.mentions(Namespace, undefined, namespace, LABEL_PREFIX)) return;
+    const policy = policyOf(read.get(Namespace, undefined, namespace)?.metadata.labels);
     if (!policy) return;
-    if (role === "pod") checkPod(request, policy);
-    else warnOf(request, policy.warn, role(object));
+    if (role === "pod") checkPod(review, policy);
+    else warnOf(review, policy.warn, role(object as WithTemplate));
   },
 };
 
-function checkPod(request: PluginRequest, { enforce, warn }: Policy): void {
-  const { context, object, oldObject } = request;
+function checkPod(review: Review<KubernetesObject>, { enforce, warn }: Policy): void {
+  const { object, oldObject } = review;
   const pod = object as Template;
   if (!pod.spec || (oldObject && !runsOtherImages(pod.spec, (oldObject as Template).spec))) return;
   const found = violations(enforce, examined(pod.spec, pod.metadata?.annotations));
-  if (found.length > 0)
-    throw forbidden(
-      context.served.resource.name,
-      nameOf(request),
-      `violates PodSecurity "${textOfLevel(enforce)}": ${detailsOf(found)}`,
-    );
-  if (!isSameLevel(enforce, warn)) warnOf(request, warn, pod);
+  if (found.length > 0) throw refusal(review, `violates PodSecurity "${textOfLevel(enforce)}": ${detailsOf(found)}`);
+  if (!isSameLevel(enforce, warn)) warnOf(review, warn, pod);
 }
 
-function nameOf({ object }: PluginRequest): string {
-  return (object as Labelled).metadata?.name ?? "";
-}
-
-function warnOf({ context }: PluginRequest, level: LevelVersion, template: Template | undefined): void {
+function warnOf({ warn }: Review<KubernetesObject>, level: LevelVersion, template: Template | undefined): void {
   if (level.level === "privileged" || !template?.spec) return;
   const found = violations(level, examined(template.spec, template.metadata?.annotations));
-  if (found.length > 0) context.warn(`would violate PodSecurity "${textOfLevel(level)}": ${detailsOf(found)}`);
+  if (found.length > 0) warn(`would violate PodSecurity "${textOfLevel(level)}": ${detailsOf(found)}`);
 }
 
 /** Of a pod's mutable fields, only images and ephemeral containers matter. */
@@ -125,42 +113,40 @@ const UNLABELLED: Policy = {
   errors: [],
 };
 
-function checkNamespace(request: PluginRequest): void {
-  const { operation, object, oldObject } = request;
-  const policy = policyOf((object as Labelled).metadata?.labels) ?? UNLABELLED;
-  const former = policyOf((oldObject as Labelled | undefined)?.metadata?.labels) ?? UNLABELLED;
+function checkNamespace(review: Review<KubernetesObject>): void {
+  const { operation, object, oldObject } = review;
+  const policy = policyOf(object.metadata.labels) ?? UNLABELLED;
+  const former = policyOf(oldObject?.metadata.labels) ?? UNLABELLED;
   const isNews = operation === "CREATE" || JSON.stringify(policy.errors) !== JSON.stringify(former.errors);
-  if (policy.errors.length > 0 && isNews) throw invalid("", "Namespace", nameOf(request), policy.errors);
-  if (operation === "UPDATE" && isStricter(policy.enforce, former.enforce)) warnOfPods(request, policy.enforce);
+  if (policy.errors.length > 0 && isNews) throw invalid("", "Namespace", object.metadata.name, policy.errors);
+  if (operation === "UPDATE" && isStricter(policy.enforce, former.enforce)) warnOfPods(review, policy.enforce);
 }
 
 /** How many pods are checked when a namespace becomes stricter. */
 const MAX_PODS = 3000;
 
-function warnOfPods(request: PluginRequest, enforce: LevelVersion): void {
-  const { context, read } = request;
-  const namespace = nameOf(request);
-  const all = read.list("", "pods", namespace);
+function warnOfPods({ object, read, warn }: Review<KubernetesObject>, enforce: LevelVersion): void {
+  const namespace = object.metadata.name;
+  const all = read.list(Pod, namespace);
   const looked = differentFirst(all).slice(0, MAX_PODS);
   const violators = new Map<string, string[]>();
   for (const pod of looked) {
-    const { metadata, spec } = pod as Template;
-    const reasons = spec ? reasonsOf(violations(enforce, examined(spec, metadata?.annotations))) : "";
+    const { metadata, spec } = pod;
+    const reasons = reasonsOf(violations(enforce, examined(spec, metadata.annotations)));
     if (reasons === "") continue;
     const names = violators.get(reasons);
-    if (names) names.push(metadata?.name ?? "");
-    else violators.set(reasons, [metadata?.name ?? ""]);
+    if (names) names.push(metadata.name);
+    else violators.set(reasons, [metadata.name]);
   }
   if (looked.length < all.length)
-    context.warn(
+    warn(
       `new PodSecurity enforce level only checked against the first ${looked.length} of ${all.length} existing pods`,
     );
   if (violators.size === 0) return;
-  context.warn(
+  warn(
     `existing pods in namespace ${JSON.stringify(namespace)} violate the new PodSecurity enforce level ${JSON.stringify(textOfLevel(enforce))}`,
   );
-  for (const text of [...violators].map(([reasons, names]) => `${namesText(names)}: ${reasons}`).sort())
-    context.warn(text);
+  for (const text of [...violators].map(([reasons, names]) => `${namesText(names)}: ${reasons}`).sort()) warn(text);
 }
 
 function namesText(names: readonly string[]): string {
@@ -170,14 +156,11 @@ function namesText(names: readonly string[]): string {
 }
 
 /** Orders one pod of each controller before its others: pods of one controller are usually alike. */
-function differentFirst(pods: readonly DeepReadonly<JsonObject>[]): DeepReadonly<JsonObject>[] {
+function differentFirst(pods: readonly DeepReadonly<Pod>[]): DeepReadonly<Pod>[] {
   const seen = new Set<string>();
-  const repeated: DeepReadonly<JsonObject>[] = [];
+  const repeated: DeepReadonly<Pod>[] = [];
   const first = pods.filter((pod) => {
-    const { ownerReferences = [] } = pod.metadata as {
-      ownerReferences?: readonly { readonly controller?: boolean; readonly uid: string }[];
-    };
-    const owner = ownerReferences.find(({ controller }) => controller)?.uid;
+    const owner = controllerOf(pod)?.uid;
     if (owner === undefined || !seen.has(owner)) {
       if (owner !== undefined) seen.add(owner);
       return true;

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { createTestServer, makeConfigMap, MERGE, PROFILE } from "../test-server.ts";
+import { builtInAdmissions } from "../../src/api/index.ts";
+import { createTestServer, makeConfigMap, MERGE, PROFILE } from "../../src/apiserver/test-server.ts";
+import { createDeletionProtection } from "../../src/propagation/index.ts";
 
+const admissions = [...builtInAdmissions, createDeletionProtection("hub")];
 const LABEL = "resourcetemplate.karmada.io/deletion-protected";
 const PATH = "/api/v1/namespaces/default/configmaps";
 const protectedMap = (value = "Always"): object => makeConfigMap("a", { metadata: { labels: { [LABEL]: value } } });
@@ -9,7 +12,7 @@ describe("a protected object of the hub", () => {
   const REFUSAL = `admission webhook "resourcedeletionprotection.karmada.io" denied the request: This resource is protected, please make sure to remove the label: ${LABEL}`;
 
   test("is not deleted, alone or in a collection, until the label is removed", async () => {
-    const { request, server } = await createTestServer();
+    const { request, server } = await createTestServer({ admissions });
     await request("POST", PATH, protectedMap());
 
     const alone = await request("DELETE", `${PATH}/a`);
@@ -24,7 +27,7 @@ describe("a protected object of the hub", () => {
   });
 
   test("is protected only by one value of the label", async () => {
-    const { request, server } = await createTestServer();
+    const { request, server } = await createTestServer({ admissions });
     await request("POST", PATH, protectedMap("Sometimes"));
 
     const deleted = await request("DELETE", `${PATH}/a`);
@@ -36,6 +39,7 @@ describe("a protected object of the hub", () => {
 
 test("is not protected in its copy on a member", async () => {
   const { request, server } = await createTestServer({
+    admissions,
     profiles: { hub: PROFILE, member: PROFILE },
     clusters: { hub: "hub", m1: "member" },
   });

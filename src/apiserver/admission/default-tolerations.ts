@@ -2,10 +2,9 @@
  * DefaultTolerationSeconds: a pod stays five minutes on a node that is unreachable or not ready, unless it specifies
  * otherwise.
  */
-import type { Pod, Toleration } from "../../api/index.ts";
-import type { DeepReadonly } from "../../base/index.ts";
-import type { Plugin } from "../plugin.ts";
-import { writesPod } from "../pods.ts";
+import { Pod } from "../../api/index.ts";
+import type { AdmissionStep, Toleration } from "../../api/index.ts";
+import { writesObject } from "./writes-object.ts";
 
 const TOLERATED_SECONDS = 300;
 
@@ -17,12 +16,12 @@ const tolerationOf = (key: string): Toleration => ({
 });
 const DEFAULTS = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"].map(tolerationOf);
 
-export const defaultTolerations: Plugin = {
+export const defaultTolerations: AdmissionStep<Pod> = {
   name: "DefaultTolerationSeconds",
-  group: "",
-  concerns: (context, operation) => operation !== "DELETE" && writesPod(context),
-  mutate({ object }) {
-    const pod = object as unknown as DeepReadonly<Pod>;
+  for: Pod,
+  on: ["CREATE", "UPDATE"],
+  matches: writesObject,
+  complete({ object: pod }) {
     const present = pod.spec.tolerations ?? [];
     const missing = DEFAULTS.filter(
       ({ key }) =>
@@ -31,7 +30,7 @@ export const defaultTolerations: Plugin = {
             (!toleration.key || toleration.key === key) && (!toleration.effect || toleration.effect === "NoExecute"),
         ),
     );
-    if (missing.length === 0) return object;
+    if (missing.length === 0) return pod;
     return { ...pod, spec: { ...pod.spec, tolerations: [...present, ...missing] } };
   },
 };

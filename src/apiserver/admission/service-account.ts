@@ -2,25 +2,18 @@
  * ServiceAccount: every pod runs as a service account of its namespace. The account's token is mounted where clients
  * expect it, and its secrets are used to pull images.
  */
-import type { Container, Pod, Volume } from "../../api/index.ts";
+import { Pod, ServiceAccount, refusal } from "../../api/index.ts";
+import type { AdmissionStep, Container, Review, Volume } from "../../api/index.ts";
 import { NAME_ALPHABET } from "../../base/index.ts";
 import type { DeepReadonly } from "../../base/index.ts";
-import { forbidden } from "../../machinery/index.ts";
 import { plainError } from "../context.ts";
-import type { Plugin, PluginRequest } from "../plugin.ts";
-import { writesPod } from "../pods.ts";
 
 type ReadPod = DeepReadonly<Pod>;
 type ReadContainer = DeepReadonly<Container>;
 
-interface ServiceAccount {
-  readonly metadata?: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
-  readonly automountServiceAccountToken?: boolean;
-  readonly imagePullSecrets?: readonly { readonly name?: string }[];
-  readonly secrets?: readonly { readonly name?: string }[];
-}
+/** An account without settings has no metadata either. */
+type ReadAccount = DeepReadonly<Partial<ServiceAccount>>;
 
-const ACCOUNTS = "serviceaccounts";
 const DEFAULT_ACCOUNT = "default";
 const MIRROR = "kubernetes.io/config.mirror";
 const LIMIT_SECRETS = "kubernetes.io/enforce-mountable-secrets";
@@ -29,22 +22,22 @@ const TOKEN_VOLUME = "kube-api-access-";
 /** An hour and a little more: clients that do not reload the token get warnings and continue to work. */
 const TOKEN_SECONDS = 3607;
 
-export const serviceAccount: Plugin = {
+/** Pods of some clusters are templates that run elsewhere: they have no account here. */
+export const createServiceAccountStep = (arePodsTemplates: (cluster: string) => boolean): AdmissionStep<Pod> => ({
   name: "ServiceAccount",
-  group: "",
-  concerns: (context, operation) =>
-    !context.cluster.profile.podsAreTemplates &&
-    ((operation === "CREATE" && writesPod(context)) ||
-      (operation === "UPDATE" && writesPod(context, "ephemeralcontainers"))),
-  mutate(request) {
-    if (request.operation === "UPDATE") return request.object;
-    const pod = request.object as unknown as ReadPod;
+  for: Pod,
+  on: ["CREATE", "UPDATE"],
+  matches: ({ operation, subresource, cluster }) =>
+    subresource === (operation === "CREATE" ? undefined : "ephemeralcontainers") && !arePodsTemplates(cluster),
+  complete(review) {
+    const { object: pod } = review;
+    if (review.operation === "UPDATE") return pod;
     if (isMirror(pod)) {
-      checkMirror(pod, request);
-      return request.object;
+      checkMirror(review);
+      return pod;
     }
     const name = pod.spec.serviceAccountName || DEFAULT_ACCOUNT;
-    const account = accountOf(pod, name, request);
+    const account = accountOf(name, review);
     let result: ReadPod =
       name === pod.spec.serviceAccountName
         ? pod
@@ -58,20 +51,15 @@ export const serviceAccount: Plugin = {
       result = { ...result, spec: { ...result.spec, imagePullSecrets } };
     }
     const problem = isTrue(account.metadata?.annotations?.[LIMIT_SECRETS]) ? secretProblem(account, result) : undefined;
-    if (problem !== undefined) throw refused(pod, request, problem);
+    if (problem !== undefined) throw refusal(review, problem);
     return result;
   },
-  validate(request) {
-    if (request.operation !== "UPDATE") return;
-    const pod = request.object as unknown as ReadPod;
+  check(review) {
+    const { operation, object: pod, namespace = "" } = review;
+    if (operation !== "UPDATE") return;
     const name = pod.spec.serviceAccountName ?? "";
-    if (name === "")
-      throw refused(
-        pod,
-        request,
-        `no service account specified for pod ${request.context.namespace ?? ""}/${pod.metadata.name}`,
-      );
-    const account = accountOf(pod, name, request);
+    if (name === "") throw refusal(review, `no service account specified for pod ${namespace}/${pod.metadata.name}`);
+    const account = accountOf(name, review);
     if (!isTrue(account.metadata?.annotations?.[LIMIT_SECRETS])) return;
     const problem = secretProblem(account, {
       ...pod,
@@ -80,18 +68,16 @@ export const serviceAccount: Plugin = {
     // kube-apiserver reports this as an internal error.
     if (problem !== undefined) throw plainError(problem);
   },
-};
+});
 
 const isTrue = (text: string | undefined): boolean =>
   text !== undefined && ["1", "t", "T", "TRUE", "true", "True"].includes(text);
 const isMirror = ({ metadata }: ReadPod): boolean => Object.hasOwn(metadata.annotations ?? {}, MIRROR);
-const refused = ({ metadata }: ReadPod, { context }: PluginRequest, why: string): Error =>
-  forbidden(context.served.resource.name, metadata.name, why);
 
 /** A mirror pod represents a static pod on a node and may not use API objects. */
-function checkMirror(pod: ReadPod, request: PluginRequest): void {
-  const { spec } = pod;
-  if (spec.serviceAccountName) throw refused(pod, request, "a mirror pod may not reference service accounts");
+function checkMirror(review: Review<Pod>): void {
+  const { spec } = review.object;
+  if (spec.serviceAccountName) throw refusal(review, "a mirror pod may not reference service accounts");
   const containers = [...(spec.initContainers ?? []), ...(spec.containers ?? [])];
   const hasSecrets =
     spec.imagePullSecrets?.some(({ name }) => name) ||
@@ -100,9 +86,9 @@ function checkMirror(pod: ReadPod, request: PluginRequest): void {
       ({ env, envFrom }) =>
         env?.some(({ valueFrom }) => valueFrom?.secretKeyRef) || envFrom?.some(({ secretRef }) => secretRef),
     );
-  if (hasSecrets) throw refused(pod, request, "a mirror pod may not reference secrets");
+  if (hasSecrets) throw refusal(review, "a mirror pod may not reference secrets");
   if (spec.volumes?.some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken)))
-    throw refused(pod, request, "a mirror pod may not use ServiceAccountToken volume projections");
+    throw refusal(review, "a mirror pod may not use ServiceAccountToken volume projections");
 }
 
 /**
@@ -110,16 +96,13 @@ function checkMirror(pod: ReadPod, request: PluginRequest): void {
  * a service account controller (their `default` namespace has no default account either), and for controllers in this
  * process, which would otherwise only retry until it exists.
  */
-function accountOf(pod: ReadPod, name: string, request: PluginRequest): ServiceAccount {
-  const { context, read } = request;
-  const { namespace = "" } = context;
-  const account = read.get("", ACCOUNTS, namespace, name);
+function accountOf(name: string, review: Review<Pod>): ReadAccount {
+  const { read, namespace = "", byController } = review;
+  const account = read.get(ServiceAccount, namespace, name);
   if (account) return account;
-  if (name === DEFAULT_ACCOUNT && (context.byController || !read.get("", ACCOUNTS, "default", DEFAULT_ACCOUNT)))
-    return {};
-  throw refused(
-    pod,
-    request,
+  if (name === DEFAULT_ACCOUNT && (byController || !read.get(ServiceAccount, "default", DEFAULT_ACCOUNT))) return {};
+  throw refusal(
+    review,
     `error looking up service account ${namespace}/${name}: serviceaccount ${JSON.stringify(name)} not found`,
   );
 }
@@ -185,7 +168,7 @@ function tokenVolume(name: string): Volume {
 
 /** The secret that a pod uses but its service account does not list, when the account enforces its list. */
 function secretProblem(
-  { metadata, secrets = [], imagePullSecrets = [] }: ServiceAccount,
+  { metadata, secrets = [], imagePullSecrets = [] }: ReadAccount,
   { spec }: ReadPod,
 ): string | undefined {
   const allowed = new Set(secrets.map(({ name }) => name));
