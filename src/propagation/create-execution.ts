@@ -76,7 +76,7 @@ export function createExecution({
   });
   const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [], works });
   const lanes = createMemberLanes({ clock, random });
-  const tellFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
+  const reportRuleFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
 
   /** When a member changes between pull and push, all its Works change their controller. */
   const handovers = watch(Cluster, ({ object, old }) =>
@@ -116,7 +116,7 @@ export function createExecution({
         memberObjects,
         interpreter,
         ruleChanges: ruleChanges.works(),
-        tellFailure,
+        reportRuleFailure,
         workStatus,
       }),
     ].map(onlyServed),

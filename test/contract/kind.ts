@@ -38,7 +38,7 @@ export function reviewOf(
     operation,
     cluster: "hub",
     version: versionOf(object),
-    user: { name: "somebody", groups: [] },
+    user: { name: "alice", groups: [] },
     object: deepFreeze(object),
     oldObject: oldObject ? deepFreeze(oldObject) : undefined,
     dryRun: false,

@@ -55,7 +55,7 @@ describe.runIf(kubectl !== undefined)("doctor", { timeout: LIMIT_MS }, () => {
   /** Runs one check until it reports a finding, and returns it. */
   const reported = async (name: string, about: string): Promise<DoctorFinding> => {
     const { report } = await eventually(
-      `${name} tells of ${about}`,
+      `${name} reports ${about}`,
       () => look("--only", name),
       ({ report: seen }) =>
         findingsOf(seen, name).some((finding) => finding.about === about && finding.severity === "problem"),

@@ -101,7 +101,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(unasked).toMatchObject({
       code: 2,
       stdout: "",
-      stderr: expect.stringContaining("there is nobody to ask: give --yes") as string,
+      stderr: expect.stringContaining("cannot ask for confirmation without a terminal: use --yes") as string,
     });
     expect(again).toMatchObject({
       code: 0,

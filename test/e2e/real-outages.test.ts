@@ -85,7 +85,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     for (const member of [paris, oslo]) {
       await deploymentBecomes(member, name, ({ replicas }) => replicas === 1);
       await eventually(
-        `${name} is told to be applied`,
+        `${name} is reported as applied`,
         () => fleet.workCondition(member.name, name, "Applied"),
         (condition) => condition?.status === "True",
       );
@@ -144,7 +144,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     await deploymentBecomes(oslo, "kept", ({ replicas }) => replicas === 4);
     await isGone(oslo, Deployment, "removed");
     const reported = await eventually(
-      "told on the Work",
+      "reported on the Work",
       () => fleet.workCondition("paris", "kept", "Applied"),
       (condition) => condition?.status === "False",
     );
@@ -165,7 +165,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     const after = await deploymentBecomes(paris, "kept", ({ replicas }) => replicas === 4);
     await isGone(paris, Deployment, "removed");
     await eventually(
-      "told to be applied",
+      "reported as applied",
       () => fleet.workCondition("paris", "kept", "Applied"),
       (condition) => condition?.status === "True",
     );
@@ -190,7 +190,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     await deploymentBecomes(paris, "elsewhere", ({ replicas }) => replicas === 1);
     expect(
       await eventually(
-        "told",
+        "reported",
         () => fleet.workCondition("paris", "kept", "Drifted"),
         (condition) => condition !== undefined,
       ),
@@ -235,7 +235,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     await change("kept", 5);
 
     const reported = await eventually(
-      "told on the Work",
+      "reported on the Work",
       () => fleet.workCondition("paris", "kept", "Applied"),
       (condition) => condition?.status === "False",
     );
@@ -283,7 +283,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
       data: { mode: "plain" },
     });
     const reported = await eventually(
-      "told on the Work",
+      "reported on the Work",
       () => fleet.workCondition("paris", "settings", "Applied"),
       (condition) => condition?.status === "False",
     );

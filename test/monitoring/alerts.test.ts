@@ -46,7 +46,7 @@ describe("the rules", () => {
         for (const { name } of selectorsOf(expression))
           expect(labelsOfMetric(name), `${alert}: ${name}`).toContain(label);
       for (const [, label = ""] of `${annotations.summary} ${annotations.description}`.matchAll(/\$labels\.(\w+)/g))
-        expect(resultLabels(expression), `${alert} tells of ${label}`).toContain(label);
+        expect(resultLabels(expression), `${alert} reports ${label}`).toContain(label);
     }
   });
 

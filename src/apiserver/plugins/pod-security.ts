@@ -129,8 +129,8 @@ function checkNamespace(request: PluginRequest): void {
   const { operation, object, oldObject } = request;
   const policy = policyOf((object as Labelled).metadata?.labels) ?? UNLABELLED;
   const former = policyOf((oldObject as Labelled | undefined)?.metadata?.labels) ?? UNLABELLED;
-  const isNews = operation === "CREATE" || JSON.stringify(policy.errors) !== JSON.stringify(former.errors);
-  if (policy.errors.length > 0 && isNews) throw invalid("", "Namespace", nameOf(request), policy.errors);
+  const isChanged = operation === "CREATE" || JSON.stringify(policy.errors) !== JSON.stringify(former.errors);
+  if (policy.errors.length > 0 && isChanged) throw invalid("", "Namespace", nameOf(request), policy.errors);
   if (operation === "UPDATE" && isStricter(policy.enforce, former.enforce)) warnOfPods(request, policy.enforce);
 }
 

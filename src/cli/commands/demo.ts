@@ -121,12 +121,12 @@ export const demoCommand = defineCommand({
             members: MEMBERS,
             view: createFleetView(client, signal),
             say: (text) => output.say(text),
-            async perform(deed) {
-              showLine(commandLineOf(deed));
+            async perform(action) {
+              showLine(commandLineOf(action));
               showText(
                 await (kubectl
-                  ? kubectl(kubectlLine(deed), kubeconfigPath(data, clusterOf(deed)), signal)
-                  : performWithClient(client, deed, signal)),
+                  ? kubectl(kubectlLine(action), kubeconfigPath(data, clusterOf(action)), signal)
+                  : performWithClient(client, action, signal)),
               );
             },
             async flotilla(...line): Promise<Json> {
@@ -175,8 +175,8 @@ export const demoCommand = defineCommand({
       return Object.hasOwn(FILES, word) ? join(data, word) : word;
     }
     /** kubectl's cache is inside the temporary folder and is removed with it. */
-    function kubectlLine(deed: DemoAction): string[] {
-      return ["--cache-dir", join(data, "kubectl-cache"), ...argumentsOf(deed).map(fileAt)];
+    function kubectlLine(action: DemoAction): string[] {
+      return ["--cache-dir", join(data, "kubectl-cache"), ...argumentsOf(action).map(fileAt)];
     }
   },
 });

@@ -5,28 +5,28 @@ import type { DemoAction } from "./actions.ts";
 import { plannedShares } from "./placement-steps.ts";
 
 const web = { kind: CloneSet, namespace: "shop", name: "web" };
-const cases: Record<string, { deed: DemoAction; line: string }> = {
-  "a file is applied on the hub": { deed: { do: "apply", file: "shop.yaml" }, line: "kubectl apply -f shop.yaml" },
+const cases: Record<string, { action: DemoAction; line: string }> = {
+  "a file is applied on the hub": { action: { do: "apply", file: "shop.yaml" }, line: "kubectl apply -f shop.yaml" },
   "a patch is quoted for the shell": {
-    deed: { do: "patch", target: web, patch: [{ op: "replace", path: "/spec/replicas", value: 3 }] },
+    action: { do: "patch", target: web, patch: [{ op: "replace", path: "/spec/replicas", value: 3 }] },
     line: `kubectl patch cloneset web -n shop --type=json '-p=[{"op":"replace","path":"/spec/replicas","value":3}]'`,
   },
   "an annotation is set": {
-    deed: { do: "annotate", target: { kind: Cluster, name: "member2" }, annotation: "a.dev/b", value: "c" },
+    action: { do: "annotate", target: { kind: Cluster, name: "member2" }, annotation: "a.dev/b", value: "c" },
     line: "kubectl annotate cluster member2 a.dev/b=c",
   },
   "an annotation is removed": {
-    deed: { do: "annotate", target: { kind: Cluster, name: "member2" }, annotation: "a.dev/b" },
+    action: { do: "annotate", target: { kind: Cluster, name: "member2" }, annotation: "a.dev/b" },
     line: "kubectl annotate cluster member2 a.dev/b-",
   },
   "a member is queried with its own kubeconfig": {
-    deed: { do: "get", cluster: "member2", kind: Pod, namespace: "shop", selector: "app=web" },
+    action: { do: "get", cluster: "member2", kind: Pod, namespace: "shop", selector: "app=web" },
     line: "kubectl --kubeconfig member2.kubeconfig get pods -n shop -l app=web",
   },
 };
-for (const [behaviour, { deed, line }] of Object.entries(cases)) {
+for (const [behaviour, { action, line }] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(commandLineOf(deed)).toBe(line);
+    expect(commandLineOf(action)).toBe(line);
   });
 }
 

@@ -23,25 +23,26 @@ export interface JsonPatchStep {
 }
 
 /** The cluster whose API is called. */
-export const clusterOf = (deed: DemoAction): string => (deed.do === "get" ? deed.cluster : HUB);
+export const clusterOf = (action: DemoAction): string => (action.do === "get" ? action.cluster : HUB);
 
 /** As kubectl arguments. */
-export function argumentsOf(deed: DemoAction): string[] {
-  if (deed.do === "create-namespace") return ["create", "namespace", deed.name];
-  if (deed.do === "apply") return ["apply", "-f", deed.file];
-  if (deed.do === "patch") return ["patch", ...named(deed.target), "--type=json", `-p=${JSON.stringify(deed.patch)}`];
-  if (deed.do === "annotate")
+export function argumentsOf(action: DemoAction): string[] {
+  if (action.do === "create-namespace") return ["create", "namespace", action.name];
+  if (action.do === "apply") return ["apply", "-f", action.file];
+  if (action.do === "patch")
+    return ["patch", ...named(action.target), "--type=json", `-p=${JSON.stringify(action.patch)}`];
+  if (action.do === "annotate")
     return [
       "annotate",
-      ...named(deed.target),
-      deed.value === undefined ? `${deed.annotation}-` : `${deed.annotation}=${deed.value}`,
+      ...named(action.target),
+      action.value === undefined ? `${action.annotation}-` : `${action.annotation}=${action.value}`,
     ];
   return [
     "get",
-    deed.kind.plural,
-    ...(deed.name ? [deed.name] : []),
-    ...(deed.namespace ? ["-n", deed.namespace] : []),
-    ...(deed.selector ? ["-l", deed.selector] : []),
+    action.kind.plural,
+    ...(action.name ? [action.name] : []),
+    ...(action.namespace ? ["-n", action.namespace] : []),
+    ...(action.selector ? ["-l", action.selector] : []),
   ];
 }
 
@@ -52,12 +53,12 @@ const named = ({ kind, namespace, name }: Target): string[] => [
 ];
 
 /** As a user would type it, with the hub's kubeconfig in the environment. */
-export function commandLineOf(deed: DemoAction): string {
-  const cluster = clusterOf(deed);
+export function commandLineOf(action: DemoAction): string {
+  const cluster = clusterOf(action);
   return [
     "kubectl",
     ...(cluster === HUB ? [] : ["--kubeconfig", `${cluster}.kubeconfig`]),
-    ...argumentsOf(deed).map(quoted),
+    ...argumentsOf(action).map(quoted),
   ].join(" ");
 }
 

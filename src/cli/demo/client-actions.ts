@@ -19,29 +19,29 @@ interface Table {
   rows?: { cells: unknown[] }[];
 }
 
-export async function performWithClient(client: Client, deed: DemoAction, signal: AbortSignal): Promise<string> {
-  if (deed.do === "apply") return applyFile(client, deed.file, signal);
-  if (deed.do === "get") return getTable(client, deed, signal);
-  if (deed.do === "create-namespace") {
+export async function performWithClient(client: Client, action: DemoAction, signal: AbortSignal): Promise<string> {
+  if (action.do === "apply") return applyFile(client, action.file, signal);
+  if (action.do === "get") return getTable(client, action, signal);
+  if (action.do === "create-namespace") {
     await client.create(
       Namespace,
       HUB,
-      { apiVersion: "v1", kind: "Namespace", metadata: { name: deed.name } },
+      { apiVersion: "v1", kind: "Namespace", metadata: { name: action.name } },
       { signal },
     );
-    return `namespace/${deed.name} created`;
+    return `namespace/${action.name} created`;
   }
-  const { kind } = deed.target;
-  if (deed.do === "patch")
-    await client.patch(kind, keyOf(deed.target), deed.patch as unknown as Json, { type: "json", signal });
+  const { kind } = action.target;
+  if (action.do === "patch")
+    await client.patch(kind, keyOf(action.target), action.patch as unknown as Json, { type: "json", signal });
   else
     await client.patch(
       kind,
-      keyOf(deed.target),
-      { metadata: { annotations: { [deed.annotation]: deed.value ?? null } } },
+      keyOf(action.target),
+      { metadata: { annotations: { [action.annotation]: action.value ?? null } } },
       { type: "merge", signal },
     );
-  return `${titleOf(deed.target)} ${deed.do === "patch" ? "patched" : "annotated"}`;
+  return `${titleOf(action.target)} ${action.do === "patch" ? "patched" : "annotated"}`;
 }
 
 async function applyFile(client: Client, file: string, signal: AbortSignal): Promise<string> {

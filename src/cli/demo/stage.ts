@@ -7,7 +7,7 @@ export interface Stage {
   members: readonly string[];
   view: FleetView;
   /** Performs the action, and shows the command line and its output. */
-  perform(deed: DemoAction): Promise<void>;
+  perform(action: DemoAction): Promise<void>;
   /** Runs one of our own commands as if typed, shows the line and its output, and returns its result as data. */
   flotilla(...line: string[]): Promise<Json>;
   say(text: string): void;
