@@ -1,10 +1,11 @@
 /**
- * `npm run check`: types, lint, format, unused code, layers and the tidy rules. Runs them all and exits 1 when one of them found something.
+ * `npm run check`: types, lint, format, unused code, layers, the tidy rules and words. Runs them all and exits 1 when one of them found something.
  */
 import { spawnSync } from "node:child_process";
 import { checkLayers } from "./check/layers.ts";
 import { checkTidy } from "./check/tidy.ts";
 import { listSources } from "./check/sources.ts";
+import { checkWords } from "./check/words.ts";
 
 const sources = listSources();
 const steps: { name: string; run(): string[] }[] = [
@@ -14,6 +15,7 @@ const steps: { name: string; run(): string[] }[] = [
   { name: "unused", run: () => command("node_modules/knip/bin/knip.js", ["--no-progress"]) },
   { name: "layers", run: () => checkLayers(sources) },
   { name: "tidy", run: () => checkTidy(sources) },
+  { name: "words", run: () => checkWords(sources) },
 ];
 
 let failed = 0;

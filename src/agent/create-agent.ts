@@ -25,7 +25,7 @@ import {
   createLeavingDelivery,
   createMembershipController,
   createProber,
-  farewellOf,
+  leaveModeOf,
   MEMBERSHIP_TIMES,
 } from "../membership/index.ts";
 import type { MembershipTimes, Prober } from "../membership/index.ts";
@@ -335,7 +335,7 @@ function createDeliveries(
     if (known?.of === delivery) return known.delivery;
     const leaving = createLeavingDelivery(delivery, name, () => {
       const cluster = clusterOf(name);
-      return cluster ? farewellOf(cluster) : "stays";
+      return cluster ? leaveModeOf(cluster) : "stays";
     });
     wrapped.set(name, { of: delivery, delivery: leaving });
     return leaving;

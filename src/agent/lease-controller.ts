@@ -46,7 +46,7 @@ const JITTER = 0.25;
  * Consecutive renewals that each found a foreign renewal. A restored hub or a restarted agent causes one, never more.
  */
 const SURELY_CONTESTED = 2;
-const TELL_EVERY_MS = 10 * 60_000;
+const REPORT_EVERY_MS = 10 * 60_000;
 
 export function createClusterLeaseController(deps: LeaseDependencies): Controller<ObjectKey> {
   return createLeaseController("cluster-lease", Cluster, deps, ({ metadata: { name }, spec }) =>
@@ -86,13 +86,13 @@ function createLeaseController<T extends KubernetesObject>(
 ): Controller<ObjectKey> {
   const renewed = new Map<string, { lease: DeepReadonly<Lease>; atMs: number; dueMs: number }>();
   /** How many times in a row another agent renewed first, and when that was last logged. */
-  const contested = new Map<string, { times: number; toldMs: number }>();
+  const contested = new Map<string, { times: number; reportedMs: number }>();
 
   /** Two agents would both apply and report everything, unnoticed. The warning repeats while the conflict lasts. */
   function warnContested(name: string, log: Log): void {
-    const { times, toldMs } = contested.get(name) ?? { times: 0, toldMs: Number.NEGATIVE_INFINITY };
-    const isDue = times + 1 >= SURELY_CONTESTED && clock.now() - toldMs >= TELL_EVERY_MS;
-    contested.set(name, { times: times + 1, toldMs: isDue ? clock.now() : toldMs });
+    const { times, reportedMs } = contested.get(name) ?? { times: 0, reportedMs: Number.NEGATIVE_INFINITY };
+    const isDue = times + 1 >= SURELY_CONTESTED && clock.now() - reportedMs >= REPORT_EVERY_MS;
+    contested.set(name, { times: times + 1, reportedMs: isDue ? clock.now() : reportedMs });
     if (isDue)
       log.warn(
         "another agent serves this cluster too: two agents renew its Lease on the hub; stop one of them, or start both with --leader-elect",

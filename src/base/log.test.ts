@@ -142,7 +142,7 @@ test("a message logged too often is counted instead of written for a while, and 
 test("a long text is truncated", () => {
   const { log, lines } = setUp("debug");
 
-  log.info("told", { text: "x".repeat(10_000) });
+  log.info("reported", { text: "x".repeat(10_000) });
 
   expect((lines[0] as { text: string }).text.length).toBe(2001);
 });

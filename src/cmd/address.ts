@@ -1,5 +1,5 @@
 /**
- * Where a hub listens and what clients are told to connect to. Pure: the network interfaces are passed in.
+ * Where a hub listens and the address that clients connect to. Pure: the network interfaces are passed in.
  */
 import { isIP } from "node:net";
 import type { NetworkInterfaceInfo } from "node:os";

@@ -73,7 +73,7 @@ test("a CA that expires soon is kept, and a warning is logged", async () => {
       looked: () => looks,
       stop: keepCertificates({
         current: before,
-        ensure: () => Promise.reject(new Error("nobody asks")),
+        ensure: () => Promise.reject(new Error("must not be called")),
         use: (next) => void taken.push(next),
         clock,
         log,

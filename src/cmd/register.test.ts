@@ -21,14 +21,14 @@ function asked(...answers: (string | Error)[]) {
   };
   return {
     clock,
-    told: reported,
+    reported,
     calls: () => calls,
     answer: untilAnswered(ask, { timeoutMs: 10_000, onTrouble: (text) => void reported.push(text), clock }, signal),
   };
 }
 
 test("an unreachable hub is retried, and the reason is reported once", async () => {
-  const { answer, clock, told: reported } = asked(away("ECONNREFUSED"), away("ECONNREFUSED"), "here");
+  const { answer, clock, reported } = asked(away("ECONNREFUSED"), away("ECONNREFUSED"), "here");
 
   await runClock(clock, 60_000, settle);
 
@@ -47,7 +47,7 @@ test("a hub that does not respond within the timeout fails", async () => {
 });
 
 test("an unknown host name is not retried", async () => {
-  const { answer, calls, told: reported } = asked(away("ENOTFOUND"));
+  const { answer, calls, reported } = asked(away("ENOTFOUND"));
 
   await expect(answer).rejects.toThrow(UnreachableError);
   expect([calls(), reported]).toEqual([1, []]);

@@ -84,7 +84,7 @@ interface Session {
   /** Kubeconfigs that it opened. */
   kubeconfigs: string[];
   /** Why it was stopped early. */
-  stop?: keyof typeof STOPPED | "nobody reads";
+  stop?: keyof typeof STOPPED | "output closed";
 }
 
 async function run(command: Command, argv: string[], session: Session): Promise<number> {
@@ -98,7 +98,7 @@ async function run(command: Command, argv: string[], session: Session): Promise<
     session.stop ??= reason;
     stopping.abort(new FlotillaError("Stopped", reason === "SIGINT" ? "interrupted by Ctrl-C" : "stopped by a signal"));
   };
-  const [interrupt, terminate, leave] = [stopFor("SIGINT"), stopFor("SIGTERM"), stopFor("nobody reads")];
+  const [interrupt, terminate, leave] = [stopFor("SIGINT"), stopFor("SIGTERM"), stopFor("output closed")];
   // Once: a second signal exits without cleanup.
   process.once("SIGINT", interrupt);
   process.once("SIGTERM", terminate);
@@ -178,7 +178,7 @@ async function fail(
   argv: readonly string[],
   { command, kubeconfigs, stop }: Session,
 ): Promise<number> {
-  if (stop === "nobody reads") return OK;
+  if (stop === "output closed") return OK;
   const { describeFailure } = await import("./failure.ts");
   const failure = describeFailure(error, {
     kubeconfigs,

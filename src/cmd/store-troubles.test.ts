@@ -13,7 +13,7 @@ function makeDisk() {
   const memory = createMemoryEngine();
   const clock = createFakeClock();
   const reported: string[] = [];
-  const disk = { clock, told: reported, failure: undefined as Error | undefined };
+  const disk = { clock, reported, failure: undefined as Error | undefined };
   const commit: Engine["commit"] = (asked) => (disk.failure ? Promise.reject(disk.failure) : memory.commit(asked));
   return Object.assign(
     disk,
@@ -29,7 +29,7 @@ test("a full disk is reported once, writes are rejected, and earlier writes stay
   await expect(disk.engine.commit(write("/b"))).rejects.toThrow("the disk is full");
   await expect(disk.engine.commit(write("/c"))).rejects.toThrow("the disk is full");
 
-  expect(disk.told).toEqual([FULL]);
+  expect(disk.reported).toEqual([FULL]);
   const entries = await Array.fromAsync(disk.engine.scan("/"));
   expect(entries.flat().map(({ key }) => key)).toEqual(["/a"]);
 });
@@ -45,7 +45,7 @@ test("the recovery is reported, and a second full disk is reported again", async
   disk.failure = new StoreWriteError(FULL);
   await expect(disk.engine.commit(write("/d"))).rejects.toBeInstanceOf(StoreError);
 
-  expect(disk.told).toEqual([FULL, "the store accepts writes again", FULL]);
+  expect(disk.reported).toEqual([FULL, "the store accepts writes again", FULL]);
 });
 
 test("a write rejected for its content does not count as a disk failure", async () => {
@@ -54,7 +54,7 @@ test("a write rejected for its content does not count as a disk failure", async 
 
   await expect(disk.engine.commit(write("/a"))).rejects.toBeInstanceOf(StoreError);
 
-  expect(disk.told).toEqual([]);
+  expect(disk.reported).toEqual([]);
 });
 
 test("while the disk is full, takesWrites is false", async () => {
@@ -81,7 +81,7 @@ test("free space is noticed even without writes, and the trial write leaves noth
   await settled();
 
   expect([still, disk.takesWrites()]).toEqual([false, true]);
-  expect(disk.told).toEqual([FULL, "the store accepts writes again"]);
+  expect(disk.reported).toEqual([FULL, "the store accepts writes again"]);
   expect((await Array.fromAsync(disk.engine.scan("/"))).flat()).toEqual([]);
 });
 

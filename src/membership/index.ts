@@ -12,7 +12,7 @@ export { clusterProxyAdministrators } from "./proxy-access.ts";
 export { createCapacities } from "./capacities.ts";
 export { createChanges } from "./changes.ts";
 export { createMembershipController, type MemberAccess } from "./membership-controller.ts";
-export { createLeavingDelivery, leaveModeOf as farewellOf } from "./leaving-delivery.ts";
+export { createLeavingDelivery, leaveModeOf } from "./leaving-delivery.ts";
 export { createMemberParts } from "./member-parts.ts";
 export { createProber, type Prober } from "./prober.ts";
 export { nextTrend, type Health, type Trend } from "./ready.ts";

@@ -1,5 +1,5 @@
 /**
- * A member cluster as the hub's controllers use it, and where members come from. Controllers cannot tell a simulated
+ * A member cluster as the hub's controllers use it, and where members come from. Controllers cannot distinguish a simulated
  * member from a real one.
  */
 import type { Cluster, ConnectHandler } from "../api/index.ts";

@@ -77,7 +77,7 @@ export function createExecution({
     random,
     log,
   });
-  const tellFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
+  const reportRuleFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
 
   /** When a member changes between pull and push, all its Works change their controller. */
   const handovers = watch(Cluster, ({ object, old }) =>
@@ -111,7 +111,7 @@ export function createExecution({
         memberObjects,
         interpreter,
         ruleChanges: ruleChanges.works(),
-        tellFailure,
+        reportRuleFailure,
         workStatus: driver.status,
       }),
     ].map(withHandovers),

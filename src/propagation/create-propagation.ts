@@ -121,7 +121,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     log,
   });
   const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [bindings, clusterBindings], works, templates });
-  const tellFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
+  const reportRuleFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
   const worksOf = (binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] => worksOfBinding(works, binding);
   const render = createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies });
   const tally = createPolicyTally();
@@ -129,7 +129,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     informer.subscribe(({ object, deleted }) => tally.bind(idOfKey(keyOf(hub, object)), deleted ? undefined : object));
   const groups = createWorkloadGroups();
   for (const informer of [bindings, clusterBindings]) followBindings(groups, informer);
-  const statusNews = events("flotilla-aggregate");
+  const statusEvents = events("flotilla-aggregate");
 
   const templateWriters = new Map<string, StatusWriter<KubernetesObject>>();
   const templateStatus = async (ref: { apiVersion: string; kind: string }): Promise<StatusWriter<KubernetesObject>> => {
@@ -138,7 +138,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     if (!writer) {
       const kind = await templates.kindOf(ref);
       const onRefused = (template: DeepReadonly<KubernetesObject>, { message }: Error): void =>
-        statusNews.record(hub, template, { type: "Warning", reason: "AggregateStatusFailed", message });
+        statusEvents.record(hub, template, { type: "Warning", reason: "AggregateStatusFailed", message });
       writer =
         templateWriters.get(id) ??
         createStatusWriter<KubernetesObject>({
@@ -225,7 +225,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         ),
         ruleChanges: ruleChanges.bindings(ofScope),
         interpreter,
-        tellFailure,
+        reportRuleFailure,
         events: events("flotilla-dependencies"),
       }),
       createDispatchController({
@@ -238,7 +238,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         templateChanges: templates.source(bindingOf),
         interpreter,
         ruleChanges: ruleChanges.bindings(ofScope),
-        tellFailure,
+        reportRuleFailure,
         render,
         worksOf,
         removeWorks: (binding, signal) => removeWorksOfBinding(clientFor("dispatch"), hub, binding, signal),
@@ -258,9 +258,9 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         templateChanges: templates.source(bindingOf, { statusToo: true }),
         interpreter,
         ruleChanges: ruleChanges.bindings(ofScope),
-        tellFailure,
-        tellNoStatus: (template, { kind, metadata }) =>
-          statusNews.record(hub, template, {
+        reportRuleFailure,
+        reportNoStatus: (template, { kind, metadata }) =>
+          statusEvents.record(hub, template, {
             type: "Warning",
             reason: "AggregateStatusFailed",
             message: `${template.kind} has no status subresource; see status.aggregatedStatus of ${kind} ${metadata.name} for the members' status`,
@@ -310,7 +310,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       templates,
       interpreter,
       ruleChanges: ruleChanges.templates(),
-      tellFailure,
+      reportRuleFailure,
       changes: createPolicyEvents(hub, events("flotilla-match")),
       tally,
       ...metered,

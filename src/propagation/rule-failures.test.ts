@@ -13,11 +13,11 @@ function setUp() {
     clock,
     events: { record: (_cluster, _regarding, { reason, message }) => void reported.push(`${reason}: ${message}`) },
   });
-  return { clock, told: reported, tell: report };
+  return { clock, reported, report };
 }
 
 test("a continuing failure is reported periodically, and another one at once", () => {
-  const { clock, told: reported, tell: report } = setUp();
+  const { clock, reported, report } = setUp();
 
   for (const message of ["a", "a", "b"]) report(object, "GetReplicasFailed", new InterpretError(message));
   clock.advance(5 * 60_000);
@@ -27,7 +27,7 @@ test("a continuing failure is reported periodically, and another one at once", (
 });
 
 test("an error that is not a rule failure emits no event", () => {
-  const { told: reported, tell: report } = setUp();
+  const { reported, report } = setUp();
 
   report(object, "GetReplicasFailed", new Error("connection lost"));
 
@@ -35,7 +35,7 @@ test("an error that is not a rule failure emits no event", () => {
 });
 
 test("the recovery of a rule is reported once, and only after its failure was reported", () => {
-  const { told: reported, tell: report } = setUp();
+  const { reported, report } = setUp();
 
   report.over(object, "GetReplicasFailed");
   report(object, "GetReplicasFailed", new InterpretError("a"));

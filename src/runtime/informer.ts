@@ -373,7 +373,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     }
     if (!stored) {
       this.#store.add(cluster, object, this.#listing);
-      this.#tell({ cluster, object, deleted: false }, lane);
+      this.#notify({ cluster, object, deleted: false }, lane);
       return;
     }
     stored.listing = this.#listing;
@@ -383,7 +383,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     // rolled back to it.
     if (this.#state !== "listing" && isNewer(old, object)) return;
     this.#store.replace(stored, object);
-    this.#tell({ cluster, object, old, deleted: false }, lane);
+    this.#notify({ cluster, object, old, deleted: false }, lane);
   }
 
   #vanished(cluster: string, object: DeepReadonly<T>): void {
@@ -401,10 +401,10 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   #drop(stored: Stored<T>, object: DeepReadonly<T>): void {
     const old = stored.object;
     this.#store.remove(stored);
-    this.#tell({ cluster: stored.cluster, object, old, deleted: true }, "fresh");
+    this.#notify({ cluster: stored.cluster, object, old, deleted: true }, "fresh");
   }
 
-  #tell(event: ObjectEvent<T>, lane: Lane): void {
+  #notify(event: ObjectEvent<T>, lane: Lane): void {
     for (const listener of this.#listeners) this.#call(listener, event, lane);
   }
 

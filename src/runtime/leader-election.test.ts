@@ -68,13 +68,13 @@ function setUp() {
       finish: finished.resolve,
     };
   };
-  return { clock, client, told: reported, stand };
+  return { clock, client, reported, stand };
 }
 const readLease = (client: FakeClient): Promise<unknown> => client.get(Lease, LEASE).then(({ spec }) => spec);
 
 describe("one candidate", () => {
   test("becomes leader immediately, records itself in the Lease, and renews it every two seconds with one write", async () => {
-    const { clock, client, told: reported, stand } = setUp();
+    const { clock, client, reported, stand } = setUp();
     const a = stand("a");
     await turns();
     const first = await readLease(client);
@@ -102,7 +102,7 @@ describe("one candidate", () => {
   });
 
   test("releases the lease when it is stopped, and leaves no timer", async () => {
-    const { clock, client, told: reported, stand } = setUp();
+    const { clock, client, reported, stand } = setUp();
     const a = stand("a");
     await turns();
 

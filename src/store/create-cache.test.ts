@@ -128,12 +128,12 @@ test("watchers receive events in order, in batches, and never in the tick of the
     cache.write({ key: WEB, expect: "absent", value: bytes("1") }),
     cache.write({ key: API, expect: "absent", value: bytes("2") }),
   ];
-  const toldEarly = batches.length;
+  const sentEarly = batches.length;
   await Promise.all(writes);
   await cache.write({ key: WEB, expect: "any", value: null });
   await untilQuiet(cache);
 
-  expect(toldEarly).toBe(0);
+  expect(sentEarly).toBe(0);
   expect(batches.flat()).toEqual(["+web@1", "+api@2", "-web@3"]);
   expect(batches[0]).toEqual(["+web@1", "+api@2"]);
 });

@@ -97,10 +97,10 @@ export class Watchers {
     }
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    queueMicrotask(() => this.#tell());
+    queueMicrotask(() => this.#notifyAll());
   }
 
-  #tell(): void {
+  #notifyAll(): void {
     this.#isScheduled = false;
     const dirty = this.#dirty;
     this.#dirty = [];
@@ -108,11 +108,11 @@ export class Watchers {
       const { pending, watchers } = bucket;
       bucket.isDirty = false;
       bucket.pending = [];
-      for (const watcher of watchers) this.#tellOne(watcher, pending);
+      for (const watcher of watchers) this.#notifyOne(watcher, pending);
     }
   }
 
-  #tellOne(watcher: Watcher, pending: readonly CacheEvent[]): void {
+  #notifyOne(watcher: Watcher, pending: readonly CacheEvent[]): void {
     const first = pending[0];
     const newEvents =
       first && first.revision <= watcher.seen ? pending.filter(({ revision }) => revision > watcher.seen) : pending;

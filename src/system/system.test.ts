@@ -188,7 +188,7 @@ describe("a service account token Secret", () => {
   });
 
   test("for a missing account is deleted", async () => {
-    await ask("t", "nobody");
+    await ask("t", "missing");
 
     expect(await find(Secret, "t", "default")).toBeUndefined();
   });

@@ -190,20 +190,20 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
 
     describe("failures", () => {
       test("getting a missing object returns NotFound", async () => {
-        const failure = await failureOf(client.get(ConfigMap, keyOf("nobody")));
+        const failure = await failureOf(client.get(ConfigMap, keyOf("missing")));
 
         expect(isNotFound(failure)).toBe(true);
         expect(failure).toMatchObject({
-          message: 'configmaps "nobody" not found',
-          status: { code: 404, details: { name: "nobody", kind: "configmaps" } },
+          message: 'configmaps "missing" not found',
+          status: { code: 404, details: { name: "missing", kind: "configmaps" } },
         });
       });
 
       test("updating, patching and deleting a missing object returns NotFound", async () => {
         const failures = await Promise.all([
-          failureOf(client.update(ConfigMap, cluster, makeMap("nobody"))),
-          failureOf(client.patch(ConfigMap, keyOf("nobody"), {}, { type: "merge" })),
-          failureOf(client.delete(ConfigMap, keyOf("nobody"))),
+          failureOf(client.update(ConfigMap, cluster, makeMap("missing"))),
+          failureOf(client.patch(ConfigMap, keyOf("missing"), {}, { type: "merge" })),
+          failureOf(client.delete(ConfigMap, keyOf("missing"))),
         ]);
 
         expect(failures.map((failure) => isNotFound(failure))).toEqual([true, true, true]);

@@ -247,7 +247,7 @@ export function controllerContract(server: string, open: () => Promise<Controlle
         ...part,
         metadata: { name: "part-of-a", namespace, ownerReferences: [owner] },
       });
-      await client.create(ownedKind, cluster, { ...part, metadata: { name: "of-nobody", namespace } });
+      await client.create(ownedKind, cluster, { ...part, metadata: { name: "without-owner", namespace } });
       await client.create(ownedKind, cluster, {
         ...part,
         metadata: { name: "of-another", namespace, ownerReferences: [{ ...owner, kind: "Other", name: "b" }] },

@@ -35,7 +35,7 @@ async function open(
     member: fleet.client,
     as: (fieldManager) =>
       createClient({
-        transport: fleet.hub.server.transport({ name: "somebody", groups: ["system:masters"] }),
+        transport: fleet.hub.server.transport({ name: "alice", groups: ["system:masters"] }),
         fieldManager,
       }),
     cluster: CLUSTER,

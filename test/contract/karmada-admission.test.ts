@@ -32,8 +32,8 @@ import {
 
 const EMPTY = "a required field that is empty counts as missing: what it would select, override or point to is nothing";
 const NULL = "what is missing is called that, and not a null of the wrong type";
-const ORDER = "Karmada tells mistakes against the schema in random order";
-const ID = "whoever replaces an object from a file does not know its id; it is kept";
+const ORDER = "Karmada reports schema violations in random order";
+const ID = "a client that replaces an object from a file does not know its id; it is kept";
 const MODELS = "ranges that meet in one amount meet, however it is written";
 
 /** By the name of the case. */
@@ -68,9 +68,9 @@ const DIFFERENT: Readonly<Record<string, string>> = {
   "cl models eq form2": MODELS,
   "cl models eq form3": MODELS,
   "cl models eq form4": MODELS,
-  "cl models no ranges": "a model without ranges has an empty list of them, so that nobody trips over a null",
+  "cl models no ranges": "a model without ranges has an empty list of them, so that no reader fails on a null",
   "cl models neg grade": "the refusal names the field",
-  "cl status": "through the status nobody changes the spec",
+  "cl status": "an update of the status does not change the spec",
 };
 
 const file = new URL("testdata/karmada-1.18.1.jsonl.gz", import.meta.url);

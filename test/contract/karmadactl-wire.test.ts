@@ -75,7 +75,7 @@ async function create(url: string, body: JsonObject): Promise<JsonObject> {
 }
 
 beforeAll(async () => {
-  const connectMember = (): Promise<never> => Promise.reject(new UnreachableError("nobody is there"));
+  const connectMember = (): Promise<never> => Promise.reject(new UnreachableError("no such host"));
   fleet = await startTestFleet({
     members: ["member1", "member2"],
     nodes: 1,

@@ -39,7 +39,7 @@ export function reviewOf(
     cluster: "hub",
     kind: SOME_KIND,
     version: versionOf(object),
-    user: { name: "somebody", groups: [] },
+    user: { name: "alice", groups: [] },
     object: deepFreeze(object),
     oldObject: oldObject ? deepFreeze(oldObject) : undefined,
     dryRun: false,

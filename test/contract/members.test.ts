@@ -223,7 +223,7 @@ describe.skipIf(reason !== undefined)(
         1, 1, 1,
       ]);
       await eventually(
-        "the status is told",
+        "the status is reported",
         () => client.get(CloneSet, keyOf(name)),
         ({ status }) => status?.updatedReadyReplicas === 10 && status.currentRevision === status.updateRevision,
       );
@@ -258,7 +258,7 @@ describe.skipIf(reason !== undefined)(
 
       await whenReady(name, 4, (pods) => withImage(pods, "web:2").length === 4);
       const { status } = await eventually(
-        "the status is told",
+        "the status is reported",
         () => client.get(Deployment, keyOf(name)),
         (deployment) => deployment.status?.availableReplicas === 4,
       );
@@ -317,7 +317,7 @@ describe.skipIf(reason !== undefined)(
 
       expect(new Set(pods.map(({ spec }) => spec.nodeName)).size).toBe(NODES);
       await eventually(
-        "the status is told",
+        "the status is reported",
         () => client.get(AdvancedDaemonSet, keyOf(name)),
         ({ status }) => status?.numberAvailable === NODES,
       );

@@ -355,7 +355,7 @@ describe("a member whose credentials", () => {
 
   test("expire and cannot be renewed is reported on its Cluster in advance", async () => {
     const nowSeconds = Math.floor(hub.clock.now() / 1000);
-    const claims = { sub: "system:serviceaccount:karmada-cluster:nobody", iat: nowSeconds, exp: nowSeconds + 1000 };
+    const claims = { sub: "system:serviceaccount:karmada-cluster:removed", iat: nowSeconds, exp: nowSeconds + 1000 };
     wire.accepts = (token) => token.split(".").length === 3;
     await join();
 
@@ -374,7 +374,7 @@ describe("a member whose credentials", () => {
       {
         involvedObject: { kind: "Cluster", name: FAR },
         message: expect.stringMatching(
-          /^renewing the token of karmada-cluster\/nobody on cluster far: the member returned 404.*the current token is valid until \d{4}-.*Z$/,
+          /^renewing the token of karmada-cluster\/removed on cluster far: the member returned 404.*the current token is valid until \d{4}-.*Z$/,
         ) as string,
       },
     ]);

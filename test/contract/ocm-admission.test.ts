@@ -16,19 +16,19 @@ import {
 } from "./recorded-requests.ts";
 
 const NAME = "a cluster whose name no namespace can have is of no use, whether it names its address or not";
-const ORDER = "the server tells mistakes against the schema in random order";
+const ORDER = "the server reports schema violations in random order";
 const NEWER = "fields of version 1.3: there are other ways to name what is ignored";
-const EXECUTOR = "whoever writes a template must be allowed to act as its executor, as for the works that come of it";
+const EXECUTOR = "the author of a template must be allowed to act as its executor, as for the works that come of it";
 
 /** By the name of the case. */
 const DIFFERENT: Readonly<Record<string, string>> = {
   "mc bad name without configs": NAME,
   "mc long name without configs": NAME,
-  "mc taint twice": "taints that stay are not held against whoever changes something else",
+  "mc taint twice": "existing taints do not invalidate an update of other fields",
   "mc status bad": ORDER,
   "pl spread bad": ORDER,
   "pl wrong expression": "an expression that does not compile would take all clusters away",
-  "pd with spec strict": "shorthand of guides, which is told in a warning",
+  "pd with spec strict": "shorthand of guides, which a warning reports",
   "mw executor without subject": "upstream's webhook fails on it",
   "mw executor bad names": ORDER,
   "mw ignore no paths": NEWER,

@@ -28,7 +28,7 @@ function program(name: string, script: string): void {
 /** A page without a fleet, with ~~~ for the fences. */
 const run = (...lines: string[]): Promise<unknown> => runWith("<!-- fleet: none -->", ...lines);
 const runWith = (...lines: string[]): Promise<unknown> =>
-  runPage("docs/made-up.md", lines.join("\n").replaceAll("~~~", "```"), {
+  runPage("docs/example.md", lines.join("\n").replaceAll("~~~", "```"), {
     programs: { flotilla: join(folder, "flotilla"), kubectl: join(folder, "kubectl") },
   });
 /** With short limits, for output that never arrives. */
@@ -36,7 +36,7 @@ const runWithShortLimits = (
   limits: { commandLimitMs?: number; matchLimitMs?: number },
   ...lines: string[]
 ): Promise<unknown> =>
-  runPage("docs/made-up.md", ["<!-- fleet: none -->", ...lines].join("\n").replaceAll("~~~", "```"), {
+  runPage("docs/example.md", ["<!-- fleet: none -->", ...lines].join("\n").replaceAll("~~~", "```"), {
     programs: {},
     ...limits,
   });
@@ -103,7 +103,7 @@ test("a failing command fails the page, with its line and output", async () => {
   const running = run("text", "~~~sh", "echo fine", "echo broken >&2; exit 3", "echo never", "~~~");
 
   await expect(running).rejects.toThrow(
-    /^docs\/made-up\.md:5: echo broken >&2; exit 3\n {2}ended with exit code 3, not 0\n {2}printed:\n {4}broken$/,
+    /^docs\/example\.md:5: echo broken >&2; exit 3\n {2}ended with exit code 3, not 0\n {2}printed:\n {4}broken$/,
   );
 });
 
@@ -159,12 +159,12 @@ test("a long-running program runs in parallel with later commands, and ends with
 
 test("an error of the page fails it before anything is run", async () => {
   await expect(run("~~~sh", "true", "~~~", "~~~console", "$ true", "~~~")).rejects.toThrow(
-    /^docs\/made-up\.md:5: is a block of console/,
+    /^docs\/example\.md:5: is a block of console/,
   );
 });
 
 test("invalid YAML fails the page", async () => {
-  await expect(run("~~~yaml", "a: [1", "~~~")).rejects.toThrow(/^docs\/made-up\.md:2: this is not YAML/);
+  await expect(run("~~~yaml", "a: [1", "~~~")).rejects.toThrow(/^docs\/example\.md:2: this is not YAML/);
 });
 
 test("a page runs on the fleet that it specifies, which is stopped at its end", async () => {
@@ -223,7 +223,7 @@ test("a shown manifest is sent to the hub, and one that the hub rejects fails th
   writeFileSync(join(folder, "refuse"), "");
   const refused = runWith(...manifest);
 
-  await expect(refused).rejects.toThrow(/^docs\/made-up\.md:1: the hub does not take this manifest\n {4}refused/);
+  await expect(refused).rejects.toThrow(/^docs\/example\.md:1: the hub does not take this manifest\n {4}refused/);
   expect(readFileSync(join(folder, "kubectl.input"), "utf8")).toContain('"kind":"ConfigMap"');
   rmSync(join(folder, "refuse"));
 });

@@ -111,7 +111,7 @@ async function writeKubeconfigs(): Promise<void> {
       }),
   );
   make("refused.kubeconfig", ({ users }) => (users[0].user = { token: "wrong" }));
-  make("stranger.kubeconfig", ({ users }) => (users[0].user["as"] = "eve"));
+  make("impersonating.kubeconfig", ({ users }) => (users[0].user["as"] = "eve"));
   make("proxy.kubeconfig", ({ clusters }) => (clusters[0].cluster["proxy-url"] = "http://127.0.0.1:1"));
   make("no-context.kubeconfig", (config) => (config["current-context"] = ""));
   make("lost-context.kubeconfig", (config) => (config["current-context"] = "prod"));
@@ -348,9 +348,9 @@ const mistakes: Record<string, Record<string, Mistake>> = {
       want: /reading the hub's API discovery: Unauthorized: the server rejects the credentials/,
     },
     "of a user without permission": {
-      line: "why deployment/web --kubeconfig @stranger.kubeconfig",
+      line: "why deployment/web --kubeconfig @impersonating.kubeconfig",
       code: FAILED,
-      want: /forbidden: User "eve" cannot .*\. Ask the administrator of the server for this permission, or use a kubeconfig other than \S+stranger\.kubeconfig/,
+      want: /forbidden: User "eve" cannot .*\. Ask the administrator of the server for this permission, or use a kubeconfig other than \S+impersonating\.kubeconfig/,
     },
     "with a proxy that is down": {
       line: "status --kubeconfig @proxy.kubeconfig",

@@ -72,7 +72,7 @@ test(
           catchUp(client, witnesses, `life-${crash}`, stopping.signal),
           following.then(() => Promise.reject(new Error("a watch ended while its server ran"))),
         ]);
-        checkTold(witnesses, writes);
+        checkReported(witnesses, writes);
         await checkState(client, witnesses);
         for (const { all } of writes.values()) acknowledged += all.length;
         writes.clear();
@@ -121,7 +121,10 @@ async function catchUp(
   await Promise.race([Promise.all([all.reached(version), selected.reached(version)]), late]);
 }
 
-function checkTold(witnesses: { all: Witness; selected: Witness }, writes: ReadonlyMap<string, Acknowledged>): void {
+function checkReported(
+  witnesses: { all: Witness; selected: Witness },
+  writes: ReadonlyMap<string, Acknowledged>,
+): void {
   for (const [name, answered] of writes) {
     for (const view of ["all", "selected"] as const) {
       const events = witnesses[view].take(name);
@@ -129,10 +132,10 @@ function checkTold(witnesses: { all: Witness; selected: Witness }, writes: Reado
       const inShort = events.map((event, index) =>
         answered[view][index] === "DELETED" ? (event.split(" ")[0] ?? "") : event,
       );
-      expect(inShort.slice(0, answered[view].length), `${name}, as told to the watch of ${view}`).toEqual(
+      expect(inShort.slice(0, answered[view].length), `${name}, as sent to the watch of ${view}`).toEqual(
         answered[view],
       );
-      expect(events.length, `${name}: only the write that was not answered is told besides`).toBeLessThanOrEqual(
+      expect(events.length, `${name}: only the write that was not answered is sent in addition`).toBeLessThanOrEqual(
         answered[view].length + 1,
       );
     }

@@ -525,7 +525,7 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
     );
 
     await eventually(
-      "told",
+      "reported",
       () => fleet.workCondition("member1", "drifting", "Drifted"),
       (condition) => condition !== undefined,
     );

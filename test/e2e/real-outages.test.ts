@@ -85,7 +85,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     for (const member of [paris, oslo]) {
       await deploymentBecomes(member, name, ({ replicas }) => replicas === 1);
       await eventually(
-        `${name} is told to be applied`,
+        `${name} is reported as applied`,
         () => fleet.workCondition(member.name, name, "Applied"),
         (condition) => condition?.status === "True",
       );
@@ -165,7 +165,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     const after = await deploymentBecomes(paris, "kept", ({ replicas }) => replicas === 4);
     await isGone(paris, Deployment, "removed");
     await eventually(
-      "told to be applied",
+      "reported as applied",
       () => fleet.workCondition("paris", "kept", "Applied"),
       (condition) => condition?.status === "True",
     );

@@ -62,7 +62,7 @@ test("each line is one JSON object with consistent fields, and contains no data 
     query: new URLSearchParams({ token: PASSWORD }),
     headers: { authorization: `Bearer ${PASSWORD}` },
     body: new Uint8Array(),
-    user: { name: "somebody", groups: [] },
+    user: { name: "alice", groups: [] },
     signal: new AbortController().signal,
   });
   await fleet.run(120_000);

@@ -298,7 +298,7 @@ describe("the metrics pages", () => {
       await as(prometheus, "/metrics/members"),
       await as(prometheus, "/api/v1/secrets"),
       await as(prometheus, "/clusters/paris/metrics"),
-      await as("somebody", "/metrics"),
+      await as("alice", "/metrics"),
     ]).toEqual([200, 200, 403, 403, 403]);
   });
 });

@@ -32,8 +32,8 @@ export interface FiringAlert {
  */
 export function firing(scrapes: readonly TimedScrape[], rules = alertRules): FiringAlert[] {
   const endMs = scrapes.at(-1)?.timeMs ?? 0;
-  return rules.flatMap(({ alert, expr, for: timeoutMs }) => {
-    const patienceMs = durationMs(timeoutMs);
+  return rules.flatMap(({ alert, expr, for: duration }) => {
+    const pendingMs = durationMs(duration);
     const idOf = ({ labels }: Point): string => JSON.stringify(labels);
     let pending = new Map<string, number>();
     let last: Point[] = [];
@@ -42,7 +42,7 @@ export function firing(scrapes: readonly TimedScrape[], rules = alertRules): Fir
       pending = new Map(last.map((point) => [idOf(point), pending.get(idOf(point)) ?? timeMs]));
     }
     return last
-      .filter((point) => endMs - (pending.get(idOf(point)) ?? endMs) >= patienceMs)
+      .filter((point) => endMs - (pending.get(idOf(point)) ?? endMs) >= pendingMs)
       .map(({ labels, value }) => ({ alert, labels, value }));
   });
 }

@@ -116,7 +116,7 @@ for (const [where, { scope, namespace, bindings, policies }] of Object.entries(s
       await fleet.client.patch(
         kindOf("second.example.dev"),
         { ...place, name: "web" },
-        { spec: { of: "nobody" } },
+        { spec: { of: "missing" } },
         { type: "merge" },
       );
       await fleet.run(SETTLED_MS);

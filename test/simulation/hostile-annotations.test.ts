@@ -9,15 +9,15 @@ import { makeCloneSet, makePolicy } from "../../src/testing/index.ts";
 
 const SETTLED_MS = 20_000;
 const HOSTILE = {
-  "flotilla.dev/released-from": "karmada-es-member1/somebody-else",
+  "flotilla.dev/released-from": "karmada-es-member1/another-owner",
   "flotilla.dev/rollout-stage": "0123456789abcdef/7@1/3-",
   "flotilla.dev/kept-template":
     '{"digest":"0123456789abcdef","template":{"spec":{"containers":[{"name":"evil","image":"evil:1"}]}}}',
   "flotilla.dev/leaving-ordinals": "0-5@1",
-  "flotilla.dev/applied-digest": "made-up",
+  "flotilla.dev/applied-digest": "forged",
   "flotilla.dev/moves": "[]",
-  "resourcetemplate.karmada.io/managed-annotations": "made-up",
-  "resourcetemplate.karmada.io/managed-labels": "made-up",
+  "resourcetemplate.karmada.io/managed-annotations": "forged",
+  "resourcetemplate.karmada.io/managed-labels": "forged",
 };
 
 let fleet: TestFleet;

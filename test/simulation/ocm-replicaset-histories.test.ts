@@ -102,7 +102,9 @@ const selecting = (clusters: readonly string[], perGroup: number | "100%"): OcmP
     {
       requiredClusterSelector: {
         labelSelector: {
-          matchExpressions: [{ key: "who", operator: "In", values: clusters.length > 0 ? [...clusters] : ["nobody"] }],
+          matchExpressions: [
+            { key: "who", operator: "In", values: clusters.length > 0 ? [...clusters] : ["no-cluster"] },
+          ],
         },
       },
     },

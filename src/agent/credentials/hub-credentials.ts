@@ -45,7 +45,7 @@ export function problemWith(
   const certificate = read(cert);
   if (!certificate || !isPair(cert, key)) return "the certificate cannot be parsed, or does not match the key";
   if (commonNameOf(certificate) !== wanted.commonName)
-    return `the certificate is for ${commonNameOf(certificate) ?? "nobody"}`;
+    return `the certificate is for ${commonNameOf(certificate) ?? "no user"}`;
   if (certificate.validToDate.getTime() <= nowMs)
     return `the certificate expired on ${certificate.validToDate.toISOString()}`;
   return undefined;

@@ -29,7 +29,7 @@ const stored = (labels: object = { [ID]: "mine" }): PropagationPolicy =>
 
 describe("defaults a policy", () => {
   test("with its own permanent id, ignoring the one it was sent with", () => {
-    const { metadata } = completedBy(admissions, policy({}, { labels: { [ID]: "somebody else's", tier: "a" } }));
+    const { metadata } = completedBy(admissions, policy({}, { labels: { [ID]: "another-id", tier: "a" } }));
 
     expect(metadata.labels).toEqual({ [ID]: UID, tier: "a" });
   });

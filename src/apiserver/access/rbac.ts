@@ -64,7 +64,7 @@ class AllowedBy implements Decision {
       namespace === undefined
         ? `ClusterRoleBinding ${JSON.stringify(name)}`
         : `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}`;
-    return `RBAC: allowed by ${binding} of ${role.kind} ${JSON.stringify(role.name)} to ${subject ? describeSubject(subject, namespace) : "nobody"}`;
+    return `RBAC: allowed by ${binding} of ${role.kind} ${JSON.stringify(role.name)} to ${subject ? describeSubject(subject, namespace) : "an unknown subject"}`;
   }
 }
 

@@ -97,7 +97,7 @@ describe("a TokenRequest", () => {
   }
 
   test("is rejected for a missing service account, and for users without the right", async () => {
-    expect((await server.ask(ADMIN, "POST", `${ACCOUNTS}/nobody/token`, { spec: {} })).code).toBe(404);
+    expect((await server.ask(ADMIN, "POST", `${ACCOUNTS}/missing/token`, { spec: {} })).code).toBe(404);
     expect((await server.ask(ANN, "POST", `${ACCOUNTS}/sa/token`, { spec: {} })).code).toBe(403);
   });
 

@@ -117,8 +117,8 @@ function checkNamespace(review: Review<KubernetesObject>): void {
   const { operation, object, oldObject } = review;
   const policy = policyOf(object.metadata.labels) ?? UNLABELLED;
   const former = policyOf(oldObject?.metadata.labels) ?? UNLABELLED;
-  const isNews = operation === "CREATE" || JSON.stringify(policy.errors) !== JSON.stringify(former.errors);
-  if (policy.errors.length > 0 && isNews) throw invalid("", "Namespace", object.metadata.name, policy.errors);
+  const isChanged = operation === "CREATE" || JSON.stringify(policy.errors) !== JSON.stringify(former.errors);
+  if (policy.errors.length > 0 && isChanged) throw invalid("", "Namespace", object.metadata.name, policy.errors);
   if (operation === "UPDATE" && isStricter(policy.enforce, former.enforce)) warnOfPods(review, policy.enforce);
 }
 

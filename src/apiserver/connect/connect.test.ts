@@ -293,7 +293,7 @@ describe("a command", () => {
     const socket = new PeerSocket();
 
     response.upgrade?.(socket, Buffer.alloc(0));
-    socket.say(0, "nobody listens");
+    socket.say(0, "unread input");
     const messages = await socket.until((all) => all.some(([channel]) => channel === 3));
 
     expect(messages).toEqual([

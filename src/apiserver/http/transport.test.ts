@@ -15,7 +15,7 @@ let authority: CertificateAuthority;
 let untrustedAuthority: CertificateAuthority;
 let serving: KeyPair;
 beforeAll(async () => {
-  untrustedAuthority = await createCertificateAuthority({ clock: systemClock, commonName: "somebody-else" });
+  untrustedAuthority = await createCertificateAuthority({ clock: systemClock, commonName: "untrusted" });
   authority = await createCertificateAuthority({ clock: systemClock });
   serving = await authority.issueServing([]);
 });

@@ -1,7 +1,7 @@
 /** `flotilla describe`: shows one object on the hub and on all members. */
 import type { Json } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
-import { namespaceFlag, patienceFlag } from "../members/flags.ts";
+import { namespaceFlag, requestTimeoutFlag } from "../members/flags.ts";
 import { clusterFlags, readNames } from "../members/members-places.ts";
 import { readOne } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
@@ -31,7 +31,7 @@ export const describeCommand = defineCommand({
     },
     { name: "NAME", description: "its name, if the first argument is only a TYPE", required: false, completes: "name" },
   ],
-  flags: { ...namespaceFlag, ...clusterFlags, ...patienceFlag, ...hubFlags },
+  flags: { ...namespaceFlag, ...clusterFlags, ...requestTimeoutFlag, ...hubFlags },
   async run({ args, flags, output, signal, clock, connect, environment }) {
     const { word, name } = readOne(args, USAGE);
     // Loaded lazily, so that the help does not load it.

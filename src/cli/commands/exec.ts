@@ -1,6 +1,6 @@
 /** `flotilla exec`: runs a command in a container on a member. */
 import { defineCommand } from "../command.ts";
-import { namespaceFlag, patienceFlag } from "../members/flags.ts";
+import { namespaceFlag, requestTimeoutFlag } from "../members/flags.ts";
 import { clusterFlags } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
@@ -37,7 +37,7 @@ export const execCommand = defineCommand({
     },
     stdin: { type: "boolean", short: "i", description: "pass standard input to the command" },
     tty: { type: "boolean", short: "t", description: "allocate a terminal for the command" },
-    ...patienceFlag,
+    ...requestTimeoutFlag,
     ...hubFlags,
   },
   async run({ args: [named = "", ...command], flags, output, signal, clock, connect, environment, terminal }) {

@@ -3,7 +3,7 @@ import { UsageError } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
 import { clusterFlags } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
-import { namespaceFlag, patienceFlag } from "../members/flags.ts";
+import { namespaceFlag, requestTimeoutFlag } from "../members/flags.ts";
 
 export const getCommand = defineCommand({
   name: "get",
@@ -57,7 +57,7 @@ export const getCommand = defineCommand({
     "show-labels": { type: "boolean", description: "add a last column with the labels" },
     "no-headers": { type: "boolean", description: "omit the header line" },
     "ignore-not-found": { type: "boolean", description: "do not fail if an object does not exist" },
-    ...patienceFlag,
+    ...requestTimeoutFlag,
     ...hubFlags,
     output: {
       type: "string",

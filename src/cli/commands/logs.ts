@@ -1,7 +1,7 @@
 /** `flotilla logs`: prints the container logs of a pod, or of all pods of a workload, on all members. */
 import { UsageError } from "../../base/index.ts";
 import { defineCommand } from "../command.ts";
-import { namespaceFlag, patienceFlag, readSeconds } from "../members/flags.ts";
+import { namespaceFlag, requestTimeoutFlag, readSeconds } from "../members/flags.ts";
 import { clusterFlags } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
@@ -60,7 +60,7 @@ export const logsCommand = defineCommand({
       maximum: 500,
       description: "the most containers to follow at once",
     },
-    ...patienceFlag,
+    ...requestTimeoutFlag,
     ...hubFlags,
   },
   async run({ args: [named], flags, output, signal, clock, connect, environment, terminal }) {

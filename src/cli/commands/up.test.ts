@@ -105,12 +105,12 @@ test("an ephemeral fleet is reported as such", () => {
   );
 });
 
-const counts: Record<string, { asked: number | undefined; isTold: boolean }> = {
-  "--members below the existing number reports that the members stay": { asked: 1, isTold: true },
-  "--members equal to the existing number prints no note": { asked: 2, isTold: false },
-  "without --members no note is printed": { asked: undefined, isTold: false },
+const counts: Record<string, { asked: number | undefined; printsNote: boolean }> = {
+  "--members below the existing number reports that the members stay": { asked: 1, printsNote: true },
+  "--members equal to the existing number prints no note": { asked: 2, printsNote: false },
+  "without --members no note is printed": { asked: undefined, printsNote: false },
 };
-for (const [behaviour, { asked, isTold }] of Object.entries(counts)) {
+for (const [behaviour, { asked, printsNote }] of Object.entries(counts)) {
   test(behaviour, () => {
     const fleet = {
       url: "https://127.0.0.1:6443",
@@ -126,7 +126,7 @@ for (const [behaviour, { asked, isTold }] of Object.entries(counts)) {
       text.includes(
         "members   are from an earlier start: --members 1 removes none; for fewer, use another --data folder",
       ),
-    ).toBe(isTold);
+    ).toBe(printsNote);
   });
 }
 

@@ -25,7 +25,7 @@ export async function performWithClient(client: Client, action: DemoAction, sign
   if (action.do === "create-namespace") {
     await client.create(
       Namespace,
-      "hub",
+      HUB,
       { apiVersion: "v1", kind: "Namespace", metadata: { name: action.name } },
       { signal },
     );

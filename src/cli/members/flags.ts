@@ -12,7 +12,7 @@ export const namespaceFlag = {
   },
 } as const;
 
-export const patienceFlag = {
+export const requestTimeoutFlag = {
   "request-timeout": {
     type: "integer",
     value: "SECONDS",

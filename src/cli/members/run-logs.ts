@@ -173,7 +173,7 @@ async function followAll(
         await printLog(await open(asking, source.pod.place, pathOf(source, options)), source, write);
         return 0;
       } catch (error) {
-        return asking.signal.aborted ? 0 : tellFailure(source, error, options, output);
+        return asking.signal.aborted ? 0 : reportFailure(source, error, options, output);
       }
     }),
   );
@@ -216,7 +216,7 @@ async function printEach(
       await printLog(untilSilent(log, asking), source, write);
     } catch (error) {
       asking.signal.throwIfAborted();
-      failed += tellFailure(source, error, options, output);
+      failed += reportFailure(source, error, options, output);
     }
   }
   return failed;
@@ -250,7 +250,7 @@ async function printLog(body: AsyncIterable<Uint8Array>, source: LogSource, writ
   if (rest.length > 0) await write(source, rest);
 }
 
-function tellFailure(source: LogSource, error: unknown, options: LogsOptions, output: Output): 1 {
+function reportFailure(source: LogSource, error: unknown, options: LogsOptions, output: Output): 1 {
   output.warn(`${prefixOf(source, options).trimEnd().slice(1, -1)}: ${reasonOf(source.pod.place, error)}`);
   return 1;
 }

@@ -43,10 +43,10 @@ function tablePrinter(
   const columnsOf = new Map<string, readonly TableColumn[]>();
   return {
     identify: (answer) => readTable(answer, 0).rows,
-    show({ place, type, change, answer, isChanged: isNews }) {
+    show({ place, type, change, answer, isChanged }) {
       const table = readTable(answer, clock.now(), columnsOf.get(place.name));
       columnsOf.set(place.name, table.columns);
-      const rows = table.rows.filter(({ uid }) => isNews(uid));
+      const rows = table.rows.filter(({ uid }) => isChanged(uid));
       if (rows.length === 0) return Promise.resolve();
       const isFirst = shown === undefined;
       const columns = (shown ??= shownColumns(table.columns, style));

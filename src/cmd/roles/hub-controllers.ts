@@ -16,7 +16,7 @@ import {
   createMembership,
   createPulledMembers,
   createRemoteMembers,
-  farewellOf,
+  leaveModeOf,
 } from "../../membership/index.ts";
 import type { ConnectMember, Membership, MembershipTimes, MemberSource } from "../../membership/index.ts";
 import { createMonitoring } from "../../monitoring/index.ts";
@@ -146,7 +146,7 @@ export async function createHubControllers(options: HubControllersOptions): Prom
     const member = cluster && membership.memberOf(name);
     const delivery = member?.delivery && deliveryFor(name);
     if (!cluster || !member || !delivery) return undefined;
-    const leaveMode = farewellOf(cluster);
+    const leaveMode = leaveModeOf(cluster);
     return {
       delivery,
       client: member.writer,
@@ -169,7 +169,7 @@ export async function createHubControllers(options: HubControllersOptions): Prom
     clock,
     random,
     log,
-    members: { simulated: simulated?.simulated, informersOf: membership.informersOf, leaveModeOf: farewellOf },
+    members: { simulated: simulated?.simulated, informersOf: membership.informersOf, leaveModeOf },
     meter: monitoring.placements,
     autoApprovedUsers: options.autoApprovedUsers,
   });

@@ -152,9 +152,9 @@ function lastKnown(
   held: NonNullable<Share["held"]>,
   own: MemberStage | undefined,
   reported: MemberStage | undefined,
-  isTold: boolean,
+  isReported: boolean,
 ): MemberStage | undefined {
-  if (!isTold) return own;
+  if (!isReported) return own;
   if (held === "behind" || !own) return reported;
   if (!reported) return own;
   const most = Math.max(own.updated, reported.updated, own.peak ?? 0, reported.peak ?? 0);

@@ -45,14 +45,7 @@ export interface Leaving {
 
 const OWN_FINALIZERS: readonly string[] = [CLUSTER_RBAC_FINALIZER, CLUSTER_RESOURCES_FINALIZER];
 
-export function createLeaving({
-  hub,
-  informers,
-  client,
-  events,
-  clock,
-  leaveModeOf: farewellOf,
-}: LeavingDependencies): Leaving {
+export function createLeaving({ hub, informers, client, events, clock, leaveModeOf }: LeavingDependencies): Leaving {
   const faces = informers.of(Cluster);
   const works = informers.of(ManifestWork);
   const leases = informers.of(Lease);
@@ -64,7 +57,7 @@ export function createLeaving({
     if (annotations?.[FORCE_ANNOTATION] === "true") return "abandon";
     const face = faces.get({ cluster: hub, name });
     if (!face) return agreementOf(cluster) ? "release" : "delete";
-    const how = farewellOf(face);
+    const how = leaveModeOf(face);
     return how === "abandon" || how === "release" ? how : "delete";
   }
 

@@ -14,7 +14,7 @@ import type { DeepReadonly } from "../../base/index.ts";
 import type { Read } from "./conditions.ts";
 
 /**
- * The last renewal that the hub observed, and when. `isNews` if it was a change rather than the value found at the
+ * The last renewal that the hub observed, and when. `isObserved` if it was a change rather than the value found at the
  * start.
  */
 export interface Renewal {

@@ -31,9 +31,9 @@ export interface AggregateDependencies {
   interpreter: Pick<Interpreter, "aggregateStatus">;
   /** Bindings whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
-  tellFailure: ReportRuleFailure;
+  reportRuleFailure: ReportRuleFailure;
   /** Reports, once, that the kind of this template has no status subresource. */
-  tellNoStatus(template: DeepReadonly<KubernetesObject>, binding: DeepReadonly<ResourceBinding>): void;
+  reportNoStatus(template: DeepReadonly<KubernetesObject>, binding: DeepReadonly<ResourceBinding>): void;
   bindingStatus: StatusWriter<ResourceBinding>;
   /** The writer for templates of this kind. */
   templateStatus(ref: { apiVersion: string; kind: string }): Promise<StatusWriter<KubernetesObject>>;
@@ -49,10 +49,10 @@ export function createAggregateController(deps: AggregateDependencies): Controll
   ): Promise<DeepReadonly<KubernetesObject> | undefined> {
     try {
       const summed = await deps.interpreter.aggregateStatus(template, items);
-      deps.tellFailure.over(template, "AggregateStatusFailed");
+      deps.reportRuleFailure.over(template, "AggregateStatusFailed");
       return summed;
     } catch (error) {
-      deps.tellFailure(template, "AggregateStatusFailed", error);
+      deps.reportRuleFailure(template, "AggregateStatusFailed", error);
       throw error;
     }
   }
@@ -90,7 +90,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
       if (!(await deps.templates.kindOf(binding.spec.resource)).subresources.status) {
         // Written as an ordinary field it would be a new version of the template, and every status report a rollout.
-        if (!hadReports && items.some(({ status }) => status)) deps.tellNoStatus(template, binding);
+        if (!hadReports && items.some(({ status }) => status)) deps.reportNoStatus(template, binding);
         return done;
       }
       const summed = await sum(template, items);

@@ -110,7 +110,7 @@ export function createAttachController({
     }
   }
 
-  function tellTaken(key: TemplateKey, requirers: readonly Binding[], why: string): void {
+  function reportTaken(key: TemplateKey, requirers: readonly Binding[], why: string): void {
     if (taken.has(idOf(key))) return;
     taken.add(idOf(key));
     const message = `${key.kind} ${key.name} is not propagated as a dependency: ${why}`;
@@ -118,7 +118,7 @@ export function createAttachController({
       events.record(hub, binding, { type: "Warning", reason: "SyncScheduleResultToDependenciesFailed", message });
   }
 
-  function tellFree(key: TemplateKey, requirers: readonly Binding[]): void {
+  function reportFree(key: TemplateKey, requirers: readonly Binding[]): void {
     if (taken.size === 0 || !taken.delete(idOf(key))) return;
     for (const binding of requirers)
       events.record(hub, binding, {
@@ -178,14 +178,14 @@ export function createAttachController({
       reportWithheld(key, withheld);
       const badName = requirers.length > 0 ? derivedNameProblem(key.kind, key.namespace, key.name) : undefined;
       if (badName !== undefined) {
-        tellTaken(key, requirers, badName);
+        reportTaken(key, requirers, badName);
         return done;
       }
       if (existing && requirers.length > 0) {
         const owner = controllerOf(existing);
         if (owner && owner.uid !== object.metadata.uid) {
           if (gvkOf(existing.spec.resource).group !== key.group)
-            tellTaken(
+            reportTaken(
               key,
               requirers,
               `binding ${bindingKey.name} belongs to an object of another API group, because binding names do not contain the group; rename one of the two objects`,
@@ -195,7 +195,7 @@ export function createAttachController({
         if (existing.metadata.deletionTimestamp) return { requeueAfterMs: RECHECK_MS };
       }
       if (existing?.metadata.deletionTimestamp) return done;
-      tellFree(key, requirers);
+      reportFree(key, requirers);
 
       const plan = planAttached(object, requirers, existing);
       if (plan.action === "none") return done;

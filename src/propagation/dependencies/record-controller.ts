@@ -28,7 +28,7 @@ export interface RecordDependencies {
   /** Bindings whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
   interpreter: Pick<Interpreter, "dependencies">;
-  tellFailure: ReportRuleFailure;
+  reportRuleFailure: ReportRuleFailure;
   events: EventRecorder;
 }
 
@@ -39,16 +39,16 @@ export function createRecordController({
   templateChanges,
   ruleChanges,
   interpreter,
-  tellFailure,
+  reportRuleFailure,
   events,
 }: RecordDependencies): Controller<ObjectKey> {
   async function ask(template: DeepReadonly<KubernetesObject>): Promise<readonly Dependency[]> {
     try {
       const needed = await interpreter.dependencies(template);
-      tellFailure.over(template, "GetDependenciesFailed");
+      reportRuleFailure.over(template, "GetDependenciesFailed");
       return needed;
     } catch (error) {
-      tellFailure(template, "GetDependenciesFailed", error);
+      reportRuleFailure(template, "GetDependenciesFailed", error);
       throw error;
     }
   }

@@ -37,7 +37,7 @@ export interface DispatchDependencies {
   interpreter: Pick<Interpreter, "divide" | "replicas">;
   /** Bindings whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
-  tellFailure: ReportRuleFailure;
+  reportRuleFailure: ReportRuleFailure;
   /** Overrides for one cluster (the override stage). */
   render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
   bindingStatus: StatusWriter<ResourceBinding>;
@@ -135,8 +135,8 @@ export function createDispatchController(deps: DispatchDependencies): Controller
         await write(binding, key, desired, signal);
         return done;
       }
-      if (plan.indivisible) deps.tellFailure(template, "DivideFailed", plan.indivisible);
-      else deps.tellFailure.over(template, "DivideFailed");
+      if (plan.indivisible) deps.reportRuleFailure(template, "DivideFailed", plan.indivisible);
+      else deps.reportRuleFailure.over(template, "DivideFailed");
       updates.overridden(key, template, failures);
       report(binding, key, failureOf(failures, plan.heldRollout));
       const changes = await write(binding, key, desired, signal);

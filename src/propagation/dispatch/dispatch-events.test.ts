@@ -13,11 +13,11 @@ function setUp() {
   const changes = createDispatchEvents({
     record: (_cluster, { kind }, { reason, message }) => void reported.push(`${kind} ${reason}: ${message}`),
   });
-  return { news: changes, told: reported };
+  return { changes, reported };
 }
 
 test("a failure to make copies is reported once on both objects until the condition is written, and so is its recovery", () => {
-  const { news: changes, told: reported } = setUp();
+  const { changes, reported } = setUp();
   const failure = { reason: "RenderFailed", message: "oslo: no" } as const;
 
   for (const each of [failure, failure, undefined, undefined]) changes.synced(key, binding, each);
@@ -32,7 +32,7 @@ test("a failure to make copies is reported once on both objects until the condit
 });
 
 test("reports recovery from a failure that ended before the condition was written", () => {
-  const { news: changes, told: reported } = setUp();
+  const { changes, reported } = setUp();
 
   changes.synced(key, binding, { reason: "RenderFailed", message: "oslo: no" });
   changes.settled(key, binding, undefined);
@@ -47,7 +47,7 @@ test("reports recovery from a failure that ended before the condition was writte
 });
 
 test("override policies are reported one by one, each once", () => {
-  const { news: changes, told: reported } = setUp();
+  const { changes, reported } = setUp();
   const fails = (cluster: string, policy: string) => ({ cluster, error: new OverrideError("no", { policy }) });
 
   changes.overridden(key, template, [
@@ -67,7 +67,7 @@ test("override policies are reported one by one, each once", () => {
 });
 
 test("a Work that the hub rejects is reported, and a transient error is not", () => {
-  const { news: changes, told: reported } = setUp();
+  const { changes, reported } = setUp();
   const refused = invalid("work.karmada.io", "Work", "web", []);
 
   for (const error of [new Error("connection lost"), refused, refused, undefined, undefined])

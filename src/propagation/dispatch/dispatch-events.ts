@@ -55,12 +55,12 @@ export function createDispatchEvents(events: EventRecorder): DispatchEvents {
     return before;
   }
 
-  function tellFailed({ cluster }: ObjectKey, binding: Binding, message: string): void {
+  function reportFailed({ cluster }: ObjectKey, binding: Binding, message: string): void {
     for (const object of [binding, resourceOf(binding)])
       events.record(cluster, object, { type: "Warning", reason: "SyncWorkFailed", message });
   }
 
-  function tellSynced({ cluster, namespace, name }: ObjectKey, binding: Binding): void {
+  function reportSynced({ cluster, namespace, name }: ObjectKey, binding: Binding): void {
     const message = `Sync work of ${binding.kind}(${namespace ? `${namespace}/` : ""}${name}) successful.`;
     for (const object of [binding, resourceOf(binding)])
       events.record(cluster, object, { type: "Normal", reason: "SyncWorkSucceed", message });
@@ -71,14 +71,14 @@ export function createDispatchEvents(events: EventRecorder): DispatchEvents {
       const text = failure?.message ?? "";
       if (lastSynced.get(idOfKey(key)) === text) return;
       lastSynced.set(idOfKey(key), text);
-      if (failure) tellFailed(key, binding, failure.message);
-      else tellSynced(key, binding);
+      if (failure) reportFailed(key, binding, failure.message);
+      else reportSynced(key, binding);
     },
 
     settled(key, binding, failure) {
       if (lastSynced.size === 0) return;
       const last = lastSynced.get(idOfKey(key));
-      if (last && !failure) tellSynced(key, binding);
+      if (last && !failure) reportSynced(key, binding);
       lastSynced.delete(idOfKey(key));
     },
 
@@ -106,12 +106,12 @@ export function createDispatchEvents(events: EventRecorder): DispatchEvents {
 
     written(key, binding, error) {
       if (error === undefined) {
-        if (failing.size > 0 && note(key, { write: undefined }).write !== undefined) tellSynced(key, binding);
+        if (failing.size > 0 && note(key, { write: undefined }).write !== undefined) reportSynced(key, binding);
         return;
       }
       if (!isRefusal(error)) return;
       const message = messageOf(error);
-      if (note(key, { write: message }).write !== message) tellFailed(key, binding, message);
+      if (note(key, { write: message }).write !== message) reportFailed(key, binding, message);
     },
 
     notCleaned(key, binding, error) {

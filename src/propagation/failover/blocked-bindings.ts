@@ -14,7 +14,7 @@ interface Trouble {
 }
 
 export interface Stuck {
-  note(id: string, key: ObjectKey, problem: string): { isNews: boolean; retryAfterMs: number };
+  note(id: string, key: ObjectKey, problem: string): { isNew: boolean; retryAfterMs: number };
   release(id: string): void;
   has(id: string): boolean;
   /** All of them, to retry after cluster changes. */
@@ -26,10 +26,10 @@ export function createStuck(): Stuck {
   return {
     note(id, key, problem) {
       const last = troubles.get(id);
-      const isNews = last?.problem !== problem;
-      const retryMs = last && !isNews ? Math.min(LAST_RETRY_MS, last.retryMs * 2) : FIRST_RETRY_MS;
+      const isNew = last?.problem !== problem;
+      const retryMs = last && !isNew ? Math.min(LAST_RETRY_MS, last.retryMs * 2) : FIRST_RETRY_MS;
       troubles.set(id, { key, problem, retryMs });
-      return { isNews, retryAfterMs: retryMs };
+      return { isNew, retryAfterMs: retryMs };
     },
     release: (id) => void troubles.delete(id),
     has: (id) => troubles.has(id),

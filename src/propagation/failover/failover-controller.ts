@@ -153,9 +153,9 @@ export function createFailoverController({
     }
     if (problems.length === 0) stuck.release(id);
     else {
-      const { isNews, retryAfterMs } = stuck.note(id, key, problems.join("\n"));
+      const { isNew, retryAfterMs } = stuck.note(id, key, problems.join("\n"));
       requeueAfterMs = Math.min(requeueAfterMs, retryAfterMs);
-      for (const message of isNews ? problems : [])
+      for (const message of isNew ? problems : [])
         report(key.cluster, binding, "Warning", "EvictWorkloadFromClusterFailed", message);
     }
     return { tasks, requeueAfterMs };

@@ -28,11 +28,11 @@ test("a problem is reported once and retried at growing intervals; a different p
   const key = { cluster: "hub", name: "web" };
 
   expect([1, 2, 3].map(() => stuck.note("a", key, "no place"))).toEqual([
-    { isNews: true, retryAfterMs: 10_000 },
-    { isNews: false, retryAfterMs: 20_000 },
-    { isNews: false, retryAfterMs: 40_000 },
+    { isNew: true, retryAfterMs: 10_000 },
+    { isNew: false, retryAfterMs: 20_000 },
+    { isNew: false, retryAfterMs: 40_000 },
   ]);
-  expect(stuck.note("a", key, "no state")).toEqual({ isNews: true, retryAfterMs: 10_000 });
+  expect(stuck.note("a", key, "no state")).toEqual({ isNew: true, retryAfterMs: 10_000 });
   expect(stuck.keys()).toEqual([key]);
 
   stuck.release("a");

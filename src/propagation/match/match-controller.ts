@@ -58,7 +58,7 @@ export interface MatchDependencies extends PrerequisiteListers {
   countsComponents: boolean;
   /** Templates whose interpreter rules changed. */
   ruleChanges: Source<TemplateKey>;
-  tellFailure: ReportRuleFailure;
+  reportRuleFailure: ReportRuleFailure;
   changes: PolicyEvents;
   tally: Pick<PolicyTally, "wait">;
   meter?: PipelineMeter;
@@ -67,7 +67,7 @@ export interface MatchDependencies extends PrerequisiteListers {
 const CONCURRENCY = 64;
 
 export function createMatchController(deps: MatchDependencies): Controller<TemplateKey> {
-  const { hub, client, templates, policies, interpreter, ruleChanges, tellFailure, changes, tally, meter } = deps;
+  const { hub, client, templates, policies, interpreter, ruleChanges, reportRuleFailure, changes, tally, meter } = deps;
   const claims = createClaimWriter(hub, client);
   const takenNames = createTakenNames();
   const affectedBy = (found: readonly Policy[]): TemplateKey[] =>
@@ -170,9 +170,9 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       return done;
     }
     const size = await sizeOf(spoken, interpreter, deps.countsComponents, (rule, error) =>
-      tellFailure(spoken, rule, error),
+      reportRuleFailure(spoken, rule, error),
     );
-    tellFailure.over(spoken, size.components ? "GetComponentsFailed" : "GetReplicasFailed");
+    reportRuleFailure.over(spoken, size.components ? "GetComponentsFailed" : "GetReplicasFailed");
     const desired = planBinding({
       template: spoken,
       policy,

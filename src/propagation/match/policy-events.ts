@@ -25,7 +25,7 @@ export function createPolicyEvents(hub: string, events: EventRecorder): PolicyEv
   const idOf = (template: Template): string =>
     `${template.apiVersion}/${template.kind}/${idOfKey(keyOf(hub, template))}`;
 
-  function tellFailed(template: Template, reason: string, message: string): void {
+  function reportFailed(template: Template, reason: string, message: string): void {
     if (failing.get(idOf(template)) === message) return;
     failing.set(idOf(template), message);
     events.record(hub, template, { type: "Warning", reason, message });
@@ -33,9 +33,9 @@ export function createPolicyEvents(hub: string, events: EventRecorder): PolicyEv
 
   return {
     failed: (template, policy, message) =>
-      tellFailed(template, "ApplyPolicyFailed", `${nameOfPolicy(policy)} is not applied: ${message}`),
+      reportFailed(template, "ApplyPolicyFailed", `${nameOfPolicy(policy)} is not applied: ${message}`),
     notPreempted: (template, by, from, message) =>
-      tellFailed(
+      reportFailed(
         template,
         "PreemptPolicyFailed",
         `${nameOfPolicy(by)} cannot take this object over from ${nameOfPolicy(from)}: ${message}`,

@@ -22,7 +22,7 @@ export interface ReflectDependencies {
   interpreter: Pick<Interpreter, "reflectStatus" | "health">;
   /** Works whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
-  tellFailure: ReportRuleFailure;
+  reportRuleFailure: ReportRuleFailure;
   workStatus: StatusWriter<Work>;
 }
 
@@ -32,7 +32,7 @@ export function createReflectController({
   memberObjects,
   interpreter,
   ruleChanges,
-  tellFailure,
+  reportRuleFailure,
   workStatus,
 }: ReflectDependencies): Controller<ObjectKey> {
   return defineController({
@@ -47,7 +47,7 @@ export function createReflectController({
       const failed = new Set<RuleFailure>();
       const onFailure = (reason: RuleFailure, error: unknown): void => {
         failed.add(reason);
-        tellFailure(work, reason, error);
+        reportRuleFailure(work, reason, error);
       };
       const sights = refsOf(work).map(async (ref): Promise<ObservedManifest> => {
         const object = memberObjects.get(work, ref);
@@ -72,7 +72,7 @@ export function createReflectController({
       // Only a successful read shows that the rule works again.
       if (seen.some((view) => typeof view === "object"))
         for (const reason of ["ReflectStatusFailed", "InterpretHealthFailed"] as const)
-          if (!failed.has(reason)) tellFailure.over(work, reason);
+          if (!failed.has(reason)) reportRuleFailure.over(work, reason);
       const reflected = planReflection(work, seen);
       if (reflected !== work) {
         const isSettled = reflected.status?.manifestStatuses?.every(({ health }) => health === "Healthy");

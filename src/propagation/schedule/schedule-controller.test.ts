@@ -83,7 +83,7 @@ async function setUp(clock = createFakeClock(), client = createFakeClient({ cloc
     client,
     decided,
     placed,
-    told: reported,
+    reported,
     settle,
     async stop() {
       await manager.stop();
@@ -461,7 +461,7 @@ describe("workload groups", () => {
 
 describe("events", () => {
   test("report a failure once, and its recovery, on the binding and on its template", async () => {
-    const { client, join, settle, report, pass, told: reported } = await setUp();
+    const { client, join, settle, report, pass, reported } = await setUp();
     await join(makeCluster("oslo", 3));
     await client.create(ResourceBinding, "hub", binding(AGGREGATED, 5));
     await settle();
@@ -481,7 +481,7 @@ describe("events", () => {
   });
 
   test("do not report ordinary successes", async () => {
-    const { client, join, settle, told: reported } = await setUp();
+    const { client, join, settle, reported } = await setUp();
     await join(makeCluster("oslo", 9));
     await client.create(ResourceBinding, "hub", binding(AGGREGATED, 5));
     await settle();

@@ -68,10 +68,10 @@ export function createClaimController({
     },
   });
 
-  function claimsOf(cluster: string, { spec, status }: Volume, isNews: boolean): ObjectKey[] {
+  function claimsOf(cluster: string, { spec, status }: Volume, isChanged: boolean): ObjectKey[] {
     const { namespace, name } = spec?.claimRef ?? {};
     if (name && namespace) return [{ cluster, namespace, name }];
-    return isNews && status?.phase === "Available" ? pendingOf(cluster) : [];
+    return isChanged && status?.phase === "Available" ? pendingOf(cluster) : [];
   }
 
   function releasedClaims({ cluster, object, deleted }: ObjectEvent<Pod>): ObjectKey[] {

@@ -61,13 +61,13 @@ contract("admission", (subject) => {
   });
 
   test("a pod with a missing service account, priority class or runtime class is rejected", async () => {
-    const account = await subject.api.create(pods(NAMESPACE), makePod("a", {}, { serviceAccountName: "nobody" }));
+    const account = await subject.api.create(pods(NAMESPACE), makePod("a", {}, { serviceAccountName: "missing" }));
     const priority = await subject.api.create(pods(NAMESPACE), makePod("a", {}, { priorityClassName: "nothing" }));
     const runtime = await subject.api.create(pods(NAMESPACE), makePod("a", {}, { runtimeClassName: "nothing" }));
 
     expect([account.status, account.body.message]).toEqual([
       403,
-      'pods "a" is forbidden: error looking up service account contract/nobody: serviceaccount "nobody" not found',
+      'pods "a" is forbidden: error looking up service account contract/missing: serviceaccount "missing" not found',
     ]);
     expect([priority.status, priority.body.message]).toEqual([
       403,

@@ -118,7 +118,7 @@ contract("authentication", (subject) => {
 
   test("a token request with a too short expiration or a missing account, and a token for another audience, are rejected", async () => {
     const short = await subject.api.create(`${ACCOUNTS}/default/token`, { spec: { expirationSeconds: 60 } });
-    const anonymous = await subject.api.create(`${ACCOUNTS}/nobody/token`, { spec: {} });
+    const anonymous = await subject.api.create(`${ACCOUNTS}/missing/token`, { spec: {} });
     const { token } = await tokenFor("default", { audiences: ["elsewhere"] });
 
     expect([short.status, short.body.details?.causes?.[0]?.field]).toEqual([422, "spec.expirationSeconds"]);
@@ -128,10 +128,10 @@ contract("authentication", (subject) => {
 
   test("anonymous requests may only read health endpoints", async () => {
     // The real server closes a connection after it has answered an anonymous request.
-    const asNobody = (path: string): Promise<Answer> => subject.connect({}).get(path);
+    const asAnonymous = (path: string): Promise<Answer> => subject.connect({}).get(path);
 
-    const open = await Promise.all(["/healthz", "/livez", "/readyz"].map(asNobody));
-    const closed = await asNobody("/api/v1/namespaces");
+    const open = await Promise.all(["/healthz", "/livez", "/readyz"].map(asAnonymous));
+    const closed = await asAnonymous("/api/v1/namespaces");
 
     expect(open.map(({ status }) => status)).toEqual([200, 200, 200]);
     // docs/compatibility.md: Flotilla allows anonymous requests only for health endpoints, so other requests are not

@@ -242,7 +242,7 @@ contract("certificates", (subject) => {
   });
 
   test("a certificate is set once, through the status, and must be valid PEM", async () => {
-    const { cert } = await subject.certificate("somebody", []);
+    const { cert } = await subject.certificate("alice", []);
     const certificate = Buffer.from(cert).toString("base64");
     await create("signed");
 

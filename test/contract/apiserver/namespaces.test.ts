@@ -70,7 +70,10 @@ contract("namespaces", (subject) => {
       ]),
     });
     expect(secret.status).toBe(404);
-    expect([late.status, late.body.details?.causes?.[0]?.reason], "AD-2").toEqual([403, "NamespaceTerminating"]);
+    expect(
+      [late.status, late.body.details?.causes?.[0]?.reason],
+      "a terminating namespace accepts no new objects",
+    ).toEqual([403, "NamespaceTerminating"]);
     await eventually(
       "its end",
       () => subject.api.get(`${NAMESPACES}/leaving`),

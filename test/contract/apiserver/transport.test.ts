@@ -99,7 +99,7 @@ contract("transport", (subject) => {
   }
 
   test("HEAD is authorized as get, and then not allowed on a resource", async () => {
-    const anonymous = subject.api.as({ "impersonate-user": "nobody" });
+    const anonymous = subject.api.as({ "impersonate-user": "eve" });
 
     expect((await subject.api.request("HEAD", CONFIG_MAPS)).status).toBe(405);
     expect((await anonymous.request("HEAD", CONFIG_MAPS)).status).toBe(403);
@@ -244,7 +244,7 @@ contract("transport", (subject) => {
   test("a stale update, a forbidden and an unknown request return the errors of Kubernetes", async () => {
     const { body: stale } = await subject.api.create(CONFIG_MAPS, configMap("stale"));
     await subject.api.patch("merge", `${CONFIG_MAPS}/stale`, { data: { a: "1" } });
-    const anonymous = subject.api.as({ "impersonate-user": "nobody" });
+    const anonymous = subject.api.as({ "impersonate-user": "eve" });
 
     const conflict = await subject.api.replace(`${CONFIG_MAPS}/stale`, stale);
     const forbidden = await anonymous.get(`/apis/apps/v1/namespaces/${NAMESPACE}/deployments/web`);
@@ -255,12 +255,12 @@ contract("transport", (subject) => {
       'Operation cannot be fulfilled on configmaps "stale": the object has been modified; please apply your changes to the latest version and try again',
     );
     expect(forbidden.body.message).toBe(
-      `deployments.apps "web" is forbidden: User "nobody" cannot get resource "deployments" in API group "apps" in the namespace "${NAMESPACE}"`,
+      `deployments.apps "web" is forbidden: User "eve" cannot get resource "deployments" in API group "apps" in the namespace "${NAMESPACE}"`,
     );
     expect(forbiddenEverywhere.body.message).toBe(
-      'nodes is forbidden: User "nobody" cannot list resource "nodes" in API group "" at the cluster scope',
+      'nodes is forbidden: User "eve" cannot list resource "nodes" in API group "" at the cluster scope',
     );
-    expect(outside.body.message).toBe('forbidden: User "nobody" cannot get path "/metrics"');
+    expect(outside.body.message).toBe('forbidden: User "eve" cannot get path "/metrics"');
   });
 
   test("all field errors are returned together, as causes and in the message", async () => {

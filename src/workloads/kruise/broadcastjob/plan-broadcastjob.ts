@@ -95,13 +95,13 @@ export function planBroadcastJob(input: BroadcastInput): BroadcastPlan {
   }
   const failure = failureOf(job, startTime, counted.failed.length, nowMs);
   if (failure) {
-    const { reason, message, isTold } = failure;
+    const { reason, message, emitsEvent } = failure;
     const notify = (failed: number): RecordedEvent => ({
       type: "Warning",
       reason,
       message: `${message}: ${status.succeeded} pods succeeded, ${failed} pods failed`,
     });
-    if (isTold) events.push(notify(status.failed));
+    if (emitsEvent) events.push(notify(status.failed));
     const failed = status.failed + counted.active.length;
     events.push(notify(failed));
     return result({
@@ -246,12 +246,12 @@ function failureOf(
   startTime: string,
   failed: number,
   nowMs: number,
-): { reason: string; message: string; isTold: boolean } | undefined {
+): { reason: string; message: string; emitsEvent: boolean } | undefined {
   if (failed > 0 && spec.failurePolicy?.type === "FailFast") {
     return {
       reason: "failed pod is found",
       message: "failure policy is FailurePolicyTypeFailFast and failed pod is found",
-      isTold: true,
+      emitsEvent: true,
     };
   }
   const { type, activeDeadlineSeconds: deadline } = spec.completionPolicy ?? {};
@@ -259,7 +259,7 @@ function failureOf(
   return {
     reason: "DeadlineExceeded",
     message: `Job ${metadata.namespace}/${metadata.name} was active longer than specified deadline`,
-    isTold: false,
+    emitsEvent: false,
   };
 }
 

@@ -71,7 +71,7 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
   const statusSeen = createExpectations(informers.of(SidecarSet), clock);
   const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
   const events = deps.events?.("sidecarset-controller");
-  const notUpgradableTold = new Map<string, number>();
+  const notUpgradableReported = new Map<string, number>();
 
   return defineController({
     name: "sidecarset",
@@ -122,7 +122,7 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
     },
     forget(key) {
       statusDelay.settled(idOfKey(key));
-      notUpgradableTold.delete(idOfKey(key));
+      notUpgradableReported.delete(idOfKey(key));
     },
   });
 
@@ -246,9 +246,9 @@ export function createSidecarSetController(deps: WorkloadDependencies): Controll
   /** Upstream emits it in every reconcile; here once per number of pods. */
   function reportNotUpgradable(set: ReadonlySidecarSet, cluster: string, count: number): void {
     const id = idOfKey(keyOf(cluster, set));
-    if (count === 0) notUpgradableTold.delete(id);
-    if (count === 0 || notUpgradableTold.get(id) === count) return;
-    notUpgradableTold.set(id, count);
+    if (count === 0) notUpgradableReported.delete(id);
+    if (count === 0 || notUpgradableReported.get(id) === count) return;
+    notUpgradableReported.set(id, count);
     events?.record(cluster, set, {
       type: "Normal",
       reason: "NotUpgradablePods",

@@ -218,7 +218,7 @@ describe("An autoscaler", () => {
       want: "ScalingActive=False FailedGetResourceMetric",
     },
     "its target does not exist": {
-      spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "nobody" } },
+      spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "missing" } },
       want: "AbleToScale=False FailedGetScale",
     },
   };

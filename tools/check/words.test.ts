@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { checkWords } from "./words.ts";
+
+const cases: Record<string, { path: string; text: string; want: string[] }> = {
+  "plain text passes": {
+    path: "src/base/a.ts",
+    text: "/** Reports a failure; the newsreader is hostile. */\n",
+    want: [],
+  },
+  "a forbidden word in a comment is reported with its line": {
+    path: "src/base/a.ts",
+    text: "const x = 1;\n/** Whoever waits is retried. */\n",
+    want: ['src/base/a.ts:2: "Whoever" is not a word that we use'],
+  },
+  "a forbidden word in a string is reported": {
+    path: "src/cli/a.ts",
+    text: 'throw new Error("nobody answered");\n',
+    want: ['src/cli/a.ts:1: "nobody" is not a word that we use'],
+  },
+  "a forbidden word in a test title is reported": {
+    path: "test/e2e/a.test.ts",
+    text: 'test("the hub is told", () => {});\n',
+    want: ['test/e2e/a.test.ts:1: "told" is not a word that we use'],
+  },
+  "identifiers are split into words": {
+    path: "tools/a.ts",
+    text: "tellFailure(TOLD_AT, isNews);\n",
+    want: ["tell", "TOLD", "News"].map((word) => `tools/a.ts:1: "${word}" is not a word that we use`),
+  },
+  "phrases are reported": {
+    path: "docs/a.md",
+    text: "The flag is there or not. A made-up name, held against the list.\n",
+    want: ["made-up", "is there or not", "held against"].map(
+      (phrase) => `docs/a.md:1: "${phrase}" is not a word that we use`,
+    ),
+  },
+  "a code of the unpublished specification is reported": {
+    path: "src/store/a.test.ts",
+    text: 'test("LW-5: a watch resumes", () => {});\n',
+    want: ['src/store/a.test.ts:1: "LW-5" is not a word that we use'],
+  },
+  "names of standards pass": { path: "src/base/a.ts", text: "// UTF-8, SHA-256, DNS-1123, FNV-1\n", want: [] },
+  "recordings and generated tables are exempt": { path: "src/api/facts/a.ts", text: "// told\n", want: [] },
+  "an answer that was recorded from upstream is exempt": {
+    path: "test/e2e/karmadactl-steps.ts",
+    text: '{ run: "get deployments -n shop --operation-scope nobody" },\n',
+    want: [],
+  },
+  "documents that users do not read are not checked": { path: "tools/facts/README.md", text: "told\n", want: [] },
+};
+for (const [behaviour, { path, text, want }] of Object.entries(cases)) {
+  test(behaviour, () => {
+    expect(checkWords([{ path, text }])).toEqual(want);
+  });
+}

@@ -1,0 +1,64 @@
+/**
+ * Words that our text does not use, in code, comments, test titles, identifiers and Markdown: they hide who acts, or
+ * come from a vocabulary that only its authors know. Name the actor and use its usual verb: log, report, emit, reject.
+ */
+import type { SourceFile } from "./sources.ts";
+
+/** Whole words; identifiers are split into theirs, so `tellFailure` and `TOLD_AT` count as well. */
+const WORDS: ReadonlySet<string> = new Set([
+  "whoever",
+  "whomever",
+  "somebody",
+  "nobody",
+  "tell",
+  "tells",
+  "told",
+  "telling",
+  "news",
+  "farewell",
+  "patience",
+  "deed",
+  "deeds",
+  "stranger",
+  "strangers",
+]);
+const PHRASES: readonly RegExp[] = [
+  /\bmade-up\b/gi,
+  /\bis there or not\b/gi,
+  /\bheld against\b/gi,
+  // Codes of a specification that is not published; readers cannot look them up.
+  /\b(?:AD|AG|AZ|CR|DI|DL|GC|LW|OP|PA|RB|SA|TB|WR|WT)-\d+\b/g,
+];
+
+/** Product code, tests, tools, and the documents that users read. */
+const CHECKED = /^(?:src|test|tools|examples)\/.*\.ts$|^(?:README|CHANGELOG)\.md$|^(?:docs|examples)\/.*\.md$/;
+/** Generated tables and recordings of the real programs; and this check, which has to name the words. */
+const EXEMPT = /\/facts\/|\/testdata\/|^test\/golden\/|^tools\/check\/words(?:\.test)?\.ts$/;
+
+/** Texts that upstream defines or answered. */
+const UPSTREAM: readonly { path: string; text: string; reason: string }[] = [
+  {
+    path: "test/e2e/karmadactl-steps.ts",
+    text: "--operation-scope nobody",
+    reason: "recorded with the answer of a real karmadactl, which repeats the value",
+  },
+];
+
+export function checkWords(sources: readonly SourceFile[]): string[] {
+  return sources.filter(({ path }) => CHECKED.test(path) && !EXEMPT.test(path)).flatMap(checkFile);
+}
+
+function checkFile({ path, text }: SourceFile): string[] {
+  const allowed = UPSTREAM.filter((exception) => exception.path === path);
+  return text.split("\n").flatMap((line, index) => {
+    const rest = allowed.reduce((left, exception) => left.replaceAll(exception.text, ""), line);
+    return forbiddenIn(rest).map((found) => `${path}:${index + 1}: "${found}" is not a word that we use`);
+  });
+}
+
+function forbiddenIn(line: string): string[] {
+  const words = [...line.matchAll(/[A-Za-z]+/g)]
+    .flatMap(([run]) => run.split(/(?<=[a-z])(?=[A-Z])/))
+    .filter((word) => WORDS.has(word.toLowerCase()));
+  return [...words, ...PHRASES.flatMap((phrase) => [...line.matchAll(phrase)].map(([found]) => found))];
+}
