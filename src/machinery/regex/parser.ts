@@ -231,8 +231,9 @@ class PatternParser {
   /** The fragment of an error ends where the number does, as in Go. */
   private hexadecimal(start: number): string {
     const isBraced = this.take("{");
+    const maxDigits = isBraced ? Infinity : 2;
     let code = 0;
-    for (let digits = 0; isBraced || digits < 2; digits++) {
+    for (let digits = 0; digits < maxDigits; digits++) {
       const character = this.characters[this.position++] ?? "";
       if (isBraced && character === "}" && digits > 0) break;
       code = code * 16 + (/^[0-9A-Fa-f]$/.test(character) ? Number.parseInt(character, 16) : Infinity);
