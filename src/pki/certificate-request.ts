@@ -6,6 +6,7 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { isUtf8 } from "node:buffer";
 import { FlotillaError } from "../base/index.ts";
+import { addNames, asciiOf, createNames, type AlternativeNames } from "./alternative-names.ts";
 import { DER, DerError, derItems, expectDer, identifierOf, readDer, wholeBits, type DerValue } from "./der-reader.ts";
 import { pemBlocks } from "./pem.ts";
 import { isSignedWith } from "./request-signature.ts";
@@ -14,17 +15,12 @@ import { isSignedWith } from "./request-signature.ts";
 export type SubjectAttribute = "C" | "O" | "OU" | "L" | "ST" | "STREET" | "POSTAL" | "CN" | "SERIAL";
 export type RequestSubject = Readonly<Partial<Record<SubjectAttribute, readonly string[]>>>;
 
-export interface CertificateRequest {
+export interface CertificateRequest extends AlternativeNames {
   /** The user name; the last one when there are several. */
   commonName: string;
   /** The user's groups. */
   organizations: readonly string[];
   subject: RequestSubject;
-  dnsNames: readonly string[];
-  emailAddresses: readonly string[];
-  /** Four or sixteen bytes each. */
-  ipAddresses: readonly Uint8Array[];
-  uris: readonly string[];
   publicKey: KeyObject;
 }
 
@@ -147,21 +143,9 @@ function textOf({ tag, content }: DerValue): string {
   return asciiOf(content, "a subject string");
 }
 
-function asciiOf(content: Uint8Array, what: string): string {
-  if (content.some((byte) => byte > 0x7f)) throw new DerError(`${what} is not ASCII`);
-  return Buffer.from(content).toString("latin1");
-}
-
-type Names = Pick<CertificateRequest, "dnsNames" | "emailAddresses" | "ipAddresses" | "uris">;
-
 /** The requested subject alternative names. Other requested extensions are ignored: usages are in the spec. */
-function readNames(attributes: DerValue | undefined): Names {
-  const names = {
-    dnsNames: [] as string[],
-    emailAddresses: [] as string[],
-    ipAddresses: [] as Uint8Array[],
-    uris: [] as string[],
-  };
+function readNames(attributes: DerValue | undefined): AlternativeNames {
+  const names = createNames();
   if (!attributes) return names;
   for (const attribute of derItems(expectDer(attributes, 0xa0, "the list of attributes"))) {
     const [type, values] = derItems(expectDer(attribute, DER.sequence, "an attribute"));
@@ -175,20 +159,4 @@ function readNames(attributes: DerValue | undefined): Names {
     }
   }
   return names;
-}
-
-function addNames(
-  names: { dnsNames: string[]; emailAddresses: string[]; ipAddresses: Uint8Array[]; uris: string[] },
-  list: DerValue,
-): void {
-  for (const { tag, content } of derItems(expectDer(list, DER.sequence, "the alternative names"))) {
-    if (tag === 0x81) names.emailAddresses.push(asciiOf(content, "an email address"));
-    else if (tag === 0x82) names.dnsNames.push(asciiOf(content, "a DNS name"));
-    else if (tag === 0x86) names.uris.push(asciiOf(content, "a URI"));
-    else if (tag === 0x87) {
-      if (content.length !== 4 && content.length !== 16)
-        throw new DerError(`an IP address has 4 or 16 bytes, not ${content.length}`);
-      names.ipAddresses.push(content);
-    }
-  }
 }

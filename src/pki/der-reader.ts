@@ -25,6 +25,8 @@ export const DER = {
   printable: 0x13,
   teletex: 0x14,
   ia5: 0x16,
+  utcTime: 0x17,
+  time: 0x18,
   bmp: 0x1e,
   sequence: 0x30,
   set: 0x31,

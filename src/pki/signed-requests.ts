@@ -5,12 +5,12 @@
  * another.
  */
 import { X509Certificate, createPrivateKey } from "node:crypto";
-import { FlotillaError, formatTime, required } from "../base/index.ts";
+import { FlotillaError, formatTime } from "../base/index.ts";
+import { extensionsOf } from "./certificate-extensions.ts";
 import type { CertificateRequest } from "./certificate-request.ts";
-import { derItems, identifierOf, readDer } from "./der-reader.ts";
 import { der } from "./der-writer.ts";
 import { writeSubject } from "./write-request.ts";
-import { EXTENSION, assembleCertificate, authorityKey, contentsOf, extension, subjectBytes } from "./x509.ts";
+import { EXTENSION, assembleCertificate, authorityKey, extension, subjectBytes } from "./x509.ts";
 
 export interface RequestTerms {
   /** API names of the usages; those that clients of an API server need. */
@@ -67,17 +67,11 @@ export function signRequest(
 
 /**
  * The id of the cluster that a certificate was signed for; undefined for certificates that were not signed for a
- * CertificateSigningRequest.
+ * CertificateSigningRequest. Throws `DerError` if the certificate is not understood.
  */
 export function clusterOf(certificate: X509Certificate): string | undefined {
-  const extensions = contentsOf(certificate).find(({ tag }) => tag === 0xa3);
-  if (!extensions) return undefined;
-  for (const item of derItems(required(derItems(extensions)[0], "the extensions of a certificate"))) {
-    const [identifier, ...rest] = derItems(item);
-    if (identifier && identifierOf(identifier) === CLUSTER_EXTENSION)
-      return Buffer.from(readDer(required(rest.at(-1), "the value of an extension").content).content).toString();
-  }
-  return undefined;
+  const value = extensionsOf(certificate).values.get(CLUSTER_EXTENSION);
+  return value && Buffer.from(value.content).toString();
 }
 
 function usageExtensions(usages: readonly string[]): Buffer[] {

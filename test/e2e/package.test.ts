@@ -1,11 +1,11 @@
 /**
  * The published package: packed, installed into an empty directory and run from there, like a user without the
- * checkout. Nothing is downloaded: npm uses its cache. It has no dependency except, if the machine's Node is too old,
- * one that provides Node.
+ * checkout. Nothing is downloaded: npm uses its cache, and takes the dependencies from the checkout.
  */
 import { execFile, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -38,6 +38,21 @@ interface Packed {
   unpackedSize: number;
   files: { path: string }[];
 }
+/**
+ * The dependencies that the checkout has installed, with theirs. npm's cache holds their archives, but not the lists of
+ * versions that it would ask the registry for.
+ */
+function installedHere(): Record<string, string> {
+  const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
+    packages: Record<string, { dev?: boolean; optional?: boolean }>;
+  };
+  return Object.fromEntries(
+    Object.entries(packages)
+      .filter(([path, { dev, optional }]) => path !== "" && !dev && !optional)
+      .map(([path]) => [path.slice("node_modules/".length), `file:${realpathSync(join(ROOT, path))}`]),
+  );
+}
+
 let packed: Packed | undefined;
 let whyNot = "";
 
@@ -64,7 +79,7 @@ beforeAll(async () => {
   );
   const [made] = JSON.parse(stdout) as [Packed];
   mkdirSync(app);
-  writeFileSync(join(app, "package.json"), JSON.stringify({ name: "app", private: true }));
+  writeFileSync(join(app, "package.json"), JSON.stringify({ name: "app", private: true, overrides: installedHere() }));
   // A failing build or pack is our bug; a missing entry in npm's cache is not.
   try {
     await run("npm", ["install", join(folder.path, made.filename), ...NPM], { cwd: app, env: environment });
@@ -122,6 +137,18 @@ test("the package contains every file that the source starts by name", (context:
   );
 
   expect(packed.files.map(({ path }) => path)).toEqual(expect.arrayContaining(started));
+});
+
+test("the package contains the code of its dependencies, which starts faster", () => {
+  const imported = globSync("dist/**/*.js", { cwd: staged }).flatMap((file) =>
+    Array.from(
+      readFileSync(join(staged, file), "utf8").matchAll(/^(?:import|export) .*?from "([^."][^"]*)";$/gm),
+      ([, name = ""]) => name,
+    ),
+  );
+
+  expect(imported).toContain("node:crypto");
+  expect([...new Set(imported)].filter((name) => !isBuiltin(name))).toEqual([]);
 });
 
 test("the installed command prints its version", async (context: TestContext) => {

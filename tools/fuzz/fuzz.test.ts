@@ -20,6 +20,7 @@ const INPUTS: Readonly<Record<string, number>> = {
   "strategic-merge-patch": 1000,
   "lua-programs": 500,
   "lua-differential": 1000,
+  "pki-differential": 50,
   "large-body": 2,
 };
 const USUAL_INPUTS = 2000;

@@ -3,6 +3,7 @@ import type { FuzzTarget } from "./target.ts";
 import { luaDifferential } from "./targets/lua-differential.ts";
 import { luaPrograms, luaScripts } from "./targets/lua.ts";
 import { apply, fieldSets, jsonPatch, managedFields, mergePatch, strategicPatch } from "./targets/patches.ts";
+import { pkiDifferential } from "./targets/pki.ts";
 import {
   creates,
   definitions,
@@ -63,6 +64,7 @@ export const targets: readonly FuzzTarget[] = [
   certificateSubjects,
   derValues,
   certificateRequests,
+  pkiDifferential,
   webSocketFrames,
   watchLines,
   kubeconfig,

@@ -2,7 +2,7 @@
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import { formatTime } from "../../base/index.ts";
-import { clusterOf, subjectOf, type CertificateSubject } from "../../pki/index.ts";
+import { clusterOf, DerError, subjectOf, validityOf, type CertificateSubject } from "../../pki/index.ts";
 import { tokenDigest } from "../access/bearer-tokens.ts";
 
 /** The user and the groups of a client certificate. */
@@ -34,16 +34,22 @@ export function peerOf(
     const problem = problemOf(socket.authorizationError, certificate);
     return { validToMs: 0, untrusted: true, problem };
   }
-  const cluster = clusterOf(certificate);
-  return {
-    subject: {
-      ...subjectOf(certificate),
-      ...(cluster !== undefined && { cluster }),
-      credentialId: `X509SHA256=${certificate.fingerprint256.replaceAll(":", "").toLowerCase()}`,
-    },
-    validToMs: certificate.validToDate.getTime(),
-    untrusted: false,
-  };
+  try {
+    const cluster = clusterOf(certificate);
+    return {
+      subject: {
+        ...subjectOf(certificate),
+        ...(cluster !== undefined && { cluster }),
+        credentialId: `X509SHA256=${certificate.fingerprint256.replaceAll(":", "").toLowerCase()}`,
+      },
+      validToMs: validityOf(certificate).notAfterMs,
+      untrusted: false,
+    };
+  } catch (error) {
+    // A trusted authority signed a malformed certificate. It may be limited to a cluster in a way that we cannot read.
+    if (!(error instanceof DerError)) throw error;
+    return { validToMs: 0, untrusted: true, problem: `the client certificate cannot be read: ${error.message}` };
+  }
 }
 
 /** The validity period is no secret to the certificate's owner, and reporting it saves debugging time. */
