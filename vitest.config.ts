@@ -9,7 +9,14 @@ export default defineConfig({
     projects: [
       // Unit tests keep no state in modules, so files share them: loading a thousand modules for each file took longer
       // than the tests.
-      { test: { ...shared, name: "unit", include: ["src/**/*.test.ts", "tools/**/*.test.ts"], isolate: false } },
+      {
+        test: {
+          ...shared,
+          name: "unit",
+          include: ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts"],
+          isolate: false,
+        },
+      },
       { test: { ...shared, name: "system", include: ["test/**/*.test.ts"] } },
     ],
   },

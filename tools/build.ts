@@ -8,16 +8,16 @@ import { join, relative, resolve } from "node:path";
 import { build } from "vite";
 
 const root = join(import.meta.dirname, "..");
-const source = join(root, "src");
+const source = join(root, "packages");
 const output = resolve(process.argv[2] ?? join(root, "dist"));
 rmSync(output, { recursive: true, force: true });
 
 /** Entry points that are started by name: the command, and worker threads. */
 const entries = [
-  "cmd/main",
-  "store/sqlite-worker",
-  "store/sqlite-snapshot-worker",
-  "interpreter/lua/quarantine-worker",
+  "server/src/main",
+  "apiserver/src/store/sqlite-worker",
+  "apiserver/src/store/sqlite-snapshot-worker",
+  "flotilla/src/interpreter/scripts/quarantine-worker",
 ];
 /** Bundled with our own modules, so that an installed package needs no other. */
 const joined = ["js-yaml", "ws"];
@@ -72,4 +72,5 @@ for (const file of globSync("*/*/**/*.js", { cwd: output })) {
 }
 for (const name of joined) cpSync(join(root, "node_modules", name, "LICENSE"), join(output, "licenses", `${name}.txt`));
 // Fact tables are data, read when a kind is first used.
-for (const file of globSync("api/facts/*.json", { cwd: source })) cpSync(join(source, file), join(output, file));
+for (const file of globSync("apimachinery/src/kind/facts/*.json", { cwd: source }))
+  cpSync(join(source, file), join(output, file));

@@ -2,7 +2,7 @@
  * `npm run check`: types, lint, format, unused code, layers, the tidy rules and words. Runs them all and exits 1 when one of them found something.
  */
 import { spawnSync } from "node:child_process";
-import { checkLayers } from "./check/layers.ts";
+import { checkLayers, renderGraph } from "./check/layers.ts";
 import { checkTidy } from "./check/tidy.ts";
 import { listSources } from "./check/sources.ts";
 import { checkWords } from "./check/words.ts";
@@ -17,6 +17,12 @@ const steps: { name: string; run(): string[] }[] = [
   { name: "tidy", run: () => checkTidy(sources) },
   { name: "words", run: () => checkWords(sources) },
 ];
+
+process.stdout.write(
+  `packages and what they import:\n${renderGraph(sources)
+    .map((line) => `  ${line}\n`)
+    .join("")}`,
+);
 
 let failed = 0;
 for (const { name, run } of steps) {

@@ -1,57 +1,49 @@
 /**
- * Which directory may import which. `npm run check` reads this table; ARCHITECTURE.md has a diagram of it.
+ * Which package may import which. `npm run check` reads this table, prints the graph, and fails on an import that it
+ * does not allow, on a cycle between packages and on a cycle between the folders of a package.
  *
- * A directory may always import itself. Other directories are imported through their `index.ts`.
+ * Other packages import a package by its name, through its `index.ts`; within a package, files import each other.
  */
-const foundation = ["base", "machinery", "pki", "api"];
-const upToClient = [...foundation, "client"];
-const upToRuntime = [...upToClient, "runtime"];
-const upToInterpreter = [...upToRuntime, "interpreter"];
-const upToDelivery = [...upToInterpreter, "delivery"];
+const apimachinery = ["base", "apimachinery"];
+const client = [...apimachinery, "client"];
+const runtime = [...client, "cel", "controller-runtime"];
+const kinds = [...runtime, "kubernetes"];
+const products = [...kinds, "openkruise", "argo", "karmada", "ocm"];
 
-export const layers: Record<string, readonly string[]> = {
+export const packages: Readonly<Record<string, readonly string[]>> = {
   base: [],
-  machinery: ["base"],
-  // Certificates, certificate requests, DER and PEM.
-  pki: ["base"],
-  api: ["base", "machinery", "pki"],
-  store: ["base"],
-  client: foundation,
-  apiserver: [...upToClient, "store"],
-  runtime: upToClient,
-  interpreter: upToRuntime,
-  delivery: upToInterpreter,
-  propagation: upToDelivery,
-  membership: upToDelivery,
-  // Open Cluster Management on the same hub.
-  ocm: upToDelivery,
-  // Pull mode on a member: the controllers that a hub runs for the members it reaches, for one member.
-  agent: [...upToDelivery, "propagation", "membership", "ocm"],
-  // The Prometheus metrics of a hub and its agents: reads other components from outside, and receives their
-  // measurements through meters.
-  monitoring: [...upToDelivery, "propagation", "ocm"],
-  // Controllers of every cluster, independent of its workload controllers: service accounts, root certificates, role
-  // aggregation, quota.
-  system: upToRuntime,
-  workloads: upToRuntime,
-  simulation: upToRuntime,
-  // Explanations and plans: read-only, with the pure planners of the pipeline and of Placements.
-  explain: [...upToDelivery, "propagation", "ocm"],
-  // `flotilla interpret` runs rules without a server, and `flotilla plan` runs the planners.
-  cli: [...upToClient, "interpreter", "explain"],
-  // The only directory that wires components.
-  cmd: ["*"],
-  // Test builders and harnesses; product code may not import it.
+  // Scripts of users; what Kubernetes adds to them is handed in.
+  lua: ["base"],
+  apimachinery: ["base"],
+  cel: apimachinery,
+  client: apimachinery,
+  "controller-runtime": client,
+  // Kinds with what makes them run. Pods are everywhere, so the other products build on Kubernetes'.
+  kubernetes: runtime,
+  openkruise: kinds,
+  argo: kinds,
+  // Both accept shorthand for OpenKruise's kinds.
+  karmada: [...kinds, "openkruise"],
+  ocm: [...kinds, "openkruise"],
+  // Knows no product. It reads types of a few Kubernetes kinds: Namespace, CustomResourceDefinition, RBAC, tokens.
+  apiserver: [...client, "cel", "kubernetes"],
+  simulation: products,
+  flotilla: [...products, "lua"],
+  // The client side only: commands run planners and interpreters, never an API server.
+  cli: [...products, "lua", "flotilla"],
+  // The only place that wires.
+  server: ["*"],
+  // Builders and harnesses for tests; no product code imports it.
   testing: ["*"],
 };
 
-/**
- * Inside `propagation` stages communicate through API objects and never call each other; these few exceptions are pure
- * functions.
- */
-export const stages: Record<string, readonly string[]> = {
+/** Packages whose folders still import each other in cycles; everywhere else a cycle between folders fails the check. */
+export const unlayered: ReadonlySet<string> = new Set(["apiserver"]);
+
+/** Inside `propagation` stages meet in the API objects and never call each other; these exceptions are pure functions. */
+export const stages: Readonly<Record<string, readonly string[]>> = {
   match: [],
-  // The capacity estimate of a member is a separate concern, not a stage.
+  // How much capacity a member has is a separate question, and not a stage.
   schedule: ["estimate"],
   override: [],
   dispatch: ["override"],
@@ -61,7 +53,7 @@ export const stages: Record<string, readonly string[]> = {
   namespaces: [],
   dependencies: [],
   eviction: [],
-  // Uses the scheduler's plan to check whether another cluster is available.
+  // Failover asks the scheduler's own plan whether another cluster fits.
   failover: ["schedule"],
   rebalance: [],
 };

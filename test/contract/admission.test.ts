@@ -1,4 +1,4 @@
-import { builtInAdmissions } from "../../src/api/index.ts";
+import { builtInAdmissions } from "@flotilla/server";
 import { describeAdmission } from "./admission.ts";
 import { kinds, minimalObject } from "./minimal-objects.ts";
 

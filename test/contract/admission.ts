@@ -3,9 +3,9 @@
  * admission by `admission.test.ts`.
  */
 import { describe, expect, test } from "vitest";
-import type { AnyAdmission, Operation } from "../../src/api/index.ts";
-import { copy, type Json, type JsonObject } from "../../src/base/index.ts";
-import { ApiError, compileSchema } from "../../src/machinery/index.ts";
+import type { AnyAdmission, Operation } from "@flotilla/apimachinery";
+import { copy, type Json, type JsonObject } from "@flotilla/base";
+import { ApiError, compileSchema } from "@flotilla/apimachinery";
 import { complete, reviewOf } from "./kind.ts";
 
 export function describeAdmission({ mutate, validate, on, for: kind }: AnyAdmission, minimal: JsonObject): void {

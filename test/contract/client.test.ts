@@ -1,11 +1,12 @@
 /** Runs the client contract with both transports: direct calls, and HTTP/2 over TLS to a local server. */
-import { ConfigMap, Deployment, Namespace, builtInAdmissions } from "../../src/api/index.ts";
-import { createApiServer, createAuthenticator, createHttpServer } from "../../src/apiserver/index.ts";
-import { createCertificateAuthority } from "../../src/pki/index.ts";
-import type { ApiServer } from "../../src/apiserver/index.ts";
-import { silentLog, systemClock, systemRandom } from "../../src/base/index.ts";
-import { createClient, createHttp2Transport } from "../../src/client/index.ts";
-import { createCache, createMemoryEngine } from "../../src/store/index.ts";
+import { ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
+import { builtInAdmissions } from "@flotilla/server";
+import { createApiServer, createAuthenticator, createHttpServer } from "@flotilla/apiserver";
+import { createCertificateAuthority } from "@flotilla/apimachinery";
+import type { ApiServer } from "@flotilla/apiserver";
+import { silentLog, systemClock, systemRandom } from "@flotilla/base";
+import { createClient, createHttp2Transport } from "@flotilla/client";
+import { createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { describeClient } from "./client.ts";
 
 const admin = { name: "admin", groups: ["system:masters", "system:authenticated"] };

@@ -4,12 +4,12 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { ConfigMap, Deployment, Namespace } from "../../src/api/index.ts";
-import type { Kind, KubernetesObject } from "../../src/api/index.ts";
-import { copy } from "../../src/base/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import type { Client, WatchEvent, WatchOptions } from "../../src/client/index.ts";
-import { isAlreadyExists, isConflict, isExpired, isInvalid, isNotFound } from "../../src/machinery/index.ts";
+import { ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { copy } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
+import type { Client, WatchEvent, WatchOptions } from "@flotilla/client";
+import { isAlreadyExists, isConflict, isExpired, isInvalid, isNotFound } from "@flotilla/apimachinery";
 
 export interface OpenedClient {
   client: Client;

@@ -3,36 +3,24 @@
  * depends on who it is, not on how its requests arrive.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  CloneSet,
-  Cluster,
-  Deployment,
-  flotillaUser,
-  ManagedCluster,
-  ManifestWork,
-  Namespace,
-  Pod,
-  PropagationPolicy,
-  ResourceBinding,
-  ResourceQuota,
-  Secret,
-  ServiceAccount,
-  Work,
-  HUB,
-} from "../../src/api/index.ts";
-import type { Kind, KubernetesObject } from "../../src/api/index.ts";
-import { createAuthenticator, createHttpServer } from "../../src/apiserver/index.ts";
-import { createCertificateAuthority } from "../../src/pki/index.ts";
-import type { ApiServer } from "../../src/apiserver/index.ts";
-import { silentLog, systemClock, systemRandom } from "../../src/base/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { createHttp2Transport, find } from "../../src/client/index.ts";
-import type { Transport } from "../../src/client/index.ts";
-import { createHub } from "../../src/cmd/hub.ts";
-import type { Hub } from "../../src/cmd/hub.ts";
-import { isConditionTrue } from "../../src/machinery/index.ts";
-import { createMemoryEngine } from "../../src/store/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { Cluster, PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
+import { Deployment, Namespace, Pod, ResourceQuota, Secret, ServiceAccount } from "@flotilla/kubernetes";
+import { flotillaUser, HUB } from "@flotilla/apimachinery";
+import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { createAuthenticator, createHttpServer } from "@flotilla/apiserver";
+import { createCertificateAuthority } from "@flotilla/apimachinery";
+import type { ApiServer } from "@flotilla/apiserver";
+import { silentLog, systemClock, systemRandom } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
+import { createHttp2Transport, find } from "@flotilla/client";
+import type { Transport } from "@flotilla/client";
+import { createHub } from "@flotilla/server";
+import type { Hub } from "@flotilla/server";
+import { isConditionTrue } from "@flotilla/apimachinery";
+import { createMemoryEngine } from "@flotilla/apiserver";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { eventually } from "../e2e/eventually.ts";
 
 const LIMIT_MS = 60_000;

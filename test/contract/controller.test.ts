@@ -1,10 +1,12 @@
 /** The controller contract on the fake client, and on the in-process API server that the fake replaces. */
-import { builtInAdmissions, ConfigMap, dynamicKind, Namespace, Secret } from "../../src/api/index.ts";
-import { createApiServer } from "../../src/apiserver/index.ts";
-import { createFakeClock, createSeededRandom, silentLog } from "../../src/base/index.ts";
-import { createClient } from "../../src/client/index.ts";
-import { createCache, createMemoryEngine } from "../../src/store/index.ts";
-import { createFakeClient } from "../../src/testing/index.ts";
+import { builtInAdmissions } from "@flotilla/server";
+import { ConfigMap, Namespace, Secret } from "@flotilla/kubernetes";
+import { dynamicKind } from "@flotilla/apimachinery";
+import { createApiServer } from "@flotilla/apiserver";
+import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
+import { createClient } from "@flotilla/client";
+import { createCache, createMemoryEngine } from "@flotilla/apiserver";
+import { createFakeClient } from "@flotilla/testing/fake-client.ts";
 import { controllerContract } from "./controller.ts";
 
 controllerContract("the fake client", async () => {

@@ -3,9 +3,9 @@
  * fake clock, so every wait is exact; nothing sleeps.
  */
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Kind, KubernetesObject } from "../../src/api/index.ts";
-import { silentLog, TerminalError, type DeepReadonly, type FakeClock } from "../../src/base/index.ts";
-import type { Client } from "../../src/client/index.ts";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { silentLog, TerminalError, type DeepReadonly, type FakeClock } from "@flotilla/base";
+import type { Client } from "@flotilla/client";
 import {
   createInformers,
   createManager,
@@ -17,8 +17,8 @@ import {
   type ControllerDefinition,
   type Manager,
   type SharedInformers,
-} from "../../src/runtime/index.ts";
-import { reconcileUntilQuiet } from "../../src/testing/index.ts";
+} from "@flotilla/controller-runtime";
+import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
 
 export interface ControllerHarness {
   client: Client;

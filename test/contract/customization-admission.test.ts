@@ -1,10 +1,11 @@
 /** How an API server validates ResourceInterpreterCustomizations: valid, invalid, conflicting, and in shorthand. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { builtInAdmissions, ResourceInterpreterCustomization } from "../../src/api/index.ts";
-import { createTestServer, PROFILE } from "../../src/apiserver/test-server.ts";
-import type { Answered, TestServer } from "../../src/apiserver/test-server.ts";
-import { makeCustomization } from "../../src/interpreter/customization/test-customization.ts";
-import { interpreterAdmissions } from "../../src/interpreter/index.ts";
+import { builtInAdmissions } from "@flotilla/server";
+import { ResourceInterpreterCustomization } from "@flotilla/karmada";
+import { createTestServer, PROFILE } from "../../packages/apiserver/src/test-server.ts";
+import type { Answered, TestServer } from "../../packages/apiserver/src/test-server.ts";
+import { makeCustomization } from "@flotilla/flotilla";
+import { interpreterAdmissions } from "@flotilla/flotilla";
 
 const PATH = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations";
 const STRICT = "?fieldValidation=Strict";

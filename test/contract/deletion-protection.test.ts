@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { builtInAdmissions } from "../../src/api/index.ts";
-import { createTestServer, makeConfigMap, MERGE, PROFILE } from "../../src/apiserver/test-server.ts";
-import { createDeletionProtection } from "../../src/propagation/index.ts";
+import { builtInAdmissions } from "@flotilla/server";
+import { createTestServer, makeConfigMap, MERGE, PROFILE } from "../../packages/apiserver/src/test-server.ts";
+import { createDeletionProtection } from "@flotilla/flotilla";
 
 const admissions = [...builtInAdmissions, createDeletionProtection("hub")];
 const LABEL = "resourcetemplate.karmada.io/deletion-protected";

@@ -3,19 +3,13 @@
  * objects that were not delivered.
  */
 import { describe, expect, test } from "vitest";
-import {
-  ConfigMap,
-  CustomResourceDefinition,
-  Deployment,
-  dynamicKind,
-  Namespace,
-  Secret,
-} from "../../src/api/index.ts";
-import type { KubernetesObject } from "../../src/api/index.ts";
-import { find } from "../../src/client/index.ts";
-import { marks } from "../../src/delivery/index.ts";
-import type { ApplyPolicy } from "../../src/delivery/index.ts";
-import { makeDeployment } from "../../src/testing/index.ts";
+import { ConfigMap, CustomResourceDefinition, Deployment, Namespace, Secret } from "@flotilla/kubernetes";
+import { dynamicKind } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { find } from "@flotilla/client";
+import { marks } from "@flotilla/flotilla";
+import type { ApplyPolicy } from "@flotilla/flotilla";
+import { makeDeployment } from "@flotilla/testing/builders.ts";
 import type { OpenDelivery } from "./delivery.ts";
 
 const OWNER = "karmada-es-paris/work";

@@ -1,12 +1,13 @@
 /** The contract of every `Delivery` for objects shared by several owners, as in Open Cluster Management. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { AppliedManifestWork, Deployment } from "../../src/api/index.ts";
-import type { KubernetesObject, OwnerReference } from "../../src/api/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { find } from "../../src/client/index.ts";
-import { marks, references } from "../../src/delivery/index.ts";
-import type { ApplyOutcome, ApplyPolicy } from "../../src/delivery/index.ts";
-import { makeDeployment } from "../../src/testing/index.ts";
+import { AppliedManifestWork } from "@flotilla/ocm";
+import { Deployment } from "@flotilla/kubernetes";
+import type { KubernetesObject, OwnerReference } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import { marks, references } from "@flotilla/flotilla";
+import type { ApplyOutcome, ApplyPolicy } from "@flotilla/flotilla";
+import { makeDeployment } from "@flotilla/testing/builders.ts";
 import type { OpenDelivery } from "./delivery.ts";
 
 const { signal } = new AbortController();

@@ -1,15 +1,15 @@
-import { Deployment } from "../../src/api/index.ts";
-import { createAuthenticator, createHttpServer } from "../../src/apiserver/index.ts";
-import { createCertificateAuthority } from "../../src/pki/index.ts";
-import { silentLog, sleep, systemClock } from "../../src/base/index.ts";
-import { createClient, createHttp2Transport, createKindResolver } from "../../src/client/index.ts";
-import type { Transport } from "../../src/client/index.ts";
-import { createDelivery, createObserver } from "../../src/delivery/index.ts";
-import { createInformers } from "../../src/runtime/index.ts";
-import type { SharedInformers } from "../../src/runtime/index.ts";
-import { countWrites } from "../../src/testing/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { Deployment } from "@flotilla/kubernetes";
+import { createAuthenticator, createHttpServer } from "@flotilla/apiserver";
+import { createCertificateAuthority } from "@flotilla/apimachinery";
+import { silentLog, sleep, systemClock } from "@flotilla/base";
+import { createClient, createHttp2Transport, createKindResolver } from "@flotilla/client";
+import type { Transport } from "@flotilla/client";
+import { createDelivery, createObserver } from "@flotilla/flotilla";
+import { createInformers } from "@flotilla/controller-runtime";
+import type { SharedInformers } from "@flotilla/controller-runtime";
+import { countWrites } from "@flotilla/testing/count-writes.ts";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { describeDelivery } from "./delivery.ts";
 import type { OpenDelivery } from "./delivery.ts";
 

@@ -1,13 +1,13 @@
 /** The contract of every `Delivery`, independent of how it reaches the member. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Deployment, HorizontalPodAutoscaler } from "../../src/api/index.ts";
-import type { KubernetesObject } from "../../src/api/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { find } from "../../src/client/index.ts";
-import type { Client, ObjectKey } from "../../src/client/index.ts";
-import { marks } from "../../src/delivery/index.ts";
-import type { ApplyPolicy, Delivery, Observation } from "../../src/delivery/index.ts";
-import { makeDeployment } from "../../src/testing/index.ts";
+import { Deployment, HorizontalPodAutoscaler } from "@flotilla/kubernetes";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import type { Client, ObjectKey } from "@flotilla/client";
+import { marks } from "@flotilla/flotilla";
+import type { ApplyPolicy, Delivery, Observation } from "@flotilla/flotilla";
+import { makeDeployment } from "@flotilla/testing/builders.ts";
 import { describeHoldings } from "./delivery-containers.ts";
 import { describeSharing } from "./delivery-sharing.ts";
 

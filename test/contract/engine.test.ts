@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createMemoryEngine, openSqliteEngine } from "../../src/store/index.ts";
+import { createMemoryEngine, openSqliteEngine } from "@flotilla/apiserver";
 import { describeEngine } from "./engine.ts";
 
 // Memory ends with the process, so there is nothing to reopen.

@@ -17,7 +17,7 @@ import {
   type Outcome,
   type PastChange,
   type Write,
-} from "../../src/store/index.ts";
+} from "@flotilla/apiserver";
 
 export interface OpenedEngine {
   engine: Engine;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { knownKinds } from "../../src/interpreter/index.ts";
-import { makeCloneSet, makeDeployment } from "../../src/testing/index.ts";
+import { knownKinds } from "@flotilla/flotilla";
+import { makeCloneSet, makeDeployment } from "@flotilla/testing/builders.ts";
 import { describeInterpreter } from "./interpreter.ts";
 import type { InterpreterSample } from "./interpreter.ts";
 

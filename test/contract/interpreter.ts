@@ -1,9 +1,10 @@
 /** The contract of every `KindInterpreter`, independent of its kind. */
 import { describe, expect, test } from "vitest";
-import type { KubernetesObject } from "../../src/api/index.ts";
-import { copy, deepFreeze } from "../../src/base/index.ts";
-import { createInterpreter, createLevel } from "../../src/interpreter/index.ts";
-import type { KindInterpreter, StatusItem } from "../../src/interpreter/index.ts";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { copy, deepFreeze } from "@flotilla/base";
+import { createInterpreter } from "@flotilla/flotilla";
+import { createLevel } from "@flotilla/kubernetes";
+import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 
 export interface InterpreterSample {
   /** An object of the kind, as a user applies it. */

@@ -14,14 +14,14 @@ import {
   ResourceBinding,
   Work,
   WorkloadRebalancer,
-  builtInAdmissions,
-  kubernetesKinds,
   Cluster,
-} from "../../src/api/index.ts";
-import { createTestServer, type Answered, type TestServer } from "../../src/apiserver/test-server.ts";
-import { formatTime, isObject, type Json, type JsonObject } from "../../src/base/index.ts";
-import { createMembershipAdmissions } from "../../src/membership/index.ts";
-import { createDeletionProtection } from "../../src/propagation/index.ts";
+} from "@flotilla/karmada";
+import { builtInAdmissions } from "@flotilla/server";
+import { kubernetesKinds } from "@flotilla/kubernetes";
+import { createTestServer, type Answered, type TestServer } from "../../packages/apiserver/src/test-server.ts";
+import { formatTime, isObject, type Json, type JsonObject } from "@flotilla/base";
+import { createMembershipAdmissions } from "@flotilla/flotilla";
+import { createDeletionProtection } from "@flotilla/flotilla";
 import {
   headersOf,
   readRecordedLines,

@@ -3,8 +3,8 @@
  * WebSocket.
  */
 import { Duplex } from "node:stream";
-import type { ApiResponse, ApiServer, UserInfo } from "../../src/apiserver/index.ts";
-import type { JsonObject } from "../../src/base/index.ts";
+import type { ApiResponse, ApiServer, UserInfo } from "@flotilla/apiserver";
+import type { JsonObject } from "@flotilla/base";
 
 /** The user of a hub's kubeconfig, which `karmadactl` uses. */
 const ADMINISTRATOR: UserInfo = { name: "flotilla-admin", groups: ["system:masters", "system:authenticated"] };

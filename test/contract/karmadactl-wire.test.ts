@@ -5,11 +5,11 @@
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createSigningKey } from "../../src/apiserver/index.ts";
-import type { Json, JsonObject } from "../../src/base/index.ts";
-import { UnreachableError } from "../../src/client/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { createSigningKey } from "@flotilla/apiserver";
+import type { Json, JsonObject } from "@flotilla/base";
+import { UnreachableError } from "@flotilla/client";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { createPeer } from "./karmadactl-peer.ts";
 import type { Peer } from "./karmadactl-peer.ts";
 

@@ -3,26 +3,20 @@
  * Run for each kind by `kind.test.ts`.
  */
 import { describe, expect, test } from "vitest";
+import { builtInAdmissions } from "@flotilla/server";
+import { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "@flotilla/kubernetes";
 import {
-  builtInAdmissions,
-  customResourceDefinitionOf,
   formatApiVersion,
-  kindOfCustomResourceDefinition,
   parseApiVersion,
   type AnyAdmission,
   type Kind,
   type KindVersion,
   type Operation,
   type Review,
-} from "../../src/api/index.ts";
-import { copy, deepFreeze, isObject, type JsonObject } from "../../src/base/index.ts";
-import {
-  compileJsonPath,
-  compileSchema,
-  dns1035LabelProblems,
-  dnsSubdomainProblems,
-} from "../../src/machinery/index.ts";
-import { emptyCluster, SOME_KIND } from "../../src/api/test-review.ts";
+} from "@flotilla/apimachinery";
+import { copy, deepFreeze, isObject, type JsonObject } from "@flotilla/base";
+import { compileJsonPath, compileSchema, dns1035LabelProblems, dnsSubdomainProblems } from "@flotilla/apimachinery";
+import { emptyCluster, SOME_KIND } from "@flotilla/apimachinery";
 
 const versionOf = ({ apiVersion }: JsonObject): string =>
   parseApiVersion(typeof apiVersion === "string" ? apiVersion : "").version;

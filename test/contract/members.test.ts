@@ -8,10 +8,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AdvancedDaemonSet, AdvancedStatefulSet, CloneSet } from "@flotilla/openkruise";
 import {
-  AdvancedDaemonSet,
-  AdvancedStatefulSet,
-  CloneSet,
   CustomResourceDefinition,
   Deployment,
   Job,
@@ -19,21 +17,22 @@ import {
   Pod,
   ServiceAccount,
   StatefulSet,
-} from "../../src/api/index.ts";
-import type { Kind, KubernetesObject } from "../../src/api/index.ts";
-import { silentLog, systemClock, systemRandom } from "../../src/base/index.ts";
-import type { DeepReadonly, JsonObject } from "../../src/base/index.ts";
+} from "@flotilla/kubernetes";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { silentLog, systemClock, systemRandom } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import {
   connectionOf,
   createClient,
   createHttp2Transport,
   createServedVersionsClient,
   loadKubeconfig,
-} from "../../src/client/index.ts";
-import type { Client } from "../../src/client/index.ts";
-import { createInformers, createManager, createWriteThroughClient } from "../../src/runtime/index.ts";
-import { createSimulation } from "../../src/simulation/index.ts";
-import { containerHashes, createWorkloadControllers } from "../../src/workloads/index.ts";
+} from "@flotilla/client";
+import type { Client } from "@flotilla/client";
+import { createInformers, createManager, createWriteThroughClient } from "@flotilla/controller-runtime";
+import { createSimulation } from "@flotilla/simulation";
+import { containerHashes } from "@flotilla/openkruise";
+import { createWorkloadControllers } from "@flotilla/server";
 import { realBinaries, startKube } from "../../tools/bench/kube.ts";
 
 const CLUSTER = "real";

@@ -6,27 +6,29 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   Cluster,
   ClusterPropagationPolicy,
-  ClusterRole,
   ClusterTaintPolicy,
-  CustomResourceDefinition,
-  Deployment,
-  dynamicKind,
-  Event,
-  Namespace,
   PropagationPolicy,
   ResourceBinding,
+  Work,
+} from "@flotilla/karmada";
+import {
+  ClusterRole,
+  CustomResourceDefinition,
+  Deployment,
+  Event,
+  Namespace,
   Secret,
   ServiceAccount,
-  Work,
-} from "../../src/api/index.ts";
-import { createSigningKey } from "../../src/apiserver/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { find, UnreachableError } from "../../src/client/index.ts";
-import type { CredentialSource, Transport } from "../../src/client/index.ts";
-import { unauthorized } from "../../src/machinery/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+} from "@flotilla/kubernetes";
+import { dynamicKind } from "@flotilla/apimachinery";
+import { createSigningKey } from "@flotilla/apiserver";
+import type { DeepReadonly } from "@flotilla/base";
+import { find, UnreachableError } from "@flotilla/client";
+import type { CredentialSource, Transport } from "@flotilla/client";
+import { unauthorized } from "@flotilla/apimachinery";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const FAR = "far";
 const THERE = "member1";

@@ -2,9 +2,107 @@
  * The minimal valid object of each kind, in its storage version. A new kind adds itself here and is covered by the
  * suites.
  */
-import * as api from "../../src/api/index.ts";
-import type { Kind } from "../../src/api/index.ts";
-import type { JsonObject } from "../../src/base/index.ts";
+import {
+  AddOnPlacementScore,
+  AppliedManifestWork,
+  ClusterClaim,
+  ManagedCluster,
+  ManagedClusterSet,
+  ManagedClusterSetBinding,
+  ManifestWork,
+  ManifestWorkReplicaSet,
+  OcmPlacement,
+  PlacementDecision,
+} from "@flotilla/ocm";
+import {
+  AdvancedDaemonSet,
+  AdvancedStatefulSet,
+  BroadcastJob,
+  CloneSet,
+  PodUnavailableBudget,
+  SidecarSet,
+  UnitedDeployment,
+} from "@flotilla/openkruise";
+import {
+  Binding,
+  CSIDriver,
+  CSINode,
+  CSIStorageCapacity,
+  CertificateSigningRequest,
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  ControllerRevision,
+  CronJob,
+  CustomResourceDefinition,
+  DaemonSet,
+  Deployment,
+  DeviceClass,
+  EndpointSlice,
+  Endpoints,
+  Event,
+  EventsEvent,
+  Eviction,
+  HorizontalPodAutoscaler,
+  IPAddress,
+  Ingress,
+  IngressClass,
+  Job,
+  Lease,
+  LimitRange,
+  LocalSubjectAccessReview,
+  Namespace,
+  NetworkPolicy,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  PodDisruptionBudget,
+  PodTemplate,
+  PriorityClass,
+  ReplicaSet,
+  ReplicationController,
+  ResourceClaim,
+  ResourceClaimTemplate,
+  ResourceQuota,
+  ResourceSlice,
+  Role,
+  RoleBinding,
+  RuntimeClass,
+  Secret,
+  SelfSubjectAccessReview,
+  SelfSubjectReview,
+  SelfSubjectRulesReview,
+  Service,
+  ServiceAccount,
+  ServiceCIDR,
+  StatefulSet,
+  StorageClass,
+  SubjectAccessReview,
+  TokenRequest,
+  TokenReview,
+  VolumeAttachment,
+  VolumeAttributesClass,
+} from "@flotilla/kubernetes";
+import {
+  Cluster,
+  ClusterOverridePolicy,
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  ClusterTaintPolicy,
+  OverridePolicy,
+  PropagationPolicy,
+  ResourceBinding,
+  ResourceInterpreterCustomization,
+  ResourceInterpreterWebhookConfiguration,
+  Work,
+  WorkloadRebalancer,
+} from "@flotilla/karmada";
+import { LogicalCluster } from "@flotilla/apiserver";
+import { Workflow } from "@flotilla/argo";
+import { formatApiVersion } from "@flotilla/apimachinery";
+import type { Kind } from "@flotilla/apimachinery";
+import type { JsonObject } from "@flotilla/base";
 
 const template: JsonObject = {
   metadata: { labels: { app: "web" } },
@@ -22,62 +120,59 @@ const CERTIFICATE_REQUEST =
 const deploymentSelector: JsonObject = { apiVersion: "apps/v1", kind: "Deployment" };
 
 const fields = new Map<Kind, JsonObject>([
-  [api.Namespace, {}],
-  [api.ConfigMap, {}],
-  [api.Secret, {}],
-  [api.ServiceAccount, {}],
-  [api.Pod, { spec: { containers: [{ name: "web", image: "web:1" }] } }],
-  [api.Node, {}],
-  [api.Event, { involvedObject: { namespace: "shop" } }],
-  [api.Service, { spec: { ports: [{ port: 80 }] } }],
-  [api.PodTemplate, { template }],
-  [api.Binding, { target: { name: "node-1" } }],
-  [api.Eviction, {}],
-  [api.Endpoints, {}],
+  [Namespace, {}],
+  [ConfigMap, {}],
+  [Secret, {}],
+  [ServiceAccount, {}],
+  [Pod, { spec: { containers: [{ name: "web", image: "web:1" }] } }],
+  [Node, {}],
+  [Event, { involvedObject: { namespace: "shop" } }],
+  [Service, { spec: { ports: [{ port: 80 }] } }],
+  [PodTemplate, { template }],
+  [Binding, { target: { name: "node-1" } }],
+  [Eviction, {}],
+  [Endpoints, {}],
   [
-    api.PersistentVolume,
+    PersistentVolume,
     { spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/data" } } },
   ],
+  [PersistentVolumeClaim, { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } }],
+  [ReplicationController, { spec: { selector: { app: "web" }, template } }],
+  [ResourceQuota, { spec: { hard: { pods: "1" } } }],
+  [LimitRange, { spec: { limits: [{ type: "Container", default: { cpu: "1" } }] } }],
+  [Deployment, { spec: workload }],
+  [ReplicaSet, { spec: workload }],
+  [StatefulSet, { spec: { ...workload, serviceName: "web" } }],
+  [DaemonSet, { spec: workload }],
+  [Job, { spec: { template: jobTemplate } }],
+  [CronJob, { spec: { schedule: "0 * * * *", jobTemplate: { spec: { template: jobTemplate } } } }],
   [
-    api.PersistentVolumeClaim,
-    { spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } } },
-  ],
-  [api.ReplicationController, { spec: { selector: { app: "web" }, template } }],
-  [api.ResourceQuota, { spec: { hard: { pods: "1" } } }],
-  [api.LimitRange, { spec: { limits: [{ type: "Container", default: { cpu: "1" } }] } }],
-  [api.Deployment, { spec: workload }],
-  [api.ReplicaSet, { spec: workload }],
-  [api.StatefulSet, { spec: { ...workload, serviceName: "web" } }],
-  [api.DaemonSet, { spec: workload }],
-  [api.Job, { spec: { template: jobTemplate } }],
-  [api.CronJob, { spec: { schedule: "0 * * * *", jobTemplate: { spec: { template: jobTemplate } } } }],
-  [
-    api.HorizontalPodAutoscaler,
+    HorizontalPodAutoscaler,
     { spec: { maxReplicas: 2, scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } } },
   ],
-  [api.PodDisruptionBudget, { spec: { minAvailable: 1, selector: { matchLabels: { app: "web" } } } }],
-  [api.EndpointSlice, { addressType: "IPv4", endpoints: [] }],
-  [api.Ingress, { spec: { defaultBackend: { service: { name: "web", port: { number: 80 } } } } }],
-  [api.IngressClass, { spec: { controller: "example.com/ingress" } }],
-  [api.NetworkPolicy, { spec: { podSelector: {} } }],
-  [api.StorageClass, { provisioner: "example.com/disk" }],
-  [api.CSIDriver, { spec: {} }],
-  [api.CSINode, { spec: { drivers: [] } }],
-  [api.CSIStorageCapacity, { storageClassName: "fast" }],
+  [PodDisruptionBudget, { spec: { minAvailable: 1, selector: { matchLabels: { app: "web" } } } }],
+  [EndpointSlice, { addressType: "IPv4", endpoints: [] }],
+  [Ingress, { spec: { defaultBackend: { service: { name: "web", port: { number: 80 } } } } }],
+  [IngressClass, { spec: { controller: "example.com/ingress" } }],
+  [NetworkPolicy, { spec: { podSelector: {} } }],
+  [StorageClass, { provisioner: "example.com/disk" }],
+  [CSIDriver, { spec: {} }],
+  [CSINode, { spec: { drivers: [] } }],
+  [CSIStorageCapacity, { storageClassName: "fast" }],
   [
-    api.VolumeAttachment,
+    VolumeAttachment,
     { spec: { attacher: "disks.example.com", nodeName: "node-1", source: { persistentVolumeName: "data" } } },
   ],
-  [api.VolumeAttributesClass, { driverName: "disks.example.com", parameters: { iops: "100" } }],
-  [api.ServiceCIDR, { spec: { cidrs: ["192.168.0.0/24"] } }],
-  [api.IPAddress, { metadata: { name: "192.168.0.1" }, spec: { parentRef: { resource: "services", name: "web" } } }],
-  [api.ResourceClaim, { spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "gpu" } }] } } }],
+  [VolumeAttributesClass, { driverName: "disks.example.com", parameters: { iops: "100" } }],
+  [ServiceCIDR, { spec: { cidrs: ["192.168.0.0/24"] } }],
+  [IPAddress, { metadata: { name: "192.168.0.1" }, spec: { parentRef: { resource: "services", name: "web" } } }],
+  [ResourceClaim, { spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "gpu" } }] } } }],
   [
-    api.ResourceClaimTemplate,
+    ResourceClaimTemplate,
     { spec: { spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "gpu" } }] } } } },
   ],
   [
-    api.ResourceSlice,
+    ResourceSlice,
     {
       spec: {
         driver: "gpu.example.com",
@@ -86,15 +181,15 @@ const fields = new Map<Kind, JsonObject>([
       },
     },
   ],
-  [api.DeviceClass, { spec: {} }],
-  [api.PriorityClass, { value: 1 }],
-  [api.RuntimeClass, { handler: "runc" }],
-  [api.Role, { rules: [] }],
-  [api.ClusterRole, { rules: [] }],
-  [api.RoleBinding, { roleRef }],
-  [api.ClusterRoleBinding, { roleRef }],
+  [DeviceClass, { spec: {} }],
+  [PriorityClass, { value: 1 }],
+  [RuntimeClass, { handler: "runc" }],
+  [Role, { rules: [] }],
+  [ClusterRole, { rules: [] }],
+  [RoleBinding, { roleRef }],
+  [ClusterRoleBinding, { roleRef }],
   [
-    api.EventsEvent,
+    EventsEvent,
     {
       eventTime: "2026-01-01T00:00:00.000000Z",
       reportingController: "example.com/c",
@@ -105,20 +200,20 @@ const fields = new Map<Kind, JsonObject>([
       regarding: { namespace: "shop" },
     },
   ],
-  [api.SelfSubjectReview, {}],
-  [api.TokenRequest, { spec: { audiences: [] } }],
-  [api.TokenReview, { spec: { token: "x" } }],
-  [api.SubjectAccessReview, { spec: { user: "u", nonResourceAttributes: { path: "/", verb: "get" } } }],
+  [SelfSubjectReview, {}],
+  [TokenRequest, { spec: { audiences: [] } }],
+  [TokenReview, { spec: { token: "x" } }],
+  [SubjectAccessReview, { spec: { user: "u", nonResourceAttributes: { path: "/", verb: "get" } } }],
   [
-    api.LocalSubjectAccessReview,
+    LocalSubjectAccessReview,
     { spec: { user: "u", resourceAttributes: { namespace: "shop", verb: "get", resource: "pods" } } },
   ],
-  [api.SelfSubjectAccessReview, { spec: { nonResourceAttributes: { path: "/", verb: "get" } } }],
-  [api.SelfSubjectRulesReview, { spec: { namespace: "shop" } }],
-  [api.LogicalCluster, { spec: { profile: "empty" } }],
-  [api.ControllerRevision, { data: {}, revision: 1 }],
+  [SelfSubjectAccessReview, { spec: { nonResourceAttributes: { path: "/", verb: "get" } } }],
+  [SelfSubjectRulesReview, { spec: { namespace: "shop" } }],
+  [LogicalCluster, { spec: { profile: "empty" } }],
+  [ControllerRevision, { data: {}, revision: 1 }],
   [
-    api.CertificateSigningRequest,
+    CertificateSigningRequest,
     {
       spec: {
         request: CERTIFICATE_REQUEST,
@@ -128,9 +223,9 @@ const fields = new Map<Kind, JsonObject>([
       },
     },
   ],
-  [api.Lease, {}],
+  [Lease, {}],
   [
-    api.CustomResourceDefinition,
+    CustomResourceDefinition,
     {
       spec: {
         group: "example.com",
@@ -142,11 +237,11 @@ const fields = new Map<Kind, JsonObject>([
       status: { storedVersions: ["v1"] },
     },
   ],
-  [api.Cluster, { spec: { syncMode: "Push" } }],
-  [api.PropagationPolicy, { spec: { resourceSelectors: [deploymentSelector], placement: { replicaScheduling: {} } } }],
-  [api.ClusterPropagationPolicy, { spec: { resourceSelectors: [deploymentSelector] } }],
+  [Cluster, { spec: { syncMode: "Push" } }],
+  [PropagationPolicy, { spec: { resourceSelectors: [deploymentSelector], placement: { replicaScheduling: {} } } }],
+  [ClusterPropagationPolicy, { spec: { resourceSelectors: [deploymentSelector] } }],
   [
-    api.OverridePolicy,
+    OverridePolicy,
     {
       spec: {
         resourceSelectors: [deploymentSelector],
@@ -154,17 +249,17 @@ const fields = new Map<Kind, JsonObject>([
       },
     },
   ],
-  [api.ClusterOverridePolicy, { spec: {} }],
-  [api.ClusterTaintPolicy, { spec: { taints: [{ key: "a", effect: "NoSchedule" }] } }],
-  [api.WorkloadRebalancer, { spec: { workloads: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }] } }],
-  [api.ResourceBinding, { spec: { resource: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } } }],
+  [ClusterOverridePolicy, { spec: {} }],
+  [ClusterTaintPolicy, { spec: { taints: [{ key: "a", effect: "NoSchedule" }] } }],
+  [WorkloadRebalancer, { spec: { workloads: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }] } }],
+  [ResourceBinding, { spec: { resource: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } } }],
   [
-    api.ClusterResourceBinding,
+    ClusterResourceBinding,
     { spec: { resource: { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name: "viewer" } } },
   ],
-  [api.Work, { spec: {} }],
+  [Work, { spec: {} }],
   [
-    api.ResourceInterpreterCustomization,
+    ResourceInterpreterCustomization,
     {
       spec: {
         target: { apiVersion: "apps/v1", kind: "Deployment" },
@@ -175,7 +270,7 @@ const fields = new Map<Kind, JsonObject>([
     },
   ],
   [
-    api.ResourceInterpreterWebhookConfiguration,
+    ResourceInterpreterWebhookConfiguration,
     {
       webhooks: [
         {
@@ -186,15 +281,12 @@ const fields = new Map<Kind, JsonObject>([
       ],
     },
   ],
-  [api.CloneSet, { spec: workload }],
-  [api.AdvancedStatefulSet, { spec: workload }],
-  [api.AdvancedDaemonSet, { spec: workload }],
+  [CloneSet, { spec: workload }],
+  [AdvancedStatefulSet, { spec: workload }],
+  [AdvancedDaemonSet, { spec: workload }],
+  [SidecarSet, { spec: { selector: { matchLabels: { app: "web" } }, containers: [{ name: "log", image: "log:1" }] } }],
   [
-    api.SidecarSet,
-    { spec: { selector: { matchLabels: { app: "web" } }, containers: [{ name: "log", image: "log:1" }] } },
-  ],
-  [
-    api.UnitedDeployment,
+    UnitedDeployment,
     {
       spec: {
         replicas: 1,
@@ -204,13 +296,13 @@ const fields = new Map<Kind, JsonObject>([
       },
     } as JsonObject,
   ],
-  [api.BroadcastJob, { spec: { template: jobTemplate } }],
-  [api.PodUnavailableBudget, { spec: { maxUnavailable: 1, selector: { matchLabels: { app: "web" } } } }],
-  [api.ManagedCluster, { spec: { managedClusterClientConfigs: [{ url: "https://web.example.com" }] } }],
-  [api.ManagedClusterSet, { spec: {} }],
-  [api.ManagedClusterSetBinding, { spec: { clusterSet: "web" } }],
+  [BroadcastJob, { spec: { template: jobTemplate } }],
+  [PodUnavailableBudget, { spec: { maxUnavailable: 1, selector: { matchLabels: { app: "web" } } } }],
+  [ManagedCluster, { spec: { managedClusterClientConfigs: [{ url: "https://web.example.com" }] } }],
+  [ManagedClusterSet, { spec: {} }],
+  [ManagedClusterSetBinding, { spec: { clusterSet: "web" } }],
   [
-    api.OcmPlacement,
+    OcmPlacement,
     {
       spec: {
         predicates: [
@@ -219,19 +311,19 @@ const fields = new Map<Kind, JsonObject>([
       },
     },
   ],
-  [api.PlacementDecision, {}],
-  [api.AddOnPlacementScore, {}],
-  [api.ManifestWork, { spec: manifestWork }],
-  [api.ManifestWorkReplicaSet, { spec: { manifestWorkTemplate: manifestWork, placementRefs: [{ name: "all" }] } }],
-  [api.ClusterClaim, { spec: { value: "a" } }],
-  [api.AppliedManifestWork, { spec: { hubHash: "abc", manifestWorkName: "web" } }],
-  [api.Workflow, { spec: { entrypoint: "main", templates: [{ name: "main", container: { image: "web:1" } }] } }],
+  [PlacementDecision, {}],
+  [AddOnPlacementScore, {}],
+  [ManifestWork, { spec: manifestWork }],
+  [ManifestWorkReplicaSet, { spec: { manifestWorkTemplate: manifestWork, placementRefs: [{ name: "all" }] } }],
+  [ClusterClaim, { spec: { value: "a" } }],
+  [AppliedManifestWork, { spec: { hubHash: "abc", manifestWorkName: "web" } }],
+  [Workflow, { spec: { entrypoint: "main", templates: [{ name: "main", container: { image: "web:1" } }] } }],
 ]);
 
 export const kinds: readonly Kind[] = [...fields.keys()];
 
 export function minimalObject(kind: Kind): JsonObject {
-  const apiVersion = api.formatApiVersion(kind.group, kind.storageVersion);
+  const apiVersion = formatApiVersion(kind.group, kind.storageVersion);
   const name = kind.kind === "CustomResourceDefinition" ? "teapots.example.com" : "web";
   return {
     apiVersion,

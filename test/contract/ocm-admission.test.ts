@@ -4,9 +4,10 @@
  * listed case no longer differs.
  */
 import { afterAll, beforeAll, describe } from "vitest";
-import { kubernetesKinds, ocmHubKinds } from "../../src/api/index.ts";
-import { createTestServer, type Answered, type TestServer } from "../../src/apiserver/test-server.ts";
-import { formatTime, isObject, type Json, type JsonObject } from "../../src/base/index.ts";
+import { kubernetesKinds } from "@flotilla/kubernetes";
+import { ocmHubKinds } from "@flotilla/ocm";
+import { createTestServer, type Answered, type TestServer } from "../../packages/apiserver/src/test-server.ts";
+import { formatTime, isObject, type Json, type JsonObject } from "@flotilla/base";
 import {
   headersOf,
   readRecordedLines,

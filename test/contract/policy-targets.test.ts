@@ -1,16 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import {
-  builtInAdmissions,
-  Cluster,
-  Deployment,
-  Namespace,
-  OverridePolicy,
-  PropagationPolicy,
-} from "../../src/api/index.ts";
-import type { KubernetesObject } from "../../src/api/index.ts";
-import { createTestServer } from "../../src/apiserver/test-server.ts";
-import type { Answered, TestServer } from "../../src/apiserver/test-server.ts";
-import { policyTargets } from "../../src/propagation/index.ts";
+import { builtInAdmissions } from "@flotilla/server";
+import { Cluster, OverridePolicy, PropagationPolicy } from "@flotilla/karmada";
+import { Deployment, Namespace } from "@flotilla/kubernetes";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { createTestServer } from "../../packages/apiserver/src/test-server.ts";
+import type { Answered, TestServer } from "../../packages/apiserver/src/test-server.ts";
+import { policyTargets } from "@flotilla/flotilla";
 
 const oslo = {
   apiVersion: "cluster.karmada.io/v1alpha1",

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import type { Json, JsonObject } from "../../src/base/index.ts";
+import type { Json, JsonObject } from "@flotilla/base";
 
 export interface RecordedStep {
   /** `POST /apis/…` */

@@ -3,7 +3,7 @@
  * with pods that start immediately. Starting another fleet on the same data directory stops the first, as a reader
  * would with Ctrl-C.
  */
-import { sleep, systemClock } from "../../src/base/index.ts";
+import { sleep, systemClock } from "@flotilla/base";
 import type { Running, Shell } from "./shell.ts";
 
 const UP = /^\s*(?:(?:[\w./-]*\/)?flotilla|kubectl flotilla)\s+up\b/;

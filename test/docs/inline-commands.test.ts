@@ -1,6 +1,6 @@
 import { globSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { commands, flagsOf } from "../../src/cli/index.ts";
+import { commands, flagsOf } from "@flotilla/cli";
 import { inlineCommands } from "./inline-commands.ts";
 import { readPage } from "./pages.ts";
 import { CHECKOUT } from "./workspace.ts";

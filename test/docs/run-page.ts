@@ -4,8 +4,8 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { messageOf, sleep, systemClock } from "../../src/base/index.ts";
-import { parseYamlDocuments } from "../../src/machinery/index.ts";
+import { messageOf, sleep, systemClock } from "@flotilla/base";
+import { parseYamlDocuments } from "@flotilla/apimachinery";
 import { createFleets, isUp } from "./fleets.ts";
 import { matchOutput } from "./match-output.ts";
 import { parsePage } from "./parse-page.ts";

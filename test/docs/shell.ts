@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { sleep, systemClock } from "../../src/base/index.ts";
+import { sleep, systemClock } from "@flotilla/base";
 import type { Workspace } from "./workspace.ts";
 
 export interface Ran {

@@ -5,9 +5,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Cluster } from "../../src/api/index.ts";
-import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "../../src/client/index.ts";
-import { isConditionTrue } from "../../src/machinery/index.ts";
+import { Cluster } from "@flotilla/karmada";
+import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "@flotilla/client";
+import { isConditionTrue } from "@flotilla/apimachinery";
 import { eventually } from "./eventually.ts";
 import { flotilla, runningIn, serve, temporaryDirectory, up } from "./flotilla-process.ts";
 import type { Up } from "./flotilla-process.ts";

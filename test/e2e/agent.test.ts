@@ -6,21 +6,13 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  CertificateSigningRequest,
-  Cluster,
-  ConfigMap,
-  Deployment,
-  ManagedCluster,
-  ManifestWork,
-  Namespace,
-  PropagationPolicy,
-  Secret,
-} from "../../src/api/index.ts";
-import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "../../src/client/index.ts";
-import type { Client, Transport } from "../../src/client/index.ts";
-import { findCondition, isConditionTrue } from "../../src/machinery/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { CertificateSigningRequest, ConfigMap, Deployment, Namespace, Secret } from "@flotilla/kubernetes";
+import { Cluster, PropagationPolicy } from "@flotilla/karmada";
+import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
+import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "@flotilla/client";
+import type { Client, Transport } from "@flotilla/client";
+import { findCondition, isConditionTrue } from "@flotilla/apimachinery";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { realBinaries, startKube } from "../../tools/bench/kube.ts";
 import { eventually } from "./eventually.ts";
 import { agent, flotilla, temporaryDirectory, up } from "./flotilla-process.ts";

@@ -12,9 +12,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { load } from "js-yaml";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { createCertificateAuthority } from "../../src/pki/index.ts";
-import { systemClock } from "../../src/base/index.ts";
-import { main } from "../../src/cmd/run.ts";
+import { createCertificateAuthority } from "@flotilla/apimachinery";
+import { systemClock } from "@flotilla/base";
+import { main } from "@flotilla/server";
 import { temporaryDirectory, up } from "./flotilla-process.ts";
 import type { Up } from "./flotilla-process.ts";
 

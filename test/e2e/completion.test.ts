@@ -8,7 +8,7 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestContext } from "vitest";
-import { fromPackage } from "../../src/cli/kubectl.ts";
+import { fromPackage } from "@flotilla/cli";
 import { temporaryDirectory, up } from "./flotilla-process.ts";
 import type { Up } from "./flotilla-process.ts";
 

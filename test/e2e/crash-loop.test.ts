@@ -9,18 +9,12 @@
  * FLOTILLA_CRASHES sets the number of crashes; a few are enough to notice a bug, 200 to be confident.
  */
 import { expect, test } from "vitest";
-import { ConfigMap, Namespace } from "../../src/api/index.ts";
-import { createSeededRandom, sleep, systemClock } from "../../src/base/index.ts";
-import type { Random } from "../../src/base/index.ts";
-import {
-  connectionOf,
-  createClient,
-  createHttp2Transport,
-  loadKubeconfig,
-  UnreachableError,
-} from "../../src/client/index.ts";
-import type { Client } from "../../src/client/index.ts";
-import { isAlreadyExists } from "../../src/machinery/index.ts";
+import { ConfigMap, Namespace } from "@flotilla/kubernetes";
+import { createSeededRandom, sleep, systemClock } from "@flotilla/base";
+import type { Random } from "@flotilla/base";
+import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, UnreachableError } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
+import { isAlreadyExists } from "@flotilla/apimachinery";
 import { createWitness, NAMESPACE } from "./crash-watcher.ts";
 import type { Witness } from "./crash-watcher.ts";
 import { temporaryDirectory, up } from "./flotilla-process.ts";

@@ -2,10 +2,10 @@
  * A watcher that outlives the server it watches: it resumes from the last resourceVersion, as an informer does, and
  * records the events. Having to list again, an event out of order and a duplicate event are failures.
  */
-import { ConfigMap } from "../../src/api/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { UnreachableError } from "../../src/client/index.ts";
-import type { Client } from "../../src/client/index.ts";
+import { ConfigMap } from "@flotilla/kubernetes";
+import type { DeepReadonly } from "@flotilla/base";
+import { UnreachableError } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
 
 export const NAMESPACE = "crash";
 

@@ -1,10 +1,11 @@
 /** An acknowledged write survives `kill -9`, and work in flight is finished after a restart. */
 import { expect, test } from "vitest";
-import { Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
-import { sleep, systemClock } from "../../src/base/index.ts";
-import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "../../src/client/index.ts";
-import type { Client } from "../../src/client/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { Deployment, Namespace } from "@flotilla/kubernetes";
+import { PropagationPolicy } from "@flotilla/karmada";
+import { sleep, systemClock } from "@flotilla/base";
+import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { temporaryDirectory, up } from "./flotilla-process.ts";
 import type { Up } from "./flotilla-process.ts";
 

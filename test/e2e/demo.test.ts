@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { temporaryDirectory } from "./flotilla-process.ts";
 
-const MAIN = fileURLToPath(new URL("../../src/cmd/main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
 const STEPS = 12;
 /** The duration that the README promises, on two cores. */
 const MINUTE_SECONDS = 60;

@@ -1,5 +1,5 @@
 /** Waits for effects of another process. */
-import { sleep, systemClock } from "../../src/base/index.ts";
+import { sleep, systemClock } from "@flotilla/base";
 
 const EVENTUALLY_MS = 60_000;
 const LOOK_MS = 100;

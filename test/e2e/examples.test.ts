@@ -5,33 +5,32 @@
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AppliedManifestWork, ManagedClusterSet, ManifestWork } from "@flotilla/ocm";
+import { CloneSet, kruiseKinds } from "@flotilla/openkruise";
 import {
-  AppliedManifestWork,
-  CloneSet,
   ClusterPropagationPolicy,
   ClusterResourceBinding,
+  ResourceBinding,
+  ResourceInterpreterCustomization,
+  Work,
+} from "@flotilla/karmada";
+import {
   ConfigMap,
   ControllerRevision,
   CustomResourceDefinition,
   Deployment,
-  kruiseKinds,
-  ManagedClusterSet,
-  ManifestWork,
   Namespace,
   PersistentVolume,
   PersistentVolumeClaim,
   Pod,
-  ResourceBinding,
-  ResourceInterpreterCustomization,
   Secret,
   Service,
-  Work,
-  Workflow,
-} from "../../src/api/index.ts";
-import type { Kind } from "../../src/api/index.ts";
-import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "../../src/client/index.ts";
-import type { Client, Transport } from "../../src/client/index.ts";
-import { isNotFound } from "../../src/machinery/index.ts";
+} from "@flotilla/kubernetes";
+import { Workflow } from "@flotilla/argo";
+import type { Kind } from "@flotilla/apimachinery";
+import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "@flotilla/client";
+import type { Client, Transport } from "@flotilla/client";
+import { isNotFound } from "@flotilla/apimachinery";
 import { noCommands } from "../contract/apiserver/command-line.ts";
 import { listPages, readersPrograms, readPage } from "../docs/pages.ts";
 import { createReader, hasOwnFleet, readMarkdown } from "../docs/run-page.ts";

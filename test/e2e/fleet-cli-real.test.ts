@@ -2,8 +2,9 @@
  * The commands that read members, on a fleet of a simulated and a real member: the output matches the real API server.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { Deployment, Namespace } from "@flotilla/kubernetes";
+import { PropagationPolicy } from "@flotilla/karmada";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { noCommands } from "../contract/apiserver/command-line.ts";
 import { eventually } from "./eventually.ts";
 import { flotilla, running } from "./flotilla-process.ts";

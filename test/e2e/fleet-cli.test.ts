@@ -2,24 +2,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  Cluster,
-  ClusterRole,
-  ClusterRoleBinding,
-  Deployment,
-  ServiceAccount,
-  TokenRequest,
-} from "../../src/api/index.ts";
-import type { JsonObject } from "../../src/base/index.ts";
-import {
-  connectionOf,
-  createClient,
-  createHttp2Transport,
-  loadKubeconfig,
-  renderKubeconfig,
-} from "../../src/client/index.ts";
-import type { Client, Transport } from "../../src/client/index.ts";
-import { makeDeployment } from "../../src/testing/index.ts";
+import { Cluster } from "@flotilla/karmada";
+import { ClusterRole, ClusterRoleBinding, Deployment, ServiceAccount, TokenRequest } from "@flotilla/kubernetes";
+import type { JsonObject } from "@flotilla/base";
+import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, renderKubeconfig } from "@flotilla/client";
+import type { Client, Transport } from "@flotilla/client";
+import { makeDeployment } from "@flotilla/testing/builders.ts";
 import { eventually } from "./eventually.ts";
 import { flotilla, running, temporaryDirectory, up } from "./flotilla-process.ts";
 import type { Finished, Up } from "./flotilla-process.ts";

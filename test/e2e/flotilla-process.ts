@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const MAIN = fileURLToPath(new URL("../../src/cmd/main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
 
 export interface Finished {
   code: number | null;

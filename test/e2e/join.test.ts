@@ -8,21 +8,20 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CloneSet } from "@flotilla/openkruise";
+import { Cluster, PropagationPolicy } from "@flotilla/karmada";
 import {
-  CloneSet,
-  Cluster,
   ClusterRole,
   CustomResourceDefinition,
   Deployment,
   Namespace,
   Pod,
-  PropagationPolicy,
   Secret,
   ServiceAccount,
-} from "../../src/api/index.ts";
-import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "../../src/client/index.ts";
-import type { Client, Transport } from "../../src/client/index.ts";
-import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
+} from "@flotilla/kubernetes";
+import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "@flotilla/client";
+import type { Client, Transport } from "@flotilla/client";
+import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { realBinaries, startKube } from "../../tools/bench/kube.ts";
 import { eventually } from "./eventually.ts";
 import { flotilla, temporaryDirectory, up } from "./flotilla-process.ts";

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { sleep, systemClock } from "../../src/base/index.ts";
+import { sleep, systemClock } from "@flotilla/base";
 import type { Step } from "./karmadactl-steps.ts";
 
 const MANIFESTS = fileURLToPath(new URL("./testdata/karmadactl/manifests", import.meta.url));

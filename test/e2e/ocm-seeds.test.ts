@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { isObject } from "../../src/base/index.ts";
+import { isObject } from "@flotilla/base";
 import { createCommand, noCommands } from "../contract/apiserver/command-line.ts";
 import type { CommandLine } from "../contract/apiserver/command-line.ts";
 import { eventually } from "./eventually.ts";

@@ -6,15 +6,10 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  CloneSet,
-  CustomResourceDefinition,
-  ManagedCluster,
-  ManifestWork,
-  Namespace,
-  ServiceAccount,
-} from "../../src/api/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { CustomResourceDefinition, Namespace, ServiceAccount } from "@flotilla/kubernetes";
+import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
+import type { DeepReadonly } from "@flotilla/base";
 import {
   connectionOf,
   createClient,
@@ -22,9 +17,9 @@ import {
   find,
   loadKubeconfig,
   renderKubeconfig,
-} from "../../src/client/index.ts";
-import type { Client, Transport } from "../../src/client/index.ts";
-import { findCondition, isConditionTrue, parseYaml } from "../../src/machinery/index.ts";
+} from "@flotilla/client";
+import type { Client, Transport } from "@flotilla/client";
+import { findCondition, isConditionTrue, parseYaml } from "@flotilla/apimachinery";
 import { connectApi } from "../../tools/bench/api-client.ts";
 import { freePort, startKube } from "../../tools/bench/kube.ts";
 import type { RunningKube } from "../../tools/bench/kube.ts";

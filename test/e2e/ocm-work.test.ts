@@ -1,9 +1,10 @@
 /** ManifestWorks on a real cluster that the hub reaches, with its own controllers and garbage collector. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AppliedManifestWork, ConfigMap, Deployment, ManifestWork, Namespace } from "../../src/api/index.ts";
-import type { ManifestWorkSpec } from "../../src/api/index.ts";
-import { sleep, systemClock, type DeepReadonly, type JsonObject } from "../../src/base/index.ts";
-import { find } from "../../src/client/index.ts";
+import { AppliedManifestWork, ManifestWork } from "@flotilla/ocm";
+import { ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
+import type { ManifestWorkSpec } from "@flotilla/ocm";
+import { sleep, systemClock, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { find } from "@flotilla/client";
 import { allOfThem, manifestsOfManyKinds } from "../simulation/ocm-work-kinds.ts";
 import { noCommands } from "../contract/apiserver/command-line.ts";
 import { eventually } from "./eventually.ts";

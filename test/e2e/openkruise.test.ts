@@ -1,6 +1,6 @@
 /** The real kubectl on a member that starts without OpenKruise: what appears when its CRDs are installed there. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sleep, systemClock } from "../../src/base/index.ts";
+import { sleep, systemClock } from "@flotilla/base";
 import { createCommand, noCommands } from "../contract/apiserver/command-line.ts";
 import type { CommandLine } from "../contract/apiserver/command-line.ts";
 import { temporaryDirectory, up } from "./flotilla-process.ts";

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestContext } from "vitest";
-import { fromPackage } from "../../src/cli/kubectl.ts";
+import { fromPackage } from "@flotilla/cli";
 import { temporaryDirectory } from "./flotilla-process.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));

@@ -7,17 +7,11 @@ import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Node, StorageClass } from "../../src/api/index.ts";
-import { ensureCertificates } from "../../src/pki/index.ts";
-import { silentLog, systemClock } from "../../src/base/index.ts";
-import {
-  connectionOf,
-  createClient,
-  createHttp2Transport,
-  loadKubeconfig,
-  renderKubeconfig,
-} from "../../src/client/index.ts";
-import type { Client } from "../../src/client/index.ts";
+import { Node, StorageClass } from "@flotilla/kubernetes";
+import { ensureCertificates } from "@flotilla/apimachinery";
+import { silentLog, systemClock } from "@flotilla/base";
+import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, renderKubeconfig } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
 import { connectApi } from "../../tools/bench/api-client.ts";
 import { apiServerFlags, etcdFlags, freePort } from "../../tools/bench/kube.ts";
 import { createCommand } from "../contract/apiserver/command-line.ts";

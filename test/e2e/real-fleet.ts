@@ -1,9 +1,10 @@
 /** A hub of the shipped command with real clusters as members, and helpers for its tests. */
-import { Deployment, Work } from "../../src/api/index.ts";
-import type { Kind, KubernetesObject } from "../../src/api/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "../../src/client/index.ts";
-import type { Client, Transport } from "../../src/client/index.ts";
+import { Deployment } from "@flotilla/kubernetes";
+import { Work } from "@flotilla/karmada";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "@flotilla/client";
+import type { Client, Transport } from "@flotilla/client";
 import { eventually } from "./eventually.ts";
 import { flotilla, temporaryDirectory, up } from "./flotilla-process.ts";
 import type { Finished, Up } from "./flotilla-process.ts";

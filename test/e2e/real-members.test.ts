@@ -3,28 +3,30 @@
  * behaviours as with simulated members. Outages of members or the hub are covered in `real-outages.test.ts`.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CloneSet } from "@flotilla/openkruise";
 import {
-  CloneSet,
   ClusterPropagationPolicy,
   ClusterResourceBinding,
+  OverridePolicy,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+} from "@flotilla/karmada";
+import {
   CustomResourceDefinition,
   Deployment,
   HorizontalPodAutoscaler,
-  inVersion,
   Namespace,
-  OverridePolicy,
   Pod,
-  PropagationPolicy,
-  ResourceBinding,
   ResourceQuota,
   Secret,
   Service,
-  Work,
-} from "../../src/api/index.ts";
-import type { CloneSetV1alpha1 } from "../../src/api/index.ts";
-import { sleep, systemClock } from "../../src/base/index.ts";
-import { find } from "../../src/client/index.ts";
-import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
+} from "@flotilla/kubernetes";
+import { inVersion } from "@flotilla/apimachinery";
+import type { CloneSetV1alpha1 } from "@flotilla/openkruise";
+import { sleep, systemClock } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { createCommand, noCommands } from "../contract/apiserver/command-line.ts";
 import { eventually } from "./eventually.ts";
 import { startRealClusters } from "./real-cluster.ts";

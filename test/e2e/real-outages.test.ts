@@ -4,18 +4,10 @@
  * objects and run nothing.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import {
-  Cluster,
-  ClusterRole,
-  ConfigMap,
-  Deployment,
-  Namespace,
-  PropagationPolicy,
-  Secret,
-  Work,
-} from "../../src/api/index.ts";
-import { sleep, systemClock } from "../../src/base/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { Cluster, PropagationPolicy, Work } from "@flotilla/karmada";
+import { ClusterRole, ConfigMap, Deployment, Namespace, Secret } from "@flotilla/kubernetes";
+import { sleep, systemClock } from "@flotilla/base";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { noCommands } from "../contract/apiserver/command-line.ts";
 import { eventually } from "./eventually.ts";
 import { startRealClusters } from "./real-cluster.ts";

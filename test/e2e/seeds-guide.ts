@@ -4,7 +4,7 @@
  */
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { sleep, systemClock } from "../../src/base/index.ts";
+import { sleep, systemClock } from "@flotilla/base";
 import type { CommandLine } from "../contract/apiserver/command-line.ts";
 
 export const MEMBERS = ["member1", "member2"] as const;

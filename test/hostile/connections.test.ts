@@ -7,7 +7,7 @@ import http2 from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { afterEach, expect, test } from "vitest";
-import { createFakeClock } from "../../src/base/index.ts";
+import { createFakeClock } from "@flotilla/base";
 import { END_HEADERS, END_STREAM, frame, headerBlock, PREFACE, TYPE, uint32 } from "./frames.ts";
 import { openFrontDoor, parseAnswer, restOf, TOKENS, type FrontDoor } from "./front-door.ts";
 

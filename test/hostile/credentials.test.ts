@@ -150,8 +150,8 @@ describe("rejected with 401", () => {
   });
 
   test("a certificate of another CA", async () => {
-    const { createCertificateAuthority } = await import("../../src/pki/index.ts");
-    const { systemClock } = await import("../../src/base/index.ts");
+    const { createCertificateAuthority } = await import("@flotilla/apimachinery");
+    const { systemClock } = await import("@flotilla/base");
     const other = await (
       await createCertificateAuthority({ clock: systemClock })
     ).issueClient({ commonName: "admin", organizations: ["system:masters"] });

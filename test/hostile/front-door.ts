@@ -5,7 +5,9 @@
 import { once } from "node:events";
 import http2 from "node:http2";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { builtInAdmissions, decodeProtobuf, logicalClusterAdmission } from "../../src/api/index.ts";
+import { builtInAdmissions } from "@flotilla/server";
+import { decodeProtobuf } from "@flotilla/apimachinery";
+import { logicalClusterAdmission } from "@flotilla/apiserver";
 import {
   createApiServer,
   createAuthenticator,
@@ -13,11 +15,11 @@ import {
   createSigningKey,
   type ApiServer,
   type HttpServerOptions,
-} from "../../src/apiserver/index.ts";
-import { createCertificateAuthority, type CertificateAuthority } from "../../src/pki/index.ts";
-import { silentLog, systemClock, systemRandom, type Log } from "../../src/base/index.ts";
-import { createProfiles } from "../../src/cmd/roles/profiles.ts";
-import { createCache, createMemoryEngine } from "../../src/store/index.ts";
+} from "@flotilla/apiserver";
+import { createCertificateAuthority, type CertificateAuthority } from "@flotilla/apimachinery";
+import { silentLog, systemClock, systemRandom, type Log } from "@flotilla/base";
+import { createProfiles } from "@flotilla/server";
+import { createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { connectHttp1, connectHttp2, type Api, type Connection } from "../contract/apiserver/raw-client.ts";
 
 /** The permissions: `admin` everything everywhere, `paris` and `oslo` everything in their cluster, `ann` nothing. */

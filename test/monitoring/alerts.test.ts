@@ -1,7 +1,7 @@
 /** The alert rules: their metrics exist, and each fires when it should and not otherwise. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { metricsPages } from "../../src/cmd/metrics-catalogue.ts";
+import { metricsPages } from "@flotilla/server";
 import { alertCases, MINUTES } from "./alert-cases.ts";
 import { parseExpression, selectorsOf } from "./promql-parser.ts";
 import type { Expression } from "./promql-parser.ts";

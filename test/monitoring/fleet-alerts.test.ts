@@ -1,16 +1,11 @@
 /** The alert rules on a fleet: silent while it is healthy, and reporting problems when it is not. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import {
-  Cluster,
-  CloneSet,
-  ConfigMap,
-  ManifestWork,
-  PropagationPolicy,
-  ResourceInterpreterCustomization,
-  ResourceQuota,
-} from "../../src/api/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { Cluster, PropagationPolicy, ResourceInterpreterCustomization } from "@flotilla/karmada";
+import { CloneSet } from "@flotilla/openkruise";
+import { ConfigMap, ResourceQuota } from "@flotilla/kubernetes";
+import { ManifestWork } from "@flotilla/ocm";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { parseExpression, selectorsOf } from "./promql-parser.ts";
 import type { TimedScrape } from "./promql.ts";
 import { alertRules, firing } from "./rules.ts";

@@ -1,10 +1,11 @@
 /** The logs of a fleet, at the most verbose level, while secrets pass through it. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Deployment, PropagationPolicy, ResourceQuota, Secret } from "../../src/api/index.ts";
-import { createFakeClock, createLog } from "../../src/base/index.ts";
-import type { LogFields } from "../../src/base/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { Deployment, ResourceQuota, Secret } from "@flotilla/kubernetes";
+import { PropagationPolicy } from "@flotilla/karmada";
+import { createFakeClock, createLog } from "@flotilla/base";
+import type { LogFields } from "@flotilla/base";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
 const PASSWORD = "correct-horse-battery-staple";
 

@@ -1,20 +1,12 @@
 /** The metrics of a fleet while it is active. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  CloneSet,
-  ClusterRole,
-  ClusterRoleBinding,
-  ConfigMap,
-  ManagedClusterSetBinding,
-  ManifestWork,
-  OcmPlacement,
-  PropagationPolicy,
-  ResourceInterpreterCustomization,
-  ResourceQuota,
-} from "../../src/api/index.ts";
-import { metricsPages } from "../../src/cmd/metrics-catalogue.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { ClusterRole, ClusterRoleBinding, ConfigMap, ResourceQuota } from "@flotilla/kubernetes";
+import { ManagedClusterSetBinding, ManifestWork, OcmPlacement } from "@flotilla/ocm";
+import { PropagationPolicy, ResourceInterpreterCustomization } from "@flotilla/karmada";
+import { metricsPages } from "@flotilla/server";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { parseMetrics, valueOf } from "./scrape.ts";
 import type { Scrape } from "./scrape.ts";
 

@@ -1,7 +1,7 @@
 /**
  * The metrics that rules and the dashboard may use: those of our pages, and those that Prometheus adds to each target.
  */
-import { metricsPages } from "../../src/cmd/metrics-catalogue.ts";
+import { metricsPages } from "@flotilla/server";
 
 /** Labels that Prometheus adds to every series. */
 const TARGET_LABELS = ["job", "instance"];

@@ -3,10 +3,12 @@
  * the other.
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { CloneSet, Cluster, PropagationPolicy, Secret } from "../../src/api/index.ts";
-import type { Transport } from "../../src/client/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { Cluster, PropagationPolicy } from "@flotilla/karmada";
+import { Secret } from "@flotilla/kubernetes";
+import type { Transport } from "@flotilla/client";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { parseMetrics, valueOf } from "./scrape.ts";
 import type { Scrape } from "./scrape.ts";
 

@@ -3,21 +3,13 @@
  * the documented results. Objects that a section describes in words are written out here.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  AdvancedStatefulSet,
-  CloneSet,
-  ClusterResourceBinding,
-  CustomResourceDefinition,
-  Event,
-  PersistentVolumeClaim,
-  PropagationPolicy,
-  ResourceBinding,
-  SidecarSet,
-  UnitedDeployment,
-} from "../../src/api/index.ts";
-import type { Kind, Pod } from "../../src/api/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { UnreachableError, type Transport } from "../../src/client/index.ts";
+import { AdvancedStatefulSet, CloneSet, SidecarSet, UnitedDeployment } from "@flotilla/openkruise";
+import { ClusterResourceBinding, PropagationPolicy, ResourceBinding } from "@flotilla/karmada";
+import { CustomResourceDefinition, Event, PersistentVolumeClaim } from "@flotilla/kubernetes";
+import type { Kind } from "@flotilla/apimachinery";
+import type { Pod } from "@flotilla/kubernetes";
+import type { DeepReadonly } from "@flotilla/base";
+import { UnreachableError, type Transport } from "@flotilla/client";
 import { read, walkThrough, type WalkThrough } from "./walk-through.ts";
 
 const MEMBERS = ["member1", "member2"];

@@ -4,19 +4,20 @@
  */
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { builtInAdmissions, ResourceInterpreterCustomization } from "../../src/api/index.ts";
-import { createTestServer, PROFILE } from "../../src/apiserver/test-server.ts";
-import { createFakeClock, deepFreeze, isObject, type JsonObject } from "../../src/base/index.ts";
+import { builtInAdmissions } from "@flotilla/server";
+import { ResourceInterpreterCustomization } from "@flotilla/karmada";
+import { createTestServer, PROFILE } from "../../packages/apiserver/src/test-server.ts";
+import { createFakeClock, deepFreeze, isObject, type JsonObject } from "@flotilla/base";
 import {
   createCustomizationLevel,
   createInterpreter,
   interpreterAdmissions,
   type AnyObject,
   type Interpreter,
-  type StatusItem,
-} from "../../src/interpreter/index.ts";
-import { createLuaEngine } from "../../src/interpreter/lua/index.ts";
-import { parseYaml } from "../../src/machinery/index.ts";
+} from "@flotilla/flotilla";
+import { type StatusItem } from "@flotilla/kubernetes";
+import { createLuaEngine } from "@flotilla/flotilla";
+import { parseYaml } from "@flotilla/apimachinery";
 
 interface Accepted {
   warnings: string[];

@@ -1,6 +1,7 @@
 /** The introduction to OpenKruise with Karmada: rules with paths instead of scripts, and a policy that divides. */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { AdvancedStatefulSet, CloneSet, inVersion, type CloneSetV1alpha1 } from "../../src/api/index.ts";
+import { AdvancedStatefulSet, CloneSet, type CloneSetV1alpha1 } from "@flotilla/openkruise";
+import { inVersion } from "@flotilla/apimachinery";
 import { read, walkThrough, type WalkThrough } from "./walk-through.ts";
 
 const CloneSetInV1alpha1 = inVersion<CloneSetV1alpha1>(CloneSet, "v1alpha1");

@@ -1,10 +1,12 @@
 /** Open Cluster Management's objects as users write them are accepted, with warnings where they are shorthand. */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { builtInAdmissions, ocmHubKinds, type KubernetesObject } from "../../src/api/index.ts";
-import { createTestServer, PROFILE, type Answered, type TestServer } from "../../src/apiserver/test-server.ts";
-import type { JsonObject } from "../../src/base/index.ts";
-import { parseYaml } from "../../src/machinery/index.ts";
+import { builtInAdmissions } from "@flotilla/server";
+import { ocmHubKinds } from "@flotilla/ocm";
+import { type KubernetesObject } from "@flotilla/apimachinery";
+import { createTestServer, PROFILE, type Answered, type TestServer } from "../../packages/apiserver/src/test-server.ts";
+import type { JsonObject } from "@flotilla/base";
+import { parseYaml } from "@flotilla/apimachinery";
 
 const FOLDER = new URL("./ocm/", import.meta.url);
 const UNBOUND =

@@ -1,17 +1,12 @@
 /** Policies as users write them are accepted, with warnings where they are shorthand. */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  builtInAdmissions,
-  Cluster,
-  ClusterPropagationPolicy,
-  kruiseKinds,
-  OverridePolicy,
-  PropagationPolicy,
-} from "../../src/api/index.ts";
-import { createTestServer, PROFILE, type TestServer } from "../../src/apiserver/test-server.ts";
-import type { JsonObject } from "../../src/base/index.ts";
-import { parseYaml } from "../../src/machinery/index.ts";
+import { builtInAdmissions } from "@flotilla/server";
+import { Cluster, ClusterPropagationPolicy, OverridePolicy, PropagationPolicy } from "@flotilla/karmada";
+import { kruiseKinds } from "@flotilla/openkruise";
+import { createTestServer, PROFILE, type TestServer } from "../../packages/apiserver/src/test-server.ts";
+import type { JsonObject } from "@flotilla/base";
+import { parseYaml } from "@flotilla/apimachinery";
 
 const FOLDER = new URL("./policies/", import.meta.url);
 /** The warnings for files with shorthand. */

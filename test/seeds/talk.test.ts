@@ -3,7 +3,10 @@
  * overrides, migration and rollback.
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { CloneSet, Deployment, OverridePolicy, Pod, ResourceBinding, Workflow } from "../../src/api/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { Deployment, Pod } from "@flotilla/kubernetes";
+import { OverridePolicy, ResourceBinding } from "@flotilla/karmada";
+import { Workflow } from "@flotilla/argo";
 import { read, walkThrough, type WalkThrough } from "./walk-through.ts";
 
 const MEMBERS = ["member1", "member2"];

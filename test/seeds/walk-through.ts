@@ -1,12 +1,12 @@
 /** Two members and a hub on a fake clock, and files applied to them as kubectl applies them. */
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
-import type { Kind, KubernetesObject } from "../../src/api/index.ts";
-import { Pod } from "../../src/api/index.ts";
-import { copy, type DeepReadonly, type JsonObject } from "../../src/base/index.ts";
-import { createClient, createKindResolver, find } from "../../src/client/index.ts";
-import { parseYaml } from "../../src/machinery/index.ts";
-import { startTestFleet, type TestFleet, type TestFleetOptions } from "../../src/testing/fleet/index.ts";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { Pod } from "@flotilla/kubernetes";
+import { copy, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { createClient, createKindResolver, find } from "@flotilla/client";
+import { parseYaml } from "@flotilla/apimachinery";
+import { startTestFleet, type TestFleet, type TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
 
 /** Long enough for pods to start and their status to reach the hub. */
 const SETTLED_MS = 60_000;

@@ -3,19 +3,12 @@
  * changes nothing either.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  CloneSet,
-  ClusterRole,
-  ConfigMap,
-  Deployment,
-  HorizontalPodAutoscaler,
-  PropagationPolicy,
-  ResourceBinding,
-  Secret,
-} from "../../src/api/index.ts";
-import type { KubernetesObject } from "../../src/api/index.ts";
-import { createKindResolver } from "../../src/client/index.ts";
-import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { ClusterRole, ConfigMap, Deployment, HorizontalPodAutoscaler, Secret } from "@flotilla/kubernetes";
+import { PropagationPolicy, ResourceBinding } from "@flotilla/karmada";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { createKindResolver } from "@flotilla/client";
+import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { SETTLED_MS, startAdoptionFleet } from "./adoption-fleet.ts";
 import type { AdoptionFleet } from "./adoption-fleet.ts";
 

@@ -1,12 +1,12 @@
 /** A fleet whose members run workloads unknown to the hub, and `flotilla adopt` run against it. */
-import { ControllerRevision, EndpointSlice, Namespace, Pod, ReplicaSet } from "../../src/api/index.ts";
-import type { Kind, KubernetesObject } from "../../src/api/index.ts";
-import { copy } from "../../src/base/index.ts";
-import { commands, createOutput, parseCommandLine } from "../../src/cli/index.ts";
-import type { CommandContext } from "../../src/cli/index.ts";
-import { createKindResolver } from "../../src/client/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { ControllerRevision, EndpointSlice, Namespace, Pod, ReplicaSet } from "@flotilla/kubernetes";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { copy } from "@flotilla/base";
+import { commands, createOutput, parseCommandLine } from "@flotilla/cli";
+import type { CommandContext } from "@flotilla/cli";
+import { createKindResolver } from "@flotilla/client";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
 export const SETTLED_MS = 20_000;
 const MEMBERS = ["member1", "member2", "member3"];

@@ -1,9 +1,11 @@
 /** What `flotilla adopt` rejects, how the user can proceed, and what happens when it is interrupted. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { CloneSet, ConfigMap, Deployment, OverridePolicy, PropagationPolicy, Work } from "../../src/api/index.ts";
-import type { KubernetesObject } from "../../src/api/index.ts";
-import { parseYaml } from "../../src/machinery/index.ts";
-import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { ConfigMap, Deployment } from "@flotilla/kubernetes";
+import { OverridePolicy, PropagationPolicy, Work } from "@flotilla/karmada";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { parseYaml } from "@flotilla/apimachinery";
+import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { SETTLED_MS, startAdoptionFleet } from "./adoption-fleet.ts";
 import type { AdoptionFleet } from "./adoption-fleet.ts";
 

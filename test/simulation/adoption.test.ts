@@ -1,20 +1,13 @@
 /** Adopting workloads of a member: with consent, and without touching a pod. */
 import { afterEach, expect, test } from "vitest";
-import {
-  CloneSet,
-  ControllerRevision,
-  Deployment,
-  Namespace,
-  Pod,
-  PropagationPolicy,
-  ReplicaSet,
-  StatefulSet,
-} from "../../src/api/index.ts";
-import type { Kind, KubernetesObject } from "../../src/api/index.ts";
-import { copy } from "../../src/base/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { ControllerRevision, Deployment, Namespace, Pod, ReplicaSet, StatefulSet } from "@flotilla/kubernetes";
+import { PropagationPolicy } from "@flotilla/karmada";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { copy } from "@flotilla/base";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 const onMember = { cluster: "member1", namespace: "shop", name: "web" };

@@ -8,19 +8,20 @@ import {
   latestOf,
   managedClusterIdentity,
   NameTakenError,
-} from "../../src/agent/index.ts";
-import type { CredentialKeeper, CredentialStore, HubCredentials, Rotation } from "../../src/agent/index.ts";
-import { makeRequest } from "../../src/agent/credentials/identity.ts";
-import { CertificateSigningRequest, CLIENT_SIGNER, ManagedCluster, requestState } from "../../src/api/index.ts";
-import { parseCertificateRequest } from "../../src/pki/index.ts";
-import { createCertificateAuthority } from "../../src/pki/index.ts";
-import { createFakeClock, createSeededRandom, formatTime, silentLog } from "../../src/base/index.ts";
-import type { FakeClock } from "../../src/base/index.ts";
-import { createClient } from "../../src/client/index.ts";
-import type { Client } from "../../src/client/index.ts";
-import { unauthorized } from "../../src/machinery/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
+} from "@flotilla/flotilla";
+import type { CredentialKeeper, CredentialStore, HubCredentials, Rotation } from "@flotilla/flotilla";
+import { makeRequest } from "@flotilla/flotilla";
+import { CertificateSigningRequest, CLIENT_SIGNER, requestState } from "@flotilla/kubernetes";
+import { ManagedCluster } from "@flotilla/ocm";
+import { parseCertificateRequest } from "@flotilla/apimachinery";
+import { createCertificateAuthority } from "@flotilla/apimachinery";
+import { createFakeClock, createSeededRandom, formatTime, silentLog } from "@flotilla/base";
+import type { FakeClock } from "@flotilla/base";
+import { createClient } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
+import { unauthorized } from "@flotilla/apimachinery";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
 const MINUTE_MS = 60_000;
 const address = { name: "hub", server: "https://hub.example.com", ca: "", proxyUrl: "" };

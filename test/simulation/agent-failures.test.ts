@@ -1,19 +1,11 @@
 /** Failures of an agent: nothing is lost on the member, nothing is done twice, and the agent recovers by itself. */
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  AppliedManifestWork,
-  Cluster,
-  ConfigMap,
-  Deployment,
-  ManagedCluster,
-  ManifestWork,
-  Namespace,
-  PropagationPolicy,
-  Work,
-} from "../../src/api/index.ts";
-import { find } from "../../src/client/index.ts";
-import { findCondition } from "../../src/machinery/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { AppliedManifestWork, ManagedCluster, ManifestWork } from "@flotilla/ocm";
+import { Cluster, PropagationPolicy, Work } from "@flotilla/karmada";
+import { ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
+import { find } from "@flotilla/client";
+import { findCondition } from "@flotilla/apimachinery";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { CLUSTER, createWorld } from "./agent-world.ts";
 import type { World } from "./agent-world.ts";
 

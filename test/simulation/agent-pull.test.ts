@@ -1,22 +1,13 @@
 /** Pull members: an agent applies their Works and reports their status, and they become not ready when it stops. */
 import { afterEach, expect, test } from "vitest";
-import {
-  Cluster,
-  ConfigMap,
-  Deployment,
-  Lease,
-  ManagedCluster,
-  ManifestWork,
-  Namespace,
-  PropagationPolicy,
-  ResourceBinding,
-  Work,
-} from "../../src/api/index.ts";
-import { find } from "../../src/client/index.ts";
-import { findCondition } from "../../src/machinery/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { Cluster, PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
+import { ConfigMap, Deployment, Lease, Namespace } from "@flotilla/kubernetes";
+import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
+import { find } from "@flotilla/client";
+import { findCondition } from "@flotilla/apimachinery";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 60_000;
 

@@ -3,26 +3,27 @@
  * never locked out of work it has to finish.
  */
 import { beforeEach, afterEach, expect, test } from "vitest";
-import { createRealMember, introduce, managedClusterIdentity, runAgent, standingOf } from "../../src/agent/index.ts";
-import type { Agent } from "../../src/agent/index.ts";
 import {
-  Cluster,
-  ConfigMap,
-  Deployment,
-  ManagedCluster,
-  ManifestWork,
-  Namespace,
-  PropagationPolicy,
-  Work,
-} from "../../src/api/index.ts";
-import { createSeededRandom, messageOf } from "../../src/base/index.ts";
-import type { Log } from "../../src/base/index.ts";
-import { createClient, find } from "../../src/client/index.ts";
-import type { Client } from "../../src/client/index.ts";
-import { isConditionTrue } from "../../src/machinery/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy, reconcileUntilQuiet, runClock } from "../../src/testing/index.ts";
+  createRealMember,
+  introduce,
+  managedClusterIdentity,
+  runAgent,
+  registrationStateOf as standingOf,
+} from "@flotilla/flotilla";
+import type { Agent } from "@flotilla/flotilla";
+import { Cluster, PropagationPolicy, Work } from "@flotilla/karmada";
+import { ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
+import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
+import { createSeededRandom, messageOf } from "@flotilla/base";
+import type { Log } from "@flotilla/base";
+import { createClient, find } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
+import { isConditionTrue } from "@flotilla/apimachinery";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
+import { runClock } from "@flotilla/testing/run-clock.ts";
 
 const MINUTE_MS = 60_000;
 const PARIS = { cluster: "hub", name: "paris" };

@@ -3,13 +3,13 @@
  * otherwise.
  */
 import { expect, test } from "vitest";
-import { createSecretStore } from "../../src/agent/index.ts";
-import { ClusterRole, ClusterRoleBinding, Namespace, Secret } from "../../src/api/index.ts";
-import type { PolicyRule } from "../../src/api/index.ts";
-import { createClient, find } from "../../src/client/index.ts";
-import type { Client } from "../../src/client/index.ts";
-import { endsWithTest } from "../../src/testing/ends-with-test.ts";
-import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts";
+import { createSecretStore } from "@flotilla/flotilla";
+import { ClusterRole, ClusterRoleBinding, Namespace, Secret } from "@flotilla/kubernetes";
+import type { PolicyRule } from "@flotilla/apimachinery/facts/rbac-v1.ts";
+import { createClient, find } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
+import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
+import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
 const { signal } = new AbortController();
 const SECRETS: PolicyRule = { apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "patch"] };

@@ -2,19 +2,20 @@
  * A hub and a cluster that it cannot reach, each its own fleet on one fake clock, with an agent between them over a
  * connection that can be cut, and a hub that can be replaced by an older snapshot of itself.
  */
-import { createAgent, createRealMember } from "../../src/agent/index.ts";
-import type { Agent } from "../../src/agent/index.ts";
-import { acceptMember, joinCluster } from "../../src/membership/index.ts";
-import { createSeededRandom, silentLog } from "../../src/base/index.ts";
-import type { Clock } from "../../src/base/index.ts";
-import { createClient, UnreachableError } from "../../src/client/index.ts";
-import type { Client, Transport, TransportWatchEvent } from "../../src/client/index.ts";
-import type { HubOptions } from "../../src/cmd/index.ts";
-import { createMemoryEngine } from "../../src/store/index.ts";
-import type { Engine, Entry } from "../../src/store/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { reconcileUntilQuiet, runClock } from "../../src/testing/index.ts";
+import { createAgent, createRealMember } from "@flotilla/flotilla";
+import type { Agent } from "@flotilla/flotilla";
+import { acceptMember, joinCluster } from "@flotilla/flotilla";
+import { createSeededRandom, silentLog } from "@flotilla/base";
+import type { Clock } from "@flotilla/base";
+import { createClient, UnreachableError } from "@flotilla/client";
+import type { Client, Transport, TransportWatchEvent } from "@flotilla/client";
+import type { HubOptions } from "@flotilla/server";
+import { createMemoryEngine } from "@flotilla/apiserver";
+import type { Engine, Entry } from "@flotilla/apiserver";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
+import { runClock } from "@flotilla/testing/run-clock.ts";
 
 const ADMIN = { name: "admin", groups: ["system:masters", "system:authenticated"] };
 export const CLUSTER = "paris";

@@ -6,17 +6,16 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   ClusterPropagationPolicy,
   ClusterResourceBinding,
-  CustomResourceDefinition,
-  dynamicKind,
-  Event,
-  Namespace,
   PropagationPolicy,
   ResourceBinding,
-} from "../../src/api/index.ts";
-import type { Kind, PolicyStatus } from "../../src/api/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makePolicy } from "../../src/testing/index.ts";
+} from "@flotilla/karmada";
+import { CustomResourceDefinition, Event, Namespace } from "@flotilla/kubernetes";
+import { dynamicKind } from "@flotilla/apimachinery";
+import type { Kind } from "@flotilla/apimachinery";
+import type { PolicyStatus } from "@flotilla/karmada";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 const GROUPS = ["first.example.dev", "second.example.dev"] as const;

@@ -3,18 +3,16 @@ import { afterEach, expect, test } from "vitest";
 import {
   ClusterPropagationPolicy,
   ClusterResourceBinding,
-  ClusterRole,
-  Deployment,
-  Namespace,
   PropagationPolicy,
   ResourceBinding,
-  SidecarSet,
   Work,
-} from "../../src/api/index.ts";
-import type { PropagationSpec } from "../../src/api/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+} from "@flotilla/karmada";
+import { ClusterRole, Deployment, Namespace } from "@flotilla/kubernetes";
+import { SidecarSet } from "@flotilla/openkruise";
+import type { PropagationSpec } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 let fleet: TestFleet;

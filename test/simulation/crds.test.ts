@@ -1,20 +1,17 @@
 /** OpenKruise's CRDs are propagated to the members like any other object, and dependent objects wait. */
 import { afterEach, expect, test } from "vitest";
+import { CloneSet } from "@flotilla/openkruise";
 import {
-  CloneSet,
   ClusterPropagationPolicy,
-  ConfigMap,
-  CustomResourceDefinition,
-  dynamicKind,
-  Event,
-  Namespace,
   PropagationPolicy,
   ResourceBinding,
   ResourceInterpreterCustomization,
-} from "../../src/api/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeCloneSet, makePolicy } from "../../src/testing/index.ts";
+} from "@flotilla/karmada";
+import { ConfigMap, CustomResourceDefinition, Event, Namespace } from "@flotilla/kubernetes";
+import { dynamicKind } from "@flotilla/apimachinery";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 60_000;
 const MINUTE_MS = 60_000;

@@ -1,17 +1,14 @@
 /** Users' Lua rules in a whole fleet: their effect on the hub and the members, and when they change or are deleted. */
 import { afterEach, expect, test } from "vitest";
-import {
-  CloneSet,
-  inVersion,
-  Namespace,
-  PropagationPolicy,
-  ResourceInterpreterCustomization,
-} from "../../src/api/index.ts";
-import type { CloneSetV1alpha1 } from "../../src/api/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeCloneSet, makePolicy } from "../../src/testing/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { inVersion } from "@flotilla/apimachinery";
+import { Namespace } from "@flotilla/kubernetes";
+import { PropagationPolicy, ResourceInterpreterCustomization } from "@flotilla/karmada";
+import type { CloneSetV1alpha1 } from "@flotilla/openkruise";
+import type { DeepReadonly } from "@flotilla/base";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 10_000;
 const clusters = { member1: 1, member2: 1 };

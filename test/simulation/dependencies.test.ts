@@ -3,20 +3,15 @@ import { afterEach, expect, test } from "vitest";
 import {
   Cluster,
   ClusterPropagationPolicy,
-  ClusterRole,
-  ConfigMap,
-  Deployment,
-  Event,
-  Namespace,
   PropagationPolicy,
   ResourceBinding,
   ResourceInterpreterCustomization,
-  Secret,
-} from "../../src/api/index.ts";
-import { UnreachableError } from "../../src/client/index.ts";
-import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet, TestFleetOptions } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+} from "@flotilla/karmada";
+import { ClusterRole, ConfigMap, Deployment, Event, Namespace, Secret } from "@flotilla/kubernetes";
+import { UnreachableError } from "@flotilla/client";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet, TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 

@@ -3,24 +3,15 @@
  * divided.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  AdvancedDaemonSet,
-  AdvancedStatefulSet,
-  CloneSet,
-  inVersion,
-  Namespace,
-  Node,
-  Pod,
-  PropagationPolicy,
-  ResourceBinding,
-  UnitedDeployment,
-  Work,
-} from "../../src/api/index.ts";
-import { copy } from "../../src/base/index.ts";
-import type { DeepReadonly, Json } from "../../src/base/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeCloneSet, makePolicy } from "../../src/testing/index.ts";
+import { AdvancedDaemonSet, AdvancedStatefulSet, CloneSet, UnitedDeployment } from "@flotilla/openkruise";
+import { inVersion } from "@flotilla/apimachinery";
+import { Namespace, Node, Pod } from "@flotilla/kubernetes";
+import { PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
+import { copy } from "@flotilla/base";
+import type { DeepReadonly, Json } from "@flotilla/base";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 60_000;
 const web = { cluster: "hub", namespace: "shop", name: "web" };

@@ -1,13 +1,14 @@
 /** Unreachable members: no other member waits for them, nothing is lost, and pending changes arrive once. */
 import { afterEach, expect, test } from "vitest";
-import { ConfigMap, Deployment, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
-import { UnreachableError } from "../../src/client/index.ts";
-import type { Transport } from "../../src/client/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { find } from "../../src/client/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
+import { PropagationPolicy, Work } from "@flotilla/karmada";
+import { UnreachableError } from "@flotilla/client";
+import type { Transport } from "@flotilla/client";
+import type { DeepReadonly } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 10_000;
 const HOUR_MS = 3_600_000;

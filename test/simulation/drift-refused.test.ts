@@ -1,22 +1,15 @@
 /** Rejections by members: they are reported verbatim, retried with backoff, and immediately when the cause is fixed. */
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  CloneSet,
-  ConfigMap,
-  CustomResourceDefinition,
-  dynamicKind,
-  inVersion,
-  Namespace,
-  PropagationPolicy,
-  ResourceQuota,
-  Work,
-} from "../../src/api/index.ts";
-import type { KubernetesObject } from "../../src/api/index.ts";
-import type { DeepReadonly, JsonObject } from "../../src/base/index.ts";
-import { find } from "../../src/client/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeCloneSet, makePolicy } from "../../src/testing/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { ConfigMap, CustomResourceDefinition, Namespace, ResourceQuota } from "@flotilla/kubernetes";
+import { dynamicKind, inVersion } from "@flotilla/apimachinery";
+import { PropagationPolicy, Work } from "@flotilla/karmada";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 10_000;
 const HOUR_MS = 3_600_000;

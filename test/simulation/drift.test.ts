@@ -1,21 +1,14 @@
 /** Drift on members: it is repaired or only reported, per field and with its manager, and autoscalers are respected. */
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  CloneSet,
-  ConfigMap,
-  Deployment,
-  HorizontalPodAutoscaler,
-  Namespace,
-  PropagationPolicy,
-  Secret,
-  Work,
-} from "../../src/api/index.ts";
-import type { Kind, KubernetesObject } from "../../src/api/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { createClient } from "../../src/client/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { ConfigMap, Deployment, HorizontalPodAutoscaler, Namespace, Secret } from "@flotilla/kubernetes";
+import { PropagationPolicy, Work } from "@flotilla/karmada";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import { createClient } from "@flotilla/client";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 10_000;
 const onHub = { cluster: "hub", namespace: "shop", name: "web" };

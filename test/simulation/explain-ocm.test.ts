@@ -3,26 +3,22 @@
  * OCM.
  */
 import { beforeEach, expect, test } from "vitest";
+import { ClusterRole, ClusterRoleBinding, ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
 import {
-  ClusterRole,
-  ClusterRoleBinding,
-  ConfigMap,
-  Deployment,
   ManagedCluster,
   ManagedClusterSetBinding,
   ManifestWork,
   ManifestWorkReplicaSet,
-  Namespace,
   OcmPlacement,
-  PropagationPolicy,
-} from "../../src/api/index.ts";
-import type { JsonObject } from "../../src/base/index.ts";
-import { commands, createOutput, parseCommandLine } from "../../src/cli/index.ts";
-import type { CommandContext } from "../../src/cli/index.ts";
-import type { Explanation } from "../../src/explain/index.ts";
-import { endsWithTest } from "../../src/testing/ends-with-test.ts";
-import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+} from "@flotilla/ocm";
+import { PropagationPolicy } from "@flotilla/karmada";
+import type { JsonObject } from "@flotilla/base";
+import { commands, createOutput, parseCommandLine } from "@flotilla/cli";
+import type { CommandContext } from "@flotilla/cli";
+import type { Explanation } from "@flotilla/flotilla";
+import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
+import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const HUB = "hub";
 const SETTLED_MS = 20_000;

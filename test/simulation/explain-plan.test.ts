@@ -3,21 +3,22 @@
  * compared.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Cluster, Deployment, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
-import type { KubernetesObject } from "../../src/api/index.ts";
-import { copy, messageOf } from "../../src/base/index.ts";
-import type { DeepReadonly, JsonObject } from "../../src/base/index.ts";
-import { dryRun, withObjects } from "../../src/cli/explain/apply-input.ts";
-import { createHubInterpreter } from "../../src/cli/explain/hub-interpreter.ts";
-import { planInput } from "../../src/cli/explain/plan-input.ts";
-import type { PlanResult } from "../../src/cli/explain/plan-input.ts";
-import { readHub } from "../../src/cli/explain/read-snapshot.ts";
-import { createKindResolver } from "../../src/client/index.ts";
-import { planFleet } from "../../src/explain/index.ts";
-import { isBookkeeping } from "../../src/explain/explain-bookkeeping.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { Cluster, PropagationPolicy, Work } from "@flotilla/karmada";
+import { Deployment, Namespace } from "@flotilla/kubernetes";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { copy, messageOf } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import { dryRun, withObjects } from "@flotilla/cli";
+import { createHubInterpreter } from "@flotilla/cli";
+import { planInput } from "@flotilla/cli";
+import type { PlanResult } from "@flotilla/cli";
+import { readHub } from "@flotilla/cli";
+import { createKindResolver } from "@flotilla/client";
+import { planFleet } from "@flotilla/flotilla";
+import { isBookkeeping } from "@flotilla/flotilla";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 60_000;
 const { signal } = new AbortController();

@@ -1,10 +1,11 @@
 /** Explanations of a resource's placement, requested from a running hub as clients do. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Deployment, Namespace, OverridePolicy, PropagationPolicy } from "../../src/api/index.ts";
-import { Explanation } from "../../src/explain/index.ts";
-import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { Deployment, Namespace } from "@flotilla/kubernetes";
+import { OverridePolicy, PropagationPolicy } from "@flotilla/karmada";
+import { Explanation } from "@flotilla/flotilla";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 const MEMBERS = ["member1", "member2", "member3"];

@@ -1,18 +1,11 @@
 /** The hub's failover flags, and how a recurring fault is kept from moving an application around. */
 import { afterEach, expect, test } from "vitest";
-import {
-  Cluster,
-  ClusterTaintPolicy,
-  Deployment,
-  Event,
-  Namespace,
-  PropagationPolicy,
-  ResourceBinding,
-} from "../../src/api/index.ts";
-import { copy, type DeepReadonly } from "../../src/base/index.ts";
-import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet, TestFleetOptions } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { Cluster, ClusterTaintPolicy, PropagationPolicy, ResourceBinding } from "@flotilla/karmada";
+import { Deployment, Event, Namespace } from "@flotilla/kubernetes";
+import { copy, type DeepReadonly } from "@flotilla/base";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet, TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -4,20 +4,17 @@ import {
   Cluster,
   ClusterPropagationPolicy,
   ClusterResourceBinding,
-  ClusterRole,
-  Deployment,
-  Event,
-  Namespace,
   PropagationPolicy,
   ResourceBinding,
   Work,
-} from "../../src/api/index.ts";
-import { copy, type DeepReadonly } from "../../src/base/index.ts";
-import { UnreachableError } from "../../src/client/index.ts";
-import type { Transport } from "../../src/client/index.ts";
-import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet, TestFleetOptions } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+} from "@flotilla/karmada";
+import { ClusterRole, Deployment, Event, Namespace } from "@flotilla/kubernetes";
+import { copy, type DeepReadonly } from "@flotilla/base";
+import { UnreachableError } from "@flotilla/client";
+import type { Transport } from "@flotilla/client";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet, TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

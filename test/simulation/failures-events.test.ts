@@ -2,10 +2,10 @@
  * Watches are delayed by different times, end now and then, and repeat events: controllers converge to the same state.
  */
 import { expect, test } from "vitest";
-import { createSeededRandom, sleep } from "../../src/base/index.ts";
-import type { FakeClock, Random } from "../../src/base/index.ts";
-import type { Transport, TransportWatchEvent } from "../../src/client/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
+import { createSeededRandom, sleep } from "@flotilla/base";
+import type { FakeClock, Random } from "@flotilla/base";
+import type { Transport, TransportWatchEvent } from "@flotilla/client";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { expectEnd, MEMBERS, story } from "./failures-scenario.ts";
 
 const QUIET_MS = 15 * 60_000;

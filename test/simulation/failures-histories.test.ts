@@ -5,23 +5,16 @@
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  Cluster,
-  ConfigMap,
-  Deployment,
-  Namespace,
-  PropagationPolicy,
-  ResourceBinding,
-  WorkloadRebalancer,
-} from "../../src/api/index.ts";
-import type { PropagationSpec } from "../../src/api/index.ts";
-import { copy } from "../../src/base/index.ts";
-import { UnreachableError } from "../../src/client/index.ts";
-import type { Transport } from "../../src/client/index.ts";
-import { isAlreadyExists, isNotFound } from "../../src/machinery/index.ts";
-import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { Cluster, PropagationPolicy, ResourceBinding, WorkloadRebalancer } from "@flotilla/karmada";
+import { ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
+import type { PropagationSpec } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
+import { copy } from "@flotilla/base";
+import { UnreachableError } from "@flotilla/client";
+import type { Transport } from "@flotilla/client";
+import { isAlreadyExists, isNotFound } from "@flotilla/apimachinery";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { expectNoOrphans } from "./failures-scenario.ts";
 
 const MEMBERS = ["member1", "member2", "member3"];

@@ -3,22 +3,15 @@
  * the other member is not affected.
  */
 import { afterEach, expect, test } from "vitest";
-import {
-  ClusterPropagationPolicy,
-  ClusterRole,
-  Deployment,
-  Event,
-  Namespace,
-  PropagationPolicy,
-  Work,
-} from "../../src/api/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { find } from "../../src/client/index.ts";
-import type { Transport } from "../../src/client/index.ts";
-import { deniedByWebhook, findCondition } from "../../src/machinery/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { ClusterPropagationPolicy, PropagationPolicy, Work } from "@flotilla/karmada";
+import { ClusterRole, Deployment, Event, Namespace } from "@flotilla/kubernetes";
+import type { DeepReadonly } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import type { Transport } from "@flotilla/client";
+import { deniedByWebhook, findCondition } from "@flotilla/apimachinery";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 10_000;
 const HOUR_MS = 3_600_000;

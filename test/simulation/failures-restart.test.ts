@@ -1,9 +1,9 @@
 /** The hub crashes at any point, and restarts: pending work is finished once, and no running workload is lost. */
 import { expect, test } from "vitest";
-import { UnreachableError } from "../../src/client/index.ts";
-import type { Transport } from "../../src/client/index.ts";
-import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
+import { UnreachableError } from "@flotilla/client";
+import type { Transport } from "@flotilla/client";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { expectEnd, expectNoOrphans, MEMBERS, story } from "./failures-scenario.ts";
 
 const QUIET_MS = 15 * 60_000;

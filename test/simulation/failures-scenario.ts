@@ -8,22 +8,19 @@ import {
   Cluster,
   ClusterPropagationPolicy,
   ClusterResourceBinding,
-  ClusterRole,
-  ConfigMap,
-  Deployment,
-  Namespace,
   PropagationPolicy,
   ResourceBinding,
   Work,
   WorkloadRebalancer,
-  clusterNameOf,
-} from "../../src/api/index.ts";
-import { copy } from "../../src/base/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { find } from "../../src/client/index.ts";
-import { isConditionTrue } from "../../src/machinery/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+} from "@flotilla/karmada";
+import { ClusterRole, ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
+import { clusterNameOf } from "@flotilla/apimachinery";
+import { copy } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import { isConditionTrue } from "@flotilla/apimachinery";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 export const MEMBERS = ["member1", "member2"];
 const ROLE = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole" } as const;

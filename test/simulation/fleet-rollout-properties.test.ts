@@ -4,13 +4,15 @@
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { CloneSet, Namespace, Pod, PropagationPolicy } from "../../src/api/index.ts";
-import type { Json } from "../../src/base/index.ts";
-import { UnreachableError } from "../../src/client/index.ts";
-import type { Transport } from "../../src/client/index.ts";
-import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeCloneSet, makePolicy } from "../../src/testing/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { Namespace, Pod } from "@flotilla/kubernetes";
+import { PropagationPolicy } from "@flotilla/karmada";
+import type { Json } from "@flotilla/base";
+import { UnreachableError } from "@flotilla/client";
+import type { Transport } from "@flotilla/client";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 
 const RUNS = Number(process.env["ROLLOUT_RUNS"] ?? 12);
 const SEED = Number(process.env["ROLLOUT_SEED"] ?? 5);

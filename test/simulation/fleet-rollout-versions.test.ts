@@ -3,20 +3,13 @@
  * delivered, and what is rejected.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  CloneSet,
-  ClusterPropagationPolicy,
-  CustomResourceDefinition,
-  inVersion,
-  Namespace,
-  Pod,
-  PropagationPolicy,
-  SidecarSet,
-  Work,
-} from "../../src/api/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeCloneSet, makePolicy } from "../../src/testing/index.ts";
+import { CloneSet, SidecarSet } from "@flotilla/openkruise";
+import { ClusterPropagationPolicy, PropagationPolicy, Work } from "@flotilla/karmada";
+import { CustomResourceDefinition, Namespace, Pod } from "@flotilla/kubernetes";
+import { inVersion } from "@flotilla/apimachinery";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 60_000;
 const web = { cluster: "hub", namespace: "shop", name: "web" };

@@ -3,22 +3,15 @@
  * they have settled and never more in between, whatever happens to members and replicas meanwhile.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  CloneSet,
-  Cluster,
-  Namespace,
-  OverridePolicy,
-  Pod,
-  PropagationPolicy,
-  ResourceBinding,
-  Work,
-} from "../../src/api/index.ts";
-import type { Json } from "../../src/base/index.ts";
-import { UnreachableError } from "../../src/client/index.ts";
-import type { Transport } from "../../src/client/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeCloneSet, makePolicy } from "../../src/testing/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { Cluster, OverridePolicy, PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
+import { Namespace, Pod } from "@flotilla/kubernetes";
+import type { Json } from "@flotilla/base";
+import { UnreachableError } from "@flotilla/client";
+import type { Transport } from "@flotilla/client";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 
 const MEMBERS = ["member1", "member2", "member3", "member4"];
 const EQUAL = { member1: 3, member2: 3, member3: 4 };

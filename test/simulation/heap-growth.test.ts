@@ -5,11 +5,13 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { ConfigMap, ManifestWork, PropagationPolicy } from "../../src/api/index.ts";
-import type { JsonObject } from "../../src/base/index.ts";
-import { endsWithTest } from "../../src/testing/ends-with-test.ts";
-import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts";
-import { makePolicy } from "../../src/testing/index.ts";
+import { ConfigMap } from "@flotilla/kubernetes";
+import { ManifestWork } from "@flotilla/ocm";
+import { PropagationPolicy } from "@flotilla/karmada";
+import type { JsonObject } from "@flotilla/base";
+import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
+import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makePolicy } from "@flotilla/testing/builders.ts";
 
 const HUB = "hub";
 const MEMBERS = ["pushed", "pulled"];

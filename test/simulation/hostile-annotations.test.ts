@@ -1,11 +1,13 @@
 /** Users cannot forge Flotilla's records: its own annotations in a template or an override do not reach the members. */
 import { afterEach, expect, test } from "vitest";
-import { CloneSet, ConfigMap, Namespace, OverridePolicy, PropagationPolicy } from "../../src/api/index.ts";
-import type { KubernetesObject } from "../../src/api/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeCloneSet, makePolicy } from "../../src/testing/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { ConfigMap, Namespace } from "@flotilla/kubernetes";
+import { OverridePolicy, PropagationPolicy } from "@flotilla/karmada";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 const HOSTILE = {

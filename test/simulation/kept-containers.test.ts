@@ -1,20 +1,12 @@
 /** Namespaces and CRDs deleted from the hub: contents on a member that are not ours to delete keep them there. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  ClusterPropagationPolicy,
-  ConfigMap,
-  CustomResourceDefinition,
-  Deployment,
-  dynamicKind,
-  Event,
-  Namespace,
-  PropagationPolicy,
-  Work,
-} from "../../src/api/index.ts";
-import { find } from "../../src/client/index.ts";
-import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { ClusterPropagationPolicy, PropagationPolicy, Work } from "@flotilla/karmada";
+import { ConfigMap, CustomResourceDefinition, Deployment, Event, Namespace } from "@flotilla/kubernetes";
+import { dynamicKind } from "@flotilla/apimachinery";
+import { find } from "@flotilla/client";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 /** Longer than the grace period for dependents to be deleted. */

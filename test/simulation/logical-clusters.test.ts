@@ -2,10 +2,12 @@
  * Logical clusters that are not members: Flotilla serves their API and leaves their workloads to external controllers.
  */
 import { expect, test } from "vitest";
-import { Cluster, Deployment, Lease, LogicalCluster, Node, ReplicaSet } from "../../src/api/index.ts";
-import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment } from "../../src/testing/index.ts";
+import { Cluster } from "@flotilla/karmada";
+import { Deployment, Lease, Node, ReplicaSet } from "@flotilla/kubernetes";
+import { LogicalCluster } from "@flotilla/apiserver";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment } from "@flotilla/testing/builders.ts";
 
 const addLogicalCluster = (fleet: TestFleet, name: string): Promise<unknown> =>
   fleet.client.create(LogicalCluster, "hub", {

@@ -1,19 +1,12 @@
 /** Objects whose names are too long for derived names are not propagated, and this is reported. */
 import { afterEach, expect, test } from "vitest";
-import {
-  ClusterPropagationPolicy,
-  ClusterRole,
-  ConfigMap,
-  Deployment,
-  Event,
-  Namespace,
-  PropagationPolicy,
-} from "../../src/api/index.ts";
-import { explainUnbound } from "../../src/cli/explain/explain-unbound.ts";
-import { planInput } from "../../src/cli/explain/plan-input.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
+import { ClusterRole, ConfigMap, Deployment, Event, Namespace } from "@flotilla/kubernetes";
+import { explainUnbound } from "@flotilla/cli";
+import { planInput } from "@flotilla/cli";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 const LONG = "a".repeat(253);

@@ -2,26 +2,16 @@
  * Members disconnected from their hub by an annotation: the hub's status, the member's behaviour, and the reconnect.
  */
 import { afterEach, expect, test } from "vitest";
-import {
-  CloneSet,
-  Cluster,
-  Deployment,
-  Event,
-  Lease,
-  ManagedCluster,
-  ManifestWork,
-  Namespace,
-  Pod,
-  PropagationPolicy,
-  ResourceBinding,
-  Work,
-} from "../../src/api/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { find } from "../../src/client/index.ts";
-import { findCondition } from "../../src/machinery/index.ts";
-import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet, TestFleetOptions } from "../../src/testing/fleet/index.ts";
-import { makeCluster, makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { Cluster, PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
+import { Deployment, Event, Lease, Namespace, Pod } from "@flotilla/kubernetes";
+import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
+import type { DeepReadonly } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import { findCondition } from "@flotilla/apimachinery";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet, TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
+import { makeCluster, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

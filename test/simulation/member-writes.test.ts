@@ -1,10 +1,12 @@
 /** API writes per pod on a simulated member: create, bind, status. A converged member writes nothing. */
 import { afterEach, describe, expect, test } from "vitest";
-import { kruiseKinds, kubernetesKinds } from "../../src/api/index.ts";
-import type { Kind, KubernetesObject } from "../../src/api/index.ts";
-import type { JsonObject } from "../../src/base/index.ts";
-import { MEMBER, NAMESPACE, startKruiseMember } from "../../src/testing/member/index.ts";
-import type { KruiseMember } from "../../src/testing/member/index.ts";
+import { kruiseKinds } from "@flotilla/openkruise";
+import { kubernetesKinds } from "@flotilla/kubernetes";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { JsonObject } from "@flotilla/base";
+import { MEMBER, NAMESPACE } from "@flotilla/testing/member/member.ts";
+import { startKruiseMember } from "@flotilla/testing/member/kruise-member.ts";
+import type { KruiseMember } from "@flotilla/testing/member/kruise-member.ts";
 
 const WRITES_PER_POD = 3;
 const PODS = 20;

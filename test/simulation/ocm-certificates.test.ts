@@ -1,17 +1,11 @@
 /** Certificates of agents on a running hub: what is approved automatically, and what never is. */
 import { describe, expect, test } from "vitest";
-import {
-  CertificateSigningRequest,
-  CLIENT_SIGNER,
-  CLUSTER_NAME_LABEL,
-  Event,
-  ManagedCluster,
-  requestState,
-} from "../../src/api/index.ts";
-import { makeRequest } from "../../src/pki/test-requests.ts";
-import { createClient } from "../../src/client/index.ts";
-import { endsWithTest } from "../../src/testing/ends-with-test.ts";
-import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts";
+import { CertificateSigningRequest, CLIENT_SIGNER, Event, requestState } from "@flotilla/kubernetes";
+import { CLUSTER_NAME_LABEL, ManagedCluster } from "@flotilla/ocm";
+import { makeRequest } from "@flotilla/apimachinery";
+import { createClient } from "@flotilla/client";
+import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
+import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
 const HUB = "hub";
 const PREFIX = "system:open-cluster-management:";

@@ -1,10 +1,11 @@
 /** Managed namespaces of ManagedClusterSets, on members that the hub reaches and on those with an agent. */
 import { describe, expect, test } from "vitest";
-import { ManagedCluster, ManagedClusterSet, Namespace } from "../../src/api/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { find } from "../../src/client/index.ts";
-import { endsWithTest } from "../../src/testing/ends-with-test.ts";
-import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts";
+import { ManagedCluster, ManagedClusterSet } from "@flotilla/ocm";
+import { Namespace } from "@flotilla/kubernetes";
+import type { DeepReadonly } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
+import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
 const HUB = "hub";
 const MEMBER = "m1";

@@ -9,14 +9,15 @@ import {
   ManagedCluster,
   ManagedClusterSet,
   ManagedClusterSetBinding,
-  Namespace,
   OcmPlacement,
   PlacementDecision,
-} from "../../src/api/index.ts";
-import type { ManagedClusterTaint, OcmPlacementSpec } from "../../src/api/index.ts";
-import { findCondition } from "../../src/machinery/index.ts";
-import { endsWithTest } from "../../src/testing/ends-with-test.ts";
-import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts";
+} from "@flotilla/ocm";
+import { Namespace } from "@flotilla/kubernetes";
+import type { Taint as ManagedClusterTaint } from "@flotilla/apimachinery/facts/cluster-ocm-v1.ts";
+import type { OcmPlacementSpec } from "@flotilla/ocm";
+import { findCondition } from "@flotilla/apimachinery";
+import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
+import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
 const HUB = "hub";
 let fleet: TestFleet;

@@ -8,26 +8,22 @@ import {
   CLUSTER_LEASE,
   CLUSTER_NAME_LABEL,
   CLUSTER_SET_LABEL,
-  Cluster,
   ClusterClaim,
-  ClusterRole,
-  ConfigMap,
-  Lease,
   ManagedCluster,
   ManagedClusterSet,
   ManagedClusterSetBinding,
   ManifestWork,
   MANIFEST_WORK_FINALIZER,
-  Namespace,
-  RoleBinding,
-  Work,
-} from "../../src/api/index.ts";
-import type { Kind, KubernetesObject, ManagedClusterSpec } from "../../src/api/index.ts";
-import { formatMicroTime } from "../../src/base/index.ts";
-import type { DeepReadonly, Json } from "../../src/base/index.ts";
-import { findCondition, isNotFound } from "../../src/machinery/index.ts";
-import { endsWithTest } from "../../src/testing/ends-with-test.ts";
-import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts";
+} from "@flotilla/ocm";
+import { Cluster, Work } from "@flotilla/karmada";
+import { ClusterRole, ConfigMap, Lease, Namespace, RoleBinding } from "@flotilla/kubernetes";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { ManagedClusterSpec } from "@flotilla/apimachinery/facts/cluster-ocm-v1.ts";
+import { formatMicroTime } from "@flotilla/base";
+import type { DeepReadonly, Json } from "@flotilla/base";
+import { findCondition, isNotFound } from "@flotilla/apimachinery";
+import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
+import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
 const HUB = "hub";
 const MINUTE = 60_000;

@@ -5,20 +5,20 @@
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { ConfigMap, Namespace } from "@flotilla/kubernetes";
 import {
-  ConfigMap,
   ManagedCluster,
   ManagedClusterSetBinding,
   ManifestWork,
   ManifestWorkReplicaSet,
-  Namespace,
   OcmPlacement,
   PlacementDecision,
-} from "../../src/api/index.ts";
-import type { OcmPlacementSpec, RolloutStrategy } from "../../src/api/index.ts";
-import { find } from "../../src/client/index.ts";
-import { isNotFound } from "../../src/machinery/index.ts";
-import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts";
+} from "@flotilla/ocm";
+import type { OcmPlacementSpec } from "@flotilla/ocm";
+import type { RolloutStrategy } from "@flotilla/apimachinery/facts/cluster-ocm-v1alpha1.ts";
+import { find } from "@flotilla/client";
+import { isNotFound } from "@flotilla/apimachinery";
+import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
 const HUB = "hub";
 const NAMESPACE = "shop";

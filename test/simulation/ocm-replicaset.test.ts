@@ -10,15 +10,15 @@ import {
   ManagedClusterSetBinding,
   ManifestWork,
   ManifestWorkReplicaSet,
-  Namespace,
   OcmPlacement,
   PlacementDecision,
-} from "../../src/api/index.ts";
-import type { RolloutStrategy } from "../../src/api/index.ts";
-import { formatTime } from "../../src/base/index.ts";
-import { findCondition, isNotFound } from "../../src/machinery/index.ts";
-import { endsWithTest } from "../../src/testing/ends-with-test.ts";
-import { startTestFleet, type TestFleet } from "../../src/testing/fleet/index.ts";
+} from "@flotilla/ocm";
+import { Namespace } from "@flotilla/kubernetes";
+import type { RolloutStrategy } from "@flotilla/apimachinery/facts/cluster-ocm-v1alpha1.ts";
+import { formatTime } from "@flotilla/base";
+import { findCondition, isNotFound } from "@flotilla/apimachinery";
+import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
+import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
 const HUB = "hub";
 const CLUSTERS = ["c1", "c2", "c3"];

@@ -1,12 +1,14 @@
 /** A fleet with one member for tests of ManifestWorks, with helpers to create works and read their status. */
-import { AppliedManifestWork, ManifestWork, Namespace } from "../../src/api/index.ts";
-import type { KubernetesObject, ManifestConfigOption, ManifestWorkSpec } from "../../src/api/index.ts";
-import type { DeepReadonly, JsonObject } from "../../src/base/index.ts";
-import { find } from "../../src/client/index.ts";
-import type { Kind } from "../../src/api/index.ts";
-import { findCondition } from "../../src/machinery/index.ts";
-import { endsWithTest } from "../../src/testing/ends-with-test.ts";
-import { startTestFleet, type TestFleet, type TestFleetOptions } from "../../src/testing/fleet/index.ts";
+import { AppliedManifestWork, ManifestWork } from "@flotilla/ocm";
+import { Namespace } from "@flotilla/kubernetes";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { ManifestConfigOption, ManifestWorkSpec } from "@flotilla/ocm";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import type { Kind } from "@flotilla/apimachinery";
+import { findCondition } from "@flotilla/apimachinery";
+import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
+import { startTestFleet, type TestFleet, type TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
 
 export const HUB = "hub";
 export const MEMBER = "member1";

@@ -1,7 +1,8 @@
 /** One manifest of many kinds, as users write them: servers default missing fields, and normalize values. */
-import { parseApiVersion } from "../../src/api/index.ts";
-import type { KubernetesObject, ManifestConfigOption } from "../../src/api/index.ts";
-import type { JsonObject } from "../../src/base/index.ts";
+import { parseApiVersion } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { ManifestConfigOption } from "@flotilla/ocm";
+import type { JsonObject } from "@flotilla/base";
 
 const meta = (name: string, namespace: string | undefined = "default"): JsonObject => ({
   name,

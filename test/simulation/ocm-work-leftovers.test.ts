@@ -1,13 +1,14 @@
 /** Objects of works that the hub no longer has: they stay, unless configured otherwise. */
 import { expect, test } from "vitest";
-import { AppliedManifestWork, ConfigMap, ManifestWork, Namespace } from "../../src/api/index.ts";
-import { createSeededRandom, silentLog } from "../../src/base/index.ts";
-import { createKindResolver, find } from "../../src/client/index.ts";
-import { createDelivery, createObserver } from "../../src/delivery/index.ts";
-import { createWork } from "../../src/ocm/index.ts";
-import { createInterpreter } from "../../src/interpreter/index.ts";
-import { createInformers, createManager } from "../../src/runtime/index.ts";
-import { reconcileUntilQuiet } from "../../src/testing/index.ts";
+import { AppliedManifestWork, ManifestWork } from "@flotilla/ocm";
+import { ConfigMap, Namespace } from "@flotilla/kubernetes";
+import { createSeededRandom, silentLog } from "@flotilla/base";
+import { createKindResolver, find } from "@flotilla/client";
+import { createDelivery, createObserver } from "@flotilla/flotilla";
+import { createWork } from "@flotilla/flotilla";
+import { createInterpreter } from "@flotilla/flotilla";
+import { createInformers, createManager } from "@flotilla/controller-runtime";
+import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
 import { configMap, HUB, MEMBER, startWorkFleet, type WorkFleet } from "./ocm-work-fleet.ts";
 
 const HOUR_MS = 3_600_000;

@@ -3,11 +3,13 @@
  * delay each other.
  */
 import { expect, test } from "vitest";
-import { Cluster, ConfigMap, ManifestWork, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
-import { find, UnreachableError } from "../../src/client/index.ts";
-import { findCondition } from "../../src/machinery/index.ts";
-import { makePolicy } from "../../src/testing/index.ts";
-import { createLastingEngine } from "../../src/testing/fleet/index.ts";
+import { Cluster, PropagationPolicy, Work } from "@flotilla/karmada";
+import { ConfigMap, Namespace } from "@flotilla/kubernetes";
+import { ManifestWork } from "@flotilla/ocm";
+import { find, UnreachableError } from "@flotilla/client";
+import { findCondition } from "@flotilla/apimachinery";
+import { makePolicy } from "@flotilla/testing/builders.ts";
+import { createLastingEngine } from "@flotilla/testing/fleet/fleet.ts";
 import { configMap, HUB, MEMBER, startWorkFleet, type WorkFleet } from "./ocm-work-fleet.ts";
 
 async function propagate({ fleet }: WorkFleet, data: Record<string, string>): Promise<void> {

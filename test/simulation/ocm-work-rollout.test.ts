@@ -3,16 +3,12 @@
  * workloads become ready.
  */
 import { beforeEach, expect, test } from "vitest";
-import {
-  CloneSet,
-  ManagedClusterSetBinding,
-  ManifestWorkReplicaSet,
-  Namespace,
-  OcmPlacement,
-} from "../../src/api/index.ts";
-import type { JsonObject } from "../../src/base/index.ts";
-import { find } from "../../src/client/index.ts";
-import { findCondition } from "../../src/machinery/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { ManagedClusterSetBinding, ManifestWorkReplicaSet, OcmPlacement } from "@flotilla/ocm";
+import { Namespace } from "@flotilla/kubernetes";
+import type { JsonObject } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import { findCondition } from "@flotilla/apimachinery";
 import { deployment, HUB, startWorkFleet, type WorkFleet } from "./ocm-work-fleet.ts";
 
 const MEMBERS = ["member1", "member2", "member3"];

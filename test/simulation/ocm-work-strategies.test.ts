@@ -1,8 +1,8 @@
 /** How a ManifestWork treats single objects: update strategies, ignored fields, feedback, and executor accounts. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { ClusterRole, ConfigMap, Deployment, RoleBinding, ServiceAccount } from "../../src/api/index.ts";
-import type { ManifestConfigOption } from "../../src/api/index.ts";
-import type { JsonObject } from "../../src/base/index.ts";
+import { ClusterRole, ConfigMap, Deployment, RoleBinding, ServiceAccount } from "@flotilla/kubernetes";
+import type { ManifestConfigOption } from "@flotilla/ocm";
+import type { JsonObject } from "@flotilla/base";
 import { configMap, deployment, MEMBER, startWorkFleet, treat, type WorkFleet } from "./ocm-work-fleet.ts";
 import { allOfThem, manifestsOfManyKinds } from "./ocm-work-kinds.ts";
 

@@ -1,16 +1,9 @@
 /** ManifestWorks on a simulated member: applied, repaired, reported, and deleted. */
 import { beforeEach, describe, expect, test } from "vitest";
-import {
-  AppliedManifestWork,
-  CloneSet,
-  ConfigMap,
-  Deployment,
-  Job,
-  ManagedCluster,
-  ManifestWork,
-  SidecarSet,
-} from "../../src/api/index.ts";
-import type { JsonObject } from "../../src/base/index.ts";
+import { AppliedManifestWork, ManagedCluster, ManifestWork } from "@flotilla/ocm";
+import { CloneSet, SidecarSet } from "@flotilla/openkruise";
+import { ConfigMap, Deployment, Job } from "@flotilla/kubernetes";
+import type { JsonObject } from "@flotilla/base";
 import { configMap, deployment, HUB, MEMBER, startWorkFleet, treat, type WorkFleet } from "./ocm-work-fleet.ts";
 
 const cloneSet = (name: string): JsonObject => ({

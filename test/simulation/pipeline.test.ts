@@ -3,25 +3,17 @@
  * hub.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  CloneSet,
-  Cluster,
-  ConfigMap,
-  CustomResourceDefinition,
-  Deployment,
-  inVersion,
-  Namespace,
-  OverridePolicy,
-  PropagationPolicy,
-  ResourceBinding,
-  Work,
-} from "../../src/api/index.ts";
-import type { CloneSetV1alpha1, Kind, KubernetesObject } from "../../src/api/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { find as findObject } from "../../src/client/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeBinding, makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { Cluster, OverridePolicy, PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
+import { ConfigMap, CustomResourceDefinition, Deployment, Namespace } from "@flotilla/kubernetes";
+import { inVersion } from "@flotilla/apimachinery";
+import type { CloneSetV1alpha1 } from "@flotilla/openkruise";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import { find as findObject } from "@flotilla/client";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeBinding, makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 10_000;
 const clusters = { member1: 2, member2: 1, member3: 1 };

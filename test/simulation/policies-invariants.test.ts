@@ -8,21 +8,20 @@ import { expect, test } from "vitest";
 import {
   ClusterPropagationPolicy,
   ClusterResourceBinding,
-  ClusterRole,
-  Deployment,
-  Namespace,
   PropagationPolicy,
   ResourceBinding,
   Work,
-} from "../../src/api/index.ts";
-import type { KubernetesObject, PropagationSpec } from "../../src/api/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { UnreachableError } from "../../src/client/index.ts";
-import type { Transport } from "../../src/client/index.ts";
-import { isAlreadyExists, isNotFound } from "../../src/machinery/index.ts";
-import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment } from "../../src/testing/index.ts";
+} from "@flotilla/karmada";
+import { ClusterRole, Deployment, Namespace } from "@flotilla/kubernetes";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { PropagationSpec } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
+import type { DeepReadonly } from "@flotilla/base";
+import { UnreachableError } from "@flotilla/client";
+import type { Transport } from "@flotilla/client";
+import { isAlreadyExists, isNotFound } from "@flotilla/apimachinery";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment } from "@flotilla/testing/builders.ts";
 
 const MEMBERS = ["member1", "member2", "member3"];
 const QUIET_MS = 15 * 60_000;

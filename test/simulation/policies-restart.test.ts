@@ -3,18 +3,16 @@ import { expect, test } from "vitest";
 import {
   ClusterPropagationPolicy,
   ClusterResourceBinding,
-  ClusterRole,
-  Deployment,
-  Namespace,
   PropagationPolicy,
   ResourceBinding,
   Work,
-} from "../../src/api/index.ts";
-import { UnreachableError } from "../../src/client/index.ts";
-import type { Transport } from "../../src/client/index.ts";
-import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+} from "@flotilla/karmada";
+import { ClusterRole, Deployment, Namespace } from "@flotilla/kubernetes";
+import { UnreachableError } from "@flotilla/client";
+import type { Transport } from "@flotilla/client";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 const HOUR_MS = 3_600_000;

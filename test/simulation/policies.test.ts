@@ -3,20 +3,11 @@
  * remains after its deletion.
  */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  Deployment,
-  Event,
-  Namespace,
-  OverridePolicy,
-  ClusterPropagationPolicy,
-  PriorityClass,
-  PropagationPolicy,
-  ResourceBinding,
-  Work,
-} from "../../src/api/index.ts";
-import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { Deployment, Event, Namespace, PriorityClass } from "@flotilla/kubernetes";
+import { OverridePolicy, ClusterPropagationPolicy, PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 const MEMBERS = ["member1", "member2"];

@@ -1,16 +1,10 @@
 /** A WorkloadRebalancer reschedules workloads once, reports the result, and is deleted after its TTL. */
 import { afterEach, expect, test } from "vitest";
-import {
-  Cluster,
-  Deployment,
-  Namespace,
-  PropagationPolicy,
-  ResourceBinding,
-  WorkloadRebalancer,
-} from "../../src/api/index.ts";
-import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { Cluster, PropagationPolicy, ResourceBinding, WorkloadRebalancer } from "@flotilla/karmada";
+import { Deployment, Namespace } from "@flotilla/kubernetes";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SECOND = 1_000;
 const KEY = { cluster: "hub", name: "after-repair" };

@@ -1,10 +1,11 @@
 /** Dependencies of a workload are released together with it, unless a managed workload needs them too. */
 import { afterEach, expect, test } from "vitest";
-import { ConfigMap, Deployment, Namespace, PropagationPolicy, Work } from "../../src/api/index.ts";
-import { find } from "../../src/client/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
+import { PropagationPolicy, Work } from "@flotilla/karmada";
+import { find } from "@flotilla/client";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 const MEMBERS = ["member1", "member2"] as const;

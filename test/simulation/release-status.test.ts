@@ -1,9 +1,10 @@
 /** A released object is not changed any more, but still runs for the template: the hub keeps showing its status. */
 import { afterEach, expect, test } from "vitest";
-import { Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { Deployment, Namespace } from "@flotilla/kubernetes";
+import { PropagationPolicy } from "@flotilla/karmada";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 const WEB = { cluster: "hub", namespace: "shop", name: "web" };

@@ -1,11 +1,12 @@
 /** Releasing objects: by an annotation of the template, and when it is deleted with preserved copies. */
 import { afterEach, describe, expect, test } from "vitest";
-import { Deployment, Namespace, Pod, PropagationPolicy, Work } from "../../src/api/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { find } from "../../src/client/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { Deployment, Namespace, Pod } from "@flotilla/kubernetes";
+import { PropagationPolicy, Work } from "@flotilla/karmada";
+import type { DeepReadonly } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 10_000;
 const onHub = { cluster: "hub", namespace: "shop", name: "web" };

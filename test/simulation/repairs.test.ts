@@ -1,18 +1,12 @@
 /** Changes of the control plane's own objects by users and crashes are repaired. */
 import { afterEach, expect, test } from "vitest";
-import {
-  CustomResourceDefinition,
-  Deployment,
-  dynamicKind,
-  Namespace,
-  PropagationPolicy,
-  ResourceBinding,
-  Work,
-} from "../../src/api/index.ts";
-import type { Transport } from "../../src/client/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet, TestFleetOptions } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { CustomResourceDefinition, Deployment, Namespace } from "@flotilla/kubernetes";
+import { dynamicKind } from "@flotilla/apimachinery";
+import { PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
+import type { Transport } from "@flotilla/client";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet, TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 const web = { cluster: "hub", namespace: "shop", name: "web" };

@@ -1,8 +1,10 @@
 /** A fleet that restarts on its data continues: it finds everything in place and writes nothing. */
 import { expect, test } from "vitest";
-import { CloneSet, Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
-import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
-import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { Deployment, Namespace } from "@flotilla/kubernetes";
+import { PropagationPolicy } from "@flotilla/karmada";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 test("a converged fleet that restarts writes nothing", async () => {
   // The process restarts; the store stays.

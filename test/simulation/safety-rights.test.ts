@@ -11,19 +11,16 @@ import {
   Deployment,
   Event,
   Namespace,
-  PropagationPolicy,
-  ResourceBinding,
-  ResourceInterpreterCustomization,
   Role,
   RoleBinding,
   Secret,
-  Work,
-} from "../../src/api/index.ts";
-import type { DeepReadonly, JsonObject } from "../../src/base/index.ts";
-import { find } from "../../src/client/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+} from "@flotilla/kubernetes";
+import { PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization, Work } from "@flotilla/karmada";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 const ANN = { name: "ann", groups: ["system:authenticated"] };

@@ -4,22 +4,14 @@
  * tests.)
  */
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  Cluster,
-  ClusterPropagationPolicy,
-  ClusterRole,
-  Deployment,
-  Namespace,
-  PropagationPolicy,
-  ResourceBinding,
-  Work,
-} from "../../src/api/index.ts";
-import { copy } from "../../src/base/index.ts";
-import type { DeepReadonly } from "../../src/base/index.ts";
-import { find } from "../../src/client/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { Cluster, ClusterPropagationPolicy, PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
+import { ClusterRole, Deployment, Namespace } from "@flotilla/kubernetes";
+import { copy } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 10_000;
 const MEMBERS = ["member1", "member2"];

@@ -3,20 +3,13 @@
  * users change objects. Workloads keep running, and missed changes are applied afterwards.
  */
 import { afterEach, expect, test } from "vitest";
-import {
-  ClusterPropagationPolicy,
-  ClusterRole,
-  ConfigMap,
-  Deployment,
-  Namespace,
-  PropagationPolicy,
-  Work,
-} from "../../src/api/index.ts";
-import { find, UnreachableError } from "../../src/client/index.ts";
-import type { Transport, TransportWatchEvent } from "../../src/client/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { ClusterPropagationPolicy, PropagationPolicy, Work } from "@flotilla/karmada";
+import { ClusterRole, ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
+import { find, UnreachableError } from "@flotilla/client";
+import type { Transport, TransportWatchEvent } from "@flotilla/client";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 const LONG_MS = 15 * 60_000;

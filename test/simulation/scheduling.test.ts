@@ -3,20 +3,13 @@
  * member.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import {
-  CustomResourceDefinition,
-  Deployment,
-  dynamicKind,
-  Event,
-  Namespace,
-  PriorityClass,
-  PropagationPolicy,
-  ResourceBinding,
-} from "../../src/api/index.ts";
-import { Explanation } from "../../src/explain/index.ts";
-import { createLastingEngine, startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet, TestFleetOptions } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { CustomResourceDefinition, Deployment, Event, Namespace, PriorityClass } from "@flotilla/kubernetes";
+import { dynamicKind } from "@flotilla/apimachinery";
+import { PropagationPolicy, ResourceBinding } from "@flotilla/karmada";
+import { Explanation } from "@flotilla/flotilla";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet, TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 let fleet: TestFleet;

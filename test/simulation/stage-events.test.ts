@@ -3,16 +3,14 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   Cluster,
   ClusterPropagationPolicy,
-  Deployment,
-  Event,
-  Namespace,
   OverridePolicy,
   PropagationPolicy,
   ResourceInterpreterCustomization,
-} from "../../src/api/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeDeployment, makePolicy } from "../../src/testing/index.ts";
+} from "@flotilla/karmada";
+import { Deployment, Event, Namespace } from "@flotilla/kubernetes";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SETTLED_MS = 20_000;
 /** Long enough for every retry, and shorter than the event TTL. */

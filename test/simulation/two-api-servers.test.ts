@@ -4,15 +4,22 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { builtInAdmissions, kruiseKinds, kubernetesKinds } from "../../src/api/index.ts";
-import type { AnyAdmission } from "../../src/api/index.ts";
-import type { JsonObject } from "../../src/base/index.ts";
-import type { ApiServer } from "../../src/apiserver/index.ts";
-import { createTestServer, holdCommits, makeConfigMap, makeDefinition } from "../../src/apiserver/test-server.ts";
-import type { Answered, TestServer } from "../../src/apiserver/test-server.ts";
-import { createMemoryEngine } from "../../src/store/index.ts";
-import type { Engine } from "../../src/store/index.ts";
-import { createKruiseAdmissions } from "../../src/workloads/index.ts";
+import { builtInAdmissions } from "@flotilla/server";
+import { kruiseKinds } from "@flotilla/openkruise";
+import { kubernetesKinds } from "@flotilla/kubernetes";
+import type { AnyAdmission } from "@flotilla/apimachinery";
+import type { JsonObject } from "@flotilla/base";
+import type { ApiServer } from "@flotilla/apiserver";
+import {
+  createTestServer,
+  holdCommits,
+  makeConfigMap,
+  makeDefinition,
+} from "../../packages/apiserver/src/test-server.ts";
+import type { Answered, TestServer } from "../../packages/apiserver/src/test-server.ts";
+import { createMemoryEngine } from "@flotilla/apiserver";
+import type { Engine } from "@flotilla/apiserver";
+import { createKruiseAdmissions } from "@flotilla/openkruise";
 
 const SHOP = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } };
 const MAPS = "/api/v1/namespaces/shop/configmaps";

@@ -1,10 +1,12 @@
 /** Write budgets are counts: the API writes of a workload, and that a converged fleet writes nothing. */
 import { afterEach, expect, test } from "vitest";
-import { CloneSet, Deployment, Namespace, PropagationPolicy } from "../../src/api/index.ts";
-import { copy } from "../../src/base/index.ts";
-import { startTestFleet } from "../../src/testing/fleet/index.ts";
-import type { TestFleet } from "../../src/testing/fleet/index.ts";
-import { makeCloneSet, makeDeployment, makePolicy } from "../../src/testing/index.ts";
+import { CloneSet } from "@flotilla/openkruise";
+import { Deployment, Namespace } from "@flotilla/kubernetes";
+import { PropagationPolicy } from "@flotilla/karmada";
+import { copy } from "@flotilla/base";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 /** From the user's apply until the hub shows the members' status, on two members, including the user's own write. */
 const WRITES_PER_WORKLOAD = 12;

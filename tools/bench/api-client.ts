@@ -1,6 +1,6 @@
 /** A minimal-cost client: one HTTP/2 connection; responses are counted and not parsed unless requested. */
 import http2 from "node:http2";
-import { connectionOf, loadKubeconfig } from "../../src/client/index.ts";
+import { connectionOf, loadKubeconfig } from "@flotilla/client";
 
 export interface ApiConnection {
   /** Only the length of a response longer than `keptBytes` is available. */

@@ -2,12 +2,13 @@
  * The cost of interpreting a CloneSet, per operation: with the native rules and with an equivalent Lua script.
  * References are the figures of the study that led to the engine, measured on another day with Karmada's own script.
  */
-import { systemClock } from "../../src/base/index.ts";
-import type { JsonObject } from "../../src/base/index.ts";
-import { knownKinds } from "../../src/interpreter/index.ts";
-import type { AnyObject, KindInterpreter, Operation, StatusItem } from "../../src/interpreter/index.ts";
-import { createLuaEngine } from "../../src/interpreter/lua/index.ts";
-import type { LuaProgram } from "../../src/interpreter/lua/index.ts";
+import { systemClock } from "@flotilla/base";
+import type { JsonObject } from "@flotilla/base";
+import { knownKinds } from "@flotilla/flotilla";
+import type { AnyObject } from "@flotilla/flotilla";
+import type { KindInterpreter, Operation, StatusItem } from "@flotilla/kubernetes";
+import { createLuaEngine } from "@flotilla/flotilla";
+import type { LuaProgram } from "@flotilla/flotilla";
 import type { Benchmark, Figure } from "./benchmark.ts";
 import { CLONE_SET_SCRIPTS } from "./cloneset-scripts.ts";
 

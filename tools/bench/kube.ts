@@ -7,9 +7,9 @@ import type { AddressInfo } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { ensureCertificates } from "../../src/pki/index.ts";
-import { silentLog, systemClock } from "../../src/base/index.ts";
-import { renderKubeconfig } from "../../src/client/index.ts";
+import { ensureCertificates } from "@flotilla/apimachinery";
+import { silentLog, systemClock } from "@flotilla/base";
+import { renderKubeconfig } from "@flotilla/client";
 import { connectApi } from "./api-client.ts";
 
 export interface RunningKube {

@@ -2,12 +2,14 @@
  * The load of the keel benchmark: many workloads under one policy with static weights on two members. It uses the plain
  * Kubernetes API, so it can measure any hub with Karmada's kinds.
  */
-import { Deployment, Namespace, PropagationPolicy, dynamicKind } from "../../src/api/index.ts";
-import { systemClock, sleep } from "../../src/base/index.ts";
-import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "../../src/client/index.ts";
-import type { Client } from "../../src/client/index.ts";
-import { isAlreadyExists, isNotFound } from "../../src/machinery/index.ts";
-import { makePolicy } from "../../src/testing/index.ts";
+import { Deployment, Namespace } from "@flotilla/kubernetes";
+import { PropagationPolicy } from "@flotilla/karmada";
+import { dynamicKind } from "@flotilla/apimachinery";
+import { systemClock, sleep } from "@flotilla/base";
+import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
+import { isAlreadyExists, isNotFound } from "@flotilla/apimachinery";
+import { makePolicy } from "@flotilla/testing/builders.ts";
 import { deploymentBody } from "./objects.ts";
 
 export interface Endpoint {

@@ -2,16 +2,16 @@
  * The cost of one decision of an Open Cluster Management Placement, for 10, 100 and 1,000 clusters. Decisions alone: no
  * API, no queue.
  */
-import { CLUSTER_SET_LABEL } from "../../src/api/index.ts";
+import { CLUSTER_SET_LABEL } from "@flotilla/ocm";
 import type {
   AddOnPlacementScore,
   ManagedCluster,
   ManagedClusterSet,
   OcmPlacement,
   OcmPlacementSpec,
-} from "../../src/api/index.ts";
-import { planPlacement } from "../../src/ocm/placement/index.ts";
-import type { PlacementInput } from "../../src/ocm/placement/index.ts";
+} from "@flotilla/ocm";
+import { planPlacement } from "@flotilla/flotilla";
+import type { PlacementInput } from "@flotilla/flotilla";
 import type { Figure } from "./benchmark.ts";
 import { measure } from "./scheduler.ts";
 

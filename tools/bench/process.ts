@@ -20,7 +20,7 @@ const START_LIMIT_MS = 60_000;
 const PROBE = ["--expose-gc", "--import", join(import.meta.dirname, "heap-probe.ts")];
 
 /** The program: the source, and the emitted build. */
-export const SOURCE = "src/cmd/main.ts";
+export const SOURCE = "packages/server/src/main.ts";
 export const EMITTED = "dist/cmd/main.js";
 
 export interface StartOptions {

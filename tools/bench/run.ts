@@ -7,7 +7,7 @@
  */
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { messageOf } from "../../src/base/index.ts";
+import { messageOf } from "@flotilla/base";
 import type { Benchmark, Figure } from "./benchmark.ts";
 import { apiserver } from "./apiserver.ts";
 import { interpreter } from "./interpreter.ts";

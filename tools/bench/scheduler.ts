@@ -2,11 +2,11 @@
  * The cost of one scheduling decision, for 10, 100 and 1,000 clusters and every division method. Decisions alone: no
  * API, no queue.
  */
-import { APPLIED_PLACEMENT } from "../../src/api/index.ts";
-import type { Placement } from "../../src/api/index.ts";
-import { createFleet, updateFleet } from "../../src/propagation/schedule/fleet.ts";
-import type { ClusterView } from "../../src/propagation/schedule/framework.ts";
-import { planSchedule, type ScheduleInput } from "../../src/propagation/schedule/plan-schedule.ts";
+import { APPLIED_PLACEMENT } from "@flotilla/apimachinery";
+import type { Placement } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
+import { createFleet, updateFleet } from "@flotilla/flotilla";
+import type { ClusterView } from "@flotilla/flotilla";
+import { planSchedule, type ScheduleInput } from "@flotilla/flotilla";
 import type { Benchmark, Figure } from "./benchmark.ts";
 
 const SIZES = [10, 100, 1000] as const;

@@ -7,29 +7,31 @@ const file = (path: string, text: string) => ({ path, text });
 describe("layers", () => {
   const cases: Record<string, { path: string; text: string; want: string[] }> = {
     "an import of a lower directory through its index is allowed": {
-      path: "src/store/a.ts",
+      path: "packages/apiserver/src/store/a.ts",
       text: 'import { x } from "../base/index.ts";\n',
       want: [],
     },
     "an import of a higher directory is reported": {
-      path: "src/base/a.ts",
+      path: "packages/base/src/a.ts",
       text: 'import { x } from "../api/index.ts";\n',
-      want: ["src/base/a.ts: base may not import api (tools/layers.ts)"],
+      want: ["packages/base/src/a.ts: base may not import api (tools/layers.ts)"],
     },
     "an import that bypasses the index is reported": {
-      path: "src/store/a.ts",
+      path: "packages/apiserver/src/store/a.ts",
       text: 'import { x } from "../base/json.ts";\n',
-      want: ["src/store/a.ts: imports src/base/json.ts; import other directories through their index.ts"],
+      want: [
+        "packages/apiserver/src/store/a.ts: imports packages/base/src/json.ts; import other directories through their index.ts",
+      ],
     },
     "a stage that imports another is reported": {
-      path: "src/propagation/match/a.ts",
+      path: "packages/flotilla/src/propagation/match/a.ts",
       text: 'import { x } from "../schedule/assign.ts";\n',
       want: [
-        "src/propagation/match/a.ts: the stage match may not import the stage schedule (src/propagation/schedule/assign.ts)",
+        "packages/flotilla/src/propagation/match/a.ts: the stage match may not import the stage schedule (packages/flotilla/src/propagation/schedule/assign.ts)",
       ],
     },
     "dispatch may import the pure functions of override": {
-      path: "src/propagation/dispatch/a.ts",
+      path: "packages/flotilla/src/propagation/dispatch/a.ts",
       text: 'import { x } from "../override/plan-overrides.ts";\n',
       want: [],
     },
@@ -48,31 +50,31 @@ describe("layers", () => {
 
 describe("tidy rules", () => {
   const cases: Record<string, { path: string; text: string; want: string[] }> = {
-    "a valid file": { path: "src/base/good-name.ts", text: "export const x = 1;\n", want: [] },
+    "a valid file": { path: "packages/base/src/good-name.ts", text: "export const x = 1;\n", want: [] },
     "a file that is too long": {
-      path: "src/base/a.ts",
+      path: "packages/base/src/a.ts",
       text: "x\n".repeat(501),
-      want: ["src/base/a.ts has 501 lines; a file above 500 lines usually contains two ideas"],
+      want: ["packages/base/src/a.ts has 501 lines; a file above 500 lines usually contains two ideas"],
     },
     "a generic file name": {
-      path: "src/base/utils.ts",
+      path: "packages/base/src/utils.ts",
       text: "\n",
-      want: ["src/base/utils.ts has a generic name; name it after its idea"],
+      want: ["packages/base/src/utils.ts has a generic name; name it after its idea"],
     },
     "a name that is not kebab-case": {
-      path: "src/base/BadName.ts",
+      path: "packages/base/src/BadName.ts",
       text: "\n",
-      want: ["src/base/BadName.ts is not kebab-case.ts"],
+      want: ["packages/base/src/BadName.ts is not kebab-case.ts"],
     },
     "a swallowed error": {
-      path: "src/base/a.ts",
+      path: "packages/base/src/a.ts",
       text: "try { x(); } catch {}\n",
-      want: ["src/base/a.ts swallows an error"],
+      want: ["packages/base/src/a.ts swallows an error"],
     },
     "a missing last line feed": {
-      path: "src/base/a.ts",
+      path: "packages/base/src/a.ts",
       text: "x",
-      want: ["src/base/a.ts does not end with a line feed"],
+      want: ["packages/base/src/a.ts does not end with a line feed"],
     },
   };
   for (const [behaviour, { path, text, want }] of Object.entries(cases)) {

@@ -1,42 +1,129 @@
-/** Compares every import in `src` with the table in `tools/layers.ts`. */
+/** Compares every import of the packages with `tools/layers.ts`, and looks for cycles between packages and folders. */
 import { posix } from "node:path";
-import { layers, stages } from "../layers.ts";
+import { packages, stages, unlayered } from "../layers.ts";
 import type { SourceFile } from "./sources.ts";
 
-const IMPORT = /(?:from|import)\s*\(?\s*["'](\.{1,2}\/[^"']+)["']/g;
+const IMPORT = /(?:from|import)\s*\(?\s*["']((?:\.{1,2}\/|@flotilla\/)[^"']+)["']/g;
+const STAGES = "packages/flotilla/src/propagation/";
+
+/** An import between two places, and the file that has it. */
+interface Edge {
+  from: string;
+  to: string;
+  file: string;
+}
 
 export function checkLayers(sources: readonly SourceFile[]): string[] {
-  return sources.filter(({ path }) => path.startsWith("src/") && path.endsWith(".ts")).flatMap(checkFile);
+  const files = sources.filter(({ path }) => isProduct(path));
+  const imports = files.flatMap(importsOf);
+  return [
+    ...imports.flatMap(checkImport),
+    ...cyclesOf(imports.flatMap(betweenPackages)).map((cycle) => `cycle between packages: ${cycle.join(" -> ")}`),
+    ...folderCycles(imports).map(
+      ({ cycle, example }) => `cycle between folders: ${cycle.join(" -> ")} (for example ${example})`,
+    ),
+  ];
 }
 
-function checkFile({ path, text }: SourceFile): string[] {
-  const findings: string[] = [];
-  const isTest = path.endsWith(".test.ts");
-  const [, from = "", inner = ""] = path.split("/");
-  for (const [, specifier = ""] of text.matchAll(IMPORT)) {
-    const target = posix.join(posix.dirname(path), specifier);
-    const [top, to = "", innerTo = ""] = target.split("/");
-    if (top !== "src") {
-      if (!isTest) findings.push(`${path}: imports ${target}, which is outside src`);
-      continue;
-    }
-    if (to === from) {
-      if (from === "propagation" && !isTest) findings.push(...checkStage(path, inner, innerTo, target));
-      continue;
-    }
-    const allowed = layers[from];
-    if (!allowed) findings.push(`${path}: the directory ${from} is missing from tools/layers.ts`);
-    else if (!isTest && !allowed.includes("*") && !allowed.includes(to))
-      findings.push(`${path}: ${from} may not import ${to} (tools/layers.ts)`);
-    if (!/\/index\.ts$|\.json$/.test(target))
-      findings.push(`${path}: imports ${target}; import other directories through their index.ts`);
+/** The packages in order, each with what it imports; for people. */
+export function renderGraph(sources: readonly SourceFile[]): string[] {
+  const edges = sources
+    .filter(({ path }) => isProduct(path))
+    .flatMap(importsOf)
+    .flatMap(betweenPackages);
+  return Object.keys(packages).map((name) => {
+    const used = new Set(edges.filter(({ from }) => from === name).map(({ to }) => to));
+    return `${name.padEnd(20)} ${[...used].sort().join(" ") || "-"}`;
+  });
+}
+
+const isTest = (path: string): boolean =>
+  /\.test\.ts$|\/testdata\/|\/test-[a-z-]+\.ts$|^packages\/testing\//.test(path);
+const isProduct = (path: string): boolean => /^packages\/[^/]+\/src\/.*\.ts$/.test(path) && !isTest(path);
+const packageOf = (path: string): string => path.split("/")[1] ?? "";
+
+interface Import {
+  file: string;
+  /** A path in the repository, or `@flotilla/<package>`. */
+  target: string;
+}
+
+function importsOf({ path, text }: SourceFile): Import[] {
+  return Array.from(text.matchAll(IMPORT), ([, specifier = ""]) => ({
+    file: path,
+    target: specifier.startsWith("@") ? specifier : posix.join(posix.dirname(path), specifier),
+  }));
+}
+
+function checkImport({ file, target }: Import): string[] {
+  const from = packageOf(file);
+  if (!target.startsWith("@")) {
+    if (!target.startsWith(`packages/${from}/`)) return [`${file}: imports ${target}; import other packages by name`];
+    return file.startsWith(STAGES) && target.startsWith(STAGES) ? checkStage(file, target) : [];
   }
-  return findings;
+  const [, to = "", ...rest] = target.split("/");
+  const allowed = packages[from];
+  if (!allowed) return [`${file}: the package ${from} is missing from tools/layers.ts`];
+  if (to === from) return [`${file}: imports its own package by name; import the file`];
+  if (rest.length > 0 && rest[0] !== "facts" && to !== "testing")
+    return [`${file}: imports ${target}; other packages are imported through their index.ts`];
+  if (!allowed.includes("*") && !allowed.includes(to))
+    return [`${file}: ${from} may not import ${to} (tools/layers.ts)`];
+  return [];
 }
 
-/** Stages communicate through API objects: one may import another's pure functions only if the table allows it. */
-function checkStage(path: string, from: string, to: string, target: string): string[] {
-  if (from === to || to.endsWith(".ts") || from.endsWith(".ts")) return [];
-  if (stages[from]?.includes(to)) return [];
-  return [`${path}: the stage ${from} may not import the stage ${to} (${target})`];
+/** Stages meet in the API objects: one may import another's pure functions only where the table says so. */
+function checkStage(file: string, target: string): string[] {
+  const [from = "", to = ""] = [file, target].map((path) => path.slice(STAGES.length).split("/")[0]);
+  if (from === to || to.endsWith(".ts") || from.endsWith(".ts") || stages[from]?.includes(to)) return [];
+  return [`${file}: the stage ${from} may not import the stage ${to} (${target})`];
+}
+
+function betweenPackages({ file, target }: Import): Edge[] {
+  const [name = "", to = ""] = target.split("/");
+  return name === "@flotilla" ? [{ from: packageOf(file), to, file }] : [];
+}
+
+/** The folder directly below `src`, or the file itself: `write` of `packages/apiserver/src/write/patch/merge.ts`. */
+function folderOf(path: string): string {
+  const [, name = "", , first = "", second] = path.split("/");
+  return second === undefined ? `${name}/${first}` : `${name}/${first}/`;
+}
+
+function folderCycles(imports: readonly Import[]): { cycle: string[]; example: string }[] {
+  const edges = imports
+    .filter(({ file, target }) => !target.startsWith("@") && !unlayered.has(packageOf(file)))
+    .map(({ file, target }) => ({ from: folderOf(file), to: folderOf(target), file: `${file} -> ${target}` }))
+    .filter(({ from, to }) => from !== to && from.endsWith("/") && to.endsWith("/"));
+  return cyclesOf(edges).map((cycle) => ({
+    cycle,
+    example: edges.find(({ from, to }) => from === cycle[1] && to === cycle[0])?.file ?? "",
+  }));
+}
+
+/** Pairs of places that reach each other, the shortest way first; each pair once. */
+function cyclesOf(edges: readonly Edge[]): string[][] {
+  const next = new Map<string, Set<string>>();
+  for (const { from, to } of edges) next.set(from, (next.get(from) ?? new Set()).add(to));
+  const cycles = new Map<string, string[]>();
+  for (const start of next.keys()) {
+    const path = shortestCycle(start, next);
+    if (path) cycles.set([...new Set(path)].sort().join(), path);
+  }
+  return [...cycles.values()];
+}
+
+function shortestCycle(start: string, next: ReadonlyMap<string, ReadonlySet<string>>): string[] | undefined {
+  const queue: string[][] = [[start]];
+  const seen = new Set<string>();
+  for (const path of queue) {
+    for (const to of next.get(path.at(-1) ?? "") ?? []) {
+      if (to === start) return [...path, to];
+      if (!seen.has(to)) {
+        seen.add(to);
+        queue.push([...path, to]);
+      }
+    }
+  }
+  return undefined;
 }

@@ -15,13 +15,13 @@ const rules: ((file: SourceFile) => string | undefined)[] = [
   },
   ({ path }) => (GENERIC_NAME.test(path) ? "has a generic name; name it after its idea" : undefined),
   ({ path }) =>
-    path.startsWith("src/") &&
+    path.startsWith("packages/") &&
     path.endsWith(".ts") &&
     !/^[a-z0-9-]+(\.(test|d))?\.ts$/.test(path.split("/").at(-1) ?? "")
       ? "is not kebab-case.ts"
       : undefined,
   ({ path, text }) =>
-    path.startsWith("src/") && /\b(TODO|FIXME|XXX)\b/.test(text)
+    path.startsWith("packages/") && /\b(TODO|FIXME|XXX)\b/.test(text)
       ? "contains TODO, FIXME or XXX: finish it or remove it"
       : undefined,
   ({ path, text }) =>

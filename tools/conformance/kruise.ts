@@ -6,7 +6,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { standardStorageClass } from "../../src/simulation/index.ts";
+import { standardStorageClass } from "@flotilla/simulation";
 import type { CatalogueEntry, Test } from "./catalogue.ts";
 import type { UpstreamSuite } from "./kubernetes.ts";
 import { escapePattern } from "./suite.ts";

@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { messageOf } from "../../src/base/index.ts";
+import { messageOf } from "@flotilla/base";
 import { startFlotilla } from "../bench/process.ts";
 import type { Test } from "./catalogue.ts";
 import { kruiseSuite, storageClasses } from "./kruise.ts";

@@ -13,7 +13,7 @@ import { DEFINITIONS, MODULES, SOURCES } from "./sources.ts";
 import { buildTables } from "./tables.ts";
 import { renderTypes } from "./typescript.ts";
 
-const target = new URL("../../src/api/facts/", import.meta.url);
+const target = new URL("../../packages/apimachinery/src/kind/facts/", import.meta.url);
 
 function download(module: string): string {
   const version = MODULES[module];

@@ -2,7 +2,7 @@
  * Random choices for generators. The same seed gives the same choices, so a finding is reproducible by its number
  * alone.
  */
-import { createSeededRandom } from "../../src/base/index.ts";
+import { createSeededRandom } from "@flotilla/base";
 
 export class Chance {
   readonly #next: () => number;

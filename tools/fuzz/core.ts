@@ -1,10 +1,12 @@
 /** The API server's core on an in-memory store, for targets that need more than one of its functions. */
-import { builtInAdmissions, decodeProtobuf, logicalClusterAdmission } from "../../src/api/index.ts";
-import { createApiServer } from "../../src/apiserver/index.ts";
-import type { ApiResponse } from "../../src/apiserver/index.ts";
-import { createFakeClock, createSeededRandom, silentLog, type Log } from "../../src/base/index.ts";
-import { createProfiles } from "../../src/cmd/roles/profiles.ts";
-import { createCache, createMemoryEngine } from "../../src/store/index.ts";
+import { builtInAdmissions } from "@flotilla/server";
+import { decodeProtobuf } from "@flotilla/apimachinery";
+import { logicalClusterAdmission } from "@flotilla/apiserver";
+import { createApiServer } from "@flotilla/apiserver";
+import type { ApiResponse } from "@flotilla/apiserver";
+import { createFakeClock, createSeededRandom, silentLog, type Log } from "@flotilla/base";
+import { createProfiles } from "@flotilla/server";
+import { createCache, createMemoryEngine } from "@flotilla/apiserver";
 
 export interface CoreRequest {
   method: string;

@@ -3,8 +3,8 @@
  * findings.
  */
 import { readFileSync } from "node:fs";
-import type { Json, JsonObject } from "../../src/base/index.ts";
-import type { Schema } from "../../src/machinery/index.ts";
+import type { Json, JsonObject } from "@flotilla/base";
+import type { Schema } from "@flotilla/apimachinery";
 import { kinds, minimalObject } from "../../test/contract/minimal-objects.ts";
 
 const container: JsonObject = {
@@ -135,7 +135,7 @@ interface Recorded {
 }
 
 const recorded = JSON.parse(
-  readFileSync(new URL("../../src/machinery/cel/testdata/recorded.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../../packages/cel/src/testdata/recorded.json", import.meta.url), "utf8"),
 ) as Recorded[];
 
 /** Schemas, objects of them, and expressions over these. */

@@ -1,5 +1,5 @@
 /** Malicious values: names with a meaning in JavaScript, numbers out of range, invalid strings. */
-import type { Json } from "../../src/base/index.ts";
+import type { Json } from "@flotilla/base";
 
 /** Property names of every object, and one that changes the prototype. */
 export const HOSTILE_NAMES: readonly string[] = [

@@ -1,5 +1,5 @@
 /** Mutates valid input into nearly valid input, which passes the first checks. */
-import { isObject, setOwn, type Json, type JsonObject } from "../../src/base/index.ts";
+import { isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
 import type { Chance } from "./chance.ts";
 import { HOSTILE_NAMES, HOSTILE_TEXTS, HOSTILE_VALUES } from "./hostile.ts";
 

@@ -2,7 +2,7 @@
  * Protobuf bodies that follow the tables of the kinds with arbitrary content: what a peer that knows the format could
  * send.
  */
-import { structOf, type FactStruct, type FactType } from "../../src/api/index.ts";
+import { structOf, type FactStruct, type FactType } from "@flotilla/apimachinery";
 import type { Chance } from "./chance.ts";
 import type { CorpusObject } from "./corpus.ts";
 import { HOSTILE_TEXTS } from "./hostile.ts";

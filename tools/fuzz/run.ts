@@ -6,7 +6,7 @@
  */
 import { parseArgs } from "node:util";
 import { MessageChannel, Worker } from "node:worker_threads";
-import { messageOf } from "../../src/base/index.ts";
+import { messageOf } from "@flotilla/base";
 import { show, type Finding } from "./target.ts";
 import { Chance, seedOf } from "./chance.ts";
 import { targets } from "./targets.ts";

@@ -4,7 +4,7 @@
  * prototypes.
  */
 import { inspect } from "node:util";
-import { messageOf } from "../../src/base/index.ts";
+import { messageOf } from "@flotilla/base";
 import { Chance, seedOf } from "./chance.ts";
 
 export interface FuzzTarget {

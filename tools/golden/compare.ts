@@ -1,5 +1,5 @@
 /** Compares a result with a recording: nil equals empty, several results may be valid, errors are errors. */
-import { isObject, InvariantError, messageOf, type Json, type JsonObject } from "../../src/base/index.ts";
+import { isObject, InvariantError, messageOf, type Json, type JsonObject } from "@flotilla/base";
 import type { CaseRunner, GoldenCase } from "./golden.ts";
 
 export interface FunctionRunner {

@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { messageOf, type JsonObject } from "../../src/base/index.ts";
+import { messageOf, type JsonObject } from "@flotilla/base";
 import { runners } from "./runners/index.ts";
 
 /** One line of a recording. Its other fields depend on the format. */

@@ -2,7 +2,7 @@
  * Parts of error messages that are not compared: values and differences that the original prints as Go structs.
  * `differences.json` gives the reason of each class under "messages". Everything around them is compared.
  */
-import { withoutRejectedValues } from "../../src/api/kruise/testdata/rejected-values.ts";
+import { withoutRejectedValues } from "@flotilla/openkruise";
 
 /** Each removes what is not compared, from a recorded and from a received message. */
 export const MESSAGE_CLASSES = {

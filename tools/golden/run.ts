@@ -5,7 +5,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { messageOf } from "../../src/base/index.ts";
+import { messageOf } from "@flotilla/base";
 import { readDifferences, runGolden, type FileResult, type GoldenResult } from "./golden.ts";
 
 const USAGE = `Usage: npm run golden -- [DIR] [--only FILE]... [--verbose]

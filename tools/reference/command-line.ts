@@ -1,6 +1,6 @@
 /** docs/reference/cli.md: the commands' own help, with notes on what a list of flags cannot explain. */
-import { commands, flagText, SECTIONS, sharedFlags, usageOf } from "../../src/cli/index.ts";
-import type { Command, Flag } from "../../src/cli/index.ts";
+import { commands, flagText, SECTIONS, sharedFlags, usageOf } from "@flotilla/cli";
+import type { Command, Flag } from "@flotilla/cli";
 import { AFTERWORD, FOREWORD, commandNotes } from "./command-notes.ts";
 import { code, generatedNote, page, table } from "./markdown.ts";
 
@@ -9,7 +9,7 @@ export async function renderCommandLine(): Promise<string> {
   const all = await Promise.all(groups.flatMap(({ entries }) => entries).map(({ load }) => load()));
   return page(
     "# The command line",
-    generatedNote("the commands in `src/cli/commands` and `tools/reference/command-notes.ts`"),
+    generatedNote("the commands in `packages/cli/src/commands` and `tools/reference/command-notes.ts`"),
     FOREWORD,
     ...groups
       .filter(({ entries }) => entries.length > 0)

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { errorCodes } from "./error-codes.ts";
 import { code, generatedNote, page, table } from "./markdown.ts";
 
-const SOURCE = fileURLToPath(new URL("../../src", import.meta.url));
+const SOURCE = fileURLToPath(new URL("../../packages", import.meta.url));
 
 export function readSources(): string[] {
   return globSync("**/*.ts", { cwd: SOURCE, exclude: ["**/*.test.ts"] }).map((file) =>
@@ -31,7 +31,7 @@ export function renderErrors(): string {
     throw new Error(`tools/reference/error-codes.ts lacks ${nameless.join(", ")}: add what happened and what to try`);
   return page(
     "# Errors",
-    generatedNote("the codes in `src` and the texts in `tools/reference/error-codes.ts`"),
+    generatedNote("the codes in `packages` and the texts in `tools/reference/error-codes.ts`"),
     "Every error of Flotilla's own has a stable code (`FlotillaError.code`). Errors of the Kubernetes API are returned as a `Status`; their\nreason (`NotFound`, `Conflict`, `Invalid`, …) is the code.",
     table(
       ["code", "what happened", "what to try"],

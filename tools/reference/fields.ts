@@ -2,7 +2,7 @@
  * The fields of a schema as table rows. Common Kubernetes types (metadata, pod templates, label selectors, conditions)
  * are named and not expanded. Pure.
  */
-import type { Schema } from "../../src/machinery/index.ts";
+import type { Schema } from "@flotilla/apimachinery";
 
 export interface FieldRow {
   path: string;

@@ -2,8 +2,8 @@
  * docs/reference/kinds.md: every kind that the hub and its members serve; and a page with columns and fields for each
  * project other than Kubernetes.
  */
-import type { Kind } from "../../src/api/index.ts";
-import { createProfiles } from "../../src/cmd/roles/profiles.ts";
+import type { Kind } from "@flotilla/apimachinery";
+import { createProfiles } from "@flotilla/server";
 import { fieldNotes } from "./field-notes.ts";
 import { fieldsOf } from "./fields.ts";
 import { kindSummaries } from "./kind-summaries.ts";
@@ -113,7 +113,9 @@ function renderKinds(): string {
     );
   return page(
     "# Kinds",
-    generatedNote("the kinds in `src/api` as `src/cmd/roles/profiles.ts` serves them"),
+    generatedNote(
+      "the kinds in `packages/apimachinery/src/kind` as `packages/server/src/roles/profiles.ts` serves them",
+    ),
     `The hub serves ${all.filter(({ on }) => on.includes("hub")).length} kinds and simulated members ${all.filter(({ on }) => on.includes("members")).length}. A kind is served if its controller is implemented; [compatibility.md](../compatibility.md) lists what is missing. The usual verbs are create, get, list, watch, update, patch, delete and deletecollection. The version that \`kubectl\` prefers comes first.`,
     ...projects.map((project) => {
       const own = all.filter(({ kind }) => projectOf(kind) === project);
@@ -128,7 +130,12 @@ function renderKinds(): string {
 
 function renderProject(project: Project): string {
   const own = servedKinds().filter(({ kind }) => projectOf(kind) === project);
-  return page(`# ${project.title}`, generatedNote("the kinds in `src/api`"), project.foreword, ...own.map(renderKind));
+  return page(
+    `# ${project.title}`,
+    generatedNote("the kinds in `packages/apimachinery/src/kind`"),
+    project.foreword,
+    ...own.map(renderKind),
+  );
 }
 
 function renderKind({ kind, on }: Served): string {

@@ -1,6 +1,6 @@
 /** The page of `flotilla lint`: every rule with its id as an anchor, generated from the rules. */
-import { RULE_CHAPTERS } from "../../src/cli/lint/rules/index.ts";
-import type { LintRule } from "../../src/cli/lint/rule.ts";
+import { RULE_CHAPTERS } from "@flotilla/cli";
+import type { LintRule } from "@flotilla/cli";
 import { code, generatedNote, page, table } from "./markdown.ts";
 
 const FOREWORD = `\`flotilla lint -f FILE\` checks manifests before they are applied. It needs no server: it starts a hub in its own process, validates the manifests there with dry runs,
@@ -32,7 +32,7 @@ policy without \`replicaScheduling\`, set \`replicaSchedulingType: Duplicated\` 
 export function renderLint(): string {
   return page(
     "# Lint rules",
-    generatedNote("src/cli/lint/rules"),
+    generatedNote("packages/cli/src/lint/rules"),
     FOREWORD,
     ...RULE_CHAPTERS.map(({ title, rules }) =>
       table(

@@ -1,13 +1,13 @@
 /** docs/reference/metrics.md: every metric as it is declared. */
-import { metricsPages } from "../../src/cmd/metrics-catalogue.ts";
-import type { MetricsPage } from "../../src/cmd/metrics-catalogue.ts";
-import type { Metric } from "../../src/base/index.ts";
+import { metricsPages } from "@flotilla/server";
+import type { MetricsPage } from "@flotilla/server";
+import type { Metric } from "@flotilla/base";
 import { code, generatedNote, page, table } from "./markdown.ts";
 
 export function renderMetrics(): string {
   return page(
     "# Metrics",
-    generatedNote("the declarations in `src/cmd/metrics-catalogue.ts`"),
+    generatedNote("the declarations in `packages/server/src/metrics-catalogue.ts`"),
     "The [guide](../guides/monitoring.md) describes what to scrape, the required permissions, and what to do when an alert fires. Label values are bounded: kinds, members, controllers and fixed words. Object names are labels only where kruise-state-metrics and kube-state-metrics have them.",
     ...metricsPages.map((each, index) => renderPage(each, metricsPages.slice(0, index))),
     NOTES,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { commands } from "../../src/cli/index.ts";
+import { commands } from "@flotilla/cli";
 import { commandNotes } from "./command-notes.ts";
 import { errorCodes } from "./error-codes.ts";
 import { codesIn, readSources } from "./errors.ts";

@@ -8,7 +8,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { writeCertificateRequest } from "../../../src/pki/index.ts";
+import { writeCertificateRequest } from "@flotilla/apimachinery";
 import { temporaryDirectory, up } from "../../e2e/flotilla-process.ts";
 import type { Up } from "../../e2e/flotilla-process.ts";
 import { findPrograms } from "../../e2e/real-programs.ts";

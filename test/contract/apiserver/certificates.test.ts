@@ -1,7 +1,7 @@
 /** CertificateSigningRequests: the requester, who may approve and sign, and which fields are immutable. */
 import { generateKeyPairSync } from "node:crypto";
 import { expect, test } from "vitest";
-import { writeCertificateRequest, type RequestSubject } from "../../../src/pki/index.ts";
+import { writeCertificateRequest, type RequestSubject } from "@flotilla/apimachinery";
 import { contract, eventually } from "./targets.ts";
 import type { Answer, Api } from "./raw-client.ts";
 

@@ -3,7 +3,7 @@
  * is in etcd, whose compaction clients cannot trigger, so this runs only against Flotilla.
  */
 import { expect, test } from "vitest";
-import { connectionOf, loadKubeconfig } from "../../../src/client/index.ts";
+import { connectionOf, loadKubeconfig } from "@flotilla/client";
 import { temporaryDirectory, up } from "../../e2e/flotilla-process.ts";
 import type { Up } from "../../e2e/flotilla-process.ts";
 import { makeConfigMap } from "./objects.ts";

@@ -3,14 +3,9 @@
  * same, or both must fail. Messages are not compared, because ours are gopher-lua's.
  */
 import type { Lua } from "wasmoon-lua5.1";
-import { messageOf } from "../../../src/base/index.ts";
-import {
-  DEFAULT_BUDGET,
-  LuaLimitError,
-  LuaRuntimeError,
-  LuaSyntaxError,
-  compileKubeScript,
-} from "../../../src/interpreter/lua/index.ts";
+import { messageOf } from "@flotilla/base";
+import { DEFAULT_BUDGET, LuaLimitError, LuaRuntimeError, LuaSyntaxError } from "@flotilla/lua";
+import { compileKubeScript } from "@flotilla/flotilla";
 import { defineTarget } from "../target.ts";
 import { makeProgram } from "./lua-program.ts";
 

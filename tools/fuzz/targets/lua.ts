@@ -1,14 +1,8 @@
 /** Scripts: random bytes, and valid programs. */
-import { copy, deepFreeze, equalJson } from "../../../src/base/index.ts";
-import type { Json } from "../../../src/base/index.ts";
-import {
-  DEFAULT_BUDGET,
-  EncodeError,
-  LuaLimitError,
-  LuaRuntimeError,
-  LuaSyntaxError,
-  compileKubeScript,
-} from "../../../src/interpreter/lua/index.ts";
+import { copy, deepFreeze, equalJson } from "@flotilla/base";
+import type { Json } from "@flotilla/base";
+import { DEFAULT_BUDGET, EncodeError, LuaLimitError, LuaRuntimeError, LuaSyntaxError } from "@flotilla/lua";
+import { compileKubeScript } from "@flotilla/flotilla";
 import { deployment } from "../corpus.ts";
 import { mutateText } from "../mutate.ts";
 import { defineTarget } from "../target.ts";

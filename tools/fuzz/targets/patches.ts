@@ -1,6 +1,6 @@
 /** Patches, server-side apply, managed fields. */
-import { equalJson, isObject, type Json, type JsonObject } from "../../../src/base/index.ts";
-import { kindSchema } from "../../../src/api/index.ts";
+import { equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
+import { kindSchema } from "@flotilla/apimachinery";
 import {
   applyConfiguration,
   applyJsonPatch,
@@ -9,7 +9,7 @@ import {
   ApiError,
   recordUpdate,
   type Schema,
-} from "../../../src/machinery/index.ts";
+} from "@flotilla/apimachinery";
 import {
   asRoot,
   differenceOf,
@@ -18,7 +18,7 @@ import {
   membersOf,
   unionOf,
   type FieldSet,
-} from "../../../src/machinery/field-set.ts";
+} from "@flotilla/apimachinery";
 import type { Chance } from "../chance.ts";
 import { deployment, objects, schemas, widget } from "../corpus.ts";
 import { HOSTILE_NAMES } from "../hostile.ts";

@@ -1,10 +1,10 @@
 /**
- * Certificates and certificate requests, held against OpenSSL and `@peculiar/x509`: what we accept they accept with the
+ * Certificates and certificate requests, compared with OpenSSL and `@peculiar/x509`: what we accept they accept with the
  * same names, validity and usages. `npm run fuzz -- pki-differential --inputs 1000` compares a thousand.
  */
-import { createSeededRandom } from "../../../src/base/index.ts";
-import { makeInput, type PkiInput } from "../../../src/pki/test-inputs.ts";
-import { differenceOf, opensslProblem } from "../../../src/pki/test-peers.ts";
+import { createSeededRandom } from "@flotilla/base";
+import { makeInput, type PkiInput } from "@flotilla/apimachinery";
+import { differenceOfOfTestPeers as differenceOf, opensslProblem } from "@flotilla/apimachinery";
 import { defineTarget } from "../target.ts";
 
 let openssl: Promise<boolean> | undefined;

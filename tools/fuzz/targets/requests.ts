@@ -1,9 +1,9 @@
 /**
  * Whole requests to the API server's core: bodies in all formats, patches, lists with forged tokens and random options.
  */
-import { decodeProtobuf } from "../../../src/api/index.ts";
-import { equalJson, isObject, type Json, type JsonObject } from "../../../src/base/index.ts";
-import { ApiError, formatYaml } from "../../../src/machinery/index.ts";
+import { decodeProtobuf } from "@flotilla/apimachinery";
+import { equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
+import { ApiError, formatYaml } from "@flotilla/apimachinery";
 import type { Chance } from "../chance.ts";
 import { createCore, type Core, type CoreAnswer, type CoreRequest } from "../core.ts";
 import { definition, deployment, objects, schemas, widget, type CorpusObject } from "../corpus.ts";

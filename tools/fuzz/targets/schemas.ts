@@ -1,16 +1,14 @@
 /** Structural schemas and CEL: nearly valid schemas, rules and objects. */
-import { equalJson, isObject, type Json, type JsonObject } from "../../../src/base/index.ts";
+import { equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
+import { ApiError, compileSchema, type Schema } from "@flotilla/apimachinery";
 import {
-  ApiError,
   celValueOf,
   CelError,
   checkValidationRules,
   compileCel,
-  compileSchema,
   compileValidations,
   declareSchemaType,
-  type Schema,
-} from "../../../src/machinery/index.ts";
+} from "@flotilla/cel";
 import { expressions, objects, schemas, widget } from "../corpus.ts";
 import { mutateJson, mutateText } from "../mutate.ts";
 import { defineTarget } from "../target.ts";

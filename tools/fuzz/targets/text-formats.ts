@@ -1,8 +1,8 @@
 /** Text formats: YAML, selectors, quantities, JSON paths, patterns, Accept headers, paths, kubeconfigs. */
-import { acceptedType, failureFormat, representationOf } from "../../../src/apiserver/request/negotiate.ts";
-import { routeOf, splitCluster } from "../../../src/apiserver/request/router.ts";
-import { equalJson, UsageError } from "../../../src/base/index.ts";
-import { connectionOf, parseKubeconfig } from "../../../src/client/index.ts";
+import { acceptedType, failureFormat, representationOf } from "@flotilla/apiserver";
+import { routeOf, splitCluster } from "@flotilla/apiserver";
+import { equalJson, UsageError } from "@flotilla/base";
+import { connectionOf, parseKubeconfig } from "@flotilla/client";
 import {
   addQuantities,
   ApiError,
@@ -24,9 +24,9 @@ import {
   quantityMilliValue,
   quantityValue,
   readRepeatedKeys,
-} from "../../../src/machinery/index.ts";
-import { search } from "../../../src/machinery/cel/regex.ts";
-import { PatternWorkError } from "../../../src/machinery/regex/index.ts";
+} from "@flotilla/apimachinery";
+import { search } from "@flotilla/cel";
+import { PatternWorkError } from "@flotilla/apimachinery";
 import type { Chance } from "../chance.ts";
 import { deployment, objects } from "../corpus.ts";
 import { mutateJson, mutateText } from "../mutate.ts";

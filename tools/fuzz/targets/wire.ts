@@ -1,32 +1,25 @@
 /** Input before the body: tokens, certificates, WebSocket frames, query options, times; and the lines of a watch. */
 import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { Duplex } from "node:stream";
-import { DerError, derItems, readDer } from "../../../src/pki/der-reader.ts";
-import { der } from "../../../src/pki/der-writer.ts";
+import { DerError, derItems, readDer } from "@flotilla/apimachinery";
+import { der } from "@flotilla/apimachinery";
 import {
   CertificateRequestError,
   parseCertificateRequest,
   subjectOf,
   writeCertificateRequest,
   writePem,
-} from "../../../src/pki/index.ts";
-import { readClaims } from "../../../src/apiserver/access/account-claims.ts";
-import { decodeToken, hasGoodSignature } from "../../../src/apiserver/access/jwt.ts";
-import { createSigningKey, openSigningKey, type SigningKey } from "../../../src/apiserver/access/signing-key.ts";
-import { writeCertificate, type DistinguishedName } from "../../../src/pki/x509.ts";
-import {
-  asksForWatch,
-  integerOf,
-  listQuery,
-  parseRevision,
-  timeoutMsOf,
-  writeOptions,
-} from "../../../src/apiserver/request/options.ts";
-import { createFakeClock, type Json, type JsonObject } from "../../../src/base/index.ts";
-import { UnreachableError } from "../../../src/client/errors.ts";
-import { loadWebSockets } from "../../../src/client/websocket.ts";
-import { createWatchDecoder } from "../../../src/client/watch-decoder.ts";
-import { ApiError, timeProblem } from "../../../src/machinery/index.ts";
+} from "@flotilla/apimachinery";
+import { readClaims } from "@flotilla/apiserver";
+import { decodeToken, hasGoodSignature } from "@flotilla/apiserver";
+import { createSigningKey, openSigningKey, type SigningKey } from "@flotilla/apiserver";
+import { writeCertificate, type DistinguishedName } from "@flotilla/apimachinery";
+import { asksForWatch, integerOf, listQuery, parseRevision, timeoutMsOf, writeOptions } from "@flotilla/apiserver";
+import { createFakeClock, type Json, type JsonObject } from "@flotilla/base";
+import { UnreachableError } from "@flotilla/client";
+import { loadWebSockets } from "@flotilla/client";
+import { createWatchDecoder } from "@flotilla/client";
+import { ApiError, timeProblem } from "@flotilla/apimachinery";
 import type { Chance } from "../chance.ts";
 import { deployment } from "../corpus.ts";
 import { HOSTILE_TEXTS } from "../hostile.ts";

@@ -1,9 +1,9 @@
 /** `division.jsonl`: replicas over candidates, the plain division method, and the completions of Jobs. */
-import type { Json, JsonObject } from "../../../src/base/index.ts";
-import { divideCompletions, type JobToDivide } from "../../../src/propagation/job-completions.ts";
-import { assignReplicas, type AssignedCluster, type Candidate } from "../../../src/propagation/schedule/assign.ts";
-import type { BindingSpecView, BindingStatusView } from "../../../src/propagation/schedule/framework.ts";
-import { divideByWeight, type ClusterReplicas, type WeightedCluster } from "../../../src/propagation/webster.ts";
+import type { Json, JsonObject } from "@flotilla/base";
+import { divideCompletions, type JobToDivide } from "@flotilla/flotilla";
+import { assignReplicas, type AssignedCluster, type Candidate } from "@flotilla/flotilla";
+import type { BindingSpecView, BindingStatusView } from "@flotilla/flotilla";
+import { divideByWeight, type ClusterReplicas, type WeightedCluster } from "@flotilla/flotilla";
 import { compareResults, pick } from "../compare.ts";
 
 interface RecordedCandidate extends Pick<Candidate, "allocatableReplicas" | "availableReplicas" | "overflowOrder"> {

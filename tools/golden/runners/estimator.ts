@@ -1,8 +1,9 @@
 /** `estimator.jsonl`: how many replicas or sets of components fit a member, and how its nodes are counted by grade. */
-import type { Cluster, Node, Pod } from "../../../src/api/index.ts";
-import type { JsonObject } from "../../../src/base/index.ts";
-import { tryParseQuantity } from "../../../src/machinery/index.ts";
-import { planAllocatableModelings } from "../../../src/membership/modeling.ts";
+import type { Cluster } from "@flotilla/karmada";
+import type { Node, Pod } from "@flotilla/kubernetes";
+import type { JsonObject } from "@flotilla/base";
+import { tryParseQuantity } from "@flotilla/apimachinery";
+import { planAllocatableModelings } from "@flotilla/flotilla";
 import {
   estimateReplicas,
   estimateSets,
@@ -10,7 +11,7 @@ import {
   readComponentSet,
   readRequest,
   type Capacity,
-} from "../../../src/propagation/estimate/index.ts";
+} from "@flotilla/flotilla";
 import { compareResults, pick } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 

@@ -2,21 +2,12 @@
  * `interpreters-native.jsonl` and `interpreters-thirdparty.jsonl`: the results of the built-in rules, one operation at
  * a time.
  */
-import { equalJson, isObject, type Json, type JsonObject } from "../../../src/base/index.ts";
-import {
-  createInterpreter,
-  createLevel,
-  OPERATIONS,
-  prune,
-  withoutTimeToLive,
-  type AnyObject,
-  type Interpreter,
-  type Operation,
-  type StatusItem,
-} from "../../../src/interpreter/index.ts";
-import { nativeKinds } from "../../../src/interpreter/native/index.ts";
-import { thirdPartyKinds } from "../../../src/interpreter/thirdparty/index.ts";
-import { scaledQuantity, tryParseQuantity } from "../../../src/machinery/index.ts";
+import { equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
+import { createInterpreter, prune, withoutTimeToLive, type AnyObject, type Interpreter } from "@flotilla/flotilla";
+import { createLevel, OPERATIONS, type Operation, type StatusItem } from "@flotilla/kubernetes";
+import { nativeKinds } from "@flotilla/kubernetes";
+import { thirdPartyKinds } from "@flotilla/flotilla";
+import { scaledQuantity, tryParseQuantity } from "@flotilla/apimachinery";
 import { equalGolden, pick } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 

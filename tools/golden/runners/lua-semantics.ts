@@ -1,25 +1,27 @@
 /** `lua-semantics.jsonl`: the behaviour of scripts and their functions, from single expressions to whole operations. */
-import { equalJson, type Json, type JsonObject } from "../../../src/base/index.ts";
+import { equalJson, type Json, type JsonObject } from "@flotilla/base";
 import {
   aggregateStatus,
   compileKubeScript,
-  EncodeError,
   getComponents,
   getDependencies,
   getReplicas,
   interpretHealth,
-  LuaLimitError,
   LuaResultError,
-  LuaRuntimeError,
-  LuaSyntaxError,
   reflectStatus,
   retain,
   reviseReplica,
   withoutEmpties,
   withoutNulls,
+} from "@flotilla/flotilla";
+import {
+  EncodeError,
+  LuaLimitError,
+  LuaRuntimeError,
+  LuaSyntaxError,
   type CompiledScript,
   type LuaResult,
-} from "../../../src/interpreter/lua/index.ts";
+} from "@flotilla/lua";
 import { pick } from "../compare.ts";
 import type { CaseRunner } from "../golden.ts";
 

@@ -1,29 +1,18 @@
 /** `match.jsonl`: affinities, selectors, the best policy, tolerations, and every scheduler plugin separately. */
-import type { Json, JsonObject } from "../../../src/base/index.ts";
-import { matchesAffinity, type ClusterAffinity } from "../../../src/propagation/cluster-affinity.ts";
-import { chooseBestPolicy, type PolicyView } from "../../../src/propagation/match/best-policy.ts";
-import {
-  implicitPriority,
-  matchesResource,
-  type ResourceSelector,
-  type SelectableResource,
-} from "../../../src/propagation/resource-selector.ts";
-import { readCluster } from "../../../src/propagation/schedule/fleet.ts";
+import type { Json, JsonObject } from "@flotilla/base";
+import { matchesAffinity, type ClusterAffinity } from "@flotilla/flotilla";
+import { chooseBestPolicy, type PolicyView } from "@flotilla/flotilla";
+import { implicitPriority, matchesResource, type ResourceSelector, type SelectableResource } from "@flotilla/flotilla";
+import { readCluster } from "@flotilla/flotilla";
 import {
   createView,
   currentAffinity,
   type BindingSpecView,
   type BindingStatusView,
   type ClusterView,
-} from "../../../src/propagation/schedule/framework.ts";
-import { filterPlugins, scorePlugins } from "../../../src/propagation/schedule/plugins/index.ts";
-import {
-  matchingTolerations,
-  minTolerationMs,
-  noExecuteTaints,
-  type Taint,
-  type Toleration,
-} from "../../../src/propagation/schedule/tolerations.ts";
+} from "@flotilla/flotilla";
+import { filterPlugins, scorePlugins } from "@flotilla/flotilla";
+import { matchingTolerations, minTolerationMs, noExecuteTaints, type Taint, type Toleration } from "@flotilla/flotilla";
 import { compareResults, pick } from "../compare.ts";
 
 const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {

@@ -1,24 +1,37 @@
 /** `names.jsonl`: function and arguments to the name. */
-import * as derived from "../../../src/api/index.ts";
+import {
+  bindingName,
+  bindingReferenceKey,
+  clusterNameOf,
+  derivedServiceName,
+  endpointSliceName,
+  executionNamespace,
+  impersonationSecretName,
+  isReservedNamespace,
+  namespacedKey,
+  policyName,
+  serviceAccountName,
+  workName,
+} from "@flotilla/apimachinery";
 import { compareResults, pick } from "../compare.ts";
 
 const functions: Readonly<Record<string, (...args: string[]) => string | boolean>> = {
-  bindingName: (kind = "", name = "") => derived.bindingName(kind, name),
-  workName: (kind = "", name = "", namespace = "") => derived.workName(kind, name, namespace),
-  executionNamespace: (cluster = "") => derived.executionNamespace(cluster),
+  bindingName: (kind = "", name = "") => bindingName(kind, name),
+  workName: (kind = "", name = "", namespace = "") => workName(kind, name, namespace),
+  executionNamespace: (cluster = "") => executionNamespace(cluster),
   clusterNameOf(namespace = "") {
-    const cluster = derived.clusterNameOf(namespace);
+    const cluster = clusterNameOf(namespace);
     if (cluster === undefined) throw new Error(`${namespace} is not an execution namespace`);
     return cluster;
   },
-  bindingReferenceKey: (namespace = "", name = "") => derived.bindingReferenceKey(namespace, name),
-  policyName: (namespace = "", name = "", gvk = "") => derived.policyName(namespace, name, gvk),
-  derivedServiceName: (service = "") => derived.derivedServiceName(service),
-  endpointSliceName: (endpointSlice = "", cluster = "") => derived.endpointSliceName(endpointSlice, cluster),
-  serviceAccountName: (cluster = "") => derived.serviceAccountName(cluster),
-  impersonationSecretName: (cluster = "") => derived.impersonationSecretName(cluster),
-  isReservedNamespace: (namespace = "") => derived.isReservedNamespace(namespace),
-  namespacedKey: (namespace = "", name = "") => derived.namespacedKey(namespace, name),
+  bindingReferenceKey: (namespace = "", name = "") => bindingReferenceKey(namespace, name),
+  policyName: (namespace = "", name = "", gvk = "") => policyName(namespace, name, gvk),
+  derivedServiceName: (service = "") => derivedServiceName(service),
+  endpointSliceName: (endpointSlice = "", cluster = "") => endpointSliceName(endpointSlice, cluster),
+  serviceAccountName: (cluster = "") => serviceAccountName(cluster),
+  impersonationSecretName: (cluster = "") => impersonationSecretName(cluster),
+  isReservedNamespace: (namespace = "") => isReservedNamespace(namespace),
+  namespacedKey: (namespace = "", name = "") => namespacedKey(namespace, name),
 };
 
 export const names = compareResults({

@@ -1,5 +1,5 @@
 /** `ocm-placement.jsonl`: the decisions of a Placement, step by step. */
-import { PLACEMENT_LABEL } from "../../../src/api/index.ts";
+import { PLACEMENT_LABEL } from "@flotilla/ocm";
 import type {
   AddOnPlacementScore,
   ManagedCluster,
@@ -7,10 +7,10 @@ import type {
   ManagedClusterSetBinding,
   OcmPlacement,
   PlacementDecision,
-} from "../../../src/api/index.ts";
-import type { JsonObject } from "../../../src/base/index.ts";
-import { createScoreLibrary } from "../../../src/machinery/index.ts";
-import { planPlacement } from "../../../src/ocm/placement/index.ts";
+} from "@flotilla/ocm";
+import type { JsonObject } from "@flotilla/base";
+import { createScoreLibrary } from "@flotilla/cel";
+import { planPlacement } from "@flotilla/flotilla";
 import { compareResults } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 

@@ -1,12 +1,7 @@
 /** `ocm-rollout.jsonl`: the next clusters of a rollout, those that timed out, and when to check again. */
-import type { RolloutStrategy } from "../../../src/api/index.ts";
-import type { JsonObject } from "../../../src/base/index.ts";
-import {
-  planRollout,
-  type ClusterRollout,
-  type PlannedCluster,
-  type RolloutState,
-} from "../../../src/ocm/rollout/index.ts";
+import type { RolloutStrategy } from "@flotilla/apimachinery/facts/cluster-ocm-v1alpha1.ts";
+import type { JsonObject } from "@flotilla/base";
+import { planRollout, type ClusterRollout, type PlannedCluster, type RolloutState } from "@flotilla/flotilla";
 import { compareResults } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 

@@ -5,13 +5,13 @@ import type {
   DeleteOption,
   FeedbackRule,
   FeedbackValue,
-  KubernetesObject,
   Manifest,
   ManifestCondition,
-  ManifestConfigOption,
   ManifestResourceMeta,
-} from "../../../src/api/index.ts";
-import type { Json, JsonObject } from "../../../src/base/index.ts";
+} from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { ManifestConfigOption } from "@flotilla/ocm";
+import type { Json, JsonObject } from "@flotilla/base";
 import {
   aggregateConditions,
   applyOrder,
@@ -21,7 +21,7 @@ import {
   optionsOf,
   readFeedback,
   untracked,
-} from "../../../src/ocm/work/index.ts";
+} from "@flotilla/flotilla";
 import { compareResults, equalGolden, pick } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 

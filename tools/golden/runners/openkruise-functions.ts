@@ -2,22 +2,19 @@
  * `openkruise-cloneset.jsonl`, `openkruise-inplace.jsonl` and similar: decisions of OpenKruise's own functions,
  * compared with the planners that the controllers use.
  */
-import { equalJson } from "../../../src/base/index.ts";
-import {
-  broadcastJobCases,
-  whyBroadcastJobDiffers,
-} from "../../../src/workloads/kruise/testdata/broadcastjob-cases.ts";
-import { cloneSetCases, whyCloneSetDiffers } from "../../../src/workloads/kruise/testdata/cloneset-cases.ts";
-import { traceCloneSet } from "../../../src/workloads/kruise/testdata/cloneset-trace.ts";
-import { createDaemonSetCases } from "../../../src/workloads/kruise/testdata/daemonset-cases.ts";
-import { inPlaceCases } from "../../../src/workloads/kruise/testdata/in-place-cases.ts";
-import { plain } from "../../../src/workloads/kruise/testdata/plain.ts";
-import { budgetCases } from "../../../src/workloads/kruise/testdata/pub-cases.ts";
-import type { RecordedRun } from "../../../src/workloads/kruise/testdata/read-cases.ts";
-import { sidecarSetCases } from "../../../src/workloads/kruise/testdata/sidecarset-cases.ts";
-import { statefulSetCases } from "../../../src/workloads/kruise/testdata/statefulset-cases.ts";
-import { traceStatefulSet } from "../../../src/workloads/kruise/testdata/statefulset-trace.ts";
-import { unitedDeploymentCases } from "../../../src/workloads/kruise/testdata/uniteddeployment-cases.ts";
+import { equalJson } from "@flotilla/base";
+import { broadcastJobCases, whyBroadcastJobDiffers } from "@flotilla/openkruise";
+import { cloneSetCases, whyCloneSetDiffers } from "@flotilla/openkruise";
+import { traceCloneSet } from "@flotilla/openkruise";
+import { createDaemonSetCases } from "@flotilla/openkruise";
+import { inPlaceCases } from "@flotilla/openkruise";
+import { plain } from "@flotilla/openkruise";
+import { budgetCases } from "@flotilla/openkruise";
+import type { RecordedRun } from "@flotilla/openkruise";
+import { sidecarSetCases } from "@flotilla/openkruise";
+import { statefulSetCases } from "@flotilla/openkruise";
+import { traceStatefulSet } from "@flotilla/openkruise";
+import { unitedDeploymentCases } from "@flotilla/openkruise";
 import { pick } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 

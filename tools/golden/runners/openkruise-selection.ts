@@ -2,9 +2,9 @@
  * `openkruise-selection.jsonl`: label selectors as OpenKruise reads and compares them. Other cases are added with their
  * controllers.
  */
-import type { LabelSelector } from "../../../src/api/index.ts";
-import { selectorsAgree, selectorsOverlap } from "../../../src/api/kruise/selector-overlap.ts";
-import { formatLabelSelector, labelSelectorOf, matchesLabels } from "../../../src/machinery/index.ts";
+import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
+import { selectorsAgree, selectorsOverlap } from "@flotilla/openkruise";
+import { formatLabelSelector, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import { compareResults } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 

@@ -2,13 +2,8 @@
  * `openkruise-validation.jsonl`: what OpenKruise's webhooks default, reject and convert. Messages are compared loosely;
  * the invalid field and its error type are not.
  */
-import {
-  flotillaResponse,
-  UNSUPPORTED_KINDS,
-  recordedAnswer,
-  type Recorded,
-} from "../../../src/api/kruise/testdata/recorded-webhooks.ts";
-import { equalJson, isObject, type Json } from "../../../src/base/index.ts";
+import { flotillaResponse, UNSUPPORTED_KINDS, recordedAnswer, type Recorded } from "@flotilla/openkruise";
+import { equalJson, isObject, type Json } from "@flotilla/base";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
 const kindOf = (line: GoldenCase): string => (line as unknown as Recorded).input.object.kind;

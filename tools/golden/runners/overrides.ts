@@ -1,10 +1,6 @@
 /** `overrides.jsonl`: an object, a cluster and policies to the member's copy and the record of applied overrides. */
-import type { Json, JsonObject } from "../../../src/base/index.ts";
-import {
-  planOverrides,
-  type AppliedOverride,
-  type OverrideInput,
-} from "../../../src/propagation/override/plan-overrides.ts";
+import type { Json, JsonObject } from "@flotilla/base";
+import { planOverrides, type AppliedOverride, type OverrideInput } from "@flotilla/flotilla";
 import { compareResults } from "../compare.ts";
 
 export const overrides = compareResults({

@@ -1,15 +1,15 @@
 /** `spread.jsonl`: a whole scheduling cycle, from clusters and a binding to clusters with replicas. */
-import type { JsonObject } from "../../../src/base/index.ts";
-import { createFleet } from "../../../src/propagation/schedule/fleet.ts";
+import type { JsonObject } from "@flotilla/base";
+import { createFleet } from "@flotilla/flotilla";
 import {
   createView,
   currentAffinity,
   type BindingSpecView,
   type BindingStatusView,
   type ClusterView,
-} from "../../../src/propagation/schedule/framework.ts";
-import { filterPlugins } from "../../../src/propagation/schedule/plugins/index.ts";
-import { renderFitError, scheduleCycle, type CycleInput } from "../../../src/propagation/schedule/schedule-cycle.ts";
+} from "@flotilla/flotilla";
+import { filterPlugins } from "@flotilla/flotilla";
+import { renderFitError, scheduleCycle, type CycleInput } from "@flotilla/flotilla";
 import { compareResults } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 

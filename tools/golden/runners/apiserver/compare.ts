@@ -1,8 +1,8 @@
 /**
  * Compares a response with a recorded one, by the rules of the recordings: null equals absence, a few lists are sets.
  */
-import { isObject } from "../../../../src/base/index.ts";
-import type { Json, JsonObject } from "../../../../src/base/index.ts";
+import { isObject } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
 import { comparedText } from "../../message-dumps.ts";
 import type { Bindings } from "./placeholders.ts";
 import type { Answer, WantedAnswer } from "./scenario.ts";

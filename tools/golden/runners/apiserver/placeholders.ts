@@ -2,7 +2,7 @@
  * Values that differ between runs (uids, times, names) are `{{UID-1}}` in a recording. The first response that contains
  * one binds its value; from then on it must be that value, and later requests use it.
  */
-import type { Json } from "../../../../src/base/index.ts";
+import type { Json } from "@flotilla/base";
 
 const PLACEHOLDER = /\{\{([A-Za-z0-9]+(?:-\d+)?)\}\}/g;
 /** An age as of the recording day: "3 (2y319d ago)". */

@@ -1,8 +1,8 @@
 /** Plays one scenario: sends its requests in order, keeps its watches open, and compares every response. */
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isObject } from "../../../../src/base/index.ts";
-import type { Json, JsonObject } from "../../../../src/base/index.ts";
+import { isObject } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
 import { compareAnswer } from "./compare.ts";
 import { Bindings, UnknownValueError } from "./placeholders.ts";
 import { contains, reduce } from "./reduce.ts";

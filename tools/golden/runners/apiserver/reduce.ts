@@ -1,6 +1,6 @@
 /** Reduces large responses to the compared parts: a few paths, names, or the extensions of an OpenAPI schema. */
-import { isObject } from "../../../../src/base/index.ts";
-import type { Json, JsonObject } from "../../../../src/base/index.ts";
+import { isObject } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
 import type { Transform } from "./scenario.ts";
 
 export function reduce(body: Json, transform: Transform | undefined): Json {

@@ -1,7 +1,7 @@
 /**
  * The format of `apiserver-*.jsonl`: requests to a Kubernetes API server, in order, and the responses of the real one.
  */
-import type { Json, JsonObject } from "../../../../src/base/index.ts";
+import type { Json, JsonObject } from "@flotilla/base";
 
 export interface Scenario {
   name: string;

@@ -4,8 +4,8 @@ import https from "node:https";
 import type { IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { connectionOf, loadKubeconfig } from "../../../../src/client/index.ts";
-import { startFleet } from "../../../../src/cmd/fleet.ts";
+import { connectionOf, loadKubeconfig } from "@flotilla/client";
+import { startFleet } from "@flotilla/server";
 
 export interface HttpRequest {
   method: string;

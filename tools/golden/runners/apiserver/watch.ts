@@ -1,8 +1,8 @@
 /** A watch that a scenario keeps open: buffers its events until the scenario reads them. */
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isObject } from "../../../../src/base/index.ts";
-import type { Json } from "../../../../src/base/index.ts";
+import { isObject } from "@flotilla/base";
+import type { Json } from "@flotilla/base";
 import { reduce } from "./reduce.ts";
 import type { Step } from "./scenario.ts";
 

@@ -1,5 +1,5 @@
 /** Compares the state observed after a step with its recording, and describes the differences. */
-import { isObject, type Json, type JsonObject } from "../../../../src/base/index.ts";
+import { isObject, type Json, type JsonObject } from "@flotilla/base";
 import { equalGolden } from "../../compare.ts";
 import { comparedKruiseText } from "../../message-dumps.ts";
 import type { Observation } from "./observe.ts";

@@ -1,5 +1,5 @@
 /** `openkruise-scenarios.jsonl`: whole OpenKruise scenarios on a cluster, played on a simulated member step by step. */
-import type { JsonObject } from "../../../../src/base/index.ts";
+import type { JsonObject } from "@flotilla/base";
 import type { CaseRunner, GoldenCase } from "../../golden.ts";
 import {
   differenceInEvents,

@@ -1,5 +1,7 @@
 /** The kinds that scenarios use, and their versions: those of OpenKruise 1.9.1. */
-import { kruiseKinds, kubernetesKinds, type Kind } from "../../../../src/api/index.ts";
+import { kruiseKinds } from "@flotilla/openkruise";
+import { kubernetesKinds } from "@flotilla/kubernetes";
+import { type Kind } from "@flotilla/apimachinery";
 import { NAMESPACE } from "./member.ts";
 
 /** Kinds that OpenKruise 1.9.1 serves only in this version. Flotilla also serves and stores the next one. */

@@ -2,33 +2,26 @@
  * The cluster on which scenarios are played: ten nodes in three zones, every controller, OpenKruise's webhooks, and a
  * fake clock that only advances when a step waits. Its kubelet is as fast as that of the recordings.
  */
-import {
-  FLOTILLA_GROUP,
-  flotillaUser,
-  createBuiltInAdmissions,
-  Event,
-  kruiseKinds,
-  kubernetesKinds,
-  Pod,
-} from "../../../../src/api/index.ts";
-import { createApiServer } from "../../../../src/apiserver/index.ts";
-import { createFakeClock, createSeededRandom, silentLog, type JsonObject } from "../../../../src/base/index.ts";
-import { createClient } from "../../../../src/client/index.ts";
+import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
+import { createBuiltInAdmissions } from "@flotilla/server";
+import { Event, kubernetesKinds, Pod } from "@flotilla/kubernetes";
+import { kruiseKinds } from "@flotilla/openkruise";
+import { createApiServer } from "@flotilla/apiserver";
+import { createFakeClock, createSeededRandom, silentLog, type JsonObject } from "@flotilla/base";
+import { createClient } from "@flotilla/client";
 import {
   createEventRecorders,
   createInformers,
   createManager,
   createWriteThroughClient,
   type ObjectEvent,
-} from "../../../../src/runtime/index.ts";
-import { createSimulation, standardStorageClass } from "../../../../src/simulation/index.ts";
-import { createCache, createMemoryEngine } from "../../../../src/store/index.ts";
-import { reconcileUntilQuiet } from "../../../../src/testing/index.ts";
-import {
-  createFeatureGates,
-  createKruiseAdmissions,
-  createWorkloadControllers,
-} from "../../../../src/workloads/index.ts";
+} from "@flotilla/controller-runtime";
+import { createSimulation, standardStorageClass } from "@flotilla/simulation";
+import { createCache, createMemoryEngine } from "@flotilla/apiserver";
+import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
+import { createFeatureGates } from "@flotilla/kubernetes";
+import { createKruiseAdmissions } from "@flotilla/openkruise";
+import { createWorkloadControllers } from "@flotilla/server";
 
 const CLUSTER = "member1";
 export const NAMESPACE = "golden";

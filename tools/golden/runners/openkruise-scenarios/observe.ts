@@ -1,6 +1,6 @@
 /** The state of the namespace, in the shape of the recordings: without random values, times and irrelevant fields. */
-import { isObject, type Json, type JsonObject } from "../../../../src/base/index.ts";
-import type { OwnerReference } from "../../../../src/api/index.ts";
+import { isObject, type Json, type JsonObject } from "@flotilla/base";
+import type { OwnerReference } from "@flotilla/apimachinery";
 import { apiVersionOf, pathOf, SHOWN } from "./kinds.ts";
 import type { ScenarioMember } from "./member.ts";
 

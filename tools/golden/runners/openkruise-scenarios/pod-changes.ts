@@ -1,7 +1,7 @@
 /** What a pod watcher sees while a step runs: the fewest ready pods, the most pods, and the order of changes. */
-import type { Pod } from "../../../../src/api/index.ts";
-import type { DeepReadonly } from "../../../../src/base/index.ts";
-import type { ObjectEvent } from "../../../../src/runtime/index.ts";
+import type { Pod } from "@flotilla/kubernetes";
+import type { DeepReadonly } from "@flotilla/base";
+import type { ObjectEvent } from "@flotilla/controller-runtime";
 import { NAMESPACE } from "./member.ts";
 import type { During } from "./scenario.ts";
 

@@ -1,6 +1,6 @@
 /** The format of `openkruise-scenarios.jsonl`: actions in an empty namespace, and its state once it has settled. */
-import type { KubernetesObject } from "../../../../src/api/index.ts";
-import type { Json, JsonObject } from "../../../../src/base/index.ts";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { Json, JsonObject } from "@flotilla/base";
 
 export interface Scenario {
   name: string;

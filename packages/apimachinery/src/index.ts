@@ -1,0 +1,287 @@
+export { applyConfiguration } from "./apply/apply.ts";
+export {
+  asRoot,
+  differenceOf,
+  fieldSetDifference,
+  hasField,
+  intersectionOf,
+  isFieldSet,
+  membersOf,
+  singleField,
+  unionOf,
+} from "./apply/field-set.ts";
+export type { FieldSet } from "./apply/field-set.ts";
+export type { OtherVersion, OtherVersions } from "./apply/field-versions.ts";
+export { parseFieldSelector } from "./apply/fields.ts";
+export { recordUpdate } from "./apply/managed-fields.ts";
+export { findCondition, isConditionTrue, withCondition } from "./conditions.ts";
+export type { NextCondition } from "./conditions.ts";
+export { durationProblem, timeProblem } from "./exact/go-time.ts";
+export { parseGoUrl } from "./exact/go-url.ts";
+export { field } from "./field.ts";
+export type { FieldError } from "./field.ts";
+export { formatCheck, isCheckedFormat } from "./formats.ts";
+export { fnv1a32, fnv32, safeEncode } from "./hash.ts";
+export { MAX_IMAGE_LENGTH, isImageDigest, isImageTag, parseImageReference } from "./image-reference.ts";
+export type { ImageReference } from "./image-reference.ts";
+export { scaledValue } from "./int-or-string.ts";
+export { builtInKinds, refusal } from "./kind/admission.ts";
+export type {
+  AccessCheck,
+  Admission,
+  AdmissionStep,
+  AnyAdmission,
+  AnyStep,
+  ClusterReader,
+  ClusterWriter,
+  KindRef,
+  Operation,
+  Release,
+  RequestInfo,
+  Review,
+} from "./kind/admission.ts";
+export { canonicalObject, canonicalPart, checkMetadata, decodedPart } from "./kind/canonical.ts";
+export { changedFields } from "./kind/changed-fields.ts";
+export {
+  age,
+  ageColumn,
+  column,
+  createdColumn,
+  labelsCell,
+  nameColumn,
+  selectorCell,
+  templateColumns,
+  wide,
+} from "./kind/columns.ts";
+export { checkConditions } from "./kind/conditions.ts";
+export { AGE, builtInAdmission, builtInKind, customKind, lazyVersion } from "./kind/define.ts";
+export { definitionSchema, kindSchema, structOf } from "./kind/facts.ts";
+export type { FactField, FactStruct, FactType, Leaf } from "./kind/facts.ts";
+export {
+  checkIntOrPercent,
+  checkLabels,
+  checkNotNegative,
+  checkSelector,
+  checkText,
+  checkUnchanged,
+} from "./kind/field-checks.ts";
+export { change, changeItems, fill } from "./kind/fill.ts";
+export { FLOTILLA_GROUP, flotillaUser } from "./kind/flotilla-identity.ts";
+export {
+  ACTIVATED_TEMPLATE,
+  ANSWER_PENDING,
+  CANARY_CLUSTERS,
+  DRIFT,
+  FORCE_ANNOTATION,
+  HUB,
+  LET_GO_FOR,
+  MEMBER_UNREACHABLE,
+  MOVES,
+  NAMESPACE_LABEL,
+  NO_ANSWER,
+  PARTITION_SCOPE,
+  PURGE_ANNOTATION,
+  RETURN_AFTER_SECONDS,
+  ROLLOUT_ORDER,
+  SHARED_WITH,
+  UNHEALTHY_SINCE,
+  UNJOINING,
+  UNMANAGED,
+} from "./kind/flotilla-names.ts";
+export {
+  APPLIED_CLUSTER_OVERRIDES,
+  APPLIED_OVERRIDES,
+  APPLIED_PLACEMENT,
+  BINDING_FINALIZER,
+  BINDING_ID,
+  BINDING_NAME,
+  BINDING_NAMESPACE,
+  CACHED_FROM_CLUSTER,
+  CA_KEY,
+  CLAIMED_BY,
+  CLUSTER_BINDING_FINALIZER,
+  CLUSTER_BINDING_ID,
+  CLUSTER_BINDING_NAME,
+  CLUSTER_FINALIZER,
+  CLUSTER_NOT_READY_TAINT,
+  CLUSTER_POLICY_FINALIZER,
+  CLUSTER_POLICY_ID,
+  CLUSTER_POLICY_NAME,
+  CLUSTER_UNREACHABLE_TAINT,
+  CONFLICT_RESOLUTION,
+  CORDON_TAINT,
+  DEPENDED_BY_PREFIX,
+  DEPENDENCIES,
+  IMPERSONATOR,
+  KARMADA_CLUSTER_NAMESPACE,
+  KARMADA_SYSTEM_NAMESPACE,
+  MANAGED_ANNOTATIONS,
+  MANAGED_LABEL,
+  MANAGED_LABELS,
+  POLICY_FINALIZER,
+  POLICY_ID,
+  POLICY_NAME,
+  POLICY_NAMESPACE,
+  RETAIN_REPLICAS,
+  SKIP_NAMESPACE,
+  SYSTEM_LABEL,
+  SYSTEM_LABELS,
+  TEMPLATE_GENERATION,
+  TEMPLATE_UID,
+  TOKEN_KEY,
+  WORK_FINALIZER,
+  WORK_ID,
+  WORK_NAME,
+  WORK_NAMESPACE,
+  bindingName,
+  bindingReferenceKey,
+  clusterNameOf,
+  derivedServiceName,
+  endpointSliceName,
+  executionNamespace,
+  impersonationSecretName,
+  isReservedNamespace,
+  namespacedKey,
+  policyName,
+  serviceAccountName,
+  workName,
+} from "./kind/karmada-names.ts";
+export { dynamicKind, inVersion } from "./kind/kind.ts";
+export type {
+  Column,
+  ConnectHandler,
+  ConnectRequest,
+  ConnectResponse,
+  Kind,
+  KindTraits,
+  KindVersion,
+  ObjectSource,
+  ScalePaths,
+  SpecPart,
+  StatusPart,
+} from "./kind/kind.ts";
+export { controllerOf, controllerReference, formatApiVersion, gvkOf, parseApiVersion } from "./kind/meta.ts";
+export type { KubernetesObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./kind/meta.ts";
+export { decodeProtobuf } from "./kind/protobuf.ts";
+export type { Sent } from "./kind/sent.ts";
+export {
+  SOME_KIND,
+  UID,
+  completedBy,
+  emptyCluster,
+  makeReview,
+  problemsOf,
+  review,
+  warningsOf,
+} from "./kind/test-review.ts";
+export { checkWebhookClient, checkWebhookService } from "./kind/webhook-client.ts";
+export { formatLabelSelector, labelSelectorOf, matchesLabels, nothing, parseLabelSelector } from "./labels.ts";
+export type { LabelRequirement, LabelSelector, LabelSelectorObject } from "./labels.ts";
+export {
+  MAX_ANNOTATIONS_BYTES,
+  annotationKeyProblems,
+  annotationsAreTooLong,
+  dataKeyProblems,
+  dns1035LabelProblems,
+  dnsLabelProblems,
+  dnsSubdomainProblems,
+  labelKeyProblems,
+  labelValueProblems,
+  pathSegmentProblems,
+} from "./names.ts";
+export { applyJsonPatch } from "./patch/json-patch.ts";
+export { applyMergePatch, readMergePatch } from "./patch/merge-patch.ts";
+export { conversionProblem, formatGo, jsonTypeName, patchInvalid } from "./patch/patch-errors.ts";
+export { applyStrategicMergePatch } from "./patch/strategic-merge-patch.ts";
+export { createCertificateAuthority, openCertificateAuthority } from "./pki/authority.ts";
+export type { CertificateAuthority, KeyPair } from "./pki/authority.ts";
+export { ensureCertificates } from "./pki/certificate-files.ts";
+export type { Certificates } from "./pki/certificate-files.ts";
+export { CertificateRequestError, parseCertificateRequest } from "./pki/certificate-request.ts";
+export type { CertificateRequest, RequestSubject } from "./pki/certificate-request.ts";
+export { subjectOf } from "./pki/certificate-subject.ts";
+export type { CertificateSubject } from "./pki/certificate-subject.ts";
+export { DerError, derItems, readDer } from "./pki/der-reader.ts";
+export { der } from "./pki/der-writer.ts";
+export { pemBlocks, writePem } from "./pki/pem.ts";
+export { clusterOf } from "./pki/signed-requests.ts";
+export { makeInput } from "./pki/test-inputs.ts";
+export type { PkiInput } from "./pki/test-inputs.ts";
+export { differenceOf as differenceOfOfTestPeers, opensslProblem } from "./pki/test-peers.ts";
+export { makeRequest } from "./pki/test-requests.ts";
+export { hasCertificate, tlsPairProblem } from "./pki/tls-pair.ts";
+export { validityOf } from "./pki/validity.ts";
+export { writeCertificateRequest } from "./pki/write-request.ts";
+export { writeCertificate } from "./pki/x509.ts";
+export type { DistinguishedName } from "./pki/x509.ts";
+export {
+  DECIMAL_EXPONENTS,
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  quantityMilliValue,
+  quantityOfMilli,
+  quantityProblem,
+  quantityValue,
+  scaledQuantity,
+  subtractQuantities,
+  tryParseQuantity,
+} from "./quantity.ts";
+export type { Quantity } from "./quantity.ts";
+export { STEPS_PER_BUILT_STATE, compilePattern } from "./regex/pattern.ts";
+export { PatternError } from "./regex/syntax.ts";
+export { PatternWork, PatternWorkError } from "./regex/work.ts";
+export type { Schema } from "./schema.ts";
+export { embeddedErrors } from "./schema/structural-embedded.ts";
+export { coerceMetadata, metadataProblem } from "./schema/structural-metadata.ts";
+export { checkDefault, compileSchema, hasValidationRules, schemasWithin } from "./schema/structural.ts";
+export type { CompiledSchema } from "./schema/structural.ts";
+export { copySharing, withoutUndefined } from "./share.ts";
+export {
+  ApiError,
+  CONFLICT_MESSAGE,
+  alreadyExists,
+  badRequest,
+  conflict,
+  deniedByWebhook,
+  expired,
+  fieldErrorText,
+  forbidden,
+  generatedNameTaken,
+  internalError,
+  invalid,
+  isAlreadyExists,
+  isConflict,
+  isExpired,
+  isInvalid,
+  isNamespaceTerminating,
+  isNotFound,
+  methodNotAllowed,
+  notAcceptable,
+  notFound,
+  notImplemented,
+  pathNotFound,
+  qualified,
+  timedOut,
+  tooLarge,
+  tooManyRequests,
+  unauthorized,
+  unavailable,
+  unsupportedMediaType,
+  verbNotSupported,
+} from "./status.ts";
+export type { ResourceName, Status } from "./status.ts";
+export { formatAge } from "./text/age.ts";
+export { DecodeError, undecodable } from "./text/decode-error.ts";
+export { MAX_STRICT_PROBLEMS, findDuplicateKeys, hasDuplicateKeys } from "./text/duplicate-keys.ts";
+export { formatJson, formatNumber, formatValue, quoteText } from "./text/format-value.ts";
+export { goJson, goStructJson, sortedKeys } from "./text/go-json.ts";
+export { compileJsonPath, compileStrictJsonPath } from "./text/json-path.ts";
+export type { JsonPath } from "./text/json-path.ts";
+export { inOrderOfAppearance, readRepeatedKeys } from "./text/repeated-keys.ts";
+export { NAMED_ESCAPES, unescapeBytes, unescapeText } from "./text/unescape.ts";
+export { formatYaml, parseYaml, parseYamlBody, parseYamlDocuments } from "./text/yaml.ts";
+export { YamlError, countYamlValues, dumpYaml, loadYaml } from "./yaml-dialects.ts";
+export { createLineCounter, walkYaml } from "./yaml-walk.ts";
+export type { YamlNode } from "./yaml-walk.ts";

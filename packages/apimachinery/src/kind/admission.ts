@@ -1,0 +1,210 @@
+/**
+ * Admission: the steps that complete, check or reject a write before its object is stored.
+ *
+ * The API server runs one ordered list of steps: the rules of kinds, its own built-in steps, and those of the products
+ * that it serves. A step may be asynchronous; where no matching step is, the server awaits nothing. What a step
+ * concluded from other objects holds until the object is stored only if the write is guarded by them: the server does
+ * that for the namespace, the CRD and the cluster of an object, and counters are changed in `reserve`.
+ *
+ * Steps neither retain nor modify their arguments.
+ */
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import { forbidden } from "../status.ts";
+import type { ApiError } from "../status.ts";
+import type { FieldError } from "../field.ts";
+import type { Kind } from "./kind.ts";
+import type { KubernetesObject } from "./meta.ts";
+
+export type Operation = "CREATE" | "UPDATE" | "DELETE";
+
+/** Names the objects of a kind; a `Kind` also says what type they have. */
+export type KindRef<T extends KubernetesObject> = Pick<Kind<T>, "group" | "plural" | "type">;
+
+/**
+ * Reads the other objects of the cluster the request is for, in their storage version. Objects are parsed once and
+ * shared: read-only.
+ */
+export interface ClusterReader {
+  get<T extends KubernetesObject>(
+    kind: KindRef<T>,
+    namespace: string | undefined,
+    name: string,
+  ): DeepReadonly<T> | undefined;
+  /**
+   * Returns false when the object does not exist or does not contain the text. Avoids parsing the object when a match
+   * is rare.
+   */
+  mentions(kind: Pick<Kind, "group" | "plural">, namespace: string | undefined, name: string, text: string): boolean;
+  list<T extends KubernetesObject>(kind: KindRef<T>, namespace?: string): DeepReadonly<T>[];
+  /** The same without the objects of the cluster's profile: cheap when there are no others. */
+  written<T extends KubernetesObject>(kind: KindRef<T>, namespace?: string): DeepReadonly<T>[];
+  /** The versions in which the cluster serves a kind, the preferred one first. */
+  versions(group: string, kind: string): readonly string[];
+}
+
+/** Writes that a step may make before an object is stored. */
+export interface ClusterWriter {
+  /**
+   * Changes the status of an existing object atomically: `change` receives the stored object and returns the new
+   * status, or undefined to leave it unchanged. Errors it throws propagate. It may be called again when another process
+   * wrote concurrently.
+   */
+  changeStatus<T extends KubernetesObject>(
+    kind: KindRef<T>,
+    namespace: string | undefined,
+    name: string,
+    change: (object: DeepReadonly<T>) => object | undefined,
+  ): Promise<void>;
+}
+
+/** An access check in terms of RBAC rules. The resource need not be stored: `managedclusters/accept`. */
+export interface AccessCheck {
+  verb: string;
+  group: string;
+  resource: string;
+  subresource?: string;
+  namespace?: string;
+  name?: string;
+}
+
+/** What a request writes and who sent it. Everything but the object. */
+export interface RequestInfo {
+  operation: Operation;
+  cluster: string;
+  kind: Pick<Kind, "group" | "kind" | "plural" | "scope" | "builtIn">;
+  /** The version in which the object was sent. */
+  version: string;
+  namespace?: string;
+  /** The name in the path; unset for a create. */
+  name?: string;
+  /** Set when a subresource is written. */
+  subresource?: string;
+  user: { name: string; uid?: string; groups: readonly string[]; extra?: Readonly<Record<string, readonly string[]>> };
+  /** Set when the caller is one of the controllers that belong to the server, in this process or another. */
+  byController?: true;
+  dryRun: boolean;
+  /** The request is a patch, including apply. */
+  isPatch?: boolean;
+}
+
+export interface Review<T> extends RequestInfo {
+  /** The object to be stored; for DELETE, the object being deleted. */
+  object: DeepReadonly<T>;
+  /** The stored object; absent for CREATE. */
+  oldObject?: DeepReadonly<T>;
+  /**
+   * The old object, when it passed these admissions in this process. `object` shares unchanged parts with it, so a part
+   * that is identical in both need not be checked again.
+   */
+  settled?: DeepReadonly<T>;
+  /**
+   * For CREATE: another object of the same controller that passed these admissions. `object` shares equal parts with
+   * it.
+   */
+  sibling?: DeepReadonly<T>;
+  /** Returns an id for the object being created, from the server's random source; each call returns a new id. */
+  newUid(): string;
+  /** The server's time. */
+  nowMs(): number;
+  /** Whether the cluster's roles allow the action to the requesting user. */
+  allows(question: AccessCheck): boolean;
+  /** Adds a `Warning:` header to the response. */
+  warn(message: string): void;
+  /**
+   * The rest of the cluster in its current state, for rules that depend on it: sidecars to inject, budgets, deletion
+   * protection.
+   */
+  read: ClusterReader;
+}
+
+/** The upstream webhook that enforces a rule. */
+interface Webhook {
+  /** `vcloneset.kb.io` */
+  name: string;
+  /** The status code that upstream returns for an invalid object; not always 422. */
+  code(operation: Operation): number;
+  /** The reason returned with the code; some webhooks return none. */
+  reason?: string;
+}
+
+/** Undoes a reservation when the write fails after it. */
+export type Release = () => Promise<void>;
+
+/** One step of admission. The methods are listed in the order in which they run. */
+export interface AdmissionStep<T extends KubernetesObject = KubernetesObject> {
+  /** Unset for the rules of a kind, which are known by the kind. */
+  name?: string;
+  /** The kind that the step is for, or a condition on kinds, which is evaluated once per kind. Unset: every kind. */
+  for?: Kind<T> | ((kind: RequestInfo["kind"]) => boolean);
+  on: readonly Operation[];
+  /** A further condition. Cheap and synchronous: evaluated for every request of these kinds and operations. */
+  matches?(request: RequestInfo): boolean;
+  /**
+   * Set when errors of `validate` are reported as a denial by this webhook. Such rules run last, and the first one with
+   * errors ends validation.
+   */
+  webhook?: Webhook;
+  /**
+   * For kinds that clients also write in a form other than the declared one: converts the sent object to the declared
+   * form. Called before any other code reads it, also for applied objects and whatever `matches` says, and once more for
+   * a rejected object; its types are not checked yet. Throws an ApiError to reject.
+   */
+  canonical?(
+    sent: DeepReadonly<JsonObject>,
+    reported: { stored?: DeepReadonly<JsonObject>; warn(message: string): void },
+  ): DeepReadonly<JsonObject>;
+  /** Returns the object to continue with. Runs before the schema: the writer owns the fields that it sets. */
+  mutate?(review: Review<T>): DeepReadonly<T> | Promise<DeepReadonly<T>>;
+  /**
+   * Returns the object to continue with. Runs after the schema and after field managers are recorded: the fields that it
+   * sets have no manager. Throws an ApiError to reject before validation.
+   */
+  complete?(review: Review<T>): DeepReadonly<T> | Promise<DeepReadonly<T>>;
+  /** Returns the object as the server stores it: first status, generated fields. Also without a field manager. */
+  prepare?(review: Review<T>): DeepReadonly<T> | Promise<DeepReadonly<T>>;
+  /** All errors of all steps are reported together. */
+  validate?(review: Review<T>): FieldError[] | Promise<FieldError[]>;
+  /** Warnings for a valid object; called on every write, also for unchanged fields. */
+  warnings?(review: Review<T>): readonly string[] | Promise<readonly string[]>;
+  /** Throws an ApiError to reject an object that is otherwise valid. */
+  check?(review: Review<T>): void | Promise<void>;
+  /**
+   * The last step before the object is stored or deleted; not called in a dry run. Takes from a counter (a quota, a
+   * budget), or throws an ApiError to reject. Returns a function that releases the reservation when the write fails
+   * afterwards, or `stale` when something that admission relied on is gone: then the object is admitted again.
+   */
+  reserve?(review: Review<T>, write: ClusterWriter): Promise<Release | "stale" | undefined>;
+}
+
+/** The rules of one kind: a step that needs nothing but the object and waits for nothing, except in `reserve`. */
+export interface Admission<T extends KubernetesObject> extends AdmissionStep<T> {
+  for: Kind<T>;
+  mutate?(review: Review<T>): DeepReadonly<T>;
+  prepare?(review: Review<T>): DeepReadonly<T>;
+  validate?(review: Review<T>): FieldError[];
+  warnings?(review: Review<T>): readonly string[];
+}
+
+/** Admissions of different kinds in one list. */
+// oxlint-disable-next-line typescript/no-explicit-any -- T is in- and output, so no narrower type holds every Admission.
+export type AnyAdmission = Admission<any>;
+/** Steps of different kinds in one list. */
+// oxlint-disable-next-line typescript/no-explicit-any -- The same.
+export type AnyStep = AdmissionStep<any>;
+
+/** The condition `for` of a step that is for several built-in kinds, by group and kind: `/Pod`, `apps/Deployment`. */
+export function builtInKinds(...names: readonly string[]): (kind: RequestInfo["kind"]) => boolean {
+  const known = new Set(names);
+  return ({ group, kind, builtIn }) => builtIn && known.has(`${group}/${kind}`);
+}
+
+/** The error with which a step rejects an object: 403, about the object. */
+export function refusal(
+  {
+    kind: { group, plural },
+    object,
+  }: { kind: RequestInfo["kind"]; object: DeepReadonly<{ metadata: { name?: string } }> },
+  why: string,
+): ApiError {
+  return forbidden({ group, resource: plural }, object.metadata.name ?? "", why);
+}

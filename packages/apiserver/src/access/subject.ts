@@ -1,0 +1,34 @@
+/**
+ * Synthesized objects describe stored ones. A user who reads the first must be allowed to read the second: otherwise
+ * the right to read explanations would reveal the content of objects that the user may not read.
+ */
+import { parseApiVersion } from "@flotilla/apimachinery";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import { notFound } from "@flotilla/apimachinery";
+import type { RequestContext } from "../context.ts";
+import { accessDenied } from "../request/authorize.ts";
+import type { Authorizer } from "../request/authorize.ts";
+
+/**
+ * Throws 403 with the error for the described object; 404 when its kind is no longer served, because the right to read
+ * it cannot be checked.
+ */
+export function confirmSubject(
+  authorizer: Pick<Authorizer, "decide">,
+  { cluster, user, served, name = "" }: RequestContext,
+  object: DeepReadonly<JsonObject>,
+): void {
+  const subject = served.resource.kind.source?.about?.(object);
+  if (!subject) return;
+  const { group } = parseApiVersion(subject.apiVersion);
+  const resource = cluster.table.resources.find(({ kind }) => kind.kind === subject.kind && kind.group === group)?.name;
+  if (!resource) throw notFound(served.resource.name, name);
+  const request = {
+    user,
+    cluster: cluster.name,
+    verb: "get",
+    resource: { group: resource.group, resource: resource.resource, namespace: subject.namespace, name: subject.name },
+  };
+  const { allowed, reason } = authorizer.decide(request);
+  if (!allowed) throw accessDenied(request, reason);
+}

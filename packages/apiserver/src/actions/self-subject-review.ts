@@ -1,0 +1,37 @@
+/** SelfSubjectReview: returns the identity of the requesting user, after impersonation. */
+import { formatTime } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
+import type { Action } from "../action.ts";
+import type { UserInfo } from "../request/request.ts";
+import { readSent } from "./sent-object.ts";
+
+export const selfSubjectReview: Action = {
+  group: "authentication.k8s.io",
+  resource: "selfsubjectreviews",
+  async run({ clock }, context, input) {
+    const { apiVersion = "", kind = "" } = readSent(context, input, { clock, facts: "authentication-v1" });
+    return {
+      type: "object",
+      object: {
+        kind,
+        apiVersion,
+        metadata: { creationTimestamp: formatTime(clock.now()) },
+        status: { userInfo: userInfoOf(context.user) },
+      },
+      code: 201,
+    };
+  },
+};
+
+/** A user in the format of reviews. */
+export function userInfoOf({ name, uid, groups, extra }: UserInfo): JsonObject {
+  return {
+    ...(name !== "" && { username: name }),
+    ...(uid && { uid }),
+    ...(groups.length > 0 && { groups: [...groups] }),
+    ...(extra &&
+      Object.keys(extra).length > 0 && {
+        extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values] as Json[]])),
+      }),
+  };
+}

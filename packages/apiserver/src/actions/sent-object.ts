@@ -1,0 +1,85 @@
+/**
+ * Reads the object sent to a review or action: decoded and defaulted like an object to be stored, with its field
+ * managers.
+ */
+import { canonicalObject } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { isObject } from "@flotilla/base";
+import type { Clock, Json, JsonObject } from "@flotilla/base";
+import type { RequestContext } from "../context.ts";
+import { reportFields } from "../write/field-validation.ts";
+import { checkIdentity } from "../write/identity.ts";
+import { trackFields } from "../write/managed-fields.ts";
+import { metadataOf } from "../write/metadata.ts";
+import { writeOptions } from "../request/options.ts";
+import type { Input } from "../operations.ts";
+import { ordered } from "../read/render.ts";
+
+export interface SentObjectOptions {
+  clock: Clock;
+  /** The table of facts that contains its kind. */
+  facts: string;
+  /** Applies defaults that count as sent. */
+  complete?(object: JsonObject): JsonObject;
+  /** Keeps the uid that the client sent. */
+  keepsUid?: boolean;
+}
+
+/** `context.served` is the kind of the request body. The server sets the status, so the sent one is dropped. */
+export function readSent(
+  context: RequestContext,
+  input: Input,
+  { clock, facts, complete, keepsUid = false }: SentObjectOptions,
+): JsonObject {
+  const { served, namespace } = context;
+  const { kind } = served.resource;
+  const options = writeOptions(context, "CreateOptions");
+  const body = input.object();
+  checkIdentity(context, body.object, undefined);
+  const canonical = canonicalObject<KubernetesObject>(facts, kind.kind, {
+    ...body.object,
+    apiVersion: served.apiVersion,
+    kind: kind.kind,
+  } as unknown as KubernetesObject) as unknown as JsonObject;
+  const unknown: string[] = [];
+  const { status, ...admitted } = served.compiled.admit(
+    canonical,
+    options.fieldValidation === "Ignore" ? {} : { unknownFields: unknown },
+  );
+  reportFields(unknown, body, context, options);
+  const {
+    uid,
+    creationTimestamp: _c,
+    deletionTimestamp: _d,
+    deletionGracePeriodSeconds: _g,
+    selfLink: _s,
+    namespace: _n,
+    managedFields,
+    ...metadata
+  } = metadataOf(admitted);
+  const object: JsonObject = {
+    ...admitted,
+    metadata: {
+      ...metadata,
+      ...(served.resource.namespaced && namespace !== undefined && { namespace }),
+      ...(keepsUid && uid !== undefined && { uid }),
+    },
+  };
+  const completed = complete ? complete(object) : object;
+  const { status: _, ...tracked } = trackFields(
+    context,
+    clock,
+    options.fieldManager,
+    undefined,
+    { ...completed, ...sentStatus(body.object, status) },
+    managedFields,
+  );
+  return ordered(tracked);
+}
+
+/** The sender of a status is recorded as its field manager, although the status is dropped. */
+function sentStatus({ status: sent }: JsonObject, status: Json | undefined): JsonObject {
+  if (!isObject(sent) || !isObject(status)) return {};
+  const known = Object.entries(status).filter(([key]) => Object.hasOwn(sent, key));
+  return known.length === 0 ? {} : { status: Object.fromEntries(known) };
+}

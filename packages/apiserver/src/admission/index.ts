@@ -1,0 +1,46 @@
+/** The admission steps that every server has, in order; they follow those that it is given. */
+import type { AnyStep } from "@flotilla/apimachinery";
+import type { Authorizer } from "../request/authorize.ts";
+import { createCertificateSteps } from "./certificates.ts";
+import { defaultIngressClass } from "./default-ingress-class.ts";
+import { claimResize, defaultStorageClass } from "./default-storage-class.ts";
+import { defaultTolerations } from "./default-tolerations.ts";
+import { createDeviceClaims } from "./device-claims.ts";
+import { endpointSlices } from "./endpoint-slices.ts";
+import { limitRanger } from "./limit-ranger.ts";
+import { podSecurity } from "./pod-security.ts";
+import { priority } from "./priority.ts";
+import { priorityClassDefault } from "./priority-class.ts";
+import { resourceQuota } from "./resource-quota.ts";
+import { runtimeClass } from "./runtime-class.ts";
+import { createServiceAccountStep } from "./service-account.ts";
+import { taintNodes } from "./taint-nodes.ts";
+import { volumeLifecycle } from "./volume-lifecycle.ts";
+
+export interface BuiltInStepOptions {
+  authorizer: Authorizer;
+  /** Groups that no requested client certificate may carry. */
+  restrictedGroups: readonly string[];
+  arePodsTemplates(cluster: string): boolean;
+}
+
+export function createBuiltInSteps(options: BuiltInStepOptions): readonly AnyStep[] {
+  return [
+    ...volumeLifecycle,
+    createDeviceClaims(options.authorizer),
+    ...createCertificateSteps(options),
+    limitRanger,
+    createServiceAccountStep(options.arePodsTemplates),
+    taintNodes,
+    podSecurity,
+    priority,
+    defaultTolerations,
+    runtimeClass,
+    defaultStorageClass,
+    claimResize,
+    defaultIngressClass,
+    endpointSlices,
+    priorityClassDefault,
+    resourceQuota,
+  ];
+}

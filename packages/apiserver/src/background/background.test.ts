@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { createFakeClock, silentLog } from "@flotilla/base";
+import { createBackground } from "./background.ts";
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test("work that is enqueued while it runs runs once more", async () => {
+  const background = createBackground({ clock: createFakeClock(), log: silentLog });
+  let runs = 0;
+  let release = (): void => {};
+  const work = async (): Promise<void> => {
+    runs++;
+    await new Promise<void>((resolve) => {
+      release = resolve;
+    });
+  };
+
+  background.enqueue("a", work);
+  await turn();
+  background.enqueue("a", work);
+  background.enqueue("a", work);
+  release();
+  await turn();
+  release();
+  await turn();
+
+  expect(runs).toBe(2);
+  expect(background.isQuiet()).toBe(true);
+});
+
+test("failed work is retried with increasing delays", async () => {
+  const clock = createFakeClock();
+  const background = createBackground({ clock, log: silentLog });
+  let runs = 0;
+
+  background.enqueue("a", async () => {
+    runs++;
+    if (runs < 3) throw new Error("not yet");
+  });
+  await turn();
+  clock.advance(100);
+  await turn();
+  clock.advance(100);
+  await turn();
+  const afterTwoShortWaits = runs;
+  clock.advance(100);
+  await turn();
+
+  expect(afterTwoShortWaits).toBe(2);
+  expect(runs).toBe(3);
+  expect(background.isQuiet()).toBe(true);
+});
+
+test("close waits for running work and starts no more", async () => {
+  const background = createBackground({ clock: createFakeClock(), log: silentLog });
+  const done: string[] = [];
+
+  background.enqueue("a", async () => {
+    await turn();
+    done.push("a");
+  });
+  await turn();
+  await background.close();
+  background.enqueue("b", async () => void done.push("b"));
+  await turn();
+
+  expect(done).toEqual(["a"]);
+});

@@ -1,0 +1,181 @@
+/**
+ * The objects of logical clusters: a cluster's own writes above the layer of its profile. Writing an object of the
+ * layer copies it; deleting one stores a marker that hides it.
+ */
+import { invariant } from "@flotilla/base";
+import type { JsonObject } from "@flotilla/base";
+import type { Cache, CachedEntry, CacheEvent } from "../store/cache.ts";
+import type { Guard, Outcome, Write } from "../store/engine.ts";
+import { clusterNotFound } from "./cluster-not-found.ts";
+import type { LogicalCluster } from "./clusters.ts";
+import { encodeSharing } from "../write/encode.ts";
+import { encodeObject, formerOf } from "../read/render.ts";
+import type { WrittenView } from "../read/render.ts";
+import { prefixOf } from "./resources.ts";
+import type { Resource } from "./resources.ts";
+import type { WriteCounter, WriteCause } from "../write/writes.ts";
+
+/** The stored form of "this object of the profile was deleted": the JSON text `null`. */
+const MARKER = new TextEncoder().encode("null");
+export const isMarker = ({ value }: CachedEntry): boolean => value.byteLength === MARKER.byteLength;
+
+/** The entry at a key, and the preconditions for a write that ensure nothing has changed since. */
+export interface Found {
+  key: string;
+  entry?: CachedEntry;
+  expect: number | "absent";
+  /** Other objects that the writer read and that must be unchanged: the namespace and the CRD of a new object. */
+  guards?: readonly Guard[];
+}
+
+interface Page {
+  after?: string;
+  limit?: number;
+}
+
+/** Writes fail with 404 when the cluster was removed. */
+export interface ObjectStore {
+  find(cluster: LogicalCluster, resource: Resource, key: string): Found;
+  /** In key order. */
+  list(cluster: LogicalCluster, resource: Resource, namespace?: string, page?: Page): CachedEntry[];
+  /** The objects that the cluster itself wrote, without its profile's objects; in key order. */
+  written(cluster: LogicalCluster, resource: Resource, namespace?: string): CachedEntry[];
+  count(cluster: LogicalCluster, resource: Resource, namespace?: string): number;
+  /** The state at a revision. Throws `CompactedError` when it is no longer available. */
+  listAt(revision: number, cluster: LogicalCluster, resource: Resource, namespace?: string): CachedEntry[];
+  /**
+   * Returns the entry as written, or undefined when another write came first: to the object, or to what guards it. The
+   * next read then sees that write. The view is in the storage version; its
+   * object must not be modified afterwards.
+   */
+  put(cluster: LogicalCluster, found: Found, written: WrittenView, cause: WriteCause): Promise<CachedEntry | undefined>;
+  /** Returns the revision of the deletion, or undefined when another write came first. */
+  remove(cluster: LogicalCluster, resource: Resource, found: Found, cause: WriteCause): Promise<number | undefined>;
+  /** An event as watchers of the cluster see it, with markers and the layer resolved. */
+  resolve(cluster: LogicalCluster, resource: Resource, event: CacheEvent): CacheEvent;
+}
+
+export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectStore {
+  /** All writes use this function and are guarded by the record of their cluster: a removed cluster accepts no writes. */
+  const write = async (cluster: LogicalCluster, change: Write, memo?: unknown): Promise<Outcome> => {
+    cluster.removed.throwIfAborted();
+    const { record } = cluster;
+    const guards = change.guards ? [record, ...change.guards] : [record];
+    const outcome = await cache.write({ ...change, guards }, memo);
+    if (!outcome.ok && outcome.failedGuard === record.key) throw clusterNotFound(cluster.name);
+    return outcome;
+  };
+
+  const layered = (cluster: LogicalCluster, { prefix }: Resource, key: string): CachedEntry | undefined =>
+    cluster.profile.has(prefix)
+      ? cluster.profile.get(prefix, key.slice(prefix.length + cluster.name.length + 1), cluster)
+      : undefined;
+
+  /**
+   * False when the layer has no such objects: then there are no markers either, and a list is what the cluster wrote.
+   */
+  const isLayered = (
+    cluster: LogicalCluster,
+    { prefix, namespaced }: Resource,
+    namespace: string | undefined,
+  ): boolean => cluster.profile.has(prefix, namespaced ? namespace : undefined);
+
+  /** The layer's entries of a list that the cluster has neither replaced nor deleted. */
+  const uncovered = (cluster: LogicalCluster, resource: Resource, namespace?: string): CachedEntry[] => {
+    const within = namespace !== undefined && resource.namespaced ? `${namespace}/` : "";
+    return cluster.profile.list(resource.prefix, within, cluster).filter(({ key }) => cache.get(key) === undefined);
+  };
+
+  const store: ObjectStore = {
+    find(cluster, resource, key) {
+      const own = cache.get(key);
+      if (!own) {
+        const entry = layered(cluster, resource, key);
+        return entry ? { key, entry, expect: "absent" } : { key, expect: "absent" };
+      }
+      return isMarker(own) ? { key, expect: own.revision } : { key, entry: own, expect: own.revision };
+    },
+
+    list(cluster, resource, namespace, page) {
+      const prefix = prefixOf(resource, cluster.name, namespace);
+      if (!isLayered(cluster, resource, namespace)) return cache.list(prefix, page);
+      // Layers are small (namespaces, roles, CRDs), so the two lists are merged and then cut.
+      const own = cache.list(prefix, page?.after === undefined ? {} : { after: page.after });
+      const joined = [...own.filter((entry) => !isMarker(entry)), ...uncovered(cluster, resource, namespace)].sort(
+        byKey,
+      );
+      const { after, limit } = page ?? {};
+      const rest = after === undefined ? joined : joined.filter(({ key }) => compareKeys(key, after) > 0);
+      return limit === undefined ? rest : rest.slice(0, limit);
+    },
+
+    written: (cluster, resource, namespace) =>
+      cache.list(prefixOf(resource, cluster.name, namespace)).filter((entry) => !isMarker(entry)),
+
+    count(cluster, resource, namespace) {
+      if (isLayered(cluster, resource, namespace)) return store.list(cluster, resource, namespace).length;
+      return cache.count(prefixOf(resource, cluster.name, namespace));
+    },
+
+    listAt(revision, cluster, resource, namespace) {
+      const prefix = prefixOf(resource, cluster.name, namespace);
+      const undone = cache.eventsAfter(prefix, revision);
+      const now = store.list(cluster, resource, namespace);
+      if (undone.length === 0) return now;
+      const before = new Map(now.map((entry) => [entry.key, entry]));
+      for (const event of undone.toReversed()) {
+        const { entry, previous } = store.resolve(cluster, resource, event);
+        const key = (entry ?? previous)?.key;
+        if (key === undefined) continue;
+        if (previous) before.set(key, previous);
+        else before.delete(key);
+      }
+      return [...before.values()].sort(byKey);
+    },
+
+    async put(cluster, { key, entry: former, expect, guards }, { object, view }, cause) {
+      invariant(
+        (object.metadata as JsonObject).resourceVersion === undefined,
+        `the value of ${key} has no resourceVersion`,
+      );
+      const { value, layout } = former
+        ? encodeSharing(object, formerOf(former, view.served))
+        : { value: encodeObject(object), layout: undefined };
+      // The layout of a new object is computed when it is first changed: most objects are changed either never or
+      // often.
+      if (layout) view.layout = layout;
+      const outcome = await write(cluster, { key, expect, value, guards }, view);
+      if (!outcome.ok) return undefined;
+      writes.count(cluster.name, cause);
+      return { key, revision: outcome.revision, value, memo: view };
+    },
+
+    async remove(cluster, resource, { key, expect, guards }, cause) {
+      const value = layered(cluster, resource, key) ? MARKER : null;
+      const outcome = await write(cluster, { key, expect, value, guards });
+      if (!outcome.ok) return undefined;
+      writes.count(cluster.name, cause);
+      return outcome.revision;
+    },
+
+    resolve(cluster, resource, event) {
+      const { revision, entry, previous } = event;
+      const hasLayer = cluster.profile.has(resource.prefix);
+      if (!hasLayer) return event;
+      const key = (entry ?? previous)?.key ?? "";
+      const before = previous ? (isMarker(previous) ? undefined : previous) : layered(cluster, resource, key);
+      const now = entry && !isMarker(entry) ? entry : undefined;
+      return { revision, entry: now, previous: before };
+    },
+  };
+  return store;
+}
+
+function byKey(a: CachedEntry, b: CachedEntry): number {
+  return compareKeys(a.key, b.key);
+}
+
+/** Names are ASCII, so code units compare as bytes do. */
+function compareKeys(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,255 @@
+/**
+ * Requests that connect to the containers of a cluster: logs, commands, proxies. The server runs its own checks first,
+ * in Kubernetes' order, and then calls the cluster's container runtime.
+ */
+import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
+import { acceptKey, loadWebSockets } from "@flotilla/client";
+import {
+  badRequest,
+  forbidden,
+  internalError,
+  methodNotAllowed,
+  notFound,
+  notImplemented,
+  unavailable,
+} from "@flotilla/apimachinery";
+import type { Authorizer } from "../request/authorize.ts";
+import type { RequestContext } from "../context.ts";
+import { plainError } from "../context.ts";
+import type { ObjectStore } from "../clusters/objects.ts";
+import { flagOf } from "../request/options.ts";
+import { objectIn } from "../read/render.ts";
+import type { ApiRequest, ApiResponse } from "../request/request.ts";
+import { keyOf } from "../clusters/resources.ts";
+import { streamOf } from "../request/respond.ts";
+import type { ConnectBackend, ContainerRuntime, ContainerTarget, ProxyTarget } from "./backend.ts";
+import { CHANNEL_PROTOCOLS, serveChannels } from "./channels.ts";
+import { checkNode, containerOf, nodeNameOf } from "./container.ts";
+import { logBytes, logOptions } from "./log.ts";
+import { proxiedHeaders } from "./proxied-headers.ts";
+import { connectShape } from "./shapes.ts";
+
+export interface ConnectDependencies {
+  store: ObjectStore;
+  clock: Clock;
+  authorizer: Pick<Authorizer, "decide">;
+  backend?: ConnectBackend;
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  GET: "get",
+  HEAD: "get",
+  OPTIONS: "get",
+  POST: "create",
+  PUT: "update",
+  PATCH: "patch",
+  DELETE: "delete",
+};
+const NO_CACHE = "no-cache, private";
+
+export async function connectResponse(
+  deps: ConnectDependencies,
+  context: RequestContext,
+  request: ApiRequest,
+  path: string,
+): Promise<ApiResponse> {
+  const { served, subresource = "" } = context;
+  const shape = connectShape(served.resource, subresource);
+  const verb = Object.hasOwn(VERBS, request.method) ? VERBS[request.method] : undefined;
+  if (
+    !shape ||
+    verb === undefined ||
+    !shape.verbs.includes(verb) ||
+    (!shape.hasPath && request.method !== "GET" && request.method !== "POST")
+  )
+    throw methodNotAllowed();
+  switch (subresource) {
+    case "log":
+      return logResponse(deps, context);
+    case "proxy":
+      return proxyResponse(deps, context, request, path);
+    default:
+      if (verb !== "create") checkMayCreate(deps, context, subresource);
+      return streamResponse(deps, context, request, subresource);
+  }
+}
+
+/**
+ * WebSockets start with GET, which users with read access may send. Running a command is more than reading, so it needs
+ * the verb create, however the connection starts. As in Kubernetes, the error contains only the authorizer's reason.
+ */
+function checkMayCreate(
+  { authorizer }: ConnectDependencies,
+  { cluster, served, namespace, name = "", user }: RequestContext,
+  subresource: string,
+): void {
+  const about = served.resource.name;
+  const { allowed, reason } = authorizer.decide({
+    user,
+    verb: "create",
+    cluster: cluster.name,
+    resource: { ...about, subresource, namespace, name },
+  });
+  if (!allowed) throw forbidden(about, name, reason);
+}
+
+function find(
+  deps: ConnectDependencies,
+  { cluster, served, namespace }: RequestContext,
+  name: string,
+): DeepReadonly<JsonObject> {
+  const { entry } = deps.store.find(cluster, served.resource, keyOf(served.resource, cluster.name, namespace, name));
+  if (!entry) throw notFound(served.resource.name, name);
+  return objectIn(entry, served);
+}
+
+function runtimeOf({ backend }: ConnectDependencies, { cluster }: RequestContext): ContainerRuntime | undefined {
+  return backend?.runtimeOf(cluster.name);
+}
+
+function targetOf(
+  { cluster, namespace = "" }: RequestContext,
+  pod: DeepReadonly<JsonObject>,
+  container: string,
+): ContainerTarget {
+  return { cluster: cluster.name, namespace, pod, container };
+}
+
+function nodeExists({ store }: ConnectDependencies, { cluster }: RequestContext): (name: string) => boolean {
+  return (name) => {
+    const nodes = cluster.table.resource("", "nodes");
+    return (
+      nodes !== undefined && store.find(cluster, nodes, keyOf(nodes, cluster.name, undefined, name)).entry !== undefined
+    );
+  };
+}
+
+function logResponse(deps: ConnectDependencies, context: RequestContext): ApiResponse {
+  const { name = "", query, signal } = context;
+  const options = logOptions(query, name, deps.clock.now());
+  const pod = find(deps, context, name);
+  const container = containerOf(pod, name, options.container);
+  const node = nodeNameOf(pod);
+  // An unscheduled pod has no log.
+  if (node === "") return { status: 204, headers: { "cache-control": NO_CACHE }, body: new Uint8Array() };
+  const runtime = runtimeOf(deps, context);
+  if (runtime?.hasNodes !== false) checkNode(node, nodeExists(deps, context));
+  const log = runtime?.logs?.(targetOf(context, pod, container), { previous: options.previous });
+  if (!log) throw plainError(`cannot read the logs of container ${container}: ${unreachable(node)}`);
+  return {
+    status: 200,
+    headers: { "content-type": "text/plain", "cache-control": NO_CACHE },
+    body: streamOf(logBytes(log, options, signal)),
+  };
+}
+
+const unreachable = (node: string): string => `the kubelet of node ${node} cannot be reached`;
+
+async function streamResponse(
+  deps: ConnectDependencies,
+  context: RequestContext,
+  request: ApiRequest,
+  subresource: string,
+): Promise<ApiResponse> {
+  const { name = "", query } = context;
+  const pod = find(deps, context, name);
+  const container = subresource === "portforward" ? "" : containerOf(pod, name, query.get("container") ?? "");
+  const node = nodeNameOf(pod);
+  if (node === "") throw badRequest(`pod ${name} does not have a host assigned`);
+  checkNode(node, nodeExists(deps, context));
+  if (!request.canUpgrade) throw badRequest("Upgrade request required");
+  // Not even a simulated kubelet has a listening process.
+  if (subresource === "portforward")
+    throw badRequest(`port forwarding is not supported: pod ${name} has no listening process`);
+  const options = {
+    command: query.getAll("command"),
+    stdin: flagOf(query.get("stdin")),
+    stdout: flagOf(query.get("stdout")),
+    stderr: flagOf(query.get("stderr")),
+    tty: flagOf(query.get("tty")),
+  };
+  const target = targetOf(context, pod, container);
+  const runtime = runtimeOf(deps, context);
+  const run =
+    subresource === "exec"
+      ? runtime?.exec?.bind(runtime, target, options)
+      : runtime?.attach?.bind(runtime, target, options);
+  if (!run) throw internalError(`error dialing backend: ${unreachable(node)}`);
+  // A terminal has a single output stream.
+  const session = { ...options, stderr: options.stderr && !options.tty, run };
+  const createWebSocket = await loadWebSockets();
+  return upgrade(request, (socket, head) =>
+    serveChannels((handlers) => createWebSocket(socket, head, handlers), deps.clock, session),
+  );
+}
+
+/** The response to a WebSocket handshake. */
+function upgrade({ headers }: ApiRequest, take: NonNullable<ApiResponse["upgrade"]>): ApiResponse {
+  const asked = headers.upgrade?.toLowerCase() ?? "";
+  if (asked !== "websocket") throw notImplemented(`streaming over ${asked.slice(0, 32)} (use WebSockets)`);
+  const key = headers["sec-websocket-key"] ?? "";
+  if (headers["sec-websocket-version"] !== "13" || !/^[A-Za-z0-9+/]{22}==$/.test(key))
+    throw badRequest("the WebSocket handshake does not use version 13");
+  const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((text) => text.trim());
+  const protocol = CHANNEL_PROTOCOLS.find((known) => offered.includes(known));
+  if (protocol === undefined)
+    throw badRequest(
+      `unable to upgrade: unknown protocols ${offered.join(", ").slice(0, 256)}; supported protocols are ${CHANNEL_PROTOCOLS.join(", ")}`,
+    );
+  return {
+    status: 101,
+    headers: {
+      upgrade: "websocket",
+      connection: "Upgrade",
+      "sec-websocket-accept": acceptKey(key),
+      "sec-websocket-protocol": protocol,
+    },
+    body: new Uint8Array(),
+    upgrade: take,
+  };
+}
+
+async function proxyResponse(
+  deps: ConnectDependencies,
+  context: RequestContext,
+  request: ApiRequest,
+  path: string,
+): Promise<ApiResponse> {
+  const { cluster, served, namespace, name: asked = "", query, signal } = context;
+  const resource = served.resource.name.resource as ProxyTarget["resource"];
+  const parts = asked.split(":");
+  const [scheme, name, port] = parts.length === 3 ? parts : ["", parts[0], parts[1] ?? ""];
+  if (parts.length > 3 || !name || (scheme !== "" && scheme !== "http" && scheme !== "https"))
+    throw badRequest(`invalid ${resource.slice(0, -1)} request ${JSON.stringify(asked)}`);
+  const object = find(deps, context, name);
+  const proxy = runtimeOf(deps, context)?.proxy;
+  if (!proxy) throw unreachableError(resource, name, object);
+  const target: ProxyTarget = {
+    cluster: cluster.name,
+    resource,
+    namespace,
+    name,
+    scheme: scheme ?? "",
+    port: port ?? "",
+  };
+  const answer = await proxy(
+    target,
+    { method: request.method, path: `/${path}`, query, headers: proxiedHeaders(request.headers), body: request.body },
+    signal,
+  );
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    body: answer.body instanceof Uint8Array ? answer.body : streamOf(answer.body),
+  };
+}
+
+/** The error that kube-apiserver returns when it cannot connect to the target. */
+function unreachableError(resource: ProxyTarget["resource"], name: string, object: DeepReadonly<JsonObject>): Error {
+  if (resource === "services") return unavailable(`no endpoints available for service ${JSON.stringify(name)}`);
+  const { status } = object as { status?: { podIP?: string; addresses?: readonly unknown[] } };
+  if (resource === "pods" && !status?.podIP) return badRequest("address not allowed");
+  return unavailable(
+    `error trying to reach service: ${resource === "nodes" ? unreachable(name) : `no network to pod ${name}`}`,
+  );
+}

@@ -1,0 +1,89 @@
+/**
+ * Authenticates requests with a client certificate (its common name is the user, its organizations are the groups) or a
+ * bearer token. The certificate wins when both are valid, as in Kubernetes.
+ *
+ * One certificate authority signs the clients of all logical clusters, so a certificate can be limited to a cluster:
+ * with the organization `flotilla.dev:cluster:<name>` it is valid in that cluster only. Certificates signed for a
+ * CertificateSigningRequest carry the id of the cluster of the request, because their subject must be exactly the
+ * requested one.
+ */
+import { unauthorized } from "@flotilla/apimachinery";
+import { authenticatedUser, createBearerTokens } from "../access/bearer-tokens.ts";
+import type { BearerTokens, StaticToken } from "../access/bearer-tokens.ts";
+import { ANONYMOUS_NAME, UNAUTHENTICATED } from "../access/subjects.ts";
+import type { Authenticator, UserInfo } from "../request/request.ts";
+import type { ClientSubject } from "./peer.ts";
+
+export const ANONYMOUS: UserInfo = Object.freeze({ name: ANONYMOUS_NAME, groups: Object.freeze([UNAUTHENTICATED]) });
+
+/** The organization that limits a certificate to a logical cluster. */
+export const clusterOrganization = (cluster: string): string => `${CLUSTER_PREFIX}${cluster}`;
+const CLUSTER_PREFIX = "flotilla.dev:cluster:";
+const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
+
+export interface AuthenticatorOptions {
+  /**
+   * Whether the cluster of this name has this id, and is not a later cluster of the same name. Unset: certificates of
+   * CertificateSigningRequests are not accepted.
+   */
+  isCluster?(name: string, id: string): boolean;
+  /** The tokens of the server, or a fixed list. */
+  tokens?: BearerTokens | readonly StaticToken[];
+  /**
+   * Admits requests without credentials as `system:anonymous`, on all paths or on some; the cluster's roles determine
+   * what they may do.
+   */
+  anonymous?: boolean | ReadonlySet<string>;
+}
+
+/** The paths that load balancers probe without credentials. */
+export const HEALTH_PATHS: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
+
+export function createAuthenticator({
+  tokens = [],
+  anonymous = false,
+  isCluster = () => false,
+}: AuthenticatorOptions = {}): Authenticator {
+  const bearers = "authenticate" in tokens ? tokens : createBearerTokens({ tokens });
+  /** A connection keeps its subject, and with it its user. */
+  const users = new WeakMap<ClientSubject, UserInfo>();
+  const userOf = (subject: ClientSubject): UserInfo => {
+    let user = users.get(subject);
+    if (!user) users.set(subject, (user = userOfSubject(subject)));
+    return user;
+  };
+
+  return {
+    async authenticate({ certificate, bearerToken, bearerDigest, cluster, path = "" }) {
+      if (
+        certificate &&
+        isGoodIn(certificate, cluster) &&
+        (certificate.cluster === undefined || isCluster(cluster, certificate.cluster))
+      )
+        return userOf(certificate);
+      if (bearerToken === undefined) {
+        if (certificate || !(typeof anonymous === "boolean" ? anonymous : anonymous.has(path))) throw unauthorized();
+        return undefined;
+      }
+      const outcome = await bearers.authenticate(cluster, bearerToken, undefined, bearerDigest);
+      if ("error" in outcome) throw unauthorized();
+      return outcome.user;
+    },
+  };
+}
+
+function userOfSubject({ commonName, organizations, credentialId }: ClientSubject): UserInfo {
+  const user = authenticatedUser(
+    commonName,
+    organizations.filter((organization) => !organization.startsWith(CLUSTER_PREFIX)),
+  );
+  return credentialId === undefined
+    ? user
+    : Object.freeze({ ...user, extra: Object.freeze({ [CREDENTIAL_ID]: [credentialId] }) });
+}
+
+/** A certificate without a common name does not identify a user. */
+function isGoodIn({ commonName, organizations }: ClientSubject, cluster: string): boolean {
+  const ties = organizations.filter((organization) => organization.startsWith(CLUSTER_PREFIX));
+  return commonName !== "" && (ties.length === 0 || ties.includes(clusterOrganization(cluster)));
+}

@@ -1,0 +1,222 @@
+/**
+ * One request from headers to response: authentication, body, the core's response.
+ *
+ * Credentials are checked before the body is read, so that unauthenticated clients cannot make the server buffer data.
+ */
+import type { Clock, Log } from "@flotilla/base";
+import { notImplemented, timedOut, unauthorized, unavailable } from "@flotilla/apimachinery";
+import { longest, requestTimedOut } from "../request/deadline.ts";
+import type { ApiRequest, ApiResponse, Authenticator, UserInfo } from "../request/request.ts";
+import { statusResponse } from "../request/respond.ts";
+import { routeOf, splitCluster } from "../request/router.ts";
+import { ANONYMOUS } from "./authenticator.ts";
+import { digestFrom, expiredText } from "./peer.ts";
+import type { Peer } from "./peer.ts";
+import type { BodyReader } from "./request-body.ts";
+import { failureResponse, sendResponse } from "./response.ts";
+import type { Headers, Wire } from "./wire.ts";
+
+export interface ExchangeDependencies {
+  handle(request: ApiRequest): Promise<ApiResponse>;
+  authenticator: Authenticator;
+  bodies: BodyReader;
+  clock: Clock;
+  log: Log;
+  /** The server is stopping; new requests are rejected. */
+  isStopping(): boolean;
+}
+
+/** How long a client may take to send its body, and to read a response that is not a stream. */
+const TRANSFER_TIMEOUT_MS = 60_000;
+const NOTHING = new Uint8Array(0);
+/** Shared, because an error with its stack costs more than a small request. */
+const CLIENT_DISCONNECTED = timedOut("the client disconnected, or the server is stopping");
+
+/** A request in progress, with the methods that end it. */
+export interface Exchange {
+  /** Closes the exchange when its deadline has passed. */
+  checkDeadline(nowMs: number): void;
+  /** The server is stopping: streams end now, complete responses are still sent. */
+  endStream(): void;
+  /** The client disconnected, or the server's drain timeout has passed. */
+  abort(): void;
+}
+
+export function startExchange(wire: Wire, peer: Peer, deps: ExchangeDependencies): Exchange {
+  const exchange = new RunningExchange(wire);
+  exchange.run(peer, deps).catch((error: unknown) => {
+    // The response could not be sent: the connection broke, or the core returned invalid headers.
+    if (!wire.closed) deps.log.error("failed to send response", { path: pathOf(wire.url), error });
+    wire.destroy();
+  });
+  return exchange;
+}
+
+class RunningExchange implements Exchange {
+  readonly #wire: Wire;
+  readonly #request: IncomingRequest;
+  #deadlineMs = Number.POSITIVE_INFINITY;
+  /** The core is handling the request. */
+  #handling = false;
+  /** The request timed out, and the client received a timeout error. */
+  #expired = false;
+  #stopStream: (() => void) | undefined;
+
+  constructor(wire: Wire) {
+    this.#wire = wire;
+    this.#request = new IncomingRequest(wire);
+  }
+
+  async run(peer: Peer, deps: ExchangeDependencies): Promise<void> {
+    const wire = this.#wire;
+    const request = this.#request;
+    let response: ApiResponse;
+    let read = !wire.hasBody;
+    try {
+      rejectUnsupportedMethod(wire);
+      if (deps.isStopping()) throw unavailable("the server is stopping");
+      request.user = (await identify(wire.headers, splitCluster(request.path), peer, deps)) ?? ANONYMOUS;
+      // An unauthenticated client may not write anything, so its body is not buffered: the core rejects the request
+      // without it.
+      if (wire.hasBody && request.user !== ANONYMOUS) {
+        this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
+        request.body = await deps.bodies.read(wire);
+        read = true;
+      }
+      this.#handling = true;
+      this.#deadlineMs = isProxied(request.path) ? Number.POSITIVE_INFINITY : deps.clock.now() + longest(wire.method);
+      response = await deps.handle(request);
+    } catch (error) {
+      if (wire.closed) return;
+      response = failureResponse(error, deps.log);
+    }
+    this.#handling = false;
+    if (wire.closed || this.#expired) return;
+    request.answered = true;
+    if (!read || deps.isStopping()) wire.discardInput();
+    this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
+    const sending = sendResponse(wire, response, (stop) => {
+      this.#stopStream = stop;
+      this.#deadlineMs = Number.POSITIVE_INFINITY;
+      // The client may have disconnected while the stream was being opened.
+      if (wire.closed) this.abort();
+    });
+    if (sending) await sending;
+  }
+
+  checkDeadline(nowMs: number): void {
+    // A finished stream is like any other response: the client must read its end in time.
+    if (this.#stopStream && this.#deadlineMs === Number.POSITIVE_INFINITY && this.#wire.output.writableEnded)
+      this.#deadlineMs = nowMs + TRANSFER_TIMEOUT_MS;
+    if (nowMs <= this.#deadlineMs || this.#wire.closed) return;
+    if (!this.#handling) return this.#wire.destroy();
+    this.#expired = true;
+    this.#deadlineMs = nowMs + TRANSFER_TIMEOUT_MS;
+    this.#request.abort();
+    // A complete response, so it is in flight when this returns.
+    void sendResponse(this.#wire, statusResponse(requestTimedOut()), () => {});
+  }
+
+  endStream(): void {
+    if (!this.#stopStream) return;
+    this.abort();
+    if (!this.#wire.output.writableEnded) this.#wire.output.end();
+  }
+
+  abort(): void {
+    const stop = this.#stopStream;
+    this.#stopStream = undefined;
+    stop?.();
+    // A stream continues after its response headers; any other request ends with its response.
+    if (stop || !this.#request.answered) this.#request.abort();
+  }
+}
+
+/** Most requests never use their signal and many have no query, so both are created lazily. */
+class IncomingRequest implements ApiRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly rawHeaders: readonly string[];
+  readonly canUpgrade: boolean;
+  body: Uint8Array = NOTHING;
+  user: UserInfo = ANONYMOUS;
+  /** The request has been answered, so its signal needs no abort. */
+  answered = false;
+  readonly #search: string;
+  #query: URLSearchParams | undefined;
+  #controller: AbortController | undefined;
+  #aborted = false;
+
+  constructor({ method, url, headers, rawHeaders, upgrade }: Wire) {
+    const mark = url.indexOf("?");
+    this.method = method;
+    this.path = mark < 0 ? url : url.slice(0, mark);
+    this.#search = mark < 0 ? "" : url.slice(mark + 1);
+    this.headers = headers;
+    this.rawHeaders = rawHeaders;
+    this.canUpgrade = upgrade !== undefined;
+  }
+
+  get query(): URLSearchParams {
+    return (this.#query ??= new URLSearchParams(this.#search));
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#aborted) this.#controller.abort(CLIENT_DISCONNECTED);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(): void {
+    this.#aborted = true;
+    this.#controller?.abort(CLIENT_DISCONNECTED);
+  }
+}
+
+function identify(
+  headers: Headers,
+  { cluster, path }: ReturnType<typeof splitCluster>,
+  peer: Peer,
+  deps: ExchangeDependencies,
+): Promise<UserInfo | undefined> {
+  const bearerToken = bearerOf(headers["authorization"]);
+  const certificate = peer.subject && deps.clock.now() < peer.validToMs ? peer.subject : undefined;
+  // An invalid certificate is rejected, unless a token identifies the user.
+  if (!certificate && bearerToken === undefined && (peer.untrusted || peer.subject))
+    throw unauthorized(peer.problem ?? (peer.subject && expiredText(peer.validToMs)));
+  return deps.authenticator.authenticate({
+    certificate,
+    bearerToken,
+    bearerDigest: bearerToken !== undefined ? digestFrom(peer, bearerToken) : undefined,
+    cluster,
+    path,
+  });
+}
+
+function bearerOf(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined;
+  const space = authorization.indexOf(" ");
+  const scheme = space < 0 ? authorization : authorization.slice(0, space);
+  // Basic credentials would otherwise count as no credentials.
+  if (scheme.toLowerCase() !== "bearer") throw unauthorized();
+  const token = space < 0 ? "" : authorization.slice(space + 1).trim();
+  return token === "" ? undefined : token;
+}
+
+/** A proxied request has no timeout. Few paths contain the word at all, so few are parsed twice. */
+function isProxied(path: string): boolean {
+  if (!path.includes("/proxy")) return false;
+  const route = routeOf(splitCluster(path).path);
+  return route.type === "resource" && route.subresource === "proxy";
+}
+
+function rejectUnsupportedMethod({ method }: Wire): void {
+  if (method === "CONNECT") throw notImplemented("CONNECT requests");
+}
+
+function pathOf(url: string): string {
+  return url.split("?", 1)[0] ?? "";
+}

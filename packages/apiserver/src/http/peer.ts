@@ -1,0 +1,76 @@
+/** The client of a TLS connection. Its certificate is verified and parsed once per connection. */
+import type { X509Certificate } from "node:crypto";
+import type { TLSSocket } from "node:tls";
+import { formatTime } from "@flotilla/base";
+import { clusterOf, DerError, subjectOf, validityOf, type CertificateSubject } from "@flotilla/apimachinery";
+import { tokenDigest } from "../access/bearer-tokens.ts";
+
+/** The user and the groups of a client certificate. */
+export interface ClientSubject extends CertificateSubject {
+  /** Identifies the certificate in reviews. */
+  credentialId?: string;
+  /** The id of the logical cluster whose CertificateSigningRequest it was signed for; it is valid there only. */
+  cluster?: string;
+}
+
+export interface Peer {
+  subject?: ClientSubject;
+  /** Connections outlive certificates, so every request checks the time again. */
+  validToMs: number;
+  /** The client sent a certificate that is not signed by a trusted authority, has expired or is not yet valid. */
+  untrusted: boolean;
+  /** The reason, when the client can fix it. */
+  problem?: string;
+  /** The token that the client sent last, with its digest. */
+  lastToken?: { readonly text: string; readonly digest: string };
+}
+
+export function peerOf(
+  socket: Pick<TLSSocket, "authorized" | "getPeerX509Certificate"> & { authorizationError?: unknown },
+): Peer {
+  const certificate = socket.getPeerX509Certificate();
+  if (!certificate) return { validToMs: Number.POSITIVE_INFINITY, untrusted: false };
+  if (!socket.authorized) {
+    const problem = problemOf(socket.authorizationError, certificate);
+    return { validToMs: 0, untrusted: true, problem };
+  }
+  try {
+    const cluster = clusterOf(certificate);
+    return {
+      subject: {
+        ...subjectOf(certificate),
+        ...(cluster !== undefined && { cluster }),
+        credentialId: `X509SHA256=${certificate.fingerprint256.replaceAll(":", "").toLowerCase()}`,
+      },
+      validToMs: validityOf(certificate).notAfterMs,
+      untrusted: false,
+    };
+  } catch (error) {
+    // A trusted authority signed a malformed certificate. It may be limited to a cluster in a way that we cannot read.
+    if (!(error instanceof DerError)) throw error;
+    return { validToMs: 0, untrusted: true, problem: `the client certificate cannot be read: ${error.message}` };
+  }
+}
+
+/** The validity period is no secret to the certificate's owner, and reporting it saves debugging time. */
+function problemOf(error: unknown, { validFromDate, validToDate }: X509Certificate): string | undefined {
+  const code = error instanceof Error && "code" in error ? error.code : error;
+  if (code === "CERT_HAS_EXPIRED") return expiredText(validToDate.getTime());
+  return code === "CERT_NOT_YET_VALID"
+    ? `the client certificate is not valid before ${formatTime(validFromDate.getTime())}; compare the clocks`
+    : undefined;
+}
+
+export function expiredText(validToMs: number): string {
+  return `the client certificate expired at ${formatTime(validToMs)}; request a new one`;
+}
+
+/**
+ * The digest of a client's token. Most clients send one token with every request, so the digest is computed once per
+ * connection. A token is compared only with the client's own previous token, so timing reveals nothing about the tokens
+ * of others.
+ */
+export function digestFrom(peer: Peer, token: string): string {
+  if (peer.lastToken?.text !== token) peer.lastToken = { text: token, digest: tokenDigest(token) };
+  return peer.lastToken.digest;
+}

@@ -1,0 +1,304 @@
+/**
+ * The HTTP front end: one TLS port that serves HTTP/2 and HTTP/1.1 and passes requests to the core.
+ *
+ * Every client is bounded: handshake, headers, bodies and responses have deadlines, idle connections are closed, silent
+ * ones are pinged. A watch lasts as long as its client reads it; the core disconnects slow ones.
+ */
+import http2 from "node:http2";
+import type { Http2Session } from "node:http2";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Server } from "node:net";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import type { TLSSocket } from "node:tls";
+import { FlotillaError, systemClock } from "@flotilla/base";
+import type { Clock, Log, Timer } from "@flotilla/base";
+import type { ApiRequest, ApiResponse, Authenticator } from "../request/request.ts";
+import type { KeyPair } from "@flotilla/apimachinery";
+import { startExchange } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
+import { peerOf } from "./peer.ts";
+import type { Peer } from "./peer.ts";
+import { createBodyReader } from "./request-body.ts";
+import { http1Wire, http2Wire, upgradeWire } from "./wire.ts";
+import type { Wire } from "./wire.ts";
+
+export interface HttpServerOptions {
+  handle(request: ApiRequest): Promise<ApiResponse>;
+  authenticator: Authenticator;
+  tls: ServerTls;
+  log: Log;
+  clock?: Clock;
+  maxConnections?: number;
+  /** How long a client may take to send the headers of an HTTP/1.1 request. */
+  headersTimeoutMs?: number;
+  /** How long requests may still run when the server stops. */
+  drainMs?: number;
+  /** Called first when the server stops: from then on it should report that it is not ready. */
+  onStopping?(): void;
+}
+
+interface ServerTls extends KeyPair {
+  /** PEM; the authority that signs client certificates. Without it no client certificate is trusted. */
+  clientCa?: string;
+}
+
+export interface HttpServer {
+  /** Port 0 selects a free port. Without a host only local clients can connect. */
+  listen(port: number, host?: string): Promise<{ port: number }>;
+  /** Uses new certificates for new connections. */
+  setTls(tls: ServerTls): void;
+  /**
+   * Notifies clients, ends streams, waits for running requests until the drain timeout, then closes the remaining
+   * connections.
+   */
+  close(): Promise<void>;
+}
+
+/** The port is in use, or the process may not use it. */
+export class ListenError extends FlotillaError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("Listen", message, options);
+  }
+}
+
+/** An informer-heavy Go process holds hundreds of watches on one connection. */
+const MAX_CONCURRENT_STREAMS = 1000;
+/**
+ * For data from clients. Data to clients waits in their windows, one per stream, so a slow watch does not block other
+ * streams.
+ */
+const STREAM_WINDOW_BYTES = 256 * 1024;
+const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
+/** A thousand watches reach Node's default limit of 10 MB per connection. */
+const SESSION_MEMORY_MB = 512;
+const MAX_HEADER_BYTES = 64 * 1024;
+/** Eighty bodies of the maximum size at the same time. */
+const MAX_TOTAL_BODY_BYTES = 256 * 1024 * 1024;
+const MAX_CONNECTIONS = 10_000;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+const HEADERS_TIMEOUT_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+/**
+ * Longer than clients keep idle connections, so that clients close them, and the server does not close one that a
+ * client is about to use.
+ */
+const IDLE_TIMEOUT_MS = 120_000;
+const KEEP_ALIVE_MS = 60_000;
+const SWEEP_MS = 10_000;
+const PING_AFTER_SWEEPS = 3;
+const DRAIN_MS = 10_000;
+/** For responses that are complete but not yet flushed, and for clients that do not read them. */
+const FLUSH_MS = 1_000;
+
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { log, clock = systemClock, drainMs = DRAIN_MS } = options;
+  const deps = {
+    handle: options.handle,
+    authenticator: options.authenticator,
+    bodies: createBodyReader({ maxTotalBytes: MAX_TOTAL_BODY_BYTES }),
+    clock,
+    log,
+    isStopping: () => stopping,
+  };
+  const exchanges = new Set<Exchange>();
+  let onDrained: (() => void) | undefined;
+  let stopping = false;
+  const sessions = new Map<Http2Session, SessionState>();
+  const sockets = new Set<TLSSocket>();
+  const http1Peers = new WeakMap<object, Peer>();
+  const server = http2.createSecureServer({
+    ...secureContext(options.tls),
+    allowHTTP1: true,
+    requestCert: true,
+    // Missing or invalid client certificates are rejected per request, with a Status.
+    rejectUnauthorized: false,
+    minVersion: "TLSv1.2",
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    maxSessionMemory: SESSION_MEMORY_MB,
+    settings: {
+      maxConcurrentStreams: MAX_CONCURRENT_STREAMS,
+      initialWindowSize: STREAM_WINDOW_BYTES,
+      maxHeaderListSize: MAX_HEADER_BYTES,
+    },
+    ...http1Limits(options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS),
+  });
+  server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
+
+  const start = (wire: Wire, peer: Peer, ended: (listener: () => void) => void): void => {
+    const exchange = startExchange(wire, peer, deps);
+    exchanges.add(exchange);
+    ended(() => {
+      exchanges.delete(exchange);
+      exchange.abort();
+      if (exchanges.size === 0) onDrained?.();
+    });
+  };
+
+  server.on("session", (session) => {
+    session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
+    sessions.set(session, {
+      peer: peerOf(session.socket as TLSSocket),
+      streams: 0,
+      idleSinceMs: clock.now(),
+      quietSweeps: 0,
+    });
+    // Connections break regularly; their streams end and notify their owners.
+    session.on("error", (error) => log.debug("connection failed", { error }));
+    session.once("close", () => sessions.delete(session));
+  });
+
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    let peer = http1Peers.get(request.socket);
+    if (!peer) http1Peers.set(request.socket, (peer = peerOf(request.socket as TLSSocket)));
+    response.on("error", (error) => log.debug("response failed", { error }));
+    start(http1Wire(request, response), peer, (listener) => response.once("close", listener));
+  });
+
+  const onStreamError = (error: Error): void => log.debug("stream failed", { error });
+  // A "request" listener makes Node also serve HTTP/2 through its compatibility API; the listener below replaces it.
+  server.removeAllListeners("stream");
+  // Node also passes the raw header lines; its types omit them.
+  server.on("stream", (stream, headers, _flags, ...rest: readonly (readonly string[])[]) => {
+    const state = stream.session && sessions.get(stream.session);
+    if (!state) {
+      stream.destroy();
+      return;
+    }
+    state.streams++;
+    stream.on("error", onStreamError);
+    if (headers.expect === "100-continue") stream.additionalHeaders({ ":status": 100 });
+    start(http2Wire(stream, headers, rest[0] ?? []), state.peer, (listener) =>
+      stream.once("close", () => {
+        state.streams--;
+        state.idleSinceMs = clock.now();
+        listener();
+      }),
+    );
+  });
+
+  server.on("secureConnection", (socket) => {
+    // Its handshake started before the server stopped listening.
+    if (stopping) {
+      socket.destroy();
+      return;
+    }
+    socket.setNoDelay(true);
+    // A client that vanished without closing would keep an HTTP/1.1 watch or a command open forever.
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.on("tlsClientError", (error) => log.debug("TLS handshake failed", { error }));
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on("error", (error) => log.debug("upgraded connection failed", { error }));
+    start(upgradeWire(request, socket, head), peerOf(request.socket as TLSSocket), (listener) =>
+      socket.once("close", listener),
+    );
+  });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
+    // The data was not HTTP, or was too long or too slow, so no Status can be sent. A client that keeps its side open
+    // does not keep the server's side open.
+    if (socket.writable)
+      socket.end(
+        `HTTP/1.1 ${CLIENT_ERRORS.get(error.code ?? "") ?? "400 Bad Request"}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+        () => socket.destroy(),
+      );
+    else socket.destroy();
+  });
+
+  let sweeper: Timer | undefined;
+  const sweep = (): void => {
+    const nowMs = clock.now();
+    for (const exchange of exchanges) exchange.checkDeadline(nowMs);
+    for (const [session, state] of sessions) sweepSession(session, state, nowMs);
+    sweeper = clock.after(SWEEP_MS, sweep);
+  };
+
+  return {
+    async listen(port, host = "127.0.0.1") {
+      await new Promise<void>((resolve, reject) => {
+        server.once("error", (cause) =>
+          reject(
+            new ListenError(
+              `cannot listen on ${host} port ${port}: ${(cause as NodeJS.ErrnoException).code === "EACCES" ? "this user may not use it; choose one above 1023" : "choose another port, or stop what uses it"}`,
+              { cause },
+            ),
+          ),
+        );
+        server.listen(port, host, resolve);
+      });
+      server.on("error", (error) => log.error("server failed", { error }));
+      sweeper = clock.after(SWEEP_MS, sweep);
+      return { port: (server.address() as AddressInfo).port };
+    },
+    setTls: (tls) => server.setSecureContext(secureContext(tls)),
+    async close() {
+      options.onStopping?.();
+      stopping = true;
+      sweeper?.cancel();
+      // Only stops listening. The server's own `close` also destroys HTTP/1.1 connections whose response is still being
+      // flushed.
+      const closed = new Promise<void>((resolve) => void Server.prototype.close.call(server, () => resolve()));
+      for (const exchange of exchanges) exchange.endStream();
+      for (const session of sessions.keys()) session.close();
+      await new Promise<void>((resolve) => {
+        const drainTimer = clock.after(drainMs, resolve);
+        onDrained = () => {
+          drainTimer.cancel();
+          resolve();
+        };
+        if (exchanges.size === 0) onDrained();
+      });
+      for (const exchange of exchanges) exchange.abort();
+      for (const session of sessions.keys()) session.destroy();
+      // The last bytes may still be in flight in the socket.
+      for (const socket of sockets) socket.destroySoon();
+      const flushing = clock.after(FLUSH_MS, () => sockets.forEach((socket) => socket.destroy()));
+      await closed;
+      flushing.cancel();
+      // All connections are closed; this only clears the server's timer.
+      server.close();
+    },
+  };
+}
+
+const CLIENT_ERRORS: ReadonlyMap<string, string> = new Map([
+  ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],
+  ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
+]);
+
+interface SessionState {
+  peer: Peer;
+  streams: number;
+  idleSinceMs: number;
+  /** Sweeps since the client last showed activity. */
+  quietSweeps: number;
+}
+
+/**
+ * Closes idle connections, and those of clients that do not answer a ping: a client behind a NAT may have vanished long
+ * ago.
+ */
+function sweepSession(session: Http2Session, state: SessionState, nowMs: number): void {
+  if (session.closed || session.destroyed) return;
+  if (state.streams === 0 && nowMs - state.idleSinceMs > IDLE_TIMEOUT_MS) return session.close();
+  state.quietSweeps++;
+  if (state.quietSweeps > 2 * PING_AFTER_SWEEPS) return session.destroy();
+  if (state.quietSweeps % PING_AFTER_SWEEPS === 0)
+    session.ping((error) => (state.quietSweeps = error ? state.quietSweeps : 0));
+}
+
+/** Node checks its deadlines periodically, so the check interval must be short enough for the shortest deadline. */
+const http1Limits = (headersTimeout: number) => ({
+  maxHeaderSize: MAX_HEADER_BYTES,
+  headersTimeout,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  keepAliveTimeout: IDLE_TIMEOUT_MS,
+  connectionsCheckingInterval: headersTimeout / 4,
+});
+
+function secureContext({ certificate, key, clientCa }: ServerTls): { cert: string; key: string; ca: string[] } {
+  // Without a CA of our own, Node would trust client certificates from public CAs.
+  return { cert: certificate, key, ca: clientCa === undefined ? [] : [clientCa] };
+}

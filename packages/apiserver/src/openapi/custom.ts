@@ -1,0 +1,56 @@
+/**
+ * OpenAPI v3 schema of a custom resource: the CRD's schema plus the fields every object has, with the `x-kubernetes`
+ * extensions expanded.
+ */
+import type { JsonObject } from "@flotilla/base";
+import type { Schema } from "@flotilla/apimachinery";
+import type { ServedVersion } from "../clusters/resources.ts";
+import { OBJECT_META, refTo } from "./types.ts";
+
+/** `com.example.stable.v1.CronTab`: the group's domain labels in reverse order. */
+export function customName({ resource: { kind }, version }: ServedVersion): string {
+  return `${kind.group.split(".").toReversed().join(".")}.${version}.${kind.kind}`;
+}
+
+const METADATA: JsonObject = { description: "Standard object's metadata.", allOf: [refTo(OBJECT_META)] };
+const API_VERSION: JsonObject = {
+  type: "string",
+  description: "APIVersion defines the versioned schema of this representation of an object.",
+};
+const KIND: JsonObject = { type: "string", description: "Kind is the resource type that this object represents." };
+
+export function customSchema({ resource: { kind }, version, schema }: ServedVersion): JsonObject {
+  const { apiVersion: _a, kind: _k, metadata: _m, ...own } = schema.properties ?? {};
+  return {
+    ...converted({ ...schema, properties: own }),
+    properties: { apiVersion: API_VERSION, kind: KIND, metadata: METADATA, ...convertAll(own) },
+    "x-kubernetes-group-version-kind": [{ group: kind.group, kind: kind.kind, version }],
+  };
+}
+
+function convertAll(properties: Record<string, Schema>): JsonObject {
+  return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, converted(property)]));
+}
+
+const INT_OR_STRING = [{ type: "integer" }, { type: "string" }];
+
+function converted(schema: Schema): JsonObject {
+  const { properties, items, additionalProperties, "x-flotilla-always": _, ...rest } = schema;
+  const isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
+  return {
+    ...(rest as JsonObject),
+    ...(schema["x-kubernetes-int-or-string"] && !schema.anyOf && !schema.allOf && { anyOf: INT_OR_STRING }),
+    ...(isEmbedded && { required: [...new Set(["kind", "apiVersion", ...(schema.required ?? [])])] }),
+    ...((properties || isEmbedded) && {
+      properties: {
+        ...(properties && convertAll(properties)),
+        ...(isEmbedded && { apiVersion: API_VERSION, kind: KIND, metadata: METADATA }),
+      },
+    }),
+    ...(items && { items: converted(items) }),
+    ...(additionalProperties !== undefined && {
+      additionalProperties:
+        typeof additionalProperties === "object" ? converted(additionalProperties) : additionalProperties,
+    }),
+  };
+}

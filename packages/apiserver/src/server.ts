@@ -1,0 +1,314 @@
+/**
+ * The API server without a transport. It owns the logical clusters, their resources, and the server's background work
+ * (garbage collection, emptying namespaces). The caller owns the store.
+ */
+import type { AnyStep } from "@flotilla/apimachinery";
+import { FlotillaError } from "@flotilla/base";
+import type { Clock, Log, MetricsText, Random } from "@flotilla/base";
+import type { Transport } from "@flotilla/client";
+import type { Cache } from "./store/cache.ts";
+import { createAccountTokens } from "./access/account-tokens.ts";
+import { createBearerTokens } from "./access/bearer-tokens.ts";
+import { createBootstrapTokens } from "./access/bootstrap-tokens.ts";
+import type { BearerTokens } from "./access/bearer-tokens.ts";
+import { createEscalationCheck } from "./access/escalation.ts";
+import { markUsed } from "./access/last-used.ts";
+import { createRbac } from "./access/rbac.ts";
+import { MASTERS, memberOf } from "./request/authorize.ts";
+import { createActions } from "./action.ts";
+import { builtInActions } from "./actions/index.ts";
+import { createAdmissionChain } from "./admission/chain.ts";
+import { createBuiltInSteps } from "./admission/index.ts";
+import { createServiceAllocation } from "./allocation/service-allocation.ts";
+import { createServiceAddresses } from "./service-cidr/service-addresses.ts";
+import { createEndpointsRemoval } from "./allocation/service-endpoints.ts";
+import { createDefaultRange } from "./service-cidr/service-ranges.ts";
+import { createBackPressure } from "./watch/back-pressure.ts";
+import { ListTurns } from "./watch/list-turns.ts";
+import { createBackground } from "./background/background.ts";
+import { createCleanup } from "./background/cleanup.ts";
+import { createEventExpiry } from "./background/event-expiry.ts";
+import { createClusterRegistry } from "./clusters/clusters.ts";
+import type { LogicalCluster } from "./clusters/clusters.ts";
+import type { ConnectBackend } from "./connect/backend.ts";
+import { createControllerLeases } from "./clusters/controller-leases.ts";
+import { createDefinitionStatus } from "./crd/crd-status.ts";
+import { writeDefinitionStatus } from "./crd/status-writer.ts";
+import type { ProtobufDecoder } from "./write/decode.ts";
+import { createDirectTransport } from "./direct-transport.ts";
+import { createGarbageCollector } from "./background/garbage-collection.ts";
+import { createHandler } from "./handler.ts";
+import { createHousekeeping } from "./background/housekeeping.ts";
+import { Siblings } from "./write/siblings.ts";
+import { createServerMetrics } from "./metrics/server-metrics.ts";
+import { createObjectStore } from "./clusters/objects.ts";
+import { findCluster } from "./operations.ts";
+import type { OperationDependencies } from "./operations.ts";
+import { createProfileLayer } from "./clusters/profiles.ts";
+import type { Profile } from "./clusters/profiles.ts";
+import type { ApiRequest, ApiResponse, UserInfo } from "./request/request.ts";
+import type { WorkloadMetrics } from "./read/pages.ts";
+import { VERSION } from "./read/version.ts";
+import type { VersionInfo } from "./read/version.ts";
+import { createWriteCounter } from "./write/writes.ts";
+import type { WriteCounter } from "./write/writes.ts";
+
+export interface ApiServerOptions {
+  cache: Cache;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  /** The steps of admission, in order: rules of kinds, and steps of products. The server adds its built-in steps. */
+  admissions: readonly AnyStep[];
+  profiles: Readonly<Record<string, Profile>>;
+  /**
+   * The issuer of service account tokens, and the PEM of the signing key; unset creates a key that is valid until the
+   * process exits.
+   */
+  serviceAccounts?: { issuer?: string; signingKey?: () => Promise<string> };
+  /** Group of the controllers that belong to this server (`IsController`); unset means that there are none. */
+  controllerGroup?: string;
+  /** Unset rejects protobuf bodies with a clear error. */
+  decodeProtobuf?: ProtobufDecoder;
+  version?: VersionInfo;
+  /** The container runtimes of the clusters, for logs, commands and proxies. */
+  connect?: ConnectBackend;
+  /** The controllers in this process: their metrics are on the hub's `/metrics`, and they have a check in `/readyz`. */
+  controllers?: { writeMetrics(text: MetricsText): void; problems(): readonly string[] };
+  /** Whether the store accepts writes, for a check in the hub's `/readyz`; unset is yes. */
+  takesWrites?(): boolean;
+  /**
+   * Metrics of the workloads on members: on each cluster's `/metrics`, and together on the hub's `/metrics/members`.
+   */
+  workloads?: WorkloadMetrics;
+  /** For tests: returned objects are frozen. */
+  freeze?: boolean;
+}
+
+export interface ApiServer {
+  /** Never throws: failures are returned as a Status. */
+  handle(request: ApiRequest): Promise<ApiResponse>;
+  /** Direct calls for controllers in this process, with one identity. */
+  transport(user: UserInfo): Transport;
+  /** Stored. Adding a cluster that exists with the same profile does nothing. */
+  addCluster(name: string, profile: string): Promise<void>;
+  /** Removes a cluster with all its objects. */
+  removeCluster(name: string): Promise<void>;
+  clusters(): string[];
+  /** The profile of a cluster; undefined when the cluster does not exist. */
+  profileOf(name: string): string | undefined;
+  /** Whether the cluster runs its own kube-controller-manager. */
+  isManagedElsewhere(cluster: string): boolean;
+  /**
+   * Identifies a cluster and distinguishes it from an earlier one of the same name. Throws 404 when it does not exist.
+   */
+  clusterId(name: string): string;
+  /** Whether that cluster exists now. */
+  isCluster(name: string, id: string): boolean;
+  /**
+   * Notifies the listener of clusters that were removed with all their objects; another cluster of the same name may
+   * already exist. `id` is the value of `clusterId`.
+   */
+  onClusterGone(listener: (name: string, id: string) => void): () => void;
+  /** Whether a cluster currently serves a resource in any version. */
+  serves(cluster: string, group: string, resource: string): boolean;
+  /** Notifies the listener of every existing cluster, and then of clusters that are added or whose kinds change. */
+  onServed(listener: (cluster: string) => void): () => void;
+  /** Authenticates bearer tokens for the front end; tokens can be added while the server runs. */
+  readonly tokens: BearerTokens;
+  /** Issues a service account token that is valid while its Secret exists. */
+  issueSecretToken(
+    cluster: string,
+    namespace: string,
+    account: { name: string; uid: string },
+    secret: string,
+  ): Promise<string>;
+  readonly writes: Pick<WriteCounter, "total" | "counts">;
+  /**
+   * True when nothing is pending: every write is visible, every watcher is notified, and no background work is left.
+   */
+  isQuiet(): boolean;
+  /** The server is about to stop: it reports not ready, and still answers requests. */
+  drain(): void;
+  close(): Promise<void>;
+}
+
+export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const { cache, clock, random, log, admissions, controllerGroup, version = VERSION } = options;
+  const profiles = new Map(
+    Object.entries(options.profiles).map(([name, profile]) => [name, createProfileLayer(name, profile)]),
+  );
+  const knownKinds = Object.values(options.profiles).flatMap(({ customs }) => customs);
+  const writes = createWriteCounter();
+  const stopping = new AbortController();
+  const lists = new ListTurns();
+  const store = createObjectStore(cache, writes);
+  const clusters = createClusterRegistry({ cache, clock, random, log, profiles, knownKinds });
+  const authorizer = createRbac({ cache, clusters, store });
+  const accountTokens = createAccountTokens({
+    store,
+    clock,
+    ...options.serviceAccounts,
+    onSecretTokenUsed: (cluster, namespace, secret, day) => markUsed(housekeeping, cluster, namespace, secret, day),
+  });
+  const tokens = createBearerTokens({
+    accounts: { tokens: accountTokens, bootstrap: createBootstrapTokens({ store, clock }), clusters },
+  });
+  const allocation = createServiceAllocation({ cache, random });
+  const definitions = createDefinitionStatus({
+    cache,
+    store,
+    clusters,
+    clock,
+    writeStatus: (cluster, name, change) => writeDefinitionStatus(deps, cluster, name, change, stopping.signal),
+  });
+  const deps: OperationDependencies = {
+    cache,
+    store,
+    clusters,
+    definitions,
+    siblings: new Siblings(),
+    chain: createAdmissionChain([
+      ...admissions,
+      allocation.step,
+      ...createBuiltInSteps({
+        authorizer,
+        restrictedGroups: [MASTERS, ...(controllerGroup === undefined ? [] : [controllerGroup])],
+        arePodsTemplates: (cluster) => clusters.get(cluster)?.profile.podsAreTemplates === true,
+      }),
+      createEscalationCheck({ authorizer, clusters }),
+    ]),
+    actions: createActions(builtInActions),
+    pressure: createBackPressure({ clock }),
+    clock,
+    random,
+    authorizer,
+    isController: controllerGroup === undefined ? () => false : memberOf(controllerGroup),
+    accountTokens,
+    tokens,
+  };
+  const background = createBackground({ clock, log });
+  const leases = createControllerLeases({
+    clock,
+    onLapse(cluster) {
+      const content =
+        clusters.get(cluster)?.table.resources.flatMap(({ prefix }) => cache.list(`${prefix}${cluster}/`)) ?? [];
+      collector.load(content);
+      cleanup.load(content);
+    },
+  });
+  const housekeeping = createHousekeeping({ ...deps, background, leases, signal: stopping.signal });
+  const collector = createGarbageCollector(housekeeping);
+  const cleanup = createCleanup({ housekeeping, store, clusters, clock, collector });
+  const eventExpiry = createEventExpiry({ housekeeping, cache, clock });
+  const health = {
+    draining: false,
+    areControllersHealthy: () => (options.controllers?.problems().length ?? 0) === 0,
+    takesWrites: () => options.takesWrites?.() ?? true,
+  };
+  const metrics = createServerMetrics((cluster) => clusters.get(cluster) !== undefined);
+  const endpointsRemoval = createEndpointsRemoval(housekeeping);
+  const addresses = createServiceAddresses({ housekeeping, cache, holderOf: allocation.holderOf });
+  const defaultRange = createDefaultRange({ housekeeping, clock });
+  let undelivered = 0;
+
+  const stopWatching = cache.watch("/", cache.revision, (events) => {
+    for (const event of events) {
+      leases.observe(event);
+      collector.observe(event);
+      cleanup.observe(event);
+      eventExpiry.observe(event);
+      allocation.observe(event);
+      endpointsRemoval.observe(event);
+      addresses.observe(event);
+      defaultRange.observe(event);
+    }
+  });
+  clusters.subscribe(({ type, cluster: { name } }) => {
+    // Promises and counts of a later cluster of the same name must be kept.
+    if (type !== "gone" || clusters.get(name)) return;
+    allocation.forget(name);
+    metrics.forget(name);
+  });
+  const present = cache.list("/");
+  leases.load(present);
+  collector.load(present);
+  cleanup.load(present);
+  eventExpiry.load(present);
+  addresses.load();
+  await clusters.finishRemovals();
+  await definitions.settleAll();
+
+  const handle = createHandler({
+    deps,
+    log,
+    version,
+    stopping: stopping.signal,
+    health,
+    metrics,
+    writeControllerMetrics: options.controllers ? options.controllers.writeMetrics : undefined,
+    workloads: options.workloads,
+    connect: options.connect,
+    decodeProtobuf: options.decodeProtobuf,
+  });
+  return {
+    handle,
+    transport: (user) =>
+      createDirectTransport({
+        deps,
+        user,
+        handle,
+        freeze: options.freeze ?? false,
+        lists,
+        track: (change) => {
+          undelivered += change;
+        },
+      }),
+    addCluster: (name, profile) => clusters.add(name, profile),
+    removeCluster: (name) => clusters.remove(name),
+    clusters: () => clusters.all().map(({ name }) => name),
+    profileOf: (name) => clusters.get(name)?.profile.name,
+    isManagedElsewhere: leases.isHeld,
+    clusterId: (name) => idOf(findCluster(deps, name)),
+    isCluster(name, id) {
+      const cluster = clusters.get(name);
+      return cluster !== undefined && idOf(cluster) === id;
+    },
+    onClusterGone: (listener) =>
+      clusters.subscribe(({ type, cluster }) => {
+        if (type === "gone") listener(cluster.name, idOf(cluster));
+      }),
+    serves: (cluster, group, resource) => clusters.get(cluster)?.table.resource(group, resource) !== undefined,
+    onServed(listener) {
+      for (const { name } of clusters.all()) listener(name);
+      return clusters.subscribe(({ type, cluster }) => {
+        if (type === "added" || type === "table") listener(cluster.name);
+      });
+    },
+    tokens,
+    async issueSecretToken(clusterName, namespace, account, secret) {
+      const cluster = clusters.get(clusterName);
+      if (!cluster)
+        throw new FlotillaError("Cluster", `cannot issue a token in cluster ${clusterName}: the cluster was removed`);
+      return accountTokens.issueForSecret(cluster, namespace, account, secret);
+    },
+    writes,
+    isQuiet: () => cache.isQuiet() && background.isQuiet() && undelivered === 0,
+    drain() {
+      health.draining = true;
+    },
+    async close() {
+      health.draining = true;
+      stopping.abort(new Error("the API server is stopping"));
+      stopWatching();
+      leases.close();
+      eventExpiry.close();
+      await background.close();
+      authorizer.close();
+      clusters.close();
+    },
+  };
+}
+
+/** No two clusters are created by the same write. */
+const idOf = ({ name, revision }: LogicalCluster): string => `${name}.${revision}`;

@@ -1,0 +1,328 @@
+/**
+ * Processes an object between the client and the store: the phases of admission, in order, over one state. Where no
+ * matching step is asynchronous, nothing is awaited.
+ *
+ * The order is that of Kubernetes, because clients see it: in error texts, in the managers of fields, in what a step may
+ * still change (docs/adr/0010).
+ */
+import type { AnyStep, Operation, SpecPart } from "@flotilla/apimachinery";
+import { isObject } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import {
+  coerceMetadata,
+  DecodeError,
+  deniedByWebhook,
+  fieldErrorText,
+  invalid,
+  metadataProblem,
+} from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
+import type { Guard } from "../store/engine.ts";
+import type { ChainSteps } from "../admission/chain.ts";
+import { after, inOrder } from "../admission/run.ts";
+import { checkNamespace } from "../background/namespaces.ts";
+import { partOf } from "../clusters/resources.ts";
+import type { RequestContext } from "../context.ts";
+import { customErrors, warnAboutCustomObject } from "../crd/objects.ts";
+import { ordered } from "../read/render.ts";
+import type { WriteOptions } from "../request/options.ts";
+import { textOf } from "../request/text.ts";
+import { reportFields } from "./field-validation.ts";
+import type { Findings } from "./field-validation.ts";
+import { metadataOf, repeatMetadataErrors, validateMetadata } from "./metadata.ts";
+import { createReview } from "./review.ts";
+import type { ReviewDependencies, ReviewRequest, ServerReview } from "./review.ts";
+import { sharedWith } from "./siblings.ts";
+import type { Siblings } from "./siblings.ts";
+
+export interface AdmitDependencies extends ReviewDependencies {
+  siblings: Siblings;
+}
+
+export interface AdmitRequest extends ReviewRequest {
+  options: WriteOptions;
+  operation: Exclude<Operation, "DELETE">;
+  /** Findings from decoding the body. */
+  findings: Findings;
+  /** Errors found so far. */
+  errors: readonly FieldError[];
+  /** Receives the objects that admission relied on, and that must be unchanged when the object is stored. */
+  guards: Guard[];
+  /** Adds field managers to the object. Fields that the server sets afterwards have no manager. */
+  track(object: JsonObject): JsonObject;
+}
+
+/** What the phases share. The object is `review.object`. */
+interface AdmissionState {
+  readonly deps: AdmitDependencies;
+  readonly request: AdmitRequest;
+  readonly steps: ChainSteps;
+  readonly review: ServerReview;
+  errors: FieldError[];
+}
+
+type Phase = (state: AdmissionState) => void | Promise<void>;
+
+const PHASES: readonly Phase[] = [
+  makeCanonical,
+  (state) => inOrder(state, state.steps.mutate, mutate),
+  applySchema,
+  trackFields,
+  enterNamespace,
+  (state) => inOrder(state, state.steps.complete, complete),
+  extractPart,
+  (state) => inOrder(state, state.steps.prepare, prepare),
+  shareWithSibling,
+  collectMetadataErrors,
+  collectSchemaErrors,
+  collectStepErrors,
+  rejectErrors,
+  (state) => inOrder(state, state.steps.webhooks, askWebhook),
+  addWarnings,
+  (state) => inOrder(state, state.steps.check, check),
+];
+
+/**
+ * Returns the object to store, in the version of the request. Throws 400 for strict validation and 422 with all field
+ * errors.
+ */
+export function admitObject(deps: AdmitDependencies, request: AdmitRequest): JsonObject | Promise<JsonObject> {
+  const { kind } = request.context.served.resource;
+  const state: AdmissionState = {
+    deps,
+    request,
+    steps: deps.chain.of(kind, request.operation),
+    review: createReview(deps, request),
+    errors: [],
+  };
+  const pending = inOrder(state, PHASES, runPhase);
+  return pending ? pending.then(() => state.review.object) : state.review.object;
+}
+
+const runPhase = (state: AdmissionState, phase: Phase): void | Promise<void> => phase(state);
+
+function makeCanonical({ deps, request: { context, oldObject }, review }: AdmissionState): void {
+  review.object = canonicalForm(deps, context, review.object, context.warn, oldObject);
+}
+
+const mutate = changeBy("mutate");
+const complete = changeBy("complete");
+const prepare = changeBy("prepare");
+
+/** Continues with the object that a step returns. */
+function changeBy(verb: "mutate" | "complete" | "prepare") {
+  return ({ review }: AdmissionState, step: AnyStep): void | Promise<void> => {
+    if (step.matches && !step.matches(review)) return;
+    const changed = step[verb]?.(review) as DeepReadonly<JsonObject> | Promise<DeepReadonly<JsonObject>>;
+    return after(changed, (next) => replaceObject(review, next));
+  };
+}
+
+/** A step may return parts of shared objects, and the following code modifies the top level and metadata in place. */
+function replaceObject(review: ServerReview, next: DeepReadonly<JsonObject>): void {
+  if (next === review.object) return;
+  const { metadata } = next as JsonObject;
+  review.object = ordered({ ...(next as JsonObject), metadata: { ...(metadata as JsonObject) } });
+}
+
+/** Prunes and defaults by the schema of the kind. */
+function applySchema({ request, review }: AdmissionState): void {
+  const { context, options, settled, findings } = request;
+  const { served } = context;
+  const unknown: string[] = [];
+  const object = served.resource.kind.builtIn ? review.object : withReadableMetadata(review.object, unknown, settled);
+  review.object = served.compiled.admit(
+    object,
+    options.fieldValidation === "Ignore"
+      ? { strictMetadata: true, settled }
+      : { unknownFields: unknown, strictMetadata: true, settled },
+  );
+  reportFields(unknown, findings, context, options);
+}
+
+function trackFields({ request, review }: AdmissionState): void {
+  const tracked = request.track(review.object);
+  review.object = request.context.served.resource.kind.builtIn ? withoutEmptyLists(tracked) : tracked;
+}
+
+function enterNamespace({ deps, request: { context, operation, guards }, review }: AdmissionState): void {
+  const { cluster, namespace, served } = context;
+  if (operation !== "CREATE" || !served.resource.namespaced || namespace === undefined) return;
+  const name = textOf(metadataOf(review.object).name ?? "");
+  const guard = checkNamespace(deps.store, cluster, served.resource, namespace, name);
+  if (guard) guards.push(guard);
+}
+
+/** A subresource that writes a part of the object takes that part alone. */
+function extractPart({ request: { context, oldObject }, review }: AdmissionState): void {
+  const part = partOf(context.served, context.subresource);
+  if (part && oldObject) review.object = withPart(part, review.object, oldObject);
+}
+
+function shareWithSibling({ deps, request: { context, operation }, review }: AdmissionState): void {
+  if (operation !== "CREATE") return;
+  const sibling = deps.siblings.of(context, review.object);
+  if (!sibling) return;
+  review.sibling = sibling;
+  review.object = sharedWith(sibling, review.object);
+}
+
+function collectMetadataErrors(state: AdmissionState): void {
+  const { request, review } = state;
+  const { resource } = request.context.served;
+  const known = request.settled ?? review.sibling;
+  const found = validateMetadata(metadataOf(review.object), resource, known && metadataOf(known));
+  state.errors =
+    request.operation === "UPDATE"
+      ? repeatMetadataErrors(found, request.errors, resource)
+      : [...request.errors, ...found];
+}
+
+/** The rules of built-in kinds are code: they report required and unknown fields in their own order and words. */
+function collectSchemaErrors({ request: { context, oldObject, settled }, review, errors }: AdmissionState): void {
+  // Added one by one: an object can have more errors than a call can take arguments.
+  if (!context.served.resource.kind.builtIn)
+    for (const error of customErrors(context, review.object, oldObject, settled, errors)) errors.push(error);
+}
+
+function collectStepErrors(state: AdmissionState): void | Promise<void> {
+  const { request, review, errors, steps } = state;
+  // For an object without a name, a kind's validation does not depend on how the name is missing.
+  if (errors.length > 0 && metadataOf(review.object).name === undefined)
+    review.object = { ...review.object, metadata: { ...metadataOf(review.object), name: "" } };
+  // The rules of a custom kind may rely on its schema, as webhooks do: an object that violates the schema never reaches
+  // them.
+  if (request.context.served.resource.kind.builtIn || errors.length === 0)
+    return inOrder(state, steps.validate, collectErrors);
+}
+
+function collectErrors(
+  { review, errors }: Pick<AdmissionState, "review" | "errors">,
+  step: AnyStep,
+): void | Promise<void> {
+  if (step.matches && !step.matches(review)) return;
+  return after(step.validate?.(review) ?? [], (found) => {
+    for (const error of found) errors.push(error);
+  });
+}
+
+function rejectErrors({ request: { context }, review, errors }: DeletionState): void {
+  if (errors.length === 0) return;
+  const { kind } = context.served.resource;
+  throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(review.object).name ?? ""), errors);
+}
+
+/** Rules that are webhooks upstream run only on objects that the server itself accepts. */
+function askWebhook({ review }: Pick<AdmissionState, "review">, step: AnyStep): void | Promise<void> {
+  const { webhook } = step;
+  if (!webhook || (step.matches && !step.matches(review))) return;
+  return after(step.validate?.(review) ?? [], (found) => {
+    if (found.length > 0)
+      throw deniedByWebhook(webhook.name, webhook.code(review.operation), fieldErrorText(found), webhook.reason);
+  });
+}
+
+function addWarnings(state: AdmissionState): void | Promise<void> {
+  const { context, oldObject } = state.request;
+  // Controllers of this server ignore warnings.
+  if (context.byController) return;
+  if (!context.served.resource.kind.builtIn) warnAboutCustomObject(context, state.review.object, oldObject);
+  return inOrder(state, state.steps.warnings, warnBy);
+}
+
+function warnBy({ review }: AdmissionState, step: AnyStep): void | Promise<void> {
+  if (step.matches && !step.matches(review)) return;
+  return after(step.warnings?.(review) ?? [], (texts) => {
+    for (const text of texts) review.warn(text);
+  });
+}
+
+function check({ review }: Pick<AdmissionState, "review">, step: AnyStep): void | Promise<void> {
+  if (step.matches && !step.matches(review)) return;
+  return step.check?.(review);
+}
+
+/** Runs the steps for a deletion: all that can reject it. */
+export function admitDeletion(deps: ReviewDependencies, request: ReviewRequest): void | Promise<void> {
+  const steps = deps.chain.of(request.context.served.resource.kind, "DELETE");
+  const state: DeletionState = { request, steps, review: createReview(deps, request), errors: [] };
+  return inOrder(state, DELETION_PHASES, runDeletionPhase);
+}
+
+type DeletionState = Pick<AdmissionState, "steps" | "review" | "errors"> & { readonly request: ReviewRequest };
+type DeletionPhase = (state: DeletionState) => void | Promise<void>;
+
+const runDeletionPhase = (state: DeletionState, phase: DeletionPhase): void | Promise<void> => phase(state);
+
+const DELETION_PHASES: readonly DeletionPhase[] = [
+  (state) => inOrder(state, state.steps.validate, collectErrors),
+  rejectErrors,
+  (state) => inOrder(state, state.steps.webhooks, askWebhook),
+  (state) => inOrder(state, state.steps.check, check),
+];
+
+/** The sent object in the canonical form of its kind, for kinds that also have another form; most do not. */
+export function canonicalForm(
+  { chain }: Pick<AdmitDependencies, "chain">,
+  { served: { resource } }: RequestContext,
+  sent: JsonObject,
+  warn: (message: string) => void,
+  stored?: JsonObject,
+): JsonObject {
+  let object = sent;
+  for (const { canonical } of chain.canonical(resource.kind)) {
+    const next = canonical?.(object, { warn, stored });
+    // The following code modifies the top level and metadata in place.
+    if (next !== undefined && next !== object)
+      object = ordered({ ...(next as JsonObject), metadata: { ...metadataOf(next as JsonObject) } });
+  }
+  return object;
+}
+
+/**
+ * The stored object, with the sent part and the managed fields of the sent object. Writes of a status may change
+ * metadata, as elsewhere.
+ */
+function withPart(part: SpecPart, sent: JsonObject, stored: JsonObject): JsonObject {
+  const { resourceVersion: _, managedFields: __, ...metadata } = metadataOf(stored);
+  const { managedFields } = metadataOf(sent);
+  const field = part.of ?? "spec";
+  const whole = (object: JsonObject): JsonObject => (isObject(object[field]) ? object[field] : {});
+  const kept =
+    field === "status" ? metadataOf(sent) : { ...metadata, ...(managedFields !== undefined && { managedFields }) };
+  return { ...stored, metadata: kept, [field]: part.take(whole(sent), whole(stored)) as JsonObject };
+}
+
+/**
+ * Kubernetes stores built-in kinds in a form that does not distinguish an empty list from an absent one, but the writer
+ * of an empty list still owns the field. Optional empty fields have already been dropped, and required ones are at most
+ * as deep as the spec.
+ */
+function withoutEmptyLists(object: JsonObject): JsonObject {
+  const result = dropEmptyLists(object);
+  const { spec } = result;
+  if (!isObject(spec)) return result;
+  const kept = dropEmptyLists(spec);
+  return kept === spec ? result : { ...result, spec: kept };
+}
+
+function dropEmptyLists(part: JsonObject): JsonObject {
+  let result = part;
+  for (const key in part) {
+    const value = part[key];
+    if (!Array.isArray(value) || value.length > 0) continue;
+    if (result === part) result = { ...part };
+    Reflect.deleteProperty(result, key);
+  }
+  return result;
+}
+
+/** The metadata of built-in kinds is part of their canonical form; that of custom objects is decoded here. */
+function withReadableMetadata(object: JsonObject, unknown: string[], settled: JsonObject | undefined): JsonObject {
+  const metadata = metadataOf(object);
+  const known = settled && metadataOf(settled);
+  const problem = metadataProblem(metadata, known);
+  if (problem !== undefined) throw new DecodeError(problem);
+  const readable = coerceMetadata(metadata, "metadata", unknown, false, known);
+  return readable === metadata ? object : { ...object, metadata: readable };
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "vitest";
+import { ResourceBinding, Work } from "@flotilla/karmada";
+import type { JsonObject } from "@flotilla/base";
+import { createTestServer, MERGE, PROFILE } from "../test-server.ts";
+import type { TestServer } from "../test-server.ts";
+
+const WORKS = {
+  cluster: "hub",
+  group: "work.karmada.io",
+  version: "v1alpha1",
+  resource: "works",
+  namespace: "default",
+};
+const makeWork = (name: string): JsonObject => ({
+  apiVersion: "work.karmada.io/v1alpha1",
+  kind: "Work",
+  metadata: { name },
+  spec: { workload: { manifests: [] } },
+});
+const startServer = (): Promise<TestServer> =>
+  createTestServer({ profiles: { hub: { ...PROFILE, customs: [Work, ResourceBinding] } } });
+const managersOf = ({ metadata }: JsonObject): unknown =>
+  ((metadata as JsonObject).managedFields as JsonObject[] | undefined)?.map(({ manager }) => manager);
+
+describe("objects of the propagation pipeline on the hub", () => {
+  test("have no field managers while only controllers of this process write them", async () => {
+    const { transport } = await startServer();
+    await transport.send({
+      verb: "create",
+      path: WORKS,
+      query: { fieldManager: "flotilla-dispatch" },
+      body: makeWork("web"),
+    });
+
+    const written = await transport.send({
+      verb: "patch",
+      path: { ...WORKS, name: "web", subresource: "status" },
+      patchType: "merge",
+      query: { fieldManager: "flotilla-status" },
+      body: { status: { conditions: [] } },
+    });
+
+    expect(managersOf(written)).toBeUndefined();
+  });
+
+  test("record the fields that an external client wrote, and all changes from then on", async () => {
+    const { transport, request } = await startServer();
+    await transport.send({
+      verb: "create",
+      path: WORKS,
+      query: { fieldManager: "flotilla-dispatch" },
+      body: makeWork("web"),
+    });
+    const { body: edited } = await request(
+      "PATCH",
+      "/apis/work.karmada.io/v1alpha1/namespaces/default/works/web?fieldManager=ann",
+      { spec: { suspendDispatching: true } },
+      MERGE,
+    );
+
+    const written = await transport.send({
+      verb: "patch",
+      path: { ...WORKS, name: "web" },
+      patchType: "merge",
+      query: { fieldManager: "flotilla-dispatch" },
+      body: { spec: { suspendDispatching: false } },
+    });
+
+    expect(managersOf(edited)).toEqual(["ann"]);
+    expect(managersOf(written)).toEqual(["flotilla-dispatch"]);
+  });
+});
+
+test("other objects have field managers, whichever client writes them", async () => {
+  const { transport } = await startServer();
+
+  const written = await transport.send({
+    verb: "create",
+    path: { cluster: "hub", group: "", version: "v1", resource: "configmaps", namespace: "default" },
+    query: { fieldManager: "flotilla-match" },
+    body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "m" }, data: { a: "1" } },
+  });
+
+  expect(managersOf(written)).toEqual(["flotilla-match"]);
+});

@@ -1,0 +1,161 @@
+/** What creates and updates share: conversion to the storage version, reservations, and one compare-and-set. */
+import { isObject } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
+import { conflict } from "@flotilla/apimachinery";
+import type { Cache, CachedEntry } from "../store/cache.ts";
+import type { ClusterRegistry } from "../clusters/clusters.ts";
+import type { Found } from "../clusters/objects.ts";
+import type { ServedVersion } from "../clusters/resources.ts";
+import type { RequestContext } from "../context.ts";
+import type { DefinitionStatus } from "../crd/crd-status.ts";
+import { isDefinition } from "../crd/crd.ts";
+import type { Definition } from "../crd/crd.ts";
+import { encodeObject, objectIn, ordered, viewOfWritten } from "../read/render.ts";
+import type { WrittenView } from "../read/render.ts";
+import { accessDenied } from "../request/authorize.ts";
+import type { AccessRequest } from "../request/authorize.ts";
+import type { WriteOptions } from "../request/options.ts";
+import { textOf } from "../request/text.ts";
+import type { AdmitDependencies } from "./admit.ts";
+import { metadataOf } from "./metadata.ts";
+import { reserve } from "./reserve.ts";
+import type { WriteCause } from "./writes.ts";
+
+export interface WriteDependencies extends AdmitDependencies {
+  cache: Cache;
+  clusters: ClusterRegistry;
+  definitions: DefinitionStatus;
+}
+
+/** A request that writes an object. */
+export interface WriteRequest {
+  readonly context: RequestContext;
+  readonly options: WriteOptions;
+  readonly verb: WriteCause["verb"];
+}
+
+export interface Written {
+  entry: CachedEntry;
+  created: boolean;
+}
+
+/** A CRD is served immediately: a client may use it once its write is answered. */
+export async function settleDefinitions(
+  { definitions }: WriteDependencies,
+  { cluster, served, subresource }: RequestContext,
+  definition: JsonObject,
+): Promise<void> {
+  if (subresource !== undefined || !isDefinition(served.resource)) return;
+  await definitions.settle(cluster, (definition as unknown as Definition).spec.group);
+}
+
+/** An admitted object, and where it is to be stored. */
+interface Admitted {
+  found: Found;
+  object: JsonObject;
+  /** It has passed all checks, now or before. */
+  isSettled: boolean;
+}
+
+/**
+ * Stores an admitted object in the storage version; undefined when another write came first, to the object or to
+ * something that its admission relied on.
+ */
+export async function storeObject(
+  deps: WriteDependencies,
+  { context, options, verb }: WriteRequest,
+  { found, object, isSettled }: Admitted,
+): Promise<CachedEntry | undefined> {
+  const { cluster, served, subresource } = context;
+  const { storage, name } = served.resource;
+  const written = viewOfWritten(storage, toStorage(object, served), isSettled && served.isStorage);
+  if (options.dryRun) return unstoredEntry(found, written);
+  const oldObject = found.entry && objectIn(found.entry, served);
+  const reserving = reserve(deps, { context, options, operation: oldObject ? "UPDATE" : "CREATE", object, oldObject });
+  const release = reserving && (await reserving);
+  if (release === "stale") return undefined;
+  let entry: CachedEntry | undefined;
+  try {
+    entry = await deps.store.put(cluster, found, written, { verb, name, subresource });
+  } finally {
+    if (!entry) await release?.();
+  }
+  if (entry && isDefinition(served.resource)) deps.clusters.refresh(cluster);
+  return entry;
+}
+
+/** The response to a dry run: the resulting object, at the revision of the stored one. */
+export function unstoredEntry({ key, entry }: Found, { object, view }: WrittenView): CachedEntry {
+  return { key, revision: entry?.revision ?? 0, value: encodeObject(object), memo: view };
+}
+
+export function toStorage(object: JsonObject, served: ServedVersion): JsonObject {
+  if (served.isStorage) return object;
+  const { storage } = served.resource;
+  return storage.compiled.admit(ordered({ ...(served.toStorage?.(object) ?? object), apiVersion: storage.apiVersion }));
+}
+
+/** Creating an object through update or apply requires the verb create. */
+export function checkMayCreate(
+  { authorizer }: WriteDependencies,
+  { cluster, served, namespace, name, user }: RequestContext,
+): void {
+  const request: AccessRequest = {
+    user,
+    verb: "create",
+    cluster: cluster.name,
+    resource: { ...served.resource.name, namespace, name },
+  };
+  const { allowed, reason } = authorizer.decide(request);
+  if (!allowed) throw accessDenied(request, reason);
+}
+
+/** An owner that is listed twice counts once. Upstream checks patches later, and the warning mentions that. */
+export function withoutRepeatedOwners(object: JsonObject, { warn }: RequestContext, isPatched: boolean): JsonObject {
+  const metadata = metadataOf(object);
+  const owners = metadata.ownerReferences;
+  if (!Array.isArray(owners) || owners.length < 2) return object;
+  const seen = new Set<string>();
+  const kept: Json[] = [];
+  const repeated: string[] = [];
+  for (const owner of owners) {
+    if (seen.size < seen.add(identityOf(owner)).size) kept.push(owner);
+    else repeated.push(isObject(owner) ? textOf(owner.uid) : "");
+  }
+  if (repeated.length === 0) return object;
+  const when = isPatched ? " after mutating admission happens" : "";
+  warn(
+    `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(", ")}`,
+  );
+  return { ...object, metadata: { ...metadata, ownerReferences: kept } };
+}
+
+/** The same string for the same owner, whatever the order of its fields. */
+const identityOf = (owner: Json): string =>
+  JSON.stringify(isObject(owner) ? Object.entries(owner).sort(([a], [b]) => (a < b ? -1 : 1)) : owner);
+
+/** The object with these managed fields; an empty list removes them. */
+export function withManagers(object: JsonObject, managedFields: Json): JsonObject {
+  const { managedFields: _, ...metadata } = metadataOf(object);
+  return {
+    ...object,
+    metadata: { ...metadata, ...(Array.isArray(managedFields) && managedFields.length > 0 && { managedFields }) },
+  };
+}
+
+export function uidConflict(
+  { served: { resource }, namespace, name = "" }: RequestContext,
+  sent: string,
+  stored: unknown,
+): Error {
+  const path = [
+    resource.kind.builtIn ? "" : `${resource.name.group}/`,
+    resource.name.resource,
+    resource.namespaced ? `/${namespace ?? ""}` : "",
+  ].join("");
+  return conflict(
+    resource.name,
+    name,
+    `StorageError: invalid object, Code: 4, Key: /registry/${path}/${name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${sent}, UID in object meta: ${String(stored)}`,
+  );
+}

@@ -1,0 +1,290 @@
+/**
+ * Updates: of whole objects, of subresources, and of what a patch makes of an object. An update passes through admission
+ * as a create does, and is stored by compare-and-set. One that changes nothing writes nothing.
+ */
+import { isObject } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
+import {
+  field,
+  CONFLICT_MESSAGE,
+  DecodeError,
+  alreadyExists,
+  conflict,
+  copySharing,
+  invalid,
+  notFound,
+} from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
+import type { CachedEntry } from "../store/cache.ts";
+import { after, isPromise } from "../admission/run.ts";
+import { isNamespaceKind } from "../background/namespaces.ts";
+import { MAX_ATTEMPTS } from "../clusters/attempts.ts";
+import type { Found } from "../clusters/objects.ts";
+import { keyOf } from "../clusters/resources.ts";
+import type { ServedVersion } from "../clusters/resources.ts";
+import { plainError } from "../context.ts";
+import type { RequestContext } from "../context.ts";
+import { isDefinition } from "../crd/crd.ts";
+import { objectIn, ordered, settledIn, viewOfWritten } from "../read/render.ts";
+import { writeOptions } from "../request/options.ts";
+import { admitObject } from "./admit.ts";
+import { insertObject } from "./create.ts";
+import type { DecodedObject } from "./decode.ts";
+import type { Findings } from "./field-validation.ts";
+import { checkIdentity } from "./identity.ts";
+import { trackFields } from "./managed-fields.ts";
+import { finalizersOf, metadataForUpdate, metadataOf, validateMetadataUpdate } from "./metadata.ts";
+import {
+  checkMayCreate,
+  settleDefinitions,
+  storeObject,
+  toStorage,
+  uidConflict,
+  unstoredEntry,
+  withManagers,
+  withoutRepeatedOwners,
+} from "./store-object.ts";
+import type { WriteDependencies, WriteRequest, Written } from "./store-object.ts";
+import { changesNothing } from "./unchanged.ts";
+import { combine, startsGeneration } from "./written-parts.ts";
+
+export async function updateObject(
+  deps: WriteDependencies,
+  context: RequestContext,
+  body: DecodedObject,
+): Promise<Written> {
+  const request: WriteRequest = { context, options: writeOptions(context, "UpdateOptions"), verb: "update" };
+  const { cluster, served, namespace, name = "", subresource } = context;
+  const { resource } = served;
+  const { entry: stored } = deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name));
+  checkIdentity(context, body.object, name, stored && metadataOf(objectIn(stored, served)));
+  if (!stored) {
+    if (subresource !== undefined || !resource.kind.traits?.createOnUpdate) throw await missing(deps, request, body);
+    const entry = await createInPlace(deps, request, body);
+    if (entry) return { entry, created: true };
+  }
+  return rewriteObject(deps, request, (old) => {
+    const { uid } = metadataOf(body.object);
+    const { uid: storedUid } = metadataOf(old);
+    if (typeof uid === "string" && uid !== "" && uid !== storedUid) throw uidConflict(context, uid, storedUid);
+    const object = body.sharesWith === old ? body.object : (copySharing(body.object, old) as JsonObject);
+    return { ...body, object, requiresVersion: true };
+  });
+}
+
+/** The error for an update of a missing object. An undecodable body is reported first. */
+async function missing(
+  deps: WriteDependencies,
+  { context, options }: WriteRequest,
+  { object, ...findings }: DecodedObject,
+): Promise<Error> {
+  const { served, name = "" } = context;
+  const error = notFound(served.resource.name, name);
+  const read = ordered({
+    ...object,
+    apiVersion: served.apiVersion,
+    kind: served.resource.kind.kind,
+    metadata: { ...metadataOf(object) },
+  });
+  const track = (): never => {
+    throw error;
+  };
+  await admitObject(deps, {
+    context,
+    options,
+    operation: "CREATE",
+    object: read,
+    findings,
+    errors: [],
+    guards: [],
+    track,
+  });
+  return error;
+}
+
+/** A PUT of a missing object; undefined when another client created it first. */
+async function createInPlace(
+  deps: WriteDependencies,
+  request: WriteRequest,
+  body: DecodedObject,
+): Promise<CachedEntry | undefined> {
+  const { context, options } = request;
+  const { served, name = "" } = context;
+  const { uid } = metadataOf(body.object);
+  if (typeof uid === "string" && uid !== "") throw uidConflict(context, uid, "");
+  checkMayCreate(deps, context);
+  const entry = await insertObject(deps, { ...request, body, name });
+  if (!entry && options.dryRun) throw alreadyExists(served.resource.name, name);
+  return entry;
+}
+
+/** The object that an update is to store, computed from the stored one. */
+export interface Change extends Findings {
+  object: JsonObject;
+  /** Replaces the whole object: some kinds then require a resourceVersion. */
+  requiresVersion: boolean;
+  /** Set for the result of a patch: creates the error when the result is not a valid object of the kind. */
+  failure?: (problem: string) => Error;
+  /** Managed fields computed by apply; unset records an ordinary update. */
+  appliedFields?: Json;
+}
+
+/**
+ * Reads, changes and writes one object exclusively. Retries when another process wrote first, unless the client
+ * specified a resourceVersion.
+ */
+export async function rewriteObject(
+  deps: WriteDependencies,
+  request: WriteRequest,
+  change: (old: JsonObject) => Change,
+): Promise<Written> {
+  const { context, options } = request;
+  const { cluster, served, namespace, name = "" } = context;
+  const key = keyOf(served.resource, cluster.name, namespace, name);
+  const written = await deps.cache.exclusive(key, async (): Promise<Written> => {
+    for (let attempt = 1; ; attempt++) {
+      const found = deps.store.find(cluster, served.resource, key);
+      if (!found.entry) throw notFound(served.resource.name, name);
+      const old = objectIn(found.entry, served);
+      const settled = settledIn(found.entry, served);
+      const wanted = change(old);
+      const insists = checkVersion(context, wanted, found.entry);
+      const prepared = prepareUpdate(deps, request, { old, settled, change: wanted });
+      const next = isPromise(prepared) ? await prepared : prepared;
+      if (changesNothing(old, next)) return { entry: found.entry, created: false };
+      const entry = isFinished(next, served)
+        ? await removeFinished(deps, request, found, next)
+        : await storeObject(deps, request, {
+            found,
+            object: next,
+            isSettled: settled !== undefined || context.subresource === undefined,
+          });
+      if (entry) return { entry, created: false };
+      if (insists || attempt === MAX_ATTEMPTS) throw conflict(served.resource.name, name, CONFLICT_MESSAGE);
+    }
+  });
+  // Not while the object is locked: its status may have to change. A removed CRD has released its names.
+  if (!options.dryRun && isDefinition(served.resource))
+    await settleDefinitions(deps, context, objectIn(written.entry, served));
+  return written;
+}
+
+/** An update in preparation. */
+interface Update {
+  old: JsonObject;
+  /** The old object, when it is known to have passed admission. */
+  settled: JsonObject | undefined;
+  change: Change;
+}
+
+/** The object to store. */
+function prepareUpdate(
+  deps: WriteDependencies,
+  request: WriteRequest,
+  update: Update,
+): JsonObject | Promise<JsonObject> {
+  const { failure } = update.change;
+  if (!failure) return admitUpdate(deps, request, update);
+  // A patch whose result cannot be decoded is invalid, where the same object in a PUT would be a bad request.
+  const explained = (error: unknown): never => {
+    throw error instanceof DecodeError ? failure(error.problem) : error;
+  };
+  try {
+    const admitted = admitUpdate(deps, request, update);
+    return isPromise(admitted) ? admitted.catch(explained) : admitted;
+  } catch (error) {
+    return explained(error);
+  }
+}
+
+function admitUpdate(
+  deps: WriteDependencies,
+  { context, options }: WriteRequest,
+  { old, settled, change }: Update,
+): JsonObject | Promise<JsonObject> {
+  const { object: given, appliedFields } = change;
+  const { served, subresource } = context;
+  const givenMetadata = metadataOf(given);
+  const stored = metadataOf(old);
+  const combined = combine(context, old, given, metadataForUpdate(givenMetadata, stored));
+  const object = withoutRepeatedOwners(
+    ordered({ ...combined, apiVersion: served.apiVersion, kind: served.resource.kind.kind }),
+    context,
+    change.failure !== undefined || appliedFields !== undefined,
+  );
+  const errors = subresource === undefined ? validateMetadataUpdate(givenMetadata, stored) : [];
+  const track = (admitted: JsonObject): JsonObject =>
+    appliedFields === undefined
+      ? trackFields(context, deps.clock, options.fieldManager, old, admitted, givenMetadata.managedFields)
+      : withManagers(admitted, appliedFields);
+  const admitted = admitObject(deps, {
+    context,
+    options,
+    operation: "UPDATE",
+    object,
+    oldObject: old,
+    settled,
+    findings: change,
+    errors,
+    guards: [],
+    track,
+  });
+  return after(admitted, (next) => {
+    if (startsGeneration(context, old, next)) metadataOf(next).generation = Number(stored.generation ?? 0) + 1;
+    return next;
+  });
+}
+
+/** An object that is being deleted is removed with its last finalizer, unless a kubelet has to stop it first. */
+function isFinished(object: JsonObject, { resource }: ServedVersion): boolean {
+  const metadata = metadataOf(object);
+  if (
+    metadata.deletionTimestamp === undefined ||
+    finalizersOf(metadata).length > 0 ||
+    Number(metadata.deletionGracePeriodSeconds ?? 0) > 0
+  )
+    return false;
+  return (
+    !isNamespaceKind(resource) ||
+    !isObject(object.spec) ||
+    !Array.isArray(object.spec.finalizers) ||
+    object.spec.finalizers.length === 0
+  );
+}
+
+async function removeFinished(
+  deps: WriteDependencies,
+  { context, options }: WriteRequest,
+  found: Found,
+  object: JsonObject,
+): Promise<CachedEntry | undefined> {
+  const { cluster, served } = context;
+  const last = unstoredEntry(found, viewOfWritten(served.resource.storage, toStorage(object, served), false));
+  if (options.dryRun) return last;
+  const revision = await deps.store.remove(cluster, served.resource, found, {
+    verb: "delete",
+    name: served.resource.name,
+  });
+  if (revision !== undefined && isDefinition(served.resource)) deps.clusters.refresh(cluster);
+  return revision === undefined ? undefined : last;
+}
+
+/** Checks the resourceVersion that the client sent, if any. True when the client specified one. */
+function checkVersion(
+  { served: { resource }, name = "" }: RequestContext,
+  { object, requiresVersion }: Change,
+  entry: CachedEntry,
+): boolean {
+  const sent = metadataOf(object).resourceVersion;
+  const text = typeof sent === "string" ? sent : "";
+  if (text === "" || text === "0") {
+    if (requiresVersion && (!resource.kind.builtIn || resource.kind.traits?.requiresVersion)) {
+      const error: FieldError = field.invalid("metadata.resourceVersion", 0, "must be specified for an update");
+      throw invalid(resource.name.group, resource.name.resource, name, [error]);
+    }
+    return false;
+  }
+  if (!/^\d+$/.test(text)) throw plainError(`strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (Number(text) !== entry.revision) throw conflict(resource.name, name, CONFLICT_MESSAGE);
+  return true;
+}

@@ -1,0 +1,99 @@
+/** Which parts of an object a request writes, and which changes start a new generation. */
+import { equalJson, isObject } from "@flotilla/base";
+import type { JsonObject } from "@flotilla/base";
+import { partOf } from "../clusters/resources.ts";
+import type { Resource } from "../clusters/resources.ts";
+import type { RequestContext } from "../context.ts";
+import { isDefinition } from "../crd/crd.ts";
+import { metadataOf } from "./metadata.ts";
+
+/**
+ * The part of the object that a request may change: everything but the status, only the status, only the finalizers, or
+ * the part that the kind names, which is extracted later.
+ */
+export function combine(
+  { served, subresource }: RequestContext,
+  old: JsonObject,
+  given: JsonObject,
+  metadata: JsonObject,
+): JsonObject {
+  const { resource } = served;
+  if (subresource === "status") {
+    const { status: _, ...rest } = old;
+    const { resourceVersion: __, ...stored } = metadataOf(old);
+    return {
+      ...rest,
+      metadata: resource.kind.builtIn && !isDefinition(resource) ? statusMetadata(resource, metadata, old) : stored,
+      ...(given.status !== undefined && { status: given.status }),
+    };
+  }
+  if (subresource === "finalize") {
+    const finalizers = isObject(given.spec) ? given.spec.finalizers : undefined;
+    return { ...old, metadata, spec: { ...(isObject(old.spec) ? old.spec : {}), finalizers: finalizers ?? [] } };
+  }
+  // The writer of a part owns the fields that it sent, although the rest is dropped.
+  if (!served.subresources.status || partOf(served, subresource)) return { ...given, metadata };
+  const { status: _, ...rest } = given;
+  return { ...rest, metadata, ...(old.status !== undefined && { status: old.status }) };
+}
+
+/** Metadata that writers of status may not change. Most kinds allow them to change all metadata. */
+const KEPT_BY_STATUS: Readonly<Record<string, string>> = { "apps/Deployment": "labels", "/Pod": "ownerReferences" };
+
+function statusMetadata({ kind }: Resource, metadata: JsonObject, old: JsonObject): JsonObject {
+  if (kind.traits?.statusKeepsMetadata) {
+    const { resourceVersion: _, ...stored } = metadataOf(old);
+    return stored;
+  }
+  const field = KEPT_BY_STATUS[`${kind.group}/${kind.kind}`];
+  if (field === undefined) return metadata;
+  const { [field]: _, ...rest } = metadata;
+  const stored = metadataOf(old)[field];
+  return { ...rest, ...(stored !== undefined && { [field]: stored }) };
+}
+
+/** A new generation starts when the desired state changes. */
+export function startsGeneration(context: RequestContext, old: JsonObject, next: JsonObject): boolean {
+  const { served } = context;
+  return (
+    served.resource.kind.hasGeneration &&
+    (changesSpec(old, next, served.subresources.status === true) ||
+      changesRollout(context, old, next) ||
+      changesCountedLabels(context, old, next))
+  );
+}
+
+/** Anything outside metadata, and outside status where that has its own subresource. */
+function changesSpec(old: JsonObject, next: JsonObject, ignoreStatus: boolean): boolean {
+  const ignored = (key: string): boolean =>
+    key === "metadata" || key === "apiVersion" || key === "kind" || (ignoreStatus && key === "status");
+  if (Object.keys(next).some((key) => !ignored(key) && !equalJson(next[key], old[key]))) return true;
+  return Object.keys(old).some((key) => !ignored(key) && next[key] === undefined);
+}
+
+/** Some kinds are identified by their labels, which then count as part of the desired state. */
+function changesCountedLabels(
+  { served: { resource }, subresource }: RequestContext,
+  old: JsonObject,
+  next: JsonObject,
+): boolean {
+  return (
+    subresource === undefined &&
+    resource.kind.traits?.labelsCountAsSpec === true &&
+    !equalJson(metadataOf(old).labels, metadataOf(next).labels)
+  );
+}
+
+/** Annotations of a Deployment are copied to its ReplicaSets, so they count as part of the desired state. */
+function changesRollout(
+  { served: { resource }, subresource }: RequestContext,
+  old: JsonObject,
+  next: JsonObject,
+): boolean {
+  return (
+    subresource === undefined &&
+    resource.kind.kind === "Deployment" &&
+    resource.kind.group === "apps" &&
+    !equalJson(metadataOf(old).annotations, metadataOf(next).annotations)
+  );
+}

@@ -1,0 +1,26 @@
+export { createFakeClock, formatMicroTime, formatTime, sleep, systemClock } from "./clock.ts";
+export type { Clock, FakeClock, Timer } from "./clock.ts";
+export { FlotillaError, InvariantError, TerminalError, UsageError, invariant, messageOf, required } from "./errors.ts";
+export { Histogram } from "./histogram.ts";
+export { copy, deepFreeze, defined, equalJson, isObject, setOwn } from "./json.ts";
+export type { DeepReadonly, Json, JsonObject, Mutable } from "./json.ts";
+export { createLog, silentLog } from "./log.ts";
+export type { Log, LogFields, LogFormat, LogLevel } from "./log.ts";
+export { METRICS_CONTENT_TYPE, MetricsText, formatLabel } from "./metrics-text.ts";
+export type { Labels } from "./metrics-text.ts";
+export {
+  Counts,
+  DEFAULT_BUCKETS,
+  Histograms,
+  counter,
+  exponentialBuckets,
+  gauge,
+  histogram,
+  writeGauge,
+} from "./metrics.ts";
+export type { Metric } from "./metrics.ts";
+export { moduleBeside } from "./module-url.ts";
+export { processMetrics, writeProcessMetrics } from "./process-metrics.ts";
+export { NAME_ALPHABET, createSeededRandom, formatUuid, randomSuffix, randomUuid, systemRandom } from "./random.ts";
+export type { Random } from "./random.ts";
+export { compareText } from "./text.ts";

@@ -1,0 +1,173 @@
+/**
+ * A command takes data and writes text. Exit codes, colours and `process` belong to `cmd`, which also passes in what a
+ * command may use: an output, a signal, and functions that start a fleet or connect to one.
+ */
+import type { Clock } from "@flotilla/base";
+import type { Client, UpgradeResponse as UpgradeAnswer } from "@flotilla/client";
+import type { Agents } from "./agent-options.ts";
+import type { FleetStarter, Roles } from "./fleet.ts";
+import type { Terminal } from "./members/terminal.ts";
+import type { Output } from "./output.ts";
+
+export interface Flag {
+  /** A `number` may have a fraction, an `integer` may not. */
+  type: "string" | "integer" | "number" | "boolean";
+  /** The placeholder for the value in the help: `--data DIR`. */
+  value?: string;
+  short?: string;
+  description: string;
+  default?: string | number;
+  choices?: readonly string[];
+  /** Words that shell completion offers for the value; other values are accepted too. */
+  offers?: readonly string[];
+  /**
+   * What shell completion offers for the value if there is no word list (default: files for a `FILE`, folders for a
+   * `DIR`).
+   */
+  completes?: Completes;
+  /** May be repeated, for strings only; the value is then the list of them. */
+  repeated?: true;
+  minimum?: number;
+  maximum?: number;
+}
+
+export interface Argument {
+  name: string;
+  description: string;
+  required: boolean;
+  /** Words that shell completion offers; the command itself validates the value. */
+  choices?: readonly string[];
+  /** What shell completion offers if there are no choices. */
+  completes?: Completes;
+  /** The last argument may be repeated. */
+  repeated?: true;
+}
+
+/**
+ * What shell completion offers for a word. The hub is queried for namespaces, members (`cluster`; `clusters` is a
+ * comma-separated list), types as kubectl names them, and names of objects of the preceding type; `resource` is a type,
+ * or TYPE/NAME. A `pod` is a pod on a member, or a `resource`. A `context` is one of the kubeconfig that
+ * `--cluster-kubeconfig` names.
+ */
+export type Completes =
+  | "file"
+  | "directory"
+  | "namespace"
+  | "cluster"
+  | "clusters"
+  | "type"
+  | "name"
+  | "resource"
+  | "pod"
+  | "context";
+
+/** A command line, and one sentence that states its purpose. */
+export interface Example {
+  says: string;
+  run: string;
+}
+
+export type FlagValues<F extends Record<string, Flag>> = {
+  [K in keyof F]: F[K] extends { repeated: true }
+    ? readonly string[]
+    : F[K]["type"] extends "boolean"
+      ? boolean
+      :
+          | (F[K]["type"] extends "integer" | "number" ? number : string)
+          | (F[K] extends { default: string | number } ? never : undefined);
+};
+
+export interface CommandContext<F extends Record<string, Flag>> {
+  args: readonly string[];
+  flags: FlagValues<F>;
+  output: Output;
+  /** Aborted by Ctrl-C and SIGTERM: clean up and return. */
+  signal: AbortSignal;
+  clock: Clock;
+  startFleet: FleetStarter;
+  roles: Roles;
+  /** A client for the hub of a kubeconfig. */
+  connect(kubeconfig: string): Promise<HubConnection>;
+  /** A client for a cluster that will be named `name`, and how to reach it according to the kubeconfig. */
+  connectCluster(kubeconfig: string, context: string | undefined, name: string): Promise<ClusterConnection>;
+  /** An empty in-process hub that gives the answers a real hub would give. */
+  openOfflineHub(): Promise<OfflineHub>;
+  snapshots: Snapshots;
+  agents: Agents;
+  environment: Readonly<Record<string, string | undefined>>;
+  readFile(path: string): Promise<string>;
+  /** Atomic, and readable only by the user: these files hold credentials. */
+  writeFile(path: string, text: string): Promise<void>;
+  /** Reads standard input to its end. */
+  readInput(): Promise<string>;
+  terminal: Terminal;
+}
+
+export interface HubConnection {
+  client: Client;
+  server: string;
+  /** The namespace of the kubeconfig's context, if set. */
+  namespace?: string;
+  /**
+   * A dedicated connection that is upgraded to a WebSocket; `headers` request the upgrade. Path and query are relative
+   * to the hub's address.
+   */
+  upgrade(
+    request: { method: string; path: string; headers: Readonly<Record<string, string>> },
+    signal: AbortSignal,
+  ): Promise<UpgradeAnswer>;
+  close(): Promise<void>;
+}
+
+export interface OfflineHub {
+  client: Client;
+  close(): Promise<void>;
+}
+
+export interface ClusterConnection {
+  client: Client;
+  /** Without a trailing slash. */
+  server: string;
+  /** PEM; if empty, the system's CAs are trusted. */
+  ca: string;
+  insecure: boolean;
+  /** The server name in its certificate, if it differs from the host of its address. */
+  serverName?: string;
+  proxyUrl?: string;
+  close(): Promise<void>;
+}
+
+/** Both return what the snapshot contains. */
+export interface Snapshots {
+  save(data: string, file: string): Promise<SnapshotSummary>;
+  restore(data: string, file: string): Promise<SnapshotSummary>;
+}
+interface SnapshotSummary {
+  revision: number;
+  objects: number;
+  files: number;
+}
+
+export interface Command<F extends Record<string, Flag> = Record<string, Flag>> {
+  name: string;
+  /** One line for the list of commands. */
+  summary: string;
+  /** What a new user should know and the summary has no room for: a few sentences, wrapped when printed. */
+  details?: string;
+  example: readonly Example[];
+  args: readonly Argument[];
+  flags: F;
+  /** The exit code of a failure; default 1. For commands that use 1 for something else, as `kubectl diff` does. */
+  failureCode?: number;
+  /** Keeps running when its output is closed, because it serves other clients. */
+  serves?: true;
+  /**
+   * Resolves with the exit code if it is not 0. Throws an error whose message states what failed and what to try;
+   * `UsageError` for wrong usage.
+   */
+  run(context: CommandContext<F>): Promise<number | void>;
+}
+
+export function defineCommand<F extends Record<string, Flag>>(command: Command<F>): Command {
+  return command;
+}

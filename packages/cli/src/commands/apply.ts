@@ -1,0 +1,74 @@
+/** `flotilla apply`: shows what would change on each member, asks for confirmation, and applies it to the hub. */
+import { UsageError } from "@flotilla/base";
+import { defineCommand } from "../command.ts";
+import { namespaceFlag, readSeconds } from "../members/flags.ts";
+import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+
+export const applyCommand = defineCommand({
+  name: "apply",
+  summary: "show what would change on each member, ask for confirmation, and apply it",
+  details:
+    "Shows the same plan as 'flotilla plan'. If planning fails, nothing is applied. Objects are applied as by 'kubectl apply', so both can be used on one object. Missing namespaces and CRDs that other objects need are planned and applied first.",
+  example: [
+    { says: "Review the plan and confirm it.", run: "flotilla apply -f web.yaml" },
+    {
+      says: "In a script: apply without confirmation, and continue only when all members are healthy.",
+      run: "flotilla apply -f shop/ --yes --wait",
+    },
+    { says: "From standard input, into a namespace.", run: "cat web.yaml | flotilla apply -f - -n shop --yes" },
+  ],
+  args: [],
+  flags: {
+    filename: {
+      type: "string",
+      short: "f",
+      value: "FILE",
+      repeated: true,
+      description: "manifests: a file, folder, pattern, URL, or - for standard input; may be repeated",
+    },
+    recursive: { type: "boolean", short: "R", description: "also read subfolders" },
+    ...namespaceFlag,
+    yes: { type: "boolean", short: "y", description: "apply without confirmation" },
+    wait: { type: "boolean", description: "wait until the members have it and are healthy" },
+    timeout: {
+      type: "string",
+      value: "DURATION",
+      default: "2m",
+      description: "how long to wait, for example 90s or 5m",
+    },
+    ...hubFlags,
+  },
+  async run({ flags, output, signal, clock, connect, environment, readInput, terminal }) {
+    if (flags.filename.length === 0) throw new UsageError("specify what to apply: -f FILE");
+    if (flags.filename.includes("-") && !flags.yes)
+      throw new UsageError("cannot ask for confirmation because -f - reads standard input; specify --yes");
+    const waitSeconds = readSeconds("--timeout", flags.timeout);
+    // Loaded lazily, so that other commands and the help do not load the planners.
+    const [{ runApply }, { download, Sources }, { readDocuments }, { manifestsOf }] = await Promise.all([
+      import("../explain/run-apply.ts"),
+      import("../interpret/sources.ts"),
+      import("../interpret/documents.ts"),
+      import("../interpret/customizations.ts"),
+    ]);
+    const sources = await new Sources({ readInput, download: (url) => download(url, signal) }).read(flags.filename, {
+      recursive: flags.recursive,
+    });
+    const manifests = manifestsOf(sources.flatMap(readDocuments)).map(({ object }) => object);
+    if (manifests.length === 0) throw new UsageError(`${flags.filename.join(", ")} contains no objects`);
+    const hub = await connect(hubKubeconfig(flags, environment));
+    try {
+      const asking = { client: hub.client, clock, responseTimeoutMs: 10_000, signal };
+      return await runApply(
+        {
+          manifests,
+          namespace: flags.namespace ?? hub.namespace ?? "default",
+          yes: flags.yes,
+          waitMs: flags.wait ? waitSeconds * 1000 : undefined,
+        },
+        { asking, client: hub.client, output, terminal },
+      );
+    } finally {
+      await hub.close();
+    }
+  },
+});

@@ -1,0 +1,64 @@
+/** `flotilla status`: shows the fleet at a glance, as the hub sees it. */
+import { equalJson, sleep } from "@flotilla/base";
+import type { Json } from "@flotilla/base";
+import { defineCommand } from "../command.ts";
+import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+import type { FleetStatus } from "../status/fleet-status.ts";
+import { readStatus } from "../status/read-status.ts";
+import { renderStatus } from "../status/render-status.ts";
+
+const WATCH_MS = 5_000;
+
+export const statusCommand = defineCommand({
+  name: "status",
+  summary: "show the members of the fleet, what is unhealthy, and where workloads run",
+  details:
+    "Shows members with their Karmada and Open Cluster Management registrations; what is unhealthy, with counts and the worst ten; and where workloads run. Exit code 0 means that the status could be read, not that everything is healthy: use 'flotilla doctor' for that.",
+  example: [
+    { says: "Show the status once.", run: "flotilla status" },
+    { says: "Refresh every five seconds, and print what changed.", run: "flotilla status --watch" },
+    { says: "Show a fleet with another data directory.", run: "flotilla status --data ./fleet" },
+    { says: "Show any hub, with JSON output.", run: "flotilla status --kubeconfig hub.kubeconfig -o json" },
+  ],
+  args: [],
+  flags: {
+    watch: {
+      type: "boolean",
+      short: "w",
+      description: "refresh every five seconds and print what changed, until Ctrl-C",
+    },
+    all: {
+      type: "boolean",
+      description: "show every workload with all its clusters, and everything that is unhealthy",
+    },
+    ...hubFlags,
+  },
+  async run({ flags, output, signal, clock, connect, environment }) {
+    const { client, server, close } = await connect(hubKubeconfig(flags, environment));
+    try {
+      let last: Json | undefined;
+      for (;;) {
+        const nowMs = clock.now();
+        const status = await readStatus(client, server, nowMs, signal);
+        const steady = withoutTimes(status);
+        if (last !== undefined && !equalJson(last, steady)) output.say("");
+        if (last === undefined || !equalJson(last, steady))
+          output.result(status as unknown as Json, () =>
+            renderStatus(status, { nowMs, all: flags.all, width: output.width, paint: output.paint }),
+          );
+        last = steady;
+        if (!flags.watch) return;
+        await sleep(clock, WATCH_MS, signal);
+      }
+    } catch (error) {
+      if (!flags.watch || !signal.aborted) throw error; // Ctrl-C ends a watch normally.
+    } finally {
+      await close();
+    }
+  },
+});
+
+/** Ignores ages, which change on every read. */
+function withoutTimes({ members, ...rest }: FleetStatus): Json {
+  return { ...rest, members: members.map(({ age: _age, heard: _heard, ...member }) => member) } as unknown as Json;
+}

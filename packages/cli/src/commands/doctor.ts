@@ -1,0 +1,132 @@
+/** `flotilla doctor`: checks a running fleet, reports problems, and prints the commands that fix them. Read-only. */
+import { dirname, resolve } from "node:path";
+import { Cluster } from "@flotilla/karmada";
+import { ManagedCluster } from "@flotilla/ocm";
+import { UsageError } from "@flotilla/base";
+import type { Json } from "@flotilla/base";
+import { defineCommand } from "../command.ts";
+import { defaultDataDirectory } from "../data-directory.ts";
+import { didYouMean } from "../did-you-mean.ts";
+import type { HubLists } from "../doctor/context.ts";
+import { clusterFlags, readNames } from "../members/members-places.ts";
+import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+
+const FOUND_PROBLEMS = 1;
+
+export const doctorCommand = defineCommand({
+  name: "doctor",
+  summary: "diagnose problems of the fleet, and suggest a fix for each",
+  details:
+    "Every check reports a result, what was observed, and the commands that fix it. A check that could not run reports so. The exit code is 0 without problems (warnings are allowed) and 1 with problems.",
+  example: [
+    { says: "Run all checks.", run: "flotilla doctor" },
+    { says: "Check one member and what is propagated to it.", run: "flotilla doctor --clusters member2" },
+    { says: "Run some checks, with JSON output.", run: "flotilla doctor --only certificates,finalizers -o json" },
+    { says: "List the checks.", run: "flotilla doctor --list" },
+  ],
+  args: [],
+  flags: {
+    only: {
+      type: "string",
+      value: "NAME",
+      repeated: true,
+      description: "run only these checks, comma-separated; may be repeated",
+    },
+    ...clusterFlags,
+    "stuck-after": {
+      type: "integer",
+      value: "SECONDS",
+      default: 60,
+      maximum: 86_400,
+      description: "how long an operation may take before it counts as stuck",
+    },
+    timeout: {
+      type: "integer",
+      value: "SECONDS",
+      default: 20,
+      minimum: 1,
+      maximum: 600,
+      description: "how long one check may take",
+    },
+    list: { type: "boolean", description: "list the checks instead of running them" },
+    ...hubFlags,
+  },
+  async run({ flags, output, signal, clock, connect, environment }) {
+    const [
+      { CHECKS },
+      { runChecks },
+      { renderDoctor, renderList },
+      { createHubLists },
+      { slimObject },
+      { surroundings },
+    ] = await Promise.all([
+      import("../doctor/checks/index.ts"),
+      import("../doctor/run-checks.ts"),
+      import("../doctor/render-doctor.ts"),
+      import("../doctor/context.ts"),
+      import("../doctor/slim.ts"),
+      import("../doctor/surroundings.ts"),
+    ]);
+    const wanted = readNames(flags.only);
+    const unknown = wanted.find((name) => !CHECKS.some((check) => check.name === name));
+    if (unknown !== undefined)
+      throw new UsageError(
+        `unknown check '${unknown}'${didYouMean(
+          unknown,
+          CHECKS.map(({ name }) => name),
+        )}; run 'flotilla doctor --list' to list the checks`,
+      );
+    const checks = wanted.length === 0 ? CHECKS : CHECKS.filter(({ name }) => wanted.includes(name));
+    if (flags.list) {
+      output.result({ checks: checks.map(({ name, summary }) => ({ name, summary })) }, () =>
+        renderList(checks, output),
+      );
+      return 0;
+    }
+    const kubeconfig = hubKubeconfig(flags, environment);
+    const { client, server, close } = await connect(kubeconfig);
+    try {
+      output.progress("checking the fleet");
+      const only = readNames(flags.clusters);
+      const lists = createHubLists({ client, signal, slim: slimObject });
+      if (only.length > 0) await checkNames(only, lists);
+      // A kubeconfig inside a data directory reveals that directory.
+      const data =
+        flags.data ??
+        (flags.kubeconfig === undefined && !environment["KUBECONFIG"]
+          ? defaultDataDirectory(environment)
+          : dirname(resolve(kubeconfig)));
+      const report = await runChecks(
+        checks,
+        {
+          client,
+          server,
+          kubeconfig,
+          data,
+          clock,
+          signal,
+          only: only.length > 0 ? new Set(only) : undefined,
+          surroundings,
+          lists,
+        },
+        { stuckAfterMs: flags["stuck-after"] * 1000, limitMs: flags.timeout * 1000 },
+      );
+      output.progress("");
+      output.result(report as unknown as Json, () => output.called(renderDoctor(report, output)));
+      return report.problems > 0 ? FOUND_PROBLEMS : 0;
+    } finally {
+      await close();
+    }
+  },
+});
+
+/** Throws `UsageError` for a name that is neither a Cluster nor a ManagedCluster. */
+async function checkNames(names: readonly string[], lists: HubLists): Promise<void> {
+  const [clusters, managed] = await Promise.all([lists.all(Cluster), lists.all(ManagedCluster)]);
+  const known = new Set([...clusters, ...managed].map(({ metadata }) => metadata.name));
+  const unknown = names.find((name) => !known.has(name));
+  if (unknown !== undefined)
+    throw new UsageError(
+      `member '${unknown}' not found${didYouMean(unknown, known)}; run 'flotilla status' to list the members`,
+    );
+}

@@ -1,0 +1,94 @@
+/**
+ * `flotilla plan`: shows what would change on each member if manifests were applied, or if a cluster were missing.
+ * Read-only.
+ */
+import { UsageError } from "@flotilla/base";
+import type { Json } from "@flotilla/base";
+import { defineCommand } from "../command.ts";
+import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+
+/** As `kubectl diff`: 0 without changes, 1 with changes, more for a failure. */
+const CHANGES = 1;
+const FAILED = 2;
+
+export const planCommand = defineCommand({
+  name: "plan",
+  summary: "show what would change on each member before you apply it",
+  details:
+    "Nothing is written: the hub's objects are read, and the scheduler runs locally. The exit code is 0 without changes, 1 with changes and 2 on failure, as for kubectl diff.",
+  example: [
+    { says: "Show what applying a file would change.", run: "flotilla plan -f web.yaml" },
+    { says: "Plan a folder, with JSON output.", run: "flotilla plan -f shop/ --recursive -o json" },
+    { says: "Show where replicas would move if a member left.", run: "flotilla plan --without-cluster member2" },
+    { says: "Plan manifests from standard input.", run: "cat policy.yaml | flotilla plan -f - -n shop" },
+  ],
+  args: [],
+  failureCode: FAILED,
+  flags: {
+    filename: {
+      type: "string",
+      short: "f",
+      value: "FILE",
+      repeated: true,
+      description:
+        "manifests that you would apply: a file, folder, pattern, URL, or - for standard input; may be repeated",
+    },
+    recursive: { type: "boolean", short: "R", description: "also read subfolders" },
+    "without-cluster": {
+      type: "string",
+      value: "NAME",
+      repeated: true,
+      completes: "cluster",
+      description: "plan as if this member had left the fleet; may be repeated",
+    },
+    namespace: {
+      type: "string",
+      short: "n",
+      value: "NS",
+      default: "default",
+      description: "for manifests without a namespace",
+    },
+    ...hubFlags,
+  },
+  async run({ flags, output, signal, clock, connect, environment, readInput }) {
+    const without = flags["without-cluster"];
+    if (flags.filename.length + without.length === 0)
+      throw new UsageError("specify what would change: -f FILE, or --without-cluster NAME");
+    // Loaded lazily, so that other commands and the help do not load the planners.
+    const [
+      { planInput },
+      { withUnreachable: withAway },
+      { renderPlan },
+      { download, Sources },
+      { readDocuments },
+      { manifestsOf },
+    ] = await Promise.all([
+      import("../explain/plan-input.ts"),
+      import("../explain/unreachable-members.ts"),
+      import("../explain/render-plan.ts"),
+      import("../interpret/sources.ts"),
+      import("../interpret/documents.ts"),
+      import("../interpret/customizations.ts"),
+    ]);
+    const sources = await new Sources({ readInput, download: (url) => download(url, signal) }).read(flags.filename, {
+      recursive: flags.recursive,
+    });
+    const manifests = manifestsOf(sources.flatMap(readDocuments)).map(({ object }) => object);
+    if (flags.filename.length > 0 && manifests.length === 0)
+      throw new UsageError(`${flags.filename.join(", ")} contains no objects`);
+    const { client, close } = await connect(hubKubeconfig(flags, environment));
+    try {
+      output.progress("planning");
+      const plan = await withAway(
+        await planInput(client, { manifests, without, namespace: flags.namespace }, clock, signal),
+        without,
+        { client, clock, signal },
+      );
+      output.progress("");
+      output.result(plan as unknown as Json, () => renderPlan(plan, output.width));
+      return plan.changes.length > 0 ? CHANGES : 0;
+    } finally {
+      await close();
+    }
+  },
+});

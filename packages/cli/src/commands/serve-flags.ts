@@ -1,0 +1,173 @@
+/** Flags that `up`, `apiserver` and `controllers` share, and the options that they mean. */
+import { UsageError } from "@flotilla/base";
+import type { Flag, FlagValues, CommandContext } from "../command.ts";
+import { defaultDataDirectory } from "../data-directory.ts";
+import type { ControllerOptions, HubProcessOptions } from "../fleet.ts";
+
+const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+
+export const hubProcessFlags = {
+  data: {
+    type: "string",
+    value: "DIR",
+    description: "where to keep state, certificates and kubeconfigs (default ~/.flotilla)",
+  },
+  port: {
+    type: "integer",
+    value: "P",
+    default: 6443,
+    maximum: 65_535,
+    description: "port of the API server; 0 takes any free one",
+  },
+  "bind-address": {
+    type: "string",
+    value: "IP",
+    default: "127.0.0.1",
+    description: "address to listen on; 0.0.0.0 listens on all, so that agents on other machines can join",
+  },
+  "advertise-address": {
+    type: "string",
+    value: "HOST",
+    description: "address or name that kubeconfigs and agents connect to (default: the address it listens on)",
+  },
+  "tls-san": {
+    type: "string",
+    value: "A,B",
+    description: "more names and addresses that the serving certificate is valid for",
+  },
+  ephemeral: { type: "boolean", description: "keep objects in memory only; they are lost after a stop" },
+  "log-format": {
+    type: "string",
+    choices: ["text", "json"],
+    default: "text",
+    description: "format of log lines on standard error; DIR/flotilla.log has JSON",
+  },
+  "log-level": {
+    type: "string",
+    choices: LOG_LEVELS,
+    default: "warn",
+    description: "what to log to standard error; DIR/flotilla.log has every change",
+  },
+} as const satisfies Record<string, Flag>;
+
+export const controllerFlags = {
+  "auto-approved-csr-users": {
+    type: "string",
+    value: "A,B",
+    description:
+      "users whose agents of Open Cluster Management are accepted without 'flotilla accept' when they first authenticate (default: none)",
+  },
+  "cluster-status-update-frequency": {
+    type: "integer",
+    value: "SECONDS",
+    default: 10,
+    minimum: 1,
+    maximum: 3600,
+    description: "how often the health of members is probed",
+  },
+  "cluster-success-threshold": {
+    type: "integer",
+    value: "SECONDS",
+    default: 30,
+    maximum: 86_400,
+    description: "how long a member that was unreachable must answer before it is ready again",
+  },
+  "cluster-failure-threshold": {
+    type: "integer",
+    value: "SECONDS",
+    default: 30,
+    maximum: 86_400,
+    description: "how long a ready member may fail to answer before it is not ready",
+  },
+  "enable-empty-workload-propagation": {
+    type: "boolean",
+    description: "members that get no replicas of a divided workload get it with 0",
+  },
+  "multiple-pod-templates-scheduling": {
+    type: "boolean",
+    description: "place workloads of several components as a whole, where there is room for all of them",
+  },
+  "resource-eviction-rate": {
+    type: "number",
+    value: "N",
+    default: 0.5,
+    maximum: 10_000,
+    description: "how many workloads leave tainted members per second; 0 is one in 30 minutes",
+  },
+  "graceful-eviction-timeout": {
+    type: "integer",
+    value: "SECONDS",
+    default: 600,
+    maximum: 604_800,
+    description: "how long an evicted copy waits for its replacement, where the policy does not set it",
+  },
+  "enable-no-execute-taint-eviction": {
+    type: "boolean",
+    description: "NoExecute taints also move workloads whose policy does not configure cluster failover",
+  },
+  "no-execute-taint-eviction-purge-mode": {
+    type: "string",
+    choices: ["Gracefully", "Directly"],
+    default: "Gracefully",
+    description: "how these leave: after their replacement is healthy, or at once",
+  },
+} as const satisfies Record<string, Flag>;
+
+export const taintPolicyFlag = {
+  type: "boolean",
+  description: "ClusterTaintPolicies may set NoExecute, which moves workloads",
+} as const satisfies Flag;
+
+/** `a,b` as a list; undefined stays undefined. */
+export const namesIn = (text: string | undefined): string[] | undefined =>
+  text === undefined ? undefined : text.split(",").filter((name) => name !== "");
+
+export function hubProcessOptions(
+  flags: FlagValues<typeof hubProcessFlags>,
+  { environment, output }: Pick<CommandContext<Record<string, never>>, "environment" | "output">,
+  command: string,
+): HubProcessOptions {
+  if (flags.data === "") throw new UsageError("--data needs the name of a directory");
+  return {
+    data: flags.data ?? defaultDataDirectory(environment),
+    port: flags.port,
+    bindAddress: flags["bind-address"],
+    advertiseAddress: flags["advertise-address"],
+    tlsSans: namesIn(flags["tls-san"]),
+    ephemeral: flags.ephemeral,
+    logLevel: flags["log-level"] as HubProcessOptions["logLevel"],
+    logFormat: flags["log-format"] === "json" ? "json" : "text",
+    onTrouble: (text) => output.warn(output.called(`flotilla ${command}: ${text}`)),
+  };
+}
+
+export function controllerOptions(
+  flags: FlagValues<typeof controllerFlags>,
+  allowNoExecuteTaintPolicy: boolean,
+): ControllerOptions {
+  const purgeMode = flags["no-execute-taint-eviction-purge-mode"] === "Directly" ? "Directly" : "Gracefully";
+  return {
+    autoApprovedUsers: namesIn(flags["auto-approved-csr-users"]),
+    membership: {
+      periodMs: flags["cluster-status-update-frequency"] * 1000,
+      successMs: flags["cluster-success-threshold"] * 1000,
+      failureMs: flags["cluster-failure-threshold"] * 1000,
+    },
+    scheduling: {
+      enableEmptyWorkloadPropagation: flags["enable-empty-workload-propagation"],
+      multiplePodTemplatesScheduling: flags["multiple-pod-templates-scheduling"],
+    },
+    failover: {
+      evictionsPerSecond: flags["resource-eviction-rate"],
+      evictionTimeoutMs: flags["graceful-eviction-timeout"] * 1000,
+      unasked: flags["enable-no-execute-taint-eviction"] ? { purgeMode } : undefined,
+      allowNoExecuteTaintPolicy,
+    },
+  };
+}
+
+/** Resolves when the command is to stop. */
+export function aborted(signal: AbortSignal): Promise<undefined> {
+  if (signal.aborted) return Promise.resolve(undefined);
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
+}

@@ -1,0 +1,44 @@
+/** `flotilla snapshot save|restore`: saves a whole fleet to one file, and restores it. */
+import { UsageError } from "@flotilla/base";
+import { defineCommand } from "../command.ts";
+import { defaultDataDirectory } from "../data-directory.ts";
+
+export const snapshotCommand = defineCommand({
+  name: "snapshot",
+  summary: "save the fleet's data to one file, even while it runs, or restore it",
+  details:
+    "The file holds all objects, certificates and keys. Restoring creates a new data directory and overwrites nothing; clients with a newer resourceVersion get an error that makes them list again.",
+  example: [
+    { says: "Save a fleet, even while it runs.", run: "flotilla snapshot save fleet.snapshot" },
+    { says: "Restore it into a new data directory.", run: "flotilla snapshot restore fleet.snapshot --data ./fleet-2" },
+    { says: "Start the restored fleet.", run: "flotilla up --data ./fleet-2" },
+  ],
+  args: [
+    { name: "ACTION", description: "save or restore", required: true, choices: ["save", "restore"] },
+    {
+      name: "FILE",
+      description: "the snapshot; it contains keys and Secrets, so protect it like the data directory",
+      required: true,
+      completes: "file",
+    },
+  ],
+  flags: {
+    data: {
+      type: "string",
+      value: "DIR",
+      description: "data directory of the fleet (default ~/.flotilla); restore needs one without a store",
+    },
+  },
+  async run({ args: [action = "", file = ""], flags, output, environment, snapshots }) {
+    const data = flags.data ?? defaultDataDirectory(environment);
+    if (action !== "save" && action !== "restore")
+      throw new UsageError(`unknown action '${action}': use save or restore`);
+    output.progress(action === "save" ? `saving ${data} to ${file}` : `restoring ${file} into ${data}`);
+    const info = await snapshots[action](data, file);
+    output.result({ action, data, file, ...info }, () =>
+      action === "save"
+        ? `saved ${info.objects} objects at revision ${info.revision} to ${file}`
+        : `restored ${info.objects} objects of revision ${info.revision} into ${data}; start it with: ${output.called("flotilla up")} --data ${data}`,
+    );
+  },
+});

@@ -1,0 +1,110 @@
+/** `flotilla token`: creates a token for clusters that join, and prints the commands that use it. */
+import { Secret } from "@flotilla/kubernetes";
+import { HUB } from "@flotilla/apimachinery";
+import { formatTime, systemRandom, UsageError } from "@flotilla/base";
+import { renderKubeconfig } from "@flotilla/client";
+import { authorityHash, joinCommands, renderTicket } from "../agent/join-commands.ts";
+import { defineCommand } from "../command.ts";
+import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+
+const DAY_MS = 24 * 60 * 60_000;
+/** The token's groups may only request a certificate, through Karmada's or Open Cluster Management's API. */
+const GROUPS = "system:bootstrappers:karmada:default-cluster-token,system:bootstrappers:managedcluster";
+
+export const tokenCommand = defineCommand({
+  name: "token",
+  summary: "create a token for clusters that join, and print the commands that use it",
+  details:
+    "For clusters that the hub cannot reach: their agents connect to the hub. The printed commands use flotilla, karmadactl or clusteradm; any of them works.",
+  example: [
+    { says: "Create a token for a day, and print the commands that use it.", run: "flotilla token" },
+    { says: "Create a token for a week.", run: "flotilla token create --days 7" },
+    {
+      says: "Set the address that clusters use, and write a kubeconfig for 'flotilla agent'.",
+      run: "flotilla token --hub-apiserver https://hub.example.com:6443 --bootstrap-kubeconfig bootstrap.kubeconfig",
+    },
+  ],
+  args: [{ name: "create", description: "optional, has no effect", required: false, choices: ["create"] }],
+  flags: {
+    days: {
+      type: "integer",
+      value: "N",
+      default: 1,
+      minimum: 1,
+      maximum: 365,
+      description: "lifetime of the token",
+    },
+    "hub-apiserver": {
+      type: "string",
+      value: "URL",
+      description: "the hub's address as seen from joining clusters (default: that of the kubeconfig)",
+    },
+    "bootstrap-kubeconfig": {
+      type: "string",
+      value: "FILE",
+      description: "also write a kubeconfig with the token to this file, for 'flotilla agent'",
+    },
+    ...hubFlags,
+  },
+  async run({ args, flags, output, signal, clock, connectCluster, environment, writeFile }) {
+    if (args[0] !== undefined && args[0] !== "create")
+      throw new UsageError(`unknown argument '${args[0]}'; 'flotilla token' creates a token`);
+    const hub = await connectCluster(hubKubeconfig(flags, environment), undefined, HUB);
+    try {
+      const [id, secret] = [randomText(6), randomText(16)];
+      const data = {
+        "token-id": id,
+        "token-secret": secret,
+        expiration: formatTime(clock.now() + flags.days * DAY_MS),
+        "usage-bootstrap-authentication": "true",
+        "usage-bootstrap-signing": "true",
+        "auth-extra-groups": GROUPS,
+        description: "created by 'flotilla token' for clusters that join",
+      };
+      await hub.client.create(
+        Secret,
+        HUB,
+        {
+          apiVersion: "v1",
+          kind: "Secret",
+          metadata: { namespace: "kube-system", name: `bootstrap-token-${id}` },
+          type: "bootstrap.kubernetes.io/token",
+          stringData: data,
+        },
+        { signal },
+      );
+      const ticket = {
+        token: `${id}.${secret}`,
+        server: flags["hub-apiserver"] ?? hub.server,
+        caHash: authorityHash(hub.ca),
+      };
+      const file = flags["bootstrap-kubeconfig"];
+      if (file !== undefined)
+        await writeFile(
+          file,
+          renderKubeconfig({
+            name: "hub",
+            server: ticket.server,
+            ca: hub.ca !== "" ? hub.ca : undefined,
+            token: ticket.token,
+          }),
+        );
+      output.result({ ...ticket, commands: joinCommands(ticket, file) }, () =>
+        renderTicket(ticket, flags.days, file, output.width),
+      );
+    } finally {
+      await hub.close();
+    }
+  },
+});
+
+/** Uses the characters allowed in bootstrap tokens. Bytes that would bias the distribution are drawn again. */
+function randomText(length: number): string {
+  const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
+  const limit = 256 - (256 % ALPHABET.length);
+  let text = "";
+  while (text.length < length)
+    for (const byte of systemRandom.bytes(length - text.length))
+      if (byte < limit) text += ALPHABET[byte % ALPHABET.length];
+  return text;
+}

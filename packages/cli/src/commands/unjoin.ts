@@ -1,0 +1,140 @@
+/** `flotilla unjoin`: removes a member from the fleet. Its workloads keep running unless `--purge` is given. */
+import { Cluster } from "@flotilla/karmada";
+import { FORCE_ANNOTATION, HUB, PURGE_ANNOTATION, UNJOINING } from "@flotilla/apimachinery";
+import { FlotillaError, sleep, UsageError } from "@flotilla/base";
+import type { Clock } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
+import { findCondition } from "@flotilla/apimachinery";
+import { defineCommand } from "../command.ts";
+import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+import { secretsNamespace } from "../membership/hub-records.ts";
+import { removeAccounts } from "../membership/member-account.ts";
+
+const POLL_MS = 250;
+
+/** The member is not waited for any more, so only the hub's own cleanup is left. */
+const FORCED_WAIT_MS = 30_000;
+
+export const unjoinCommand = defineCommand({
+  name: "unjoin",
+  summary: "remove a member from the fleet; its workloads stay unless they are purged",
+  details: "Waits until the hub has released everything there.",
+  example: [
+    {
+      says: "Remove a member, and the hub's account on it.",
+      run: "flotilla unjoin paris --cluster-kubeconfig paris.kubeconfig",
+    },
+    { says: "Also delete the objects that the hub created there.", run: "flotilla unjoin paris --purge" },
+    { says: "Remove a member that does not respond.", run: "flotilla unjoin paris --force --wait 10" },
+  ],
+  args: [{ name: "NAME", description: "the member", required: true, completes: "cluster" }],
+  flags: {
+    purge: {
+      type: "boolean",
+      description: "delete the objects that the hub created on the member; without it everything keeps running",
+    },
+    force: {
+      type: "boolean",
+      description: "after --wait, remove the member even if it does not respond; its objects stay unchanged",
+    },
+    wait: {
+      type: "integer",
+      value: "SECONDS",
+      default: 60,
+      minimum: 1,
+      maximum: 3600,
+      description: "how long to wait for the member to be removed",
+    },
+    "cluster-kubeconfig": {
+      type: "string",
+      value: "FILE",
+      description: "kubeconfig of an administrator of the cluster, to remove the hub's account there",
+    },
+    "cluster-context": {
+      type: "string",
+      value: "NAME",
+      completes: "context",
+      description: "context in that kubeconfig (default: the current one)",
+    },
+    "cluster-namespace": {
+      type: "string",
+      value: "NS",
+      default: secretsNamespace,
+      description: "the namespace of the hub's accounts on the cluster",
+    },
+    ...hubFlags,
+  },
+  async run({ args, flags, output, signal, clock, connect, connectCluster, environment }) {
+    const [name = ""] = args;
+    const hub = await connect(hubKubeconfig(flags, environment));
+    try {
+      const cluster = await find(hub.client, Cluster, { cluster: HUB, name }, { signal });
+      if (!cluster) throw new UsageError(`member ${name} not found; run 'flotilla status' to list the members`);
+      if (flags.purge) await annotate(hub.client, name, PURGE_ANNOTATION, signal);
+      output.progress(`unjoining ${name}`);
+      await hub.client.delete(Cluster, { cluster: HUB, name }, { signal });
+      const left = await waitUntilRemoved(hub.client, name, flags.wait * 1000, clock, signal);
+      if (left !== undefined) {
+        if (!flags.force)
+          throw new FlotillaError(
+            "Unjoin",
+            `${name} is still being unjoined after ${flags.wait} s: ${left}; the hub keeps trying, and --force removes it without a response from the member`,
+          );
+        output.progress(`removing ${name} without its response`);
+        await annotate(hub.client, name, FORCE_ANNOTATION, signal);
+        const stuck = await waitUntilRemoved(hub.client, name, FORCED_WAIT_MS, clock, signal);
+        if (stuck !== undefined) throw new FlotillaError("Unjoin", `${name} is still registered: ${stuck}`);
+      }
+      const notes: string[] = [];
+      if (flags["cluster-kubeconfig"]) {
+        output.progress(`removing the hub's account from ${name}`);
+        const member = await connectCluster(flags["cluster-kubeconfig"], flags["cluster-context"], name);
+        try {
+          notes.push(
+            ...(await removeAccounts(member.client, { cluster: name, namespace: flags["cluster-namespace"] }, signal)),
+          );
+        } finally {
+          await member.close();
+        }
+      } else if (cluster.spec.secretRef)
+        notes.push(`the account karmada-${name} is still on the member; use --cluster-kubeconfig FILE to remove it`);
+      output.progress("");
+      for (const note of notes) output.warn(note);
+      output.result(
+        { name, purged: flags.purge, forced: left !== undefined },
+        () =>
+          `cluster ${name} has left; ${flags.purge && left === undefined ? "the objects that the hub created there are deleted" : "its workloads keep running"}`,
+      );
+    } finally {
+      await hub.close();
+    }
+  },
+});
+
+async function annotate(client: Client, name: string, annotation: string, signal: AbortSignal): Promise<void> {
+  await client.patch(
+    Cluster,
+    { cluster: HUB, name },
+    { metadata: { annotations: { [annotation]: "true" } } },
+    { type: "merge", signal },
+  );
+}
+
+/** Undefined when the member is removed, else what the removal waits for. */
+async function waitUntilRemoved(
+  client: Client,
+  name: string,
+  waitMs: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const untilMs = clock.now() + waitMs;
+  for (;;) {
+    const cluster = await find(client, Cluster, { cluster: HUB, name }, { signal });
+    if (!cluster) return undefined;
+    if (clock.now() >= untilMs)
+      return findCondition(cluster.status?.conditions ?? [], UNJOINING)?.message ?? "its Works are being removed";
+    await sleep(clock, POLL_MS, signal);
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * `flotilla why`: explains why a resource is where it is. The hub explains resources with a binding, Placements and
+ * works, and the objects that works apply to members; resources that no policy selects are explained from a snapshot.
+ */
+import { bindingName, parseApiVersion, HUB } from "@flotilla/apimachinery";
+import { FlotillaError, UsageError } from "@flotilla/base";
+import type { Clock, DeepReadonly, Json } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import type { AnyKind, Client } from "@flotilla/client";
+import { ClusterExplanation, Explanation } from "@flotilla/flotilla";
+import { defineCommand } from "../command.ts";
+import { renderWhy } from "../explain/render-why.ts";
+import { resolveType } from "../explain/resolve-type.ts";
+import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+
+const OCM_DOMAIN = "open-cluster-management.io";
+/** API groups of Karmada's own hub objects. */
+const HUBS_OWN: ReadonlySet<string> = new Set([
+  "cluster.karmada.io",
+  "config.karmada.io",
+  "policy.karmada.io",
+  "work.karmada.io",
+]);
+
+export const whyCommand = defineCommand({
+  name: "why",
+  summary: "explain why a resource is where it is, what its members report, and what to do",
+  details:
+    "Shows which policy matched, which clusters were selected or excluded and why, what each member got and reports, what moved, what is wrong and what to do. Also explains Placements, ManifestWorks and ManifestWorkReplicaSets, and objects that ManifestWorks apply to members.",
+  example: [
+    { says: "Explain where a Deployment runs.", run: "flotilla why deployment/web" },
+    { says: "Explain a workload in another namespace.", run: "flotilla why cloneset web -n shop" },
+    { says: "Explain which clusters a Placement selects.", run: "flotilla why placement/web -n shop" },
+    { says: "Explain the state of a ManifestWork.", run: "flotilla why manifestwork/web -n member1" },
+    { says: "Print the full explanation as JSON.", run: "flotilla why clusterrole/reader -o json" },
+  ],
+  args: [
+    {
+      name: "TYPE/NAME",
+      description: "the resource as in kubectl, or its TYPE",
+      required: true,
+      completes: "resource",
+    },
+    { name: "NAME", description: "its name, if the first argument is only a TYPE", required: false, completes: "name" },
+  ],
+  flags: {
+    namespace: {
+      type: "string",
+      short: "n",
+      value: "NS",
+      default: "default",
+      description: "the namespace of the resource",
+    },
+    ...hubFlags,
+  },
+  async run({ args, flags, output, signal, clock, connect, environment }) {
+    const { type, name } = readResource(args);
+    const { client, close } = await connect(hubKubeconfig(flags, environment));
+    try {
+      const kind = await resolveType(client, type, signal);
+      const where = kind.scope === "Namespaced" ? { namespace: flags.namespace, name } : { name };
+      const explanation = await explained(client, kind, where, clock, signal);
+      output.result(explanation as unknown as Json, () => renderWhy(explanation, output.width));
+    } finally {
+      await close();
+    }
+  },
+});
+
+export function readResource([first = "", second]: readonly string[]): { type: string; name: string } {
+  const slash = first.indexOf("/");
+  const [type, name] = slash < 0 ? [first, second] : [first.slice(0, slash), first.slice(slash + 1)];
+  if (!type || !name || (slash >= 0 && second !== undefined))
+    throw new UsageError("specify one resource: 'flotilla why deployment/web' or 'flotilla why deployment web'");
+  return { type, name };
+}
+
+async function explained(
+  client: Client,
+  kind: AnyKind,
+  where: { namespace?: string; name: string },
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<DeepReadonly<Explanation>> {
+  const key = { cluster: HUB, ...where };
+  const known = await find(
+    client,
+    where.namespace ? Explanation : ClusterExplanation,
+    { ...key, name: bindingName(kind.kind, where.name) },
+    { signal },
+  );
+  // A kind of the same name in another group would have the same binding name.
+  if (known && parseApiVersion(known.resource.apiVersion).group === kind.group) return known;
+  const template = await find(client, kind, key, { signal });
+  if (!template)
+    throw new FlotillaError(
+      "NotFound",
+      `${kind.kind} ${where.name}${where.namespace ? ` in namespace ${where.namespace}` : ""} not found on the hub, and no ManifestWork applies one to members`,
+    );
+  // These are never templates, so policies do not apply to them.
+  if (kind.group.endsWith(OCM_DOMAIN))
+    throw new UsageError(
+      `a ${kind.kind} is not scheduled; of Open Cluster Management's kinds, Placement, ManifestWork and ManifestWorkReplicaSet can be explained; run 'flotilla status' for clusters`,
+    );
+  if (HUBS_OWN.has(kind.group))
+    throw new UsageError(
+      `a ${kind.kind} is a hub object and is never propagated; specify a resource that is propagated, or run 'flotilla status' for members`,
+    );
+  const { explainUnbound } = await import("../explain/explain-unbound.ts");
+  return explainUnbound(client, template, clock, signal);
+}

@@ -1,0 +1,63 @@
+/** Reports workloads that cannot be scheduled, or whose works cannot be created. */
+import { ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
+import type { Kind } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import { findCondition, formatAge } from "@flotilla/apimachinery";
+import { counted, defineCheck } from "../check.ts";
+import type { DoctorFinding } from "../check.ts";
+
+type Binding = DeepReadonly<ResourceBinding>;
+
+export const bindingsCheck = defineCheck<readonly Binding[]>({
+  name: "bindings",
+  summary: "every workload is scheduled, and every member's copy can be created",
+  reports:
+    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, and for bindings that were never scheduled. Running workloads stay unchanged.",
+  async gather({ lists }) {
+    const [bindings, clusterBindings] = await Promise.all([
+      lists.all(ResourceBinding),
+      lists.all(ClusterResourceBinding as unknown as Kind<ResourceBinding>),
+    ]);
+    return [...bindings, ...clusterBindings];
+  },
+  judge(bindings, { nowMs, stuckAfterMs }) {
+    const findings = bindings.flatMap((binding) => {
+      const { metadata, spec, status } = binding;
+      // Dependencies follow their dependents and are never scheduled themselves.
+      if (metadata.deletionTimestamp !== undefined || (spec.requiredBy ?? []).length > 0) return [];
+      const scheduled = findCondition(status?.conditions, "Scheduled");
+      const isNew = nowMs - Date.parse(metadata.creationTimestamp ?? "") <= stuckAfterMs;
+      const failed = [scheduled, findCondition(status?.conditions, "Dispatched")].flatMap((condition) =>
+        condition?.status === "False" && nowMs - Date.parse(condition.lastTransitionTime) > stuckAfterMs
+          ? [condition]
+          : [],
+      );
+      if (failed.length > 0)
+        return failed.map((condition) =>
+          findingOf(
+            binding,
+            `${condition.type}=False for ${formatAge(nowMs - Date.parse(condition.lastTransitionTime))}, ${condition.reason}: ${condition.message}`,
+          ),
+        );
+      return scheduled === undefined && !isNew && spec.suspension?.scheduling !== true
+        ? [findingOf(binding, "It was never scheduled.")]
+        : [];
+    });
+    return {
+      seen: `${counted(bindings.length, "binding")}, ${findings.length} not scheduled or not dispatched`,
+      findings,
+    };
+  },
+});
+
+function findingOf({ spec: { resource } }: Binding, seen: string): DoctorFinding {
+  const { kind, namespace, name } = resource;
+  const why = `flotilla why ${kind.toLowerCase()}/${name}${namespace ? ` -n ${namespace}` : ""}`;
+  return {
+    severity: "problem",
+    about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,
+    seen,
+    fix: "`flotilla why` lists the members, the reason for each, and what to change.",
+    commands: [why],
+  };
+}

@@ -1,0 +1,728 @@
+import { describe, expect, test } from "vitest";
+import type { CertificateSigningRequest } from "@flotilla/kubernetes";
+import type {
+  Cluster,
+  PropagationPolicy,
+  ResourceBinding,
+  ResourceInterpreterCustomization,
+  Work,
+} from "@flotilla/karmada";
+import type { ManagedCluster } from "@flotilla/ocm";
+import type { DeepReadonly } from "@flotilla/base";
+import { verdictOf } from "../check.ts";
+import type { Judgement, Verdict } from "../check.ts";
+import { agentsCheck } from "./agents.ts";
+import { apisCheck } from "./apis.ts";
+import type { Use } from "./apis.ts";
+import { bindingsCheck } from "./bindings.ts";
+import { certificatesCheck } from "./certificates.ts";
+import type { Credential } from "./certificates.ts";
+import { clocksCheck } from "./clocks.ts";
+import { dataCheck } from "./data.ts";
+import { driftCheck } from "./drift.ts";
+import { finalizersCheck } from "./finalizers.ts";
+import { hubCheck } from "./hub.ts";
+import { interpretersCheck } from "./interpreters.ts";
+import type { InterpreterFacts } from "./interpreters.ts";
+import { joinsCheck } from "./joins.ts";
+import { membersCheck } from "./members.ts";
+import { ocmCheck } from "./ocm.ts";
+import { openkruiseCheck } from "./openkruise.ts";
+import { policiesCheck } from "./policies.ts";
+import { versionsCheck } from "./versions.ts";
+import { worksCheck } from "./works.ts";
+
+const NOW = Date.parse("2026-05-01T12:00:00Z");
+const now = { nowMs: NOW, stuckAfterMs: 60_000 };
+const ago = (seconds: number): string => new Date(NOW - seconds * 1000).toISOString().replace(".000Z", "Z");
+const condition = (
+  type: string,
+  status: string,
+  message = "",
+  reason = "Reason",
+  seconds = 600,
+): { type: string; status: string; reason: string; message: string; lastTransitionTime: string } => ({
+  type,
+  status,
+  reason,
+  message,
+  lastTransitionTime: ago(seconds),
+});
+/** An object created ten minutes ago. */
+const made = (kind: string, name: string, extra: object, metadata: object = {}): never =>
+  ({
+    kind,
+    metadata: { namespace: "shop", name, creationTimestamp: ago(600), ...metadata },
+    spec: {},
+    ...extra,
+  }) as never;
+const cluster = (
+  name: string,
+  extra: { spec?: object; status?: object; metadata?: object } = {},
+): DeepReadonly<Cluster> =>
+  made(
+    "Cluster",
+    name,
+    {
+      spec: { syncMode: "Push", apiEndpoint: "https://paris.example.com", ...extra.spec },
+      status: { kubernetesVersion: "v1.36.3", conditions: [condition("Ready", "True")], ...extra.status },
+    },
+    { namespace: undefined, ...extra.metadata },
+  );
+
+interface Case {
+  judged: Judgement;
+  verdict: Verdict;
+  /** A substring of the observation, the fix or the commands of the first finding. */
+  says?: string;
+}
+
+const credential = (fromDays: number, toDays: number): Credential => ({
+  what: "serving certificate of the hub",
+  about: "hub",
+  fix: "Start it again.",
+  commands: ["flotilla up"],
+  fromMs: NOW + fromDays * 86_400_000,
+  toMs: NOW + toDays * 86_400_000,
+});
+const certificates = (...credentials: Credential[]): Judgement =>
+  certificatesCheck.judge({ credentials, unseen: [] }, now);
+const use = (extra: Partial<Use> = {}): Use => ({
+  apiVersion: "games.example.com/v1",
+  kind: "GameFleet",
+  object: "shop/eu",
+  clusters: ["paris"],
+  isRefused: false,
+  ...extra,
+});
+const serving = (name: string, groupVersion: string, kind: string): DeepReadonly<Cluster> =>
+  cluster(name, { status: { apiEnablements: [{ groupVersion, resources: [{ name: "x", kind }] }] } });
+const apis = (clusters: DeepReadonly<Cluster>[], uses: Use[], definitions: [string, string][] = []): Judgement =>
+  apisCheck.judge({ clusters, uses, definitions: new Map(definitions) }, now);
+const binding = (conditions: object[], extra: object = {}): DeepReadonly<ResourceBinding> =>
+  made("ResourceBinding", "web-deployment", {
+    spec: { resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" }, ...extra },
+    status: { conditions },
+  });
+const work = (...conditions: object[]): DeepReadonly<Work> =>
+  made(
+    "Work",
+    "web-1",
+    {
+      spec: {
+        workload: {
+          manifests: [{ apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "shop", name: "web" } }],
+        },
+      },
+      status: { conditions },
+    },
+    { namespace: "karmada-es-paris" },
+  );
+const policy = (status: object): DeepReadonly<PropagationPolicy> =>
+  made("PropagationPolicy", "web", {
+    spec: { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }] },
+    status,
+  });
+const deleting = (extra: object = {}): Judgement =>
+  finalizersCheck.judge(
+    {
+      looked: 9,
+      unseen: [],
+      deleting: [
+        {
+          type: "works.work.karmada.io",
+          kind: "Work",
+          namespace: "karmada-es-paris",
+          name: "web-1",
+          sinceMs: NOW - 600_000,
+          finalizers: ["karmada.io/execution-controller"],
+          member: "paris",
+          ...extra,
+        },
+      ],
+    },
+    now,
+  );
+const rules = (extra: Partial<InterpreterFacts> = {}): Judgement =>
+  interpretersCheck.judge(
+    {
+      customizations: [],
+      webhooks: [],
+      events: [],
+      quarantined: [],
+      scriptFailures: [],
+      webhookFailures: [],
+      unseen: [],
+      ...extra,
+    },
+    now,
+  );
+const failed = {
+  reason: "GetReplicasFailed",
+  object: "GameFleet shop/eu",
+  message: "running InterpretReplica of ResourceInterpreterCustomization gamefleet: line 2",
+  atMs: NOW - 60_000,
+};
+const gamefleet = (script: string): DeepReadonly<ResourceInterpreterCustomization> =>
+  made("ResourceInterpreterCustomization", "gamefleet", {
+    spec: {
+      target: { apiVersion: "games.example.com/v1", kind: "GameFleet" },
+      customizations: { replicaResource: { luaScript: script } },
+    },
+  });
+const SCRIPT = "function GetReplicas(desiredObj)\n  return 1, nil\nend\n";
+const request = (conditions: string[], extra: object = {}): DeepReadonly<CertificateSigningRequest> =>
+  made(
+    "CertificateSigningRequest",
+    "csr-1",
+    {
+      spec: { username: "system:bootstrap:abcdef" },
+      status: { conditions: conditions.map((type) => ({ type, status: "True", message: "no signer" })), ...extra },
+    },
+    { labels: { "open-cluster-management.io/cluster-name": "oslo" } },
+  );
+const managed = (name: string, accepts: boolean, conditions: object[] = []): DeepReadonly<ManagedCluster> =>
+  made("ManagedCluster", name, { spec: { hubAcceptsClient: accepts }, status: { conditions } });
+const pulling = cluster("paris", { spec: { syncMode: "Pull" } });
+const agents = (heardSecondsAgo?: number, extra: DeepReadonly<Cluster> = pulling): Judgement =>
+  agentsCheck.judge(
+    {
+      clusters: [extra],
+      renewals: new Map(
+        heardSecondsAgo === undefined ? [] : [["paris", { atMs: NOW - heardSecondsAgo * 1000, holdsMs: 40_000 }]],
+      ),
+      managed: new Set(),
+    },
+    now,
+  );
+const kruise = (extra: object): Judgement =>
+  openkruiseCheck.judge(
+    [
+      { name: "paris", isServed: true, version: "v1.9.1", manager: { ready: 1, wanted: 1 } },
+      { name: "oslo", isServed: true, version: "v1.9.0", manager: { ready: 2, wanted: 2 }, ...extra },
+    ],
+    now,
+  );
+const disk = (free: number, storeBytes = 2 ** 20, savedMs?: number): Judgement =>
+  dataCheck.judge({ directory: "/data", storeBytes, logBytes: 0, savedMs, free, total: 2 ** 40 }, now);
+const members = (...clusters: DeepReadonly<Cluster>[]): Judgement => membersCheck.judge({ clusters, managed: [] }, now);
+
+const cases: Record<string, Record<string, Case>> = {
+  hub: {
+    "a hub that responds is ok": {
+      judged: hubCheck.judge({ server: "https://hub", version: "v1.36.3+flotilla", tookMs: 5, failing: [] }, now),
+      verdict: "ok",
+    },
+    "a hub that does not respond is reported with the reason": {
+      judged: hubCheck.judge(
+        { server: "https://hub", version: "", tookMs: 0, failing: [], away: "connection refused" },
+        now,
+      ),
+      verdict: "problem",
+      says: "connection refused",
+    },
+    "a hub on this machine can be started": {
+      judged: hubCheck.judge(
+        {
+          server: "https://127.0.0.1:6443",
+          version: "",
+          tookMs: 0,
+          failing: [],
+          away: "connection refused",
+          data: "/data/fleet",
+        },
+        now,
+      ),
+      verdict: "problem",
+      says: "flotilla up --data /data/fleet",
+    },
+    "a failing health check of the hub is a problem": {
+      judged: hubCheck.judge({ server: "https://hub", version: "v1.36.3", tookMs: 5, failing: ["controllers"] }, now),
+      verdict: "problem",
+      says: "controllers",
+    },
+    "another version is a warning": {
+      judged: hubCheck.judge({ server: "https://hub", version: "v1.33.0", tookMs: 5, failing: [] }, now),
+      verdict: "warning",
+      says: "v1.33.0",
+    },
+  },
+  certificates: {
+    "years until expiry are ok": { judged: certificates(credential(-10, 355)), verdict: "ok" },
+    "an expired certificate is a problem": {
+      judged: certificates(credential(-365, -1)),
+      verdict: "problem",
+      says: "expired 24h ago",
+    },
+    "the last tenth of the lifetime is a warning": {
+      judged: certificates(credential(-336, 29)),
+      verdict: "warning",
+      says: "expires in 29d",
+    },
+    "a one-hour certificate at half its lifetime is ok": {
+      judged: certificates(credential(-0.02, 0.02)),
+      verdict: "ok",
+    },
+    "a certificate that is not valid yet points to the clocks": {
+      judged: certificates(credential(1, 366)),
+      verdict: "problem",
+      says: "flotilla doctor --only clocks",
+    },
+    "unreadable credentials are not reported as ok": {
+      judged: certificatesCheck.judge(
+        { credentials: [credential(-1, 365)], unseen: ["the credentials of paris: forbidden"] },
+        now,
+      ),
+      verdict: "partly",
+    },
+  },
+  clocks: {
+    "one second of difference is ok": {
+      judged: clocksCheck.judge({ readings: [{ whose: "hub", aheadMs: 900, uncertainMs: 600 }], unseen: [] }, now),
+      verdict: "ok",
+    },
+    "ten seconds of difference are a warning": {
+      judged: clocksCheck.judge(
+        { readings: [{ whose: "member paris", aheadMs: -10_000, uncertainMs: 600 }], unseen: [] },
+        now,
+      ),
+      verdict: "warning",
+      says: "10 s behind",
+    },
+    "minutes of difference are a problem": {
+      judged: clocksCheck.judge({ readings: [{ whose: "hub", aheadMs: 120_000, uncertainMs: 600 }], unseen: [] }, now),
+      verdict: "problem",
+      says: "120 s ahead of",
+    },
+    "a slow response makes the reading uncertain": {
+      judged: clocksCheck.judge({ readings: [{ whose: "hub", aheadMs: 8_000, uncertainMs: 5_000 }], unseen: [] }, now),
+      verdict: "ok",
+    },
+  },
+  members: {
+    "ready members are ok": { judged: members(cluster("paris"), cluster("oslo")), verdict: "ok" },
+    "an unreachable member is a problem, with its address": {
+      judged: members(
+        cluster("paris", { status: { conditions: [condition("Ready", "False", "connection refused")] } }),
+      ),
+      verdict: "problem",
+      says: "curl -k https://paris.example.com/readyz",
+    },
+    "a member that rejects the token is joined again": {
+      judged: members(
+        cluster("paris", {
+          status: { conditions: [condition("Ready", "False", "the member does not accept the hub's token")] },
+        }),
+      ),
+      verdict: "problem",
+      says: "flotilla join paris",
+    },
+    "a member disconnected by annotation is reported with that annotation": {
+      judged: members(
+        cluster("paris", {
+          metadata: { annotations: { "simulation.flotilla.dev/fault": "unreachable" } },
+          status: { conditions: [condition("Ready", "False", "x")] },
+        }),
+      ),
+      verdict: "problem",
+      says: "simulation.flotilla.dev/fault-",
+    },
+    "a taint set by a user is a warning, the hub's own is not": {
+      judged: members(
+        cluster("paris", {
+          spec: {
+            taints: [
+              { key: "maintenance", effect: "NoExecute" },
+              { key: "cluster.karmada.io/not-ready", effect: "NoSchedule" },
+            ],
+          },
+        }),
+      ),
+      verdict: "warning",
+      says: "karmadactl taint clusters paris maintenance-",
+    },
+    "a ManagedCluster without a Cluster is checked too": {
+      judged: membersCheck.judge(
+        {
+          clusters: [],
+          managed: [managed("oslo", true, [condition("ManagedClusterConditionAvailable", "Unknown", "lease")])],
+        },
+        now,
+      ),
+      verdict: "problem",
+      says: "lease",
+    },
+  },
+  agents: {
+    "an agent with a fresh lease is ok": { judged: agents(5), verdict: "ok" },
+    "an agent with an expired lease is a problem": {
+      judged: agents(300),
+      verdict: "problem",
+      says: "last renewed its lease 5m ago",
+    },
+    "an agent without a lease is a problem": { judged: agents(), verdict: "problem", says: "never" },
+    "an agent that reports its member as not ready is a problem": {
+      judged: agents(
+        5,
+        cluster("paris", {
+          spec: { syncMode: "Pull" },
+          status: { conditions: [condition("Ready", "False", "no API server")] },
+        }),
+      ),
+      verdict: "problem",
+      says: "no API server",
+    },
+  },
+  joins: {
+    "no pending cluster is ok": {
+      judged: joinsCheck.judge(
+        { managed: [managed("paris", true)], requests: [request(["Approved"], { certificate: "x" })] },
+        now,
+      ),
+      verdict: "ok",
+    },
+    "a cluster that was not accepted is reported once, together with its request": {
+      judged: joinsCheck.judge({ managed: [managed("oslo", false)], requests: [request([])] }, now),
+      verdict: "warning",
+      says: "flotilla accept oslo",
+    },
+    "an approved request without a certificate is a problem": {
+      judged: joinsCheck.judge({ managed: [], requests: [request(["Approved", "Failed"])] }, now),
+      verdict: "problem",
+      says: "no signer",
+    },
+  },
+  versions: {
+    "nearby versions are ok": {
+      judged: versionsCheck.judge(
+        [cluster("paris"), cluster("oslo", { status: { kubernetesVersion: "v1.34.1" } })],
+        now,
+      ),
+      verdict: "ok",
+    },
+    "an old member is a warning": {
+      judged: versionsCheck.judge([cluster("paris", { status: { kubernetesVersion: "v1.28.0" } })], now),
+      verdict: "warning",
+      says: "Upgrade the member",
+    },
+    "a newer member is a warning": {
+      judged: versionsCheck.judge([cluster("paris", { status: { kubernetesVersion: "v1.38.0" } })], now),
+      verdict: "warning",
+      says: "newer Flotilla",
+    },
+    "a member without reported APIs is unchecked": {
+      judged: versionsCheck.judge([cluster("paris", { status: { kubernetesVersion: "" } })], now),
+      verdict: "partly",
+    },
+  },
+  apis: {
+    "a served kind is ok": {
+      judged: apis([serving("paris", "games.example.com/v1", "GameFleet")], [use()]),
+      verdict: "ok",
+    },
+    "a missing kind is a problem, and its CRD is propagated": {
+      judged: apis(
+        [serving("paris", "v1", "Pod")],
+        [use()],
+        [["games.example.com/GameFleet", "gamefleets.games.example.com"]],
+      ),
+      verdict: "problem",
+      says: '"clusterNames":["paris"]',
+    },
+    "a workload that is scheduled nowhere because of its kind counts for all members": {
+      judged: apis(
+        [serving("paris", "v1", "Pod"), serving("oslo", "v1", "Pod")],
+        [use({ clusters: [], isRefused: true })],
+      ),
+      verdict: "problem",
+      says: "paris, oslo do not serve it",
+    },
+    "another version is a warning": {
+      judged: apis([serving("paris", "games.example.com/v2", "GameFleet")], [use()]),
+      verdict: "warning",
+      says: "only in another version",
+    },
+    "another version of an OpenKruise kind is converted": {
+      judged: apis(
+        [serving("paris", "apps.kruise.io/v1beta1", "CloneSet")],
+        [use({ apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" })],
+      ),
+      verdict: "ok",
+    },
+    "OpenKruise is installed by its chart": {
+      judged: apis([serving("paris", "v1", "Pod")], [use({ apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" })]),
+      verdict: "problem",
+      says: "helm install kruise",
+    },
+    "a member without reported APIs is unchecked": { judged: apis([cluster("paris")], [use()]), verdict: "partly" },
+  },
+  openkruise: {
+    "a ready manager is ok": { judged: kruise({}), verdict: "ok" },
+    "CRDs without a manager are a problem": {
+      judged: openkruiseCheck.judge([{ name: "oslo", isServed: true }], now),
+      verdict: "problem",
+      says: "nothing creates their pods",
+    },
+    "a manager without ready pods is a problem": {
+      judged: kruise({ manager: { ready: 0, wanted: 2 } }),
+      verdict: "problem",
+      says: "0 of 2",
+    },
+    "an old release is a warning": {
+      judged: kruise({ version: "v1.2.0" }),
+      verdict: "warning",
+      says: "older than 1.4",
+    },
+    "releases more than two minors apart are a warning": {
+      judged: kruise({ version: "v1.5.2" }),
+      verdict: "warning",
+      says: "v1.5.2 and v1.9.1",
+    },
+    "a pull-mode member is unchecked": { judged: kruise({ unseen: "it pulls" }), verdict: "partly" },
+  },
+  policies: {
+    "a policy with objects is ok": { judged: policiesCheck.judge([policy({ matched: 1 })], now), verdict: "ok" },
+    "a policy without objects is a warning": {
+      judged: policiesCheck.judge([policy({ matched: 0 })], now),
+      verdict: "warning",
+      says: "no Deployment matches its selectors",
+    },
+    "a binding name that is taken is a problem": {
+      judged: policiesCheck.judge(
+        [
+          policy({
+            matched: 1,
+            problems: [
+              { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", reason: "BindingNameTaken", message: "taken" },
+            ],
+          }),
+        ],
+        now,
+      ),
+      verdict: "problem",
+      says: "Rename one of the objects",
+    },
+    "problems reported by the workload checks are not repeated": {
+      judged: policiesCheck.judge(
+        [
+          policy({
+            matched: 1,
+            problems: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web", reason: "NoClusterFit" }],
+          }),
+        ],
+        now,
+      ),
+      verdict: "ok",
+    },
+  },
+  bindings: {
+    "a scheduled binding is ok": {
+      judged: bindingsCheck.judge([binding([condition("Scheduled", "True")])], now),
+      verdict: "ok",
+    },
+    "an unscheduled binding is a problem": {
+      judged: bindingsCheck.judge([binding([condition("Scheduled", "False", "0/3 clusters", "NoClusterFit")])], now),
+      verdict: "problem",
+      says: "flotilla why deployment/web -n shop",
+    },
+    "a recently unscheduled binding is not reported yet": {
+      judged: bindingsCheck.judge([binding([condition("Scheduled", "False", "0/3", "NoClusterFit", 5)])], now),
+      verdict: "ok",
+    },
+    "a binding that cannot be dispatched is a problem": {
+      judged: bindingsCheck.judge(
+        [binding([condition("Scheduled", "True"), condition("Dispatched", "False", "no path", "RenderFailed")])],
+        now,
+      ),
+      verdict: "problem",
+      says: "RenderFailed",
+    },
+    "a binding that was never scheduled is a problem": {
+      judged: bindingsCheck.judge([binding([])], now),
+      verdict: "problem",
+      says: "It was never scheduled",
+    },
+    "a dependency is not scheduled itself": {
+      judged: bindingsCheck.judge([binding([], { requiredBy: [{}] })], now),
+      verdict: "ok",
+    },
+  },
+  works: {
+    "an applied Work is ok": { judged: worksCheck.judge([work(condition("Applied", "True"))], now), verdict: "ok" },
+    "a rejected Work is a problem": {
+      judged: worksCheck.judge([work(condition("Applied", "False", "denied by quota", "AppliedFailed"))], now),
+      verdict: "problem",
+      says: "denied by quota",
+    },
+    "a missing kind points to the apis check": {
+      judged: worksCheck.judge([work(condition("Applied", "False", "x", "KindNotServed"))], now),
+      verdict: "problem",
+      says: "--only apis --clusters paris",
+    },
+    "an unreachable member points to the members check": {
+      judged: worksCheck.judge([work(condition("Applied", "False", "x", "MemberUnreachable"))], now),
+      verdict: "problem",
+      says: "--only members --clusters paris",
+    },
+    "an unmanaged object of the same name points to adopt": {
+      judged: worksCheck.judge(
+        [work(condition("Applied", "False", "it already exists and is not managed", "AppliedFailed"))],
+        now,
+      ),
+      verdict: "problem",
+      says: "flotilla adopt deployment/web -n shop --from paris",
+    },
+  },
+  ocm: {
+    "no use of Open Cluster Management is ok": {
+      judged: ocmCheck.judge({ works: [], placements: [], sets: [] }, now),
+      verdict: "ok",
+    },
+    "a rejected ManifestWork is a problem": {
+      judged: ocmCheck.judge(
+        {
+          works: [
+            made("ManifestWork", "web", { status: { conditions: [condition("Applied", "False", "no such kind")] } }),
+          ],
+          placements: [],
+          sets: [],
+        },
+        now,
+      ),
+      verdict: "problem",
+      says: "flotilla why manifestwork/web",
+    },
+    "a Placement without clusters is a problem": {
+      judged: ocmCheck.judge(
+        {
+          works: [],
+          placements: [
+            made("Placement", "web", {
+              status: { conditions: [condition("PlacementSatisfied", "False", "no set is bound")] },
+            }),
+          ],
+          sets: [],
+        },
+        now,
+      ),
+      verdict: "problem",
+      says: "no set is bound",
+    },
+  },
+  interpreters: {
+    "no failing rule is ok": { judged: rules({ customizations: [gamefleet(SCRIPT)] }), verdict: "ok" },
+    "a failed rule is a problem, with its script": {
+      judged: rules({ events: [failed], customizations: [gamefleet(SCRIPT)] }),
+      verdict: "problem",
+      says: "kubectl edit resourceinterpretercustomization gamefleet",
+    },
+    "a rule that works again is ok": {
+      judged: rules({ events: [failed, { ...failed, reason: "GetReplicasSucceed", atMs: NOW - 30_000 }] }),
+      verdict: "ok",
+    },
+    "a failure from yesterday is ignored": {
+      judged: rules({ events: [{ ...failed, atMs: NOW - 86_400_000 }] }),
+      verdict: "ok",
+    },
+    "a script that does not compile is a problem": {
+      judged: rules({ customizations: [gamefleet("function GetReplicas(")] }),
+      verdict: "problem",
+      says: "--check",
+    },
+    "a script in quarantine is a problem": {
+      judged: rules({
+        quarantined: [{ labels: { customization: "gamefleet", operation: "InterpretReplica" }, value: 1 }],
+      }),
+      verdict: "problem",
+      says: "exceeded its limits",
+    },
+    "a failed webhook is a warning": {
+      judged: rules({ webhookFailures: [{ labels: { webhook: "games.example.com", reason: "timeout" }, value: 3 }] }),
+      verdict: "warning",
+      says: "3 times",
+    },
+  },
+  drift: {
+    "copies without drift are ok": {
+      judged: driftCheck.judge([work(condition("Applied", "True"))], now),
+      verdict: "ok",
+    },
+    "drift that is only reported is a warning": {
+      judged: driftCheck.judge(
+        [work(condition("Drifted", "True", "spec.replicas is 7 instead of 3", "ReportOnly"))],
+        now,
+      ),
+      verdict: "warning",
+      says: "is 7 instead of 3",
+    },
+    "drift that was just repaired is a warning": {
+      judged: driftCheck.judge([work(condition("Drifted", "False", "was 7", "Repaired", 30))], now),
+      verdict: "warning",
+      says: "Reverted 30s ago",
+    },
+    "drift that was repaired long ago is ignored": {
+      judged: driftCheck.judge([work(condition("Drifted", "False", "was 7", "Repaired", 90_000))], now),
+      verdict: "ok",
+    },
+    "an unmanaged object is a warning": {
+      judged: driftCheck.judge([work(condition("Managed", "False", "", "Released"))], now),
+      verdict: "warning",
+      says: "It is unmanaged",
+    },
+  },
+  finalizers: {
+    "a recent deletion is not reported yet": { judged: deleting({ sinceMs: NOW - 5_000 }), verdict: "ok" },
+    "a Work that waits for its member is reported with the fix": {
+      judged: deleting(),
+      verdict: "problem",
+      says: "flotilla unjoin paris --force",
+    },
+    "an unknown finalizer is reported with a patch that keeps Flotilla's own": {
+      judged: deleting({ finalizers: ["karmada.io/execution-controller", "example.com/hold"] }),
+      verdict: "problem",
+      says: `{"metadata":{"finalizers":["karmada.io/execution-controller"]}}`,
+    },
+    "between one and two times --stuck-after a deletion is a warning": {
+      judged: deleting({ sinceMs: NOW - 90_000 }),
+      verdict: "warning",
+    },
+    "a namespace reports its remaining content": {
+      judged: deleting({
+        kind: "Namespace",
+        type: "namespaces",
+        namespace: undefined,
+        name: "shop",
+        finalizers: ["kubernetes"],
+        remaining: "Some content has finalizers remaining",
+      }),
+      verdict: "problem",
+      says: "Some content has finalizers remaining",
+    },
+  },
+  data: {
+    "enough free space is ok": { judged: disk(2 ** 35), verdict: "ok" },
+    "little free space is a warning": { judged: disk(2 ** 30), verdict: "warning", says: "1.0 GiB" },
+    "too little free space is a problem": { judged: disk(2 ** 20), verdict: "problem", says: "flotilla snapshot save" },
+    "a fleet without snapshots is ok": { judged: disk(2 ** 35), verdict: "ok" },
+    "a recent snapshot is ok": { judged: disk(2 ** 35, 2 ** 20, NOW - 86_400_000), verdict: "ok" },
+    "an old snapshot is a warning": {
+      judged: disk(2 ** 35, 2 ** 20, NOW - 10 * 86_400_000),
+      verdict: "warning",
+      says: "10d ago",
+    },
+    "a hub on another machine is skipped": { judged: dataCheck.judge(undefined, now), verdict: "skipped" },
+  },
+};
+
+for (const [check, each] of Object.entries(cases)) {
+  describe(`${check}:`, () => {
+    for (const [behaviour, { judged, verdict, says }] of Object.entries(each)) {
+      test(behaviour, () => {
+        const [first] = judged.findings;
+
+        expect(verdictOf(judged)).toBe(verdict);
+        expect([first?.seen, first?.fix, ...(first?.commands ?? [])].join("\n")).toContain(says ?? "");
+      });
+    }
+  });
+}

@@ -1,0 +1,104 @@
+/** Checks that the clocks of this machine, the hub and the members agree. */
+import { CLUSTER_LEASE } from "@flotilla/ocm";
+import { Lease } from "@flotilla/kubernetes";
+import { HUB, KARMADA_CLUSTER_NAMESPACE } from "@flotilla/apimachinery";
+import { messageOf } from "@flotilla/base";
+import { proxyPath } from "../../members/members-places.ts";
+import { counted, defineCheck } from "../check.ts";
+import type { DoctorFinding } from "../check.ts";
+import { membersIn } from "../context.ts";
+import type { DoctorContext } from "../context.ts";
+import { askRaw, objectOf } from "../raw-answers.ts";
+import type { Answer } from "../raw-answers.ts";
+
+export interface ClockReading {
+  /** `hub`, `member paris` */
+  whose: string;
+  /** How far it is ahead of this machine's clock; negative when it is behind. */
+  aheadMs: number;
+  /** The uncertainty of the reading. */
+  uncertainMs: number;
+}
+
+export interface ClockFacts {
+  readings: readonly ClockReading[];
+  unseen: readonly string[];
+}
+
+/** The Date header has whole seconds. */
+const RESOLUTION_MS = 1_000;
+const WARNING_MS = 5_000;
+/** Leases last a few tens of seconds, and certificates are checked to the second. */
+const PROBLEM_MS = 30_000;
+
+export const clocksCheck = defineCheck<ClockFacts>({
+  name: "clocks",
+  summary: "the clocks of this machine, the hub, the members and the agents agree",
+  reports:
+    "A warning from five seconds of difference, a problem from thirty: leases seem expired, and certificates not yet valid. The clocks of the hub and the members are read from the `Date` header of their responses; an agent's clock is known to be ahead when its lease is renewed in the future. Members that the hub cannot reach are not checked.",
+  async gather(context) {
+    const hub = await askRaw(context, "/version");
+    const unseen: string[] = [];
+    const members = await Promise.all(
+      (await membersIn(context))
+        .filter(({ spec }) => spec.syncMode === "Push")
+        .map(async ({ metadata: { name } }) => {
+          try {
+            const answer = await askRaw(context, `${proxyPath(name)}/version`);
+            // A rejection comes from the member, with the member's time; an unreachable member is reported by the hub,
+            // with the hub's time.
+            if (answer.status >= 500) objectOf(`querying ${name} through the hub`, answer);
+            return readingOf(`member ${name}`, answer);
+          } catch (error) {
+            context.signal.throwIfAborted();
+            unseen.push(`the clock of ${name}: ${messageOf(error)}`);
+            return [];
+          }
+        }),
+    );
+    return { readings: [...readingOf(HUB, hub), ...members.flat(), ...(await agentReadings(context))], unseen };
+  },
+  judge({ readings, unseen }) {
+    const findings: DoctorFinding[] = [];
+    for (const { whose, aheadMs, uncertainMs } of readings) {
+      const off = Math.abs(aheadMs) - uncertainMs;
+      if (off < WARNING_MS) continue;
+      const seconds = Math.round(Math.abs(aheadMs) / 1000);
+      findings.push({
+        severity: off >= PROBLEM_MS ? "problem" : "warning",
+        about: whose,
+        seen: `Its clock is ${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} this machine's.`,
+        fix: "Synchronize both clocks with a time service.",
+        commands: ["timedatectl status"],
+      });
+    }
+    const most = Math.max(
+      0,
+      ...readings.map(({ aheadMs, uncertainMs }) => Math.max(0, Math.abs(aheadMs) - uncertainMs)),
+    );
+    return {
+      seen: `${counted(readings.length, "clock")}, at most ${Math.ceil(most / 1000)} s apart`,
+      findings,
+      unseen,
+    };
+  },
+});
+
+function readingOf(whose: string, { dateMs, middleMs, tookMs }: Answer): ClockReading[] {
+  // The reported second began up to a second ago.
+  return dateMs === undefined
+    ? []
+    : [{ whose, aheadMs: dateMs + RESOLUTION_MS / 2 - middleMs, uncertainMs: tookMs / 2 + RESOLUTION_MS / 2 }];
+}
+
+/** A lease renewed in the future was written by a clock that is ahead; one in the past may just be late. */
+async function agentReadings({ lists, clock, only }: DoctorContext): Promise<ClockReading[]> {
+  const nowMs = clock.now();
+  return (await lists.all(Lease)).flatMap(({ metadata: { namespace = "", name }, spec }) => {
+    const member = namespace === KARMADA_CLUSTER_NAMESPACE ? name : name === CLUSTER_LEASE ? namespace : undefined;
+    const aheadMs = Date.parse(spec?.renewTime ?? "") - nowMs;
+    return member !== undefined && aheadMs > 0 && (!only || only.has(member))
+      ? [{ whose: `agent of ${member}`, aheadMs, uncertainMs: RESOLUTION_MS }]
+      : [];
+  });
+}

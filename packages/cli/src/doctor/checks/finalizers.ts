@@ -1,0 +1,143 @@
+/** Reports objects that are stuck in deletion. */
+import { AppliedManifestWork, ManagedCluster, ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
+import { Cluster, ClusterResourceBinding, ResourceBinding, Work } from "@flotilla/karmada";
+import { clusterNameOf, HUB } from "@flotilla/apimachinery";
+import { CustomResourceDefinition, Namespace } from "@flotilla/kubernetes";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import { findCondition, formatAge } from "@flotilla/apimachinery";
+import { counted, defineCheck } from "../check.ts";
+import type { DoctorFinding } from "../check.ts";
+import type { DoctorContext } from "../context.ts";
+import { fixOf } from "../finalizer-owners.ts";
+import type { Deleting } from "../finalizer-owners.ts";
+import { createKindResolver, UnknownKindError } from "@flotilla/client";
+
+/** The kinds that get stuck most often; the kinds of templates are added from the bindings. */
+const KINDS: readonly Kind[] = [
+  Namespace,
+  Cluster,
+  ManagedCluster,
+  ResourceBinding,
+  ClusterResourceBinding,
+  Work,
+  ManifestWork,
+  ManifestWorkReplicaSet,
+  AppliedManifestWork,
+  CustomResourceDefinition,
+] as readonly Kind[];
+
+export interface DeletingFacts {
+  looked: number;
+  deleting: readonly Deleting[];
+  unseen: readonly string[];
+}
+
+/** Conditions of a namespace that name its remaining content. */
+const REMAINING = [
+  "NamespaceFinalizersRemaining",
+  "NamespaceContentRemaining",
+  "NamespaceDeletionContentFailure",
+  "NamespaceDeletionDiscoveryFailure",
+];
+/** Twice the limit of `--stuck-after` is a problem. */
+const PROBLEM_FACTOR = 2;
+
+export const finalizersCheck = defineCheck<DeletingFacts>({
+  name: "finalizers",
+  summary: "no deletion is blocked by a finalizer",
+  reports:
+    "Reports Namespaces, Clusters, ManagedClusters, bindings, Works, ManifestWorks, CRDs and templates whose deletion takes longer than `--stuck-after` (a warning) or twice as long (a problem): which finalizer blocks it, which component removes the finalizer, and what to do.",
+  async gather(context) {
+    const unseen: string[] = [];
+    const kinds = [...KINDS, ...(await templateKinds(context))];
+    const lists = await Promise.all(
+      kinds.map(async (kind) => {
+        try {
+          return (await context.lists.all(kind)).map((object) => ({ kind, object }));
+        } catch (error) {
+          context.signal.throwIfAborted();
+          unseen.push(error instanceof Error ? error.message : String(error));
+          return [];
+        }
+      }),
+    );
+    const all = lists.flat();
+    return { looked: all.length, deleting: all.flatMap(({ kind, object }) => deletingOf(kind, object)), unseen };
+  },
+  judge({ looked, deleting, unseen }, { nowMs, stuckAfterMs }) {
+    const stuck = deleting
+      .filter(({ sinceMs }) => nowMs - sinceMs > stuckAfterMs)
+      .toSorted((a, b) => a.sinceMs - b.sinceMs);
+    const findings = stuck.map((object): DoctorFinding => {
+      const { who, fix, commands } = fixOf(object);
+      const held =
+        object.finalizers.length > 0
+          ? `held by ${object.finalizers.join(", ")}. ${who}`
+          : "blocked by nothing, and still present.";
+      return {
+        severity: nowMs - object.sinceMs > PROBLEM_FACTOR * stuckAfterMs ? "problem" : "warning",
+        about: `${object.kind} ${object.namespace ? `${object.namespace}/` : ""}${object.name}`,
+        seen: `It has been deleting for ${formatAge(nowMs - object.sinceMs)}, ${held}${object.remaining ? ` ${object.remaining}` : ""}`,
+        fix,
+        commands,
+      };
+    });
+    return {
+      seen: `${counted(looked, "object")} checked, ${deleting.length} being deleted, ${stuck.length} of them stuck`,
+      findings,
+      unseen,
+    };
+  },
+});
+
+/** The kinds that are propagated: a template with a finalizer blocks its binding and its works. */
+async function templateKinds({ client, lists }: DoctorContext): Promise<Kind[]> {
+  const resolver = createKindResolver({ client, cluster: HUB });
+  const refs = new Map(
+    (await lists.all(ResourceBinding)).map(({ spec: { resource } }) => [
+      `${resource.apiVersion}/${resource.kind}`,
+      resource,
+    ]),
+  );
+  const found = await Promise.all(
+    [...refs.values()].map(async ({ apiVersion, kind }) => {
+      try {
+        return [await resolver.resolve({ apiVersion, kind })];
+      } catch (error) {
+        if (error instanceof UnknownKindError) return [];
+        throw error;
+      }
+    }),
+  );
+  return found.flat();
+}
+
+function deletingOf(kind: Kind, object: DeepReadonly<KubernetesObject>): Deleting[] {
+  const { deletionTimestamp, finalizers = [], namespace, name } = object.metadata;
+  if (deletionTimestamp === undefined) return [];
+  const { spec, status } = object as {
+    spec?: { finalizers?: readonly string[] };
+    status?: { conditions?: readonly { type: string; status: string; message?: string }[] };
+  };
+  const isNamespace = kind.group === "" && kind.kind === "Namespace";
+  const remaining = isNamespace
+    ? REMAINING.flatMap((type) => findCondition(status?.conditions, type) ?? [])
+        .filter((condition) => condition.status === "True")
+        .map(({ message = "" }) => `${message.replace(/\.$/, "")}.`)
+        .join(" ")
+    : "";
+  const member = clusterNameOf(namespace ?? "") ?? (kind.kind === "ManifestWork" ? namespace : undefined);
+  return [
+    {
+      type: `${kind.plural}${kind.group ? `.${kind.group}` : ""}`,
+      kind: kind.kind,
+      namespace,
+      name,
+      sinceMs: Date.parse(deletionTimestamp),
+      finalizers: isNamespace && finalizers.length === 0 ? (spec?.finalizers ?? []) : finalizers,
+      remaining: remaining !== "" ? remaining : undefined,
+      member,
+    },
+  ];
+}

@@ -1,0 +1,103 @@
+/** Checks that the hub responds, is ready, and has the version of this program. */
+import { messageOf } from "@flotilla/base";
+import { failedChecksOf, HUB_CHECKS_PATH } from "../../hub-checks.ts";
+import { KUBERNETES_VERSION } from "../../version.ts";
+import { defineCheck } from "../check.ts";
+import { isHere } from "../context.ts";
+import type { DoctorFinding } from "../check.ts";
+import { askRaw, objectOf } from "../raw-answers.ts";
+
+export interface HubFacts {
+  server: string;
+  /** Why it did not respond. */
+  away?: string;
+  /** Its data directory, if it is on this machine. */
+  data?: string;
+  version: string;
+  tookMs: number;
+  /** The hub's own readiness checks that fail. */
+  failing: readonly string[];
+}
+
+/** A hub on the same continent answers a small request well within this. */
+const SLOW_MS = 2_000;
+
+export const hubCheck = defineCheck<HubFacts>({
+  name: "hub",
+  summary: "the hub responds, is ready, and matches the version of this program",
+  reports:
+    "A problem when one of the hub's own checks (`/readyz`) fails: its controllers are stuck, its disk is full, or it is stopping. A warning when it serves a Kubernetes version other than the one this program was built for, or takes longer than two seconds. When it does not respond at all, nothing else can be checked.",
+  async gather(context) {
+    const version = await askRaw(context, "/version").catch((error: unknown) => {
+      context.signal.throwIfAborted();
+      return messageOf(error);
+    });
+    if (typeof version === "string")
+      return {
+        server: context.server,
+        version: "",
+        tookMs: 0,
+        failing: [],
+        away: version,
+        data: isHere(context.server) ? context.data : undefined,
+      };
+    const ready = await askRaw(context, HUB_CHECKS_PATH, "text/plain");
+    const failing = failedChecksOf(ready.text);
+    const { gitVersion } = objectOf("querying the hub for its version", version);
+    return {
+      server: context.server,
+      version: typeof gitVersion === "string" ? gitVersion : "",
+      tookMs: version.tookMs,
+      failing: ready.status === 200 ? [] : failing.length > 0 ? failing : [`/readyz returned ${ready.status}`],
+    };
+  },
+  judge({ version, tookMs, failing, server, away, data }) {
+    const findings: DoctorFinding[] = [];
+    if (away !== undefined)
+      return {
+        seen: "it does not respond",
+        findings: [
+          {
+            severity: "problem",
+            about: `hub ${server}`,
+            seen: away,
+            fix: "Start it, or specify the kubeconfig of a running hub.",
+            commands: [
+              ...(data === undefined ? [] : [`flotilla up --data ${data}`]),
+              "flotilla doctor --kubeconfig FILE",
+            ],
+          },
+        ],
+      };
+    if (failing.length > 0)
+      findings.push({
+        severity: "problem",
+        about: `hub ${server}`,
+        seen: `It is not ready: ${failing.join(", ")}.`,
+        fix: failing.includes("store-writes")
+          ? "Its disk accepts no writes. Free some space there; the hub then recovers by itself."
+          : "Check its log for the reason; a hub that is stopping must be started again.",
+        commands: ["flotilla doctor --only data", "flotilla up --log-level info"],
+      });
+    const [own, hub] = [minorOf(KUBERNETES_VERSION), minorOf(version)];
+    if (hub !== undefined && own !== hub)
+      findings.push({
+        severity: "warning",
+        about: `hub ${server}`,
+        seen: `It serves Kubernetes ${version}; this program was built for ${KUBERNETES_VERSION}.`,
+        fix: "Use the flotilla of the hub's version.",
+        commands: ["flotilla version"],
+      });
+    if (tookMs > SLOW_MS)
+      findings.push({
+        severity: "warning",
+        about: `hub ${server}`,
+        seen: `It took ${Math.round(tookMs / 100) / 10} s to return its version.`,
+        fix: "Check the load of its machine, and the network between.",
+        commands: ["kubectl get --raw /metrics"],
+      });
+    return { seen: `${version || "unknown version"}, responded in ${Math.round(tookMs)} ms`, findings };
+  },
+});
+
+const minorOf = (version: string): string | undefined => /^v?(\d+\.\d+)/.exec(version)?.[1];

@@ -1,0 +1,219 @@
+/** Checks that custom interpreter rules work: scripts in customizations, and webhooks. */
+import { Event } from "@flotilla/kubernetes";
+import { ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration } from "@flotilla/karmada";
+import type { DeepReadonly } from "@flotilla/base";
+import { checkCustomization, findConflicts } from "@flotilla/flotilla";
+import { formatAge } from "@flotilla/apimachinery";
+import { certificateLifetime } from "../certificate-facts.ts";
+import { counted, defineCheck } from "../check.ts";
+import type { DoctorFinding } from "../check.ts";
+import type { DoctorContext } from "../context.ts";
+import { samplesOf } from "../metrics-samples.ts";
+import type { Sample } from "../metrics-samples.ts";
+import { askRaw } from "../raw-answers.ts";
+
+export interface RuleEvent {
+  reason: string;
+  /** `Deployment shop/web` */
+  object: string;
+  message: string;
+  atMs: number;
+}
+
+export interface InterpreterFacts {
+  customizations: readonly DeepReadonly<ResourceInterpreterCustomization>[];
+  webhooks: readonly DeepReadonly<ResourceInterpreterWebhookConfiguration>[];
+  /** Failure and recovery events of rules. */
+  events: readonly RuleEvent[];
+  quarantined: readonly Sample[];
+  scriptFailures: readonly Sample[];
+  webhookFailures: readonly Sample[];
+  unseen: readonly string[];
+}
+
+/** The recovery event has `Succeed` instead of `Failed`. */
+const FAILURES = [
+  "GetReplicasFailed",
+  "GetComponentsFailed",
+  "DivideFailed",
+  "GetDependenciesFailed",
+  "AggregateStatusFailed",
+  "ReflectStatusFailed",
+  "InterpretHealthFailed",
+];
+/** Older failures have been retried since, and would have been reported again. */
+const RECENT_MS = 3_600_000;
+
+export const interpretersCheck = defineCheck<InterpreterFacts>({
+  name: "interpreters",
+  summary: "custom interpreter rules work: scripts run, webhooks respond",
+  reports:
+    "A problem for each object or Work on which a rule failed within the last hour and has not succeeded since (events such as `GetReplicasFailed` and `ReflectStatusFailed`), for scripts that do not compile or conflict with another, for scripts in quarantine, and for webhooks whose CA has expired. A warning for scripts and webhooks that failed since the hub started, from its metrics.",
+  async gather(context) {
+    const unseen: string[] = [];
+    const [customizations, webhooks, events, metrics] = await Promise.all([
+      context.lists.all(ResourceInterpreterCustomization),
+      context.lists.all(ResourceInterpreterWebhookConfiguration),
+      readEvents(context),
+      readMetrics(context, unseen),
+    ]);
+    return {
+      customizations,
+      webhooks,
+      events,
+      quarantined: samplesOf(metrics, "flotilla_interpreter_script_quarantined"),
+      scriptFailures: samplesOf(metrics, "flotilla_interpreter_script_failures_total"),
+      webhookFailures: samplesOf(metrics, "flotilla_interpreter_webhook_failures_total"),
+      unseen,
+    };
+  },
+  judge(facts, { nowMs }) {
+    const failing = failingNow(facts.events, nowMs);
+    const findings = [
+      ...failing.map(({ object, reason, message, atMs }): DoctorFinding => ({
+        severity: "problem",
+        about: object,
+        seen: `${reason} ${formatAge(nowMs - atMs)} ago: ${message}`,
+        ...cureOfRule(message, facts),
+      })),
+      ...facts.customizations.flatMap((customization) => scriptFindings(customization, facts.customizations)),
+      ...facts.quarantined
+        .filter(({ value }) => value > 0)
+        .map(({ labels }): DoctorFinding => ({
+          severity: "problem",
+          about: `ResourceInterpreterCustomization ${labels["customization"] ?? ""}`,
+          seen: `Its ${labels["operation"] ?? "script"} exceeded its limits three times in a row and now runs outside the hub's process, slowly.`,
+          fix: "Make the script cheaper; changing its text ends the quarantine.",
+          commands: [checkCommand(labels["customization"] ?? "NAME")],
+        })),
+      ...webhookFindings(facts, nowMs),
+      ...counterFindings(facts),
+    ];
+    return {
+      seen: `${counted(facts.customizations.length, "customization")}, ${counted(facts.webhooks.length, "webhook configuration")}, ${counted(failing.length, "rule")} failing`,
+      findings,
+      unseen: facts.unseen,
+    };
+  },
+});
+
+const checkCommand = (name: string): string =>
+  `kubectl get resourceinterpretercustomization ${name} -o yaml | flotilla interpret -f - --check`;
+
+async function readEvents({ lists }: DoctorContext): Promise<RuleEvent[]> {
+  const reasons = FAILURES.flatMap((reason) => [reason, reason.replace("Failed", "Succeed")]);
+  const found = await Promise.all(reasons.map((reason) => lists.some(Event, { fieldSelector: `reason=${reason}` })));
+  return found.flat().map(({ reason = "", message = "", involvedObject, lastTimestamp, eventTime, series }) => ({
+    reason,
+    object: `${involvedObject.kind ?? ""} ${involvedObject.namespace ? `${involvedObject.namespace}/` : ""}${involvedObject.name ?? ""}`,
+    message,
+    atMs: Math.max(
+      ...[lastTimestamp, eventTime, series?.lastObservedTime]
+        .map((time) => Date.parse(time ?? ""))
+        .filter(Number.isFinite),
+      0,
+    ),
+  }));
+}
+
+async function readMetrics(context: DoctorContext, unseen: string[]): Promise<string> {
+  const { status, text } = await askRaw(context, "/metrics", "text/plain");
+  if (status === 200) return text;
+  unseen.push(`the hub's metrics: it returned ${status}`);
+  return "";
+}
+
+/** The newest event per object and rule, if it is a failure. */
+function failingNow(events: readonly RuleEvent[], nowMs: number): RuleEvent[] {
+  const last = new Map<string, RuleEvent>();
+  for (const event of events) {
+    const key = `${event.object} ${event.reason.replace(/Failed$|Succeed$/, "")}`;
+    if ((last.get(key)?.atMs ?? -1) <= event.atMs) last.set(key, event);
+  }
+  return [...last.values()].filter(({ reason, atMs }) => reason.endsWith("Failed") && nowMs - atMs < RECENT_MS);
+}
+
+function cureOfRule(message: string, { customizations }: InterpreterFacts): Pick<DoctorFinding, "fix" | "commands"> {
+  const named = customizations.find(({ metadata }) => message.includes(metadata.name));
+  if (named)
+    return {
+      fix: "Fix its script; `flotilla interpret` runs it on an object without a hub.",
+      commands: [
+        checkCommand(named.metadata.name),
+        `kubectl edit resourceinterpretercustomization ${named.metadata.name}`,
+      ],
+    };
+  if (/webhook/i.test(message))
+    return {
+      fix: "Restore the webhook's server, or set flotilla.dev/failure-policy on its configuration.",
+      commands: ["kubectl get resourceinterpreterwebhookconfigurations -o yaml"],
+    };
+  return {
+    fix: "Check the object and the rule of its kind.",
+    commands: ["kubectl get resourceinterpretercustomizations"],
+  };
+}
+
+/** The hub rejects such scripts, but older ones or restored ones may still exist. */
+function scriptFindings(
+  customization: DeepReadonly<ResourceInterpreterCustomization>,
+  all: InterpreterFacts["customizations"],
+): DoctorFinding[] {
+  const { name } = customization.metadata;
+  return [...checkCustomization(customization).errors, ...findConflicts(customization, all)].map(
+    ({ field, message }) => ({
+      severity: "problem",
+      about: `ResourceInterpreterCustomization ${name}`,
+      seen: `${field}: ${message}`,
+      fix: "Fix the script, or delete one of two customizations for the same operation.",
+      commands: [checkCommand(name)],
+    }),
+  );
+}
+
+function webhookFindings({ webhooks }: InterpreterFacts, nowMs: number): DoctorFinding[] {
+  return webhooks.flatMap(({ metadata, webhooks: hooks }) =>
+    hooks.flatMap(({ name, clientConfig }): DoctorFinding[] => {
+      const lifetime =
+        clientConfig.caBundle === undefined
+          ? undefined
+          : certificateLifetime(Buffer.from(clientConfig.caBundle, "base64").toString("utf8"));
+      return lifetime && lifetime.toMs < nowMs
+        ? [
+            {
+              severity: "problem",
+              about: `ResourceInterpreterWebhookConfiguration ${metadata.name}`,
+              seen: `The CA of ${name} expired ${formatAge(nowMs - lifetime.toMs)} ago, so the hub does not trust its server.`,
+              fix: "Issue a new certificate for its server, and set caBundle to the new CA.",
+              commands: [`kubectl edit resourceinterpreterwebhookconfiguration ${metadata.name}`],
+            },
+          ]
+        : [];
+    }),
+  );
+}
+
+function counterFindings({ scriptFailures, webhookFailures, customizations }: InterpreterFacts): DoctorFinding[] {
+  const known = new Set(customizations.map(({ metadata }) => metadata.name));
+  const scripts = scriptFailures
+    .filter(({ value, labels }) => value > 0 && known.has(labels["customization"] ?? ""))
+    .map(({ labels, value }): DoctorFinding => ({
+      severity: "warning",
+      about: `ResourceInterpreterCustomization ${labels["customization"] ?? ""}`,
+      seen: `Its ${labels["operation"] ?? "script"} failed ${counted(value, "time")} since the hub started (${labels["reason"] ?? "error"}).`,
+      fix: "Run it on the object it fails on.",
+      commands: [
+        `flotilla interpret -f RULES.yaml --operation ${labels["operation"] ?? "OPERATION"} --desired-file OBJECT.yaml`,
+      ],
+    }));
+  const hooks = webhookFailures
+    .filter(({ value }) => value > 0)
+    .map(({ labels, value }): DoctorFinding => ({
+      severity: "warning",
+      about: `interpreter webhook ${labels["webhook"] ?? ""}`,
+      seen: `It failed ${counted(value, "time")} since the hub started (${labels["reason"] ?? "error"}).`,
+      fix: "Check its server, and the hub's connection to it.",
+      commands: ["kubectl get resourceinterpreterwebhookconfigurations -o yaml"],
+    }));
+  return [...scripts, ...hooks];
+}

@@ -1,0 +1,105 @@
+/** Checks that the hub reaches its members. */
+import { ManagedCluster } from "@flotilla/ocm";
+import { CORDON_TAINT, CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT } from "@flotilla/apimachinery";
+import type { Cluster } from "@flotilla/karmada";
+import type { DeepReadonly } from "@flotilla/base";
+import { findCondition, formatAge } from "@flotilla/apimachinery";
+import { counted, defineCheck, listed } from "../check.ts";
+import type { DoctorFinding } from "../check.ts";
+import { membersIn } from "../context.ts";
+
+export interface MemberFacts {
+  clusters: readonly DeepReadonly<Cluster>[];
+  managed: readonly DeepReadonly<ManagedCluster>[];
+}
+
+const FAULT = "simulation.flotilla.dev/fault";
+const NOT_AVAILABLE = "ManagedClusterConditionAvailable";
+/** Taints that the hub itself sets while a member is unreachable. */
+const OWN_TAINTS = new Set([CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT]);
+
+export const membersCheck = defineCheck<MemberFacts>({
+  name: "members",
+  summary: "push-mode members are ready",
+  reports:
+    "A problem for each member whose condition `Ready` (or, for a ManagedCluster without a Cluster, `ManagedClusterConditionAvailable`) is not `True`, with the hub's message. A warning for user-defined taints that keep workloads out. Workloads on an unreachable member are not removed.",
+  async gather(context) {
+    const [clusters, managed] = await Promise.all([membersIn(context), context.lists.all(ManagedCluster)]);
+    return { clusters, managed: managed.filter(({ metadata }) => !context.only || context.only.has(metadata.name)) };
+  },
+  judge({ clusters, managed }, { nowMs }) {
+    const findings: DoctorFinding[] = [];
+    // Pull-mode members are covered by the agents check.
+    const pushed = clusters.filter(({ spec }) => spec.syncMode === "Push");
+    for (const cluster of pushed) {
+      const { name } = cluster.metadata;
+      const ready = findCondition(cluster.status?.conditions, "Ready");
+      if (ready?.status !== "True")
+        findings.push({
+          severity: "problem",
+          about: `member ${name}`,
+          seen: `${ready ? `Ready is ${ready.status} for ${formatAge(nowMs - Date.parse(ready.lastTransitionTime))}: ${ready.message || ready.reason}` : "The hub has not reported yet whether it is ready"}. Its workloads keep running.`,
+          ...fixOf(cluster, ready?.message ?? ""),
+        });
+      const taints = (cluster.spec.taints ?? []).filter(
+        ({ key, effect }) => !OWN_TAINTS.has(key) && effect !== "PreferNoSchedule",
+      );
+      for (const { key, effect } of taints)
+        findings.push({
+          severity: "warning",
+          about: `member ${name}`,
+          seen: `It has the taint ${key}:${effect}, so that nothing new is placed there${effect === "NoExecute" ? " and workloads with cluster failover are evicted" : ""}.`,
+          fix: "Remove the taint if it is no longer needed.",
+          commands: [
+            key === CORDON_TAINT ? `karmadactl uncordon ${name}` : `karmadactl taint clusters ${name} ${key}-`,
+          ],
+        });
+    }
+    const known = new Set(clusters.map(({ metadata }) => metadata.name));
+    for (const {
+      metadata: { name },
+      spec,
+      status,
+    } of managed) {
+      const available = findCondition(status?.conditions, NOT_AVAILABLE);
+      if (known.has(name) || spec.hubAcceptsClient !== true || available?.status === "True") continue;
+      findings.push({
+        severity: "problem",
+        about: `member ${name}`,
+        seen: `It is not available: ${available?.message ?? "its agent has not reported"}.`,
+        fix: "Check its agent.",
+        commands: [`kubectl get managedcluster ${name} -o yaml`],
+      });
+    }
+    const away = pushed.filter(({ status }) => findCondition(status?.conditions, "Ready")?.status !== "True");
+    return {
+      seen:
+        pushed.length === 0
+          ? "no push-mode member"
+          : away.length === 0
+            ? `${counted(pushed.length, "member")} ready`
+            : `${away.length} of ${pushed.length} not ready: ${listed(away.map(({ metadata }) => metadata.name))}`,
+      findings,
+    };
+  },
+});
+
+function fixOf(
+  { metadata: { name, annotations }, spec }: DeepReadonly<Cluster>,
+  message: string,
+): Pick<DoctorFinding, "fix" | "commands"> {
+  if (annotations?.[FAULT] !== undefined)
+    return {
+      fix: "It is made unreachable on purpose, by an annotation; remove the annotation.",
+      commands: [`kubectl annotate clusters.cluster.karmada.io ${name} ${FAULT}-`],
+    };
+  if (/token|Unauthorized|certificate/i.test(message))
+    return {
+      fix: "Join it again under the same name, which renews the hub's credentials.",
+      commands: [`flotilla join ${name} --cluster-kubeconfig FILE`],
+    };
+  return {
+    fix: "Restore its API server, or the connection to it; the hub then recovers by itself. If it is lost for good, unjoin it.",
+    commands: [`curl -k ${spec.apiEndpoint ?? "ADDRESS"}/readyz`, `flotilla unjoin ${name} --force`],
+  };
+}

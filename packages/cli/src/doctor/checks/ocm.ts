@@ -1,0 +1,85 @@
+/**
+ * Checks Open Cluster Management's objects: Placements without clusters, ManifestWorks that members reject, rollouts
+ * that stopped.
+ */
+import { ManifestWork, ManifestWorkReplicaSet, OcmPlacement } from "@flotilla/ocm";
+import type { DeepReadonly } from "@flotilla/base";
+import { formatAge } from "@flotilla/apimachinery";
+import { createUnhealthyCollector } from "../../status/unhealthy.ts";
+import { counted, defineCheck } from "../check.ts";
+import type { DoctorFinding } from "../check.ts";
+
+export interface OcmFacts {
+  works: readonly DeepReadonly<ManifestWork>[];
+  placements: readonly DeepReadonly<OcmPlacement>[];
+  sets: readonly DeepReadonly<ManifestWorkReplicaSet>[];
+}
+
+export const ocmCheck = defineCheck<OcmFacts>({
+  name: "ocm",
+  summary: "Placements select clusters, and ManifestWorks are applied",
+  reports:
+    "A problem for each ManifestWork that its member rejects or reports as degraded, for Placements that are not satisfied (no cluster matches, no ManagedClusterSet is bound) or are invalid, and for ManifestWorkReplicaSets whose rollout stopped. Objects younger than `--stuck-after` are not reported.",
+  async gather({ lists, only }) {
+    const [works, placements, sets] = await Promise.all([
+      lists.all(ManifestWork),
+      lists.all(OcmPlacement),
+      lists.all(ManifestWorkReplicaSet),
+    ]);
+    return { works: works.filter(({ metadata }) => !only || only.has(metadata.namespace ?? "")), placements, sets };
+  },
+  judge({ works, placements, sets }, { nowMs, stuckAfterMs }) {
+    const isOld = ({
+      metadata,
+    }: {
+      readonly metadata: { readonly creationTimestamp?: string; readonly deletionTimestamp?: string };
+    }): boolean =>
+      metadata.deletionTimestamp === undefined && nowMs - Date.parse(metadata.creationTimestamp ?? "") > stuckAfterMs;
+    const findings = [
+      ...works.filter(isOld).flatMap((work) => findingsOf(work, (collector) => collector.manifestWork(work), nowMs)),
+      ...placements
+        .filter(isOld)
+        .flatMap((placement) => findingsOf(placement, (collector) => collector.placement(placement), nowMs)),
+      ...sets.filter(isOld).flatMap((set) => findingsOf(set, (collector) => collector.replicaSet(set), nowMs)),
+    ];
+    return {
+      seen:
+        works.length + placements.length + sets.length === 0
+          ? "Open Cluster Management is not used"
+          : `${counted(works.length, "ManifestWork")}, ${counted(placements.length, "Placement")}, ${counted(sets.length, "ManifestWorkReplicaSet")}, ${findings.length} unhealthy`,
+      findings,
+    };
+  },
+});
+
+type Named = {
+  readonly kind: string;
+  readonly metadata: { readonly namespace?: string; readonly name: string; readonly creationTimestamp?: string };
+};
+
+/** Reports one by one what `flotilla status` counts. */
+function findingsOf(
+  { kind, metadata: { namespace, name, creationTimestamp } }: Named,
+  see: (collector: ReturnType<typeof createUnhealthyCollector>) => void,
+  nowMs: number,
+): DoctorFinding[] {
+  const collector = createUnhealthyCollector();
+  see(collector);
+  const where = namespace ? ` -n ${namespace}` : "";
+  const cure =
+    kind === "Placement"
+      ? {
+          fix: "Bind a ManagedClusterSet to its namespace, or change its predicates; `flotilla why` lists each cluster with the reason.",
+          commands: [`flotilla why placement/${name}${where}`, `kubectl get managedclustersetbindings${where}`],
+        }
+      : {
+          fix: "`flotilla why` shows the member's response, and what to change.",
+          commands: [`flotilla why ${kind.toLowerCase()}/${name}${where}`],
+        };
+  return collector.result().worst.map(({ trouble, reason }) => ({
+    severity: "problem",
+    about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,
+    seen: `${trouble}, created ${formatAge(nowMs - Date.parse(creationTimestamp ?? ""))} ago: ${reason}`,
+    ...cure,
+  }));
+}

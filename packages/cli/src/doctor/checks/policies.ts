@@ -1,0 +1,80 @@
+/** Reports policies that match nothing, or whose objects are not propagated. */
+import { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
+import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "@flotilla/apimachinery";
+import type { Kind } from "@flotilla/apimachinery";
+import type { PolicyStatus } from "@flotilla/karmada";
+import type { DeepReadonly } from "@flotilla/base";
+import { counted, defineCheck } from "../check.ts";
+import type { DoctorFinding } from "../check.ts";
+
+type Policy = DeepReadonly<PropagationPolicy & { status?: PolicyStatus }>;
+
+/** Problems that other checks report for the workload itself. */
+const REPORTED_ELSEWHERE = new Set([
+  "NoClusterFit",
+  "Unschedulable",
+  "SchedulerError",
+  "AppliedFailed",
+  "KindNotServed",
+  MEMBER_UNREACHABLE,
+  NO_ANSWER,
+  ANSWER_PENDING,
+  "RenderFailed",
+  "DivideFailed",
+  "RolloutHeld",
+  "FullyAppliedFailed",
+]);
+
+export const policiesCheck = defineCheck<readonly Policy[]>({
+  name: "policies",
+  summary: "policies match objects, and their objects are propagated",
+  reports:
+    "A warning for each policy that matches no object for longer than `--stuck-after`, or whose objects another policy has claimed. A problem for what a policy's status reports beyond scheduling and applying: a binding name that is taken or invalid, a claim that the hub rejected, a policy that waits for its overrides or PriorityClass.",
+  async gather({ lists }) {
+    const [policies, clusterPolicies] = await Promise.all([
+      lists.all(PropagationPolicy),
+      lists.all(ClusterPropagationPolicy as unknown as Kind<PropagationPolicy>),
+    ]);
+    return [...policies, ...clusterPolicies] as readonly Policy[];
+  },
+  judge(policies, { nowMs, stuckAfterMs }) {
+    const findings = policies.flatMap((policy): DoctorFinding[] => {
+      const { kind, metadata, status } = policy;
+      const about = `${kind} ${metadata.namespace ? `${metadata.namespace}/` : ""}${metadata.name}`;
+      if (
+        metadata.deletionTimestamp !== undefined ||
+        nowMs - Date.parse(metadata.creationTimestamp ?? "") <= stuckAfterMs
+      )
+        return [];
+      if ((status?.matched ?? 0) === 0) {
+        const kinds = [...new Set(policy.spec.resourceSelectors.map((selector) => selector.kind))].join(", ");
+        return [
+          {
+            severity: "warning",
+            about,
+            seen: `It has no object: no ${kinds} matches its selectors, another policy has claimed the matches, or a rule of the kind fails.`,
+            fix: "Check kind, name, namespace and labels of the selectors, and which policy has claimed the object.",
+            commands: [
+              `kubectl get ${policy.kind.toLowerCase()} ${metadata.name}${metadata.namespace ? ` -n ${metadata.namespace}` : ""} -o yaml`,
+              `flotilla why TYPE/NAME${metadata.namespace ? ` -n ${metadata.namespace}` : ""}`,
+            ],
+          },
+        ];
+      }
+      return (status?.problems ?? [])
+        .filter(({ reason }) => !REPORTED_ELSEWHERE.has(reason))
+        .map((problem) => ({
+          severity: "problem",
+          about,
+          seen: `${problem.kind} ${problem.namespace ? `${problem.namespace}/` : ""}${problem.name}: ${problem.reason}: ${problem.message ?? ""}`,
+          fix: problem.reason.startsWith("BindingName")
+            ? "Rename one of the objects."
+            : "`flotilla why` shows what it waits for.",
+          commands: [
+            `flotilla why ${problem.kind.toLowerCase()}/${problem.name}${problem.namespace ? ` -n ${problem.namespace}` : ""}`,
+          ],
+        }));
+    });
+    return { seen: `${counted(policies.length, "policy", "policies")}, ${findings.length} with findings`, findings };
+  },
+});

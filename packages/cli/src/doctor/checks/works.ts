@@ -1,0 +1,76 @@
+/** Reports Works that members reject. */
+import { clusterNameOf, ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "@flotilla/apimachinery";
+import { Work } from "@flotilla/karmada";
+import type { DeepReadonly } from "@flotilla/base";
+import { findCondition, formatAge } from "@flotilla/apimachinery";
+import { counted, defineCheck } from "../check.ts";
+import type { DoctorFinding } from "../check.ts";
+
+export const worksCheck = defineCheck<readonly DeepReadonly<Work>[]>({
+  name: "works",
+  summary: "members accept the objects sent to them",
+  reports:
+    "A problem for each Work with `Applied=False` for longer than `--stuck-after`: the member rejected it, does not serve its kind, has an unmanaged object of that name, or did not respond. The fix depends on the cause.",
+  gather: async ({ lists, only }) =>
+    (await lists.all(Work)).filter(({ metadata }) => !only || only.has(clusterNameOf(metadata.namespace ?? "") ?? "")),
+  judge(works, { nowMs, stuckAfterMs }) {
+    const findings = works.flatMap((work): DoctorFinding[] => {
+      const applied = findCondition(work.status?.conditions, "Applied");
+      if (
+        applied?.status !== "False" ||
+        work.metadata.deletionTimestamp !== undefined ||
+        nowMs - Date.parse(applied.lastTransitionTime) <= stuckAfterMs
+      )
+        return [];
+      const member = clusterNameOf(work.metadata.namespace ?? "") ?? "";
+      return [
+        {
+          severity: "problem",
+          about: `${objectIn(work)} on ${member}`,
+          seen: `${applied.reason} for ${formatAge(nowMs - Date.parse(applied.lastTransitionTime))}: ${applied.message}`,
+          ...fixOf(work, member, applied),
+        },
+      ];
+    });
+    return { seen: `${counted(works.length, "Work")}, ${findings.length} not applied`, findings };
+  },
+});
+
+type Manifest = { apiVersion?: string; kind?: string; metadata?: { namespace?: string; name?: string } };
+
+const manifestOf = ({ spec }: DeepReadonly<Work>): Manifest => spec.workload?.manifests?.[0] ?? {};
+
+function objectIn(work: DeepReadonly<Work>): string {
+  const { kind, metadata } = manifestOf(work);
+  return kind === undefined
+    ? `Work ${work.metadata.name}`
+    : `${kind} ${metadata?.namespace ? `${metadata.namespace}/` : ""}${metadata?.name ?? ""}`;
+}
+
+function fixOf(
+  work: DeepReadonly<Work>,
+  member: string,
+  { reason, message }: { reason: string; message: string },
+): Pick<DoctorFinding, "fix" | "commands"> {
+  const { kind = "", metadata } = manifestOf(work);
+  const [name, namespace] = [metadata?.name ?? "NAME", metadata?.namespace ? ` -n ${metadata.namespace}` : ""];
+  if (reason === "KindNotServed")
+    return {
+      fix: "Propagate its CRD to the member.",
+      commands: [`flotilla doctor --only apis --clusters ${member}`],
+    };
+  if (reason === MEMBER_UNREACHABLE || reason === NO_ANSWER || reason === ANSWER_PENDING)
+    return {
+      fix: "Restore the member; the Work is then applied.",
+      commands: [`flotilla doctor --only members --clusters ${member}`],
+    };
+  if (/already exist|not managed|not.*ours|conflict/i.test(message))
+    return {
+      fix: "The member has an object of this name that Flotilla did not create. Adopt it, which changes no pod, or set conflictResolution: Overwrite in the policy.",
+      commands: [`flotilla adopt ${kind.toLowerCase()}/${name}${namespace} --from ${member} --dry-run`],
+    };
+  return {
+    fix: "The message is from the member: change the template, or an override for this member, so that the member accepts it.",
+    commands: [`flotilla why ${kind.toLowerCase()}/${name}${namespace}`],
+  };
+}

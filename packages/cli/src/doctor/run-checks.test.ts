@@ -1,0 +1,212 @@
+import { expect, test } from "vitest";
+import { createFakeClock } from "@flotilla/base";
+import { ConfigMap } from "@flotilla/kubernetes";
+import { Work } from "@flotilla/karmada";
+import { UnreachableError } from "@flotilla/client";
+import { forbidden } from "@flotilla/apimachinery";
+import { createFakeClient } from "@flotilla/testing/fake-client.ts";
+import { plain } from "../paint.ts";
+import { defineCheck } from "./check.ts";
+import type { DoctorCheck, DoctorFinding } from "./check.ts";
+import { createHubLists } from "./context.ts";
+import type { DoctorContext } from "./context.ts";
+import { samplesOf } from "./metrics-samples.ts";
+import { renderDoctor } from "./render-doctor.ts";
+import { runChecks } from "./run-checks.ts";
+import { slimObject } from "./slim.ts";
+import { surroundings } from "./surroundings.ts";
+
+const { signal } = new AbortController();
+
+function contextOf(
+  clock = createFakeClock(),
+): DoctorContext & { clock: ReturnType<typeof createFakeClock>; client: ReturnType<typeof createFakeClient> } {
+  const client = createFakeClient({ clock });
+  return {
+    client,
+    server: "https://hub",
+    kubeconfig: "hub.kubeconfig",
+    data: ".",
+    clock,
+    signal,
+    only: undefined,
+    surroundings,
+    lists: createHubLists({ client, signal, slim: slimObject }),
+  };
+}
+
+const check = (name: string, gather: DoctorCheck["run"]): DoctorCheck => ({
+  ...defineCheck<undefined>({
+    name,
+    summary: name,
+    reports: "",
+    gather: async () => undefined,
+    judge: () => ({ seen: "", findings: [] }),
+  }),
+  run: gather,
+});
+const well = check("well", async () => ({ seen: "3 of 3", findings: [] }));
+const limits = { stuckAfterMs: 60_000, limitMs: 20_000 };
+
+test("a failing check is reported as unknown, and does not block the others", async () => {
+  const report = await runChecks(
+    [well, check("broken", () => Promise.reject(new Error("no way")))],
+    contextOf(),
+    limits,
+  );
+
+  expect(report.checks.map(({ name, verdict, seen }) => ({ name, verdict, seen }))).toEqual([
+    { name: "well", verdict: "ok", seen: "3 of 3" },
+    { name: "broken", verdict: "unknown", seen: "no way" },
+  ]);
+  expect(report).toMatchObject({ problems: 0, unknown: 1 });
+});
+
+test("an unreachable hub is explained only by the hub check", async () => {
+  const away = new UnreachableError("list works of cluster hub at 127.0.0.1:6443: nothing listens there");
+
+  const report = await runChecks(
+    [
+      check("works", () => Promise.reject(away)),
+      check("drift", () => Promise.reject(new Error("reading Works", { cause: away }))),
+    ],
+    contextOf(),
+    limits,
+  );
+
+  expect(report.checks.map(({ verdict, seen }) => ({ verdict, seen }))).toEqual([
+    { verdict: "unknown", seen: "the hub does not respond" },
+    { verdict: "unknown", seen: "the hub does not respond" },
+  ]);
+});
+
+test("a check that exceeds its time limit is stopped and reported", async () => {
+  const context = contextOf();
+  let isStopped = false;
+  const slow = check(
+    "slow",
+    ({ signal: own }) => new Promise(() => own.addEventListener("abort", () => (isStopped = true))),
+  );
+
+  const running = runChecks([slow, well], context, limits);
+  context.clock.advance(20_000);
+  const report = await running;
+
+  expect(report.checks[0]).toMatchObject({ verdict: "unknown", seen: "it took longer than 20 s" });
+  expect(isStopped).toBe(true);
+});
+
+test("findings with the same commands are merged", async () => {
+  const finding = (about: string, command: string): DoctorFinding => ({
+    severity: "problem",
+    about,
+    seen: "It is held.",
+    fix: "Bring the member back.",
+    commands: [command],
+  });
+  const report = await runChecks(
+    [
+      check("finalizers", async () => ({
+        seen: "",
+        findings: [finding("Work a", "x"), finding("Work b", "x"), finding("Work c", "y")],
+      })),
+    ],
+    contextOf(),
+    limits,
+  );
+
+  expect(report.checks[0]?.findings.map(({ about }) => about)).toEqual(["Work a and 1 more", "Work c"]);
+  expect(report.problems).toBe(2);
+});
+
+test("lists are read once for all checks, in pages, and report when listing is forbidden", async () => {
+  const { client, lists } = contextOf();
+  await client.create(ConfigMap, "hub", {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "shop", name: "web" },
+  });
+
+  const [first, second] = await Promise.all([lists.all(ConfigMap), lists.all(ConfigMap)]);
+  client.failNext("list", forbidden({ group: Work.group, resource: Work.plural }, "", "not yours"));
+
+  expect(first).toBe(second);
+  expect(client.count("list")).toBe(1);
+  await expect(lists.all(Work)).rejects.toThrow("you are not allowed to list works");
+});
+
+test("of a Work's manifests only the names are kept", () => {
+  const work = {
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: { name: "web", managedFields: [{}] },
+    spec: {
+      workload: {
+        manifests: [{ apiVersion: "v1", kind: "Secret", metadata: { name: "web", labels: {} }, data: { a: "secret" } }],
+      },
+    },
+  } as unknown as Work;
+
+  expect(slimObject(Work, work)).toEqual({
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: { name: "web" },
+    spec: { workload: { manifests: [{ apiVersion: "v1", kind: "Secret", metadata: { name: "web" } }] } },
+  });
+});
+
+test("of templates only their metadata is kept", () => {
+  const settings = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "web" }, data: { a: "1" } } as ConfigMap;
+
+  expect(slimObject(ConfigMap, settings)).toEqual({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "web" } });
+});
+
+test("samples are read by metric name and labels", () => {
+  const text = '# TYPE a_total counter\na_total{x="1",y="a\\"b"} 3\na_total_more{x="1"} 9\nb 4\na_total 7 1700000000\n';
+
+  expect(samplesOf(text, "a_total")).toEqual([
+    { labels: { x: "1", y: 'a"b' }, value: 3 },
+    { labels: {}, value: 7 },
+  ]);
+});
+
+test("the text has a line for each check, and the commands for each finding", async () => {
+  const finding = {
+    severity: "problem" as const,
+    about: "member paris",
+    seen: "It is away, and that for so long that this sentence does not fit into one line of a terminal.",
+    fix: "Bring it back.",
+    commands: ["flotilla unjoin paris --force"],
+  };
+  const report = await runChecks(
+    [
+      well,
+      check("members", async () => ({
+        seen: "1 of 3 not ready: paris",
+        findings: [finding],
+        unseen: ["the clock of paris"],
+      })),
+    ],
+    contextOf(),
+    limits,
+  );
+
+  expect(renderDoctor(report, { paint: plain }).split("\n")).toEqual([
+    "hub https://hub",
+    "",
+    "CHECK    RESULT   SEEN",
+    "well     ok       3 of 3",
+    "members  PROBLEM  1 of 3 not ready: paris",
+    "",
+    "PROBLEM members: member paris",
+    "  It is away, and that for so long that this sentence does not fit into one",
+    "    line of a terminal.",
+    "  fix: Bring it back.",
+    "    flotilla unjoin paris --force",
+    "",
+    "members: not everything could be checked",
+    "  the clock of paris",
+    "",
+    "1 problem, 0 warnings; 2 checks",
+  ]);
+});

@@ -1,0 +1,99 @@
+/** Runs checks in parallel, each with its own time limit. */
+import { FlotillaError, messageOf } from "@flotilla/base";
+import { UnreachableError } from "@flotilla/client";
+import { verdictOf } from "./check.ts";
+import type { DoctorCheck, DoctorFinding, Judgement, Moment, Verdict } from "./check.ts";
+import type { DoctorContext } from "./context.ts";
+
+export interface CheckResult {
+  name: string;
+  verdict: Verdict;
+  seen: string;
+  findings: readonly DoctorFinding[];
+  unseen: readonly string[];
+}
+
+export interface DoctorReport {
+  server: string;
+  checks: CheckResult[];
+  problems: number;
+  warnings: number;
+  /** Checks that could not run, or not completely. */
+  unknown: number;
+}
+
+/** Per check; further findings are counted. */
+const MAX_FINDINGS = 20;
+
+export async function runChecks(
+  checks: readonly DoctorCheck[],
+  context: DoctorContext,
+  { stuckAfterMs, limitMs }: { stuckAfterMs: number; limitMs: number },
+): Promise<DoctorReport> {
+  const results = await Promise.all(
+    checks.map(async (check) => runCheck(check, context, limitMs, { nowMs: context.clock.now(), stuckAfterMs })),
+  );
+  const all = results.flatMap(({ findings }) => findings);
+  return {
+    server: context.server,
+    checks: results.map((result) => ({
+      ...result,
+      findings: result.findings.slice(0, MAX_FINDINGS),
+      ...(result.findings.length > MAX_FINDINGS && {
+        unseen: [...result.unseen, `${result.findings.length - MAX_FINDINGS} more findings are not shown`],
+      }),
+    })),
+    problems: all.filter(({ severity }) => severity === "problem").length,
+    warnings: all.filter(({ severity }) => severity === "warning").length,
+    unknown: results.filter(({ verdict }) => verdict === "unknown" || verdict === "partly").length,
+  };
+}
+
+async function runCheck(
+  check: DoctorCheck,
+  context: DoctorContext,
+  limitMs: number,
+  now: Moment,
+): Promise<CheckResult> {
+  const ending = new AbortController();
+  const signal = AbortSignal.any([context.signal, ending.signal]);
+  const late = Promise.withResolvers<never>();
+  const timer = context.clock.after(limitMs, () => {
+    const error = new FlotillaError("NoAnswer", `it took longer than ${limitMs / 1000} s`);
+    ending.abort(error);
+    late.reject(error);
+  });
+  try {
+    return resultOf(check, await Promise.race([check.run({ ...context, signal }, now), late.promise]));
+  } catch (error) {
+    context.signal.throwIfAborted();
+    // Members are reached through the hub, which itself reports when one does not respond. The hub check reports the
+    // reason.
+    const reason = isUnreachable(error) ? "the hub does not respond" : messageOf(error).replaceAll(/\s+/g, " ");
+    return { name: check.name, verdict: "unknown", seen: reason, findings: [], unseen: [] };
+  } finally {
+    timer.cancel();
+  }
+}
+
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof UnreachableError || (error instanceof Error && isUnreachable(error.cause));
+
+function resultOf({ name }: DoctorCheck, judgement: Judgement): CheckResult {
+  const { seen, findings, unseen = [], skipped } = judgement;
+  const alike = mergeAlike(findings);
+  const worstFirst = [
+    ...alike.filter(({ severity }) => severity === "problem"),
+    ...alike.filter(({ severity }) => severity === "warning"),
+  ];
+  return { name, verdict: verdictOf(judgement), seen: skipped ?? seen, findings: worstFirst, unseen };
+}
+
+/** Findings with the same commands are merged: one unreachable member blocks hundreds of Works. */
+function mergeAlike(findings: readonly DoctorFinding[]): DoctorFinding[] {
+  const groups = Map.groupBy(findings, ({ severity, commands }) => JSON.stringify([severity, commands]));
+  return Array.from(groups.values(), ([first, ...others]) => ({
+    ...(first as DoctorFinding),
+    ...(first && others.length > 0 && { about: `${first.about} and ${others.length} more` }),
+  }));
+}

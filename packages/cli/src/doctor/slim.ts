@@ -1,0 +1,75 @@
+/**
+ * Reduces large objects to what checks need: Works and ManifestWorks without their manifests, CRDs without their
+ * schemas. Pure.
+ */
+import { CertificateSigningRequest, CustomResourceDefinition, Lease, Namespace } from "@flotilla/kubernetes";
+import {
+  Cluster,
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  PropagationPolicy,
+  ResourceBinding,
+  ResourceInterpreterCustomization,
+  ResourceInterpreterWebhookConfiguration,
+  Work,
+} from "@flotilla/karmada";
+import { ManagedCluster, ManifestWork, ManifestWorkReplicaSet, OcmPlacement } from "@flotilla/ocm";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { isObject } from "@flotilla/base";
+import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
+
+/** Kinds of which checks read more than metadata. */
+const KEPT_KINDS = [
+  Cluster,
+  ManagedCluster,
+  Lease,
+  Namespace,
+  CertificateSigningRequest,
+  CustomResourceDefinition,
+  PropagationPolicy,
+  ClusterPropagationPolicy,
+  ResourceBinding,
+  ClusterResourceBinding,
+  Work,
+  ManifestWork,
+  ManifestWorkReplicaSet,
+  OcmPlacement,
+  ResourceInterpreterCustomization,
+  ResourceInterpreterWebhookConfiguration,
+] as readonly Kind[];
+const KEPT = new Set(KEPT_KINDS.map(({ group, plural }) => `${group}/${plural}`));
+const BULKY = new Set([Work.plural, ManifestWork.plural, ManifestWorkReplicaSet.plural]);
+
+export function slimObject<T extends KubernetesObject>(kind: Kind<T>, object: DeepReadonly<T>): DeepReadonly<T> {
+  const { managedFields: _fields, ...metadata } = (object as DeepReadonly<KubernetesObject>).metadata;
+  // Templates may be of any kind and numerous; only whether they are being deleted matters.
+  if (!KEPT.has(`${kind.group}/${kind.plural}`))
+    return { apiVersion: object.apiVersion, kind: object.kind, metadata } as unknown as DeepReadonly<T>;
+  const { spec } = object as { spec?: unknown };
+  return { ...object, metadata, ...(isObject(spec) && { spec: slimSpec(kind.plural, spec) }) };
+}
+
+function slimSpec(plural: string, spec: JsonObject): JsonObject {
+  if (BULKY.has(plural)) return { workload: { manifests: manifestsIn(spec) } };
+  const { group = "", names = {}, scope = "" } = spec;
+  return plural === CustomResourceDefinition.plural ? { group, names, scope } : spec;
+}
+
+/** The first few manifests, names only: what checks report. */
+function manifestsIn(spec: JsonObject): Json[] {
+  const { workload } = spec;
+  const manifests = isObject(workload) && Array.isArray(workload["manifests"]) ? workload["manifests"] : [];
+  return manifests
+    .slice(0, 3)
+    .filter(isObject)
+    .map(({ apiVersion = "", kind = "", metadata }) => ({
+      apiVersion,
+      kind,
+      metadata: isObject(metadata)
+        ? {
+            name: metadata["name"] ?? "",
+            ...(metadata["namespace"] !== undefined && { namespace: metadata["namespace"] }),
+          }
+        : {},
+    }));
+}

@@ -1,0 +1,132 @@
+/** Renders an explanation as text. Pure. */
+import type { DeepReadonly } from "@flotilla/base";
+import type { ExplainedMember, ExplainedPolicy, Explanation } from "@flotilla/flotilla";
+import { renderTable } from "../table.ts";
+import { wrapLines } from "../text-layout.ts";
+import { renderField } from "./render-fields.ts";
+import { isManagedByPolicy, renderOcm, renderWorks } from "./render-ocm.ts";
+
+type Read = DeepReadonly<Explanation>;
+
+/** Fits the terminal width, if there is one. */
+export function renderWhy(explanation: Read, width?: number): string {
+  const { kind, namespace, name, apiVersion } = explanation.resource;
+  // Sections are indented.
+  const room = width === undefined ? undefined : width - 2;
+  const sections = [
+    [`${kind} ${namespace ? `${namespace}/` : ""}${name} (${apiVersion})`],
+    ...(isManagedByPolicy(explanation)
+      ? [renderPolicies(explanation), renderDecision(explanation, room)]
+      : renderOcm(explanation, room)),
+    renderWorks(explanation),
+    renderMembers(explanation),
+    renderMoves(explanation),
+    renderProblems(explanation),
+  ];
+  const text = sections
+    .filter((lines) => lines.length > 0)
+    .map(([title, ...lines]) => [title, ...lines.map((line) => `  ${line.replaceAll("\n", "\n  ")}`)].join("\n"))
+    .join("\n\n");
+  return wrapLines(text, width);
+}
+
+function renderPolicies({ policy, otherPolicies }: Read): string[] {
+  return [
+    "POLICY",
+    ...(policy ? [renderPolicy(policy)] : ["none"]),
+    ...otherPolicies.map((other) => `not ${renderPolicy(other)}`),
+  ];
+}
+
+function renderPolicy({ kind, namespace, name, priority, selectsBy, reason }: DeepReadonly<ExplainedPolicy>): string {
+  const selects = selectsBy === "nothing" ? "" : `, selects it by ${selectsBy}`;
+  return `${kind} ${namespace ? `${namespace}/` : ""}${name} (priority ${priority}${selects}): ${reason}`;
+}
+
+function renderDecision({ decision }: Read, width: number | undefined): string[] {
+  if (!decision) return ["CLUSTERS", "not scheduled"];
+  const { source, at, affinityName, failedTerms = [], kept, refused, message } = decision;
+  const number = (value: number | undefined): string => (value === undefined ? "-" : String(value));
+  const rows = [
+    ...kept.map(({ cluster, score, available, replicas }) => [
+      cluster,
+      "kept",
+      number(score),
+      number(available),
+      number(replicas),
+      "",
+    ]),
+    ...refused.map(({ by, reason, count, clusters }) => [
+      `${clusters.join(", ")}${count > clusters.length ? ` and ${count - clusters.length} more` : ""}`,
+      "refused",
+      "-",
+      "-",
+      "-",
+      `${by}: ${reason}`,
+    ]),
+  ];
+  return [
+    `CLUSTERS (${source === "recorded" ? `decided at ${at}` : "computed now: the original decision is not recorded"})`,
+    ...(affinityName === undefined ? [] : [`uses the affinity ${affinityName}`]),
+    ...failedTerms.map((term) => `affinity ${term.name} failed: ${term.message}`),
+    ...(rows.length > 0
+      ? [renderTable(["CLUSTER", "VERDICT", "SCORE", "ROOM", "SHARE", "REASON"], rows, 3, width)]
+      : []),
+    ...(message === undefined ? [] : [`no cluster was selected: ${message}`]),
+  ];
+}
+
+function renderMembers({ members }: Read): string[] {
+  return members.length === 0 ? [] : ["MEMBERS", ...members.flatMap(renderMember)];
+}
+
+function renderMember({
+  cluster,
+  replicas,
+  state,
+  applied,
+  health,
+  message,
+  divided,
+  overridden,
+  overridePolicies,
+  drift,
+}: DeepReadonly<ExplainedMember>): string[] {
+  const facts = [
+    ...(replicas === undefined ? [] : [`${replicas} replicas`]),
+    ...(state === "leaving" ? ["being left"] : []),
+    applied === undefined ? "not applied yet" : applied ? "applied" : "not applied",
+    ...(health === undefined ? [] : [health.toLowerCase()]),
+  ];
+  return [
+    `${cluster}: ${facts.join(", ")}${message ? `: ${message}` : ""}`,
+    ...divided.map((field) => `  divided     ${renderField(field)}`),
+    ...overridden.map((field) => `  overridden  ${renderField(field)}`),
+    ...(overridePolicies.length > 0 ? [`  by          ${overridePolicies.join(", ")}`] : []),
+    ...(drift ? [`  drift       ${drift}`] : []),
+  ];
+}
+
+function renderMoves({ moves, leaving }: Read): string[] {
+  if (moves.length + leaving.length === 0) return [];
+  const text = (value: unknown): string =>
+    typeof value === "string" ? value : Array.isArray(value) ? value.join(" ") : "";
+  return [
+    "MOVES",
+    ...leaving.map(
+      ({ cluster, reason, producer, message, since }) =>
+        `since ${since ?? "now"}: leaving ${cluster}: ${reason} (${producer})${message ? `: ${message}` : ""}`,
+    ),
+    ...moves
+      .toReversed()
+      .map(
+        (move) =>
+          `${text(move["ended"])}: left ${text(move["from"])} for ${text(move["after"]) || "nowhere"}: ${text(move["cause"])} (${text(move["actor"])}), ${text(move["ending"])}`,
+      ),
+  ];
+}
+
+function renderProblems({ problems }: Read): string[] {
+  if (problems.length === 0) return ["PROBLEMS", "none"];
+  return ["PROBLEMS", ...problems.flatMap(({ what, try: remedy }) => [what, `  → ${remedy}`])];
+}

@@ -1,0 +1,189 @@
+import { expect, test } from "vitest";
+import type { Explanation } from "@flotilla/flotilla";
+import { displayWidth } from "../text-layout.ts";
+import { renderPlan } from "./render-plan.ts";
+import { renderWhy } from "./render-why.ts";
+
+const explanation: Explanation = {
+  apiVersion: "explain.flotilla.dev/v1alpha1",
+  kind: "Explanation",
+  metadata: { namespace: "shop", name: "web-deployment" },
+  resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" },
+  policy: {
+    kind: "PropagationPolicy",
+    namespace: "shop",
+    name: "all",
+    priority: 0,
+    selectsBy: "name",
+    reason: "it won",
+  },
+  otherPolicies: [
+    { kind: "ClusterPropagationPolicy", name: "base", priority: 9, selectsBy: "kind", reason: "it lost" },
+  ],
+  decision: {
+    source: "recomputed",
+    at: "2024-05-01T12:00:00Z",
+    affinityName: "spare",
+    failedTerms: [{ name: "main", message: "no room" }],
+    kept: [{ cluster: "oslo", score: 100, available: 7, replicas: 4 }],
+    refused: [{ by: "TaintToleration", reason: "tainted", count: 12, clusters: ["paris", "rome"] }],
+  },
+  members: [
+    {
+      cluster: "oslo",
+      replicas: 4,
+      state: "target",
+      divided: [{ path: "spec.replicas", before: 6, after: 4 }],
+      overridden: [{ path: "metadata.labels.tier", after: "gold" }],
+      overridePolicies: ["gold"],
+      applied: true,
+      health: "Healthy",
+      drift: "Repaired: spec.paused was true",
+    },
+  ],
+  moves: [
+    {
+      from: "paris",
+      cause: "Taint",
+      actor: "TaintManager",
+      after: ["oslo=4"],
+      ended: "2024-05-01T11:00:00Z",
+      ending: "replaced",
+    },
+  ],
+  leaving: [{ cluster: "rome", reason: "Unhealthy", producer: "ApplicationFailover", since: "2024-05-01T11:59:00Z" }],
+  problems: [{ what: "it is wrong", try: "do this" }],
+};
+
+test("an explanation is rendered from the policy to the fix", () => {
+  expect(renderWhy(explanation)).toBe(`Deployment shop/web (apps/v1)
+
+POLICY
+  PropagationPolicy shop/all (priority 0, selects it by name): it won
+  not ClusterPropagationPolicy base (priority 9, selects it by kind): it lost
+
+CLUSTERS (computed now: the original decision is not recorded)
+  uses the affinity spare
+  affinity main failed: no room
+  CLUSTER                   VERDICT   SCORE   ROOM   SHARE   REASON
+  oslo                      kept      100     7      4
+  paris, rome and 10 more   refused   -       -      -       TaintToleration: tainted
+
+MEMBERS
+  oslo: 4 replicas, applied, healthy
+    divided     spec.replicas: 6 → 4
+    overridden  metadata.labels.tier: gold (new)
+    by          gold
+    drift       Repaired: spec.paused was true
+
+MOVES
+  since 2024-05-01T11:59:00Z: leaving rome: Unhealthy (ApplicationFailover)
+  2024-05-01T11:00:00Z: left paris for oslo=4: Taint (TaintManager), replaced
+
+PROBLEMS
+  it is wrong
+    → do this`);
+});
+
+test("a plan is rendered per cluster, with what is created, changed and deleted", () => {
+  const object = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
+
+  const text = renderPlan({
+    changes: [
+      {
+        cluster: "oslo",
+        action: "update",
+        object,
+        fields: [
+          { path: "spec.replicas", before: 4, after: 6 },
+          { path: "spec.paused", before: true },
+        ],
+        more: 2,
+      },
+      { cluster: "paris", action: "delete", object, fields: [], note: "paris is away" },
+    ],
+    problems: [{ resource: "Deployment shop/db", message: "no cluster fits" }],
+    notes: ["something else"],
+  });
+
+  expect(text).toBe(`2 changes on 2 clusters:
+
+oslo
+  ~ Deployment shop/web
+      spec.replicas: 4 → 6
+      spec.paused: true (removed)
+      and 2 more fields
+
+paris
+  - Deployment shop/web (paris is away)
+
+Problems:
+  Deployment shop/db: no cluster fits
+
+Not shown:
+  something else`);
+});
+
+test("a plan without changes is rendered as such", () => {
+  expect(renderPlan({ changes: [], problems: [], notes: [] })).toBe("Nothing would change on any member.");
+});
+
+const LONG = "a-member-with-the-longest-name-that-kubernetes-allows-in-paris-1";
+const SENTENCE =
+  "集群 cluster(s) had untolerated taint {key: value} and then some more words that do not fit into one line";
+const widest = (text: string): number => Math.max(...text.split("\n").map(displayWidth));
+
+test("an explanation fits the terminal width with any names, and is not cut without a terminal", () => {
+  const crowded: Explanation = {
+    ...explanation,
+    resource: { ...explanation.resource, name: LONG.slice(0, 40) },
+    decision: {
+      source: "recorded",
+      at: "2024-05-01T12:00:00Z",
+      kept: [{ cluster: LONG, score: 100, available: 7, replicas: 4 }],
+      refused: [{ by: "TaintToleration", reason: SENTENCE, count: 3, clusters: [LONG, "东京", "rome"] }],
+    },
+    members: [
+      {
+        cluster: LONG,
+        replicas: 4,
+        state: "target",
+        divided: [],
+        overridden: [],
+        overridePolicies: [],
+        applied: false,
+        message: SENTENCE,
+      },
+    ],
+    problems: [{ what: SENTENCE, try: SENTENCE }],
+  };
+
+  expect(widest(renderWhy(crowded, 80))).toBeLessThanOrEqual(80);
+  expect(renderWhy(crowded)).toContain(`${LONG}, 东京, rome`);
+  expect(renderWhy(crowded)).toContain(`TaintToleration: ${SENTENCE}`);
+});
+
+test("a plan fits the terminal width", () => {
+  const object = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: LONG.slice(0, 50) };
+  const plan = {
+    changes: [
+      {
+        cluster: LONG,
+        action: "update" as const,
+        object,
+        fields: [
+          {
+            path: "spec.template.spec.containers[0].image",
+            before: "registry.example.com/shop/web:1.0",
+            after: "registry.example.com/shop/web:2.0",
+          },
+        ],
+      },
+    ],
+    problems: [{ resource: "Deployment shop/db", message: SENTENCE }],
+    notes: [SENTENCE],
+  };
+
+  expect(widest(renderPlan(plan, 80))).toBeLessThanOrEqual(80);
+  expect(renderPlan(plan)).toContain(`Deployment shop/db: ${SENTENCE}`);
+});

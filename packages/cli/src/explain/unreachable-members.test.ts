@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import type { MemberChange } from "@flotilla/flotilla";
+import { createTestHub } from "../members/test-hub.ts";
+import { withUnreachable } from "./unreachable-members.ts";
+import type { PlanResult } from "./plan-input.ts";
+import { renderPlan } from "./render-plan.ts";
+
+const change = (cluster: string): MemberChange =>
+  ({
+    cluster,
+    action: "create",
+    object: { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "web" },
+    fields: [],
+  }) as unknown as MemberChange;
+const planFor = (...clusters: string[]): PlanResult => ({ changes: clusters.map(change), problems: [], notes: [] });
+const VERSION = { "/version": { gitVersion: "v1.36.3" } };
+const hub = () =>
+  createTestHub({
+    member1: VERSION,
+    member2: { "/version": new Error("cut off") },
+    member3: { "/version": new Error("cut off") },
+  });
+
+test("a changed member that does not respond is reported with the reason", async () => {
+  const { client, asking } = hub();
+
+  const plan = await withUnreachable(planFor("member1", "member2"), [], { ...asking, client });
+
+  expect(plan.away).toEqual([{ cluster: "member2", reason: "cut off" }]);
+  expect(renderPlan(plan)).toContain("Unreachable; these changes wait until the members are back:\n  member2: cut off");
+});
+
+test("members that a plan does not change, or excludes, are not queried", async () => {
+  const { client, asking, asked } = hub();
+
+  const plan = await withUnreachable(planFor("member1", "member3"), ["member3"], { ...asking, client });
+
+  expect(plan.away).toBeUndefined();
+  expect(asked).toEqual(["member1 /version"]);
+});

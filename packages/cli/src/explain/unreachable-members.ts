@@ -1,0 +1,40 @@
+/**
+ * Finds the members that a plan changes and that do not respond now. The hub marks a member as not ready only after a
+ * delay; users should know while planning.
+ */
+import type { Clock } from "@flotilla/base";
+import type { Client } from "@flotilla/client";
+import { ask } from "../members/ask.ts";
+import { askEach } from "../members/each-place.ts";
+import { findPlaces } from "../members/members-places.ts";
+import type { Place } from "../members/members-places.ts";
+import type { PlanResult } from "./plan-input.ts";
+
+/** A healthy member responds in a fraction of this. */
+const TIMEOUT_MS = 3_000;
+
+/** The plan with its unreachable members; members in `without` are skipped, because the plan excludes them anyway. */
+export async function withUnreachable(
+  plan: PlanResult,
+  without: readonly string[],
+  { client, clock, signal }: { client: Client; clock: Clock; signal: AbortSignal },
+): Promise<PlanResult> {
+  const changed = new Set(plan.changes.map(({ cluster }) => cluster).filter((cluster) => !without.includes(cluster)));
+  const places =
+    changed.size === 0 ? [] : (await findPlaces(client, [], signal)).filter(({ name }) => changed.has(name));
+  // The hub may be unable to reach pull-mode members; their reported status is all there is.
+  const isPull = ({ mode }: Place): boolean => mode === "pull";
+  const asked = await askEach(
+    places.filter((place) => !isPull(place)),
+    signal,
+    (place) => ask({ client, clock, responseTimeoutMs: TIMEOUT_MS, signal }, place, "/version"),
+  );
+  const silent = asked.failures
+    .filter(({ isAway }) => isAway)
+    .map(({ place, reason }) => ({ cluster: place.name, reason }));
+  const unresponsive = places
+    .filter(isPull)
+    .flatMap(({ name, unready }) => (unready === undefined ? [] : [{ cluster: name, reason: unready }]));
+  const away = [...silent, ...unresponsive];
+  return away.length === 0 ? plan : { ...plan, away };
+}

@@ -1,0 +1,36 @@
+export type { AgentRunOptions, RegisterOptions, Registered } from "./agent-options.ts";
+export type {
+  ClusterConnection,
+  Command,
+  CommandContext,
+  Flag,
+  HubConnection,
+  OfflineHub,
+  Snapshots,
+} from "./command.ts";
+export { SECTIONS, commands } from "./commands.ts";
+export { completeLine } from "./completion/complete.ts";
+export { defaultDataDirectory, kubeconfigPath, lastSnapshotPath, logPath } from "./data-directory.ts";
+export { didYouMean } from "./did-you-mean.ts";
+export type { DoctorFinding } from "./doctor/check.ts";
+export type { DoctorReport } from "./doctor/run-checks.ts";
+export { dryRun, withObjects } from "./explain/apply-input.ts";
+export { explainUnbound } from "./explain/explain-unbound.ts";
+export { createHubInterpreter } from "./explain/hub-interpreter.ts";
+export { planInput } from "./explain/plan-input.ts";
+export type { PlanResult } from "./explain/plan-input.ts";
+export { readHub } from "./explain/read-snapshot.ts";
+export type { ControllersRoleOptions, FleetStarter, HubProcessOptions, Roles } from "./fleet.ts";
+export { PROGRAM, asCalled, flagText, renderHelp, renderOverview, usageOf } from "./help.ts";
+export { findKubectl, fromPackage } from "./kubectl.ts";
+export type { Kubectl } from "./kubectl.ts";
+export type { LintRule } from "./lint/rule.ts";
+export { RULE_CHAPTERS } from "./lint/rules/index.ts";
+export type { Terminal } from "./members/terminal.ts";
+export { createOutput } from "./output.ts";
+export { createPaint } from "./paint.ts";
+export type { Paint } from "./paint.ts";
+export { asksForJson, flagsOf, parseCommandLine, sharedFlags } from "./parse.ts";
+export type { Parsed } from "./parse.ts";
+export { VERSION } from "./version.ts";
+export { readZipEntry } from "./zip.ts";

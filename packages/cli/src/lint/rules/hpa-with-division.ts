@@ -1,0 +1,38 @@
+/** Finds autoscalers that conflict with the division. */
+import { labelsAt, objectAt, textAt } from "../fields.ts";
+import { parseApiVersion, RETAIN_REPLICAS } from "@flotilla/apimachinery";
+import type { LintManifest } from "../lint-manifest.ts";
+import { copyText, severalJourney } from "../rollouts.ts";
+import { defineRule } from "../rule.ts";
+import { namespaceOf } from "../selectors.ts";
+
+export const hpaWithDivision = defineRule({
+  id: "hpa-with-division",
+  severity: "warning",
+  summary: "an autoscaler on each member scales a divided workload",
+  why: "Every member's autoscaler has the whole `minReplicas` and `maxReplicas`, and scales its own share: the fleet runs up to the maximum times the number of members, and the division no longer holds.",
+  fix: 'Set each member\'s limits with an OverridePolicy, and label the template with `resourcetemplate.karmada.io/retain-replicas: "true"`, so that members keep what their autoscaler decided; or scale the template on the hub.',
+  *check(fleet) {
+    for (const manifest of fleet.of("autoscaling/HorizontalPodAutoscaler")) {
+      if (fleet.journeysOf(manifest).length === 0) continue;
+      const target = fleet.manifests.find((other) => isTarget(manifest, other));
+      const journey = target && severalJourney(fleet, target);
+      if (!target || journey?.how !== "divided") continue;
+      const isOverridden = fleet.overrides.some((policy) =>
+        fleet.selectedBy(policy).some((selected) => selected.manifest === manifest),
+      );
+      if (isOverridden && labelsAt(target.object, "metadata", "labels")[RETAIN_REPLICAS] === "true") continue;
+      yield { manifest, path: ["spec", "scaleTargetRef"], message: `${target.title}: ${copyText(journey)}` };
+    }
+  },
+});
+
+function isTarget(autoscaler: LintManifest, other: LintManifest): boolean {
+  const target = objectAt(autoscaler.object, "spec", "scaleTargetRef");
+  return (
+    other.kind === textAt(target, "kind") &&
+    other.name === textAt(target, "name") &&
+    other.group === parseApiVersion(textAt(target, "apiVersion")).group &&
+    namespaceOf(other) === namespaceOf(autoscaler)
+  );
+}

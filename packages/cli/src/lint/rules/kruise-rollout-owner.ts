@@ -1,0 +1,51 @@
+/** Finds Rollouts that compete with the hub for the partition. */
+import { labelsAt, objectAt, textAt } from "../fields.ts";
+import { parseApiVersion, DRIFT } from "@flotilla/apimachinery";
+import { defineRule } from "../rule.ts";
+import { namespaceOf } from "../selectors.ts";
+import { partitionOf } from "../rollouts.ts";
+
+const IN_PROGRESS = "rollouts.kruise.io/in-progressing";
+
+export const kruiseRolloutOwner = defineRule({
+  id: "kruise-rollout-owner",
+  severity: "warning",
+  summary: "a Rollout on members and the hub both write the partition",
+  why: "OpenKruise's Rollout sets the workload's partition to \"100%\" when a release begins and moves it step by step on each member. The hub restores the template's value, and the two revert each other.",
+  fix: "Control the release with the partition of the template on the hub, without a Rollout; or omit `partition` from the template and only report drift (`flotilla.dev/drift: report`).",
+  *check(fleet) {
+    for (const manifest of fleet.of("rollouts.kruise.io/Rollout")) {
+      if (fleet.journeysOf(manifest).length === 0) continue;
+      const ref = {
+        ...objectAt(manifest.object, "spec", "objectRef", "workloadRef"),
+        ...objectAt(manifest.object, "spec", "workloadRef"),
+      };
+      const target = fleet.manifests.find(
+        (other) =>
+          other.kind === textAt(ref, "kind") &&
+          other.name === textAt(ref, "name") &&
+          other.group === parseApiVersion(textAt(ref, "apiVersion")).group &&
+          namespaceOf(other) === namespaceOf(manifest),
+      );
+      if (
+        !target ||
+        fleet.journeysOf(target).length === 0 ||
+        labelsAt(target.object, "metadata", "annotations")[DRIFT] === "report"
+      )
+        continue;
+      yield {
+        manifest,
+        path: ["spec"],
+        message: `${target.title} is propagated by ${fleet.journeysOf(target)[0]?.via.title ?? ""}${partitionOf(target) ? " with its own partition" : ""}`,
+      };
+    }
+    for (const manifest of fleet.manifests) {
+      if (labelsAt(manifest.object, "metadata", "annotations")[IN_PROGRESS] !== undefined)
+        yield {
+          manifest,
+          path: ["metadata", "annotations", IN_PROGRESS],
+          message: "the template contains the annotation of a release in progress on a cluster",
+        };
+    }
+  },
+});

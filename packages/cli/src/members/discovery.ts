@@ -1,0 +1,151 @@
+/**
+ * Reads which types a cluster serves, in its order of preference: from one document per root, or group by group on
+ * servers before 1.26.
+ */
+import type { JsonObject } from "@flotilla/base";
+import { ApiError } from "@flotilla/apimachinery";
+import { objectOf, objectsOf, textOf, textsOf } from "./json-parts.ts";
+import type { Place } from "./members-places.ts";
+import { findTypes } from "./types.ts";
+import type { ServedType } from "./types.ts";
+
+const ACCEPT = ["v2", "v2beta1"]
+  .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)
+  .concat("application/json")
+  .join(",");
+
+export type AskPath = (path: string, accept?: string) => Promise<JsonObject>;
+
+export async function readTypes(ask: AskPath): Promise<ServedType[]> {
+  const [core, groups] = await Promise.all([ask("/api", ACCEPT), ask("/apis", ACCEPT)]);
+  return (
+    await Promise.all(
+      [core, groups].map(async (answer) =>
+        answer["kind"] === "APIGroupDiscoveryList" ? aggregated(answer) : groupByGroup(ask, answer),
+      ),
+    )
+  ).flat();
+}
+
+function aggregated({ items }: JsonObject): ServedType[] {
+  return objectsOf(items).flatMap(({ metadata, versions }) => {
+    const group = textOf(objectOf(metadata)["name"]);
+    return objectsOf(versions).flatMap((entry) =>
+      objectsOf(entry["resources"]).map(
+        (resource) =>
+          ({
+            group,
+            version: textOf(entry["version"]),
+            kind: textOf(objectOf(resource["responseKind"])["kind"]),
+            plural: textOf(resource["resource"]),
+            scope: resource["scope"] === "Namespaced" ? "Namespaced" : "Cluster",
+            singular: textOf(resource["singularResource"]),
+            shortNames: textsOf(resource["shortNames"]),
+            categories: textsOf(resource["categories"]),
+            verbs: textsOf(resource["verbs"]),
+          }) satisfies ServedType,
+      ),
+    );
+  });
+}
+
+async function groupByGroup(ask: AskPath, answer: JsonObject): Promise<ServedType[]> {
+  const paths =
+    answer["kind"] === "APIVersions"
+      ? textsOf(answer["versions"]).map((version) => ["", version, `/api/${encodeURIComponent(version)}`] as const)
+      : objectsOf(answer["groups"]).flatMap(versionsOf);
+  const lists = await Promise.all(
+    paths.map(async ([group, version, path]) => legacyTypes(group, version, await askIfServed(ask, path))),
+  );
+  return lists.flat();
+}
+
+/** The server's preferred version comes first. */
+function versionsOf({ name, versions, preferredVersion }: JsonObject): (readonly [string, string, string])[] {
+  const group = textOf(name);
+  const preferred = textOf(objectOf(preferredVersion)["version"]);
+  const all = objectsOf(versions).map(({ version }) => textOf(version));
+  return [...all.filter((version) => version === preferred), ...all.filter((version) => version !== preferred)].map(
+    (version) => [group, version, `/apis/${encodeURIComponent(group)}/${encodeURIComponent(version)}`] as const,
+  );
+}
+
+/** An unavailable aggregated API hides no other group. */
+async function askIfServed(ask: AskPath, path: string): Promise<JsonObject> {
+  try {
+    return await ask(path);
+  } catch (error) {
+    if (error instanceof ApiError && (error.status.code === 404 || error.status.code === 503)) return {};
+    throw error;
+  }
+}
+
+function legacyTypes(group: string, version: string, { resources }: JsonObject): ServedType[] {
+  return objectsOf(resources)
+    .filter(({ name }) => !textOf(name).includes("/"))
+    .map((resource) => ({
+      group,
+      version,
+      kind: textOf(resource["kind"]),
+      plural: textOf(resource["name"]),
+      scope: resource["namespaced"] === true ? "Namespaced" : "Cluster",
+      singular: textOf(resource["singularName"]),
+      shortNames: textsOf(resource["shortNames"]),
+      categories: textsOf(resource["categories"]),
+      verbs: textsOf(resource["verbs"]),
+    }));
+}
+
+export interface Discovery {
+  /** The types that a word matches at a place; empty if none. */
+  typesAt(place: Place, word: string): Promise<ServedType[]>;
+  /** All types read so far, for suggestions. */
+  known(): ServedType[];
+}
+
+/**
+ * Discovery of many clusters. Clusters that serve the same types, as far as the hub knows, are queried once. A cluster
+ * that would lack a type by that is queried itself, because its CRD may be newer than the hub's information.
+ */
+export function createDiscovery(ask: (place: Place, path: string, accept?: string) => Promise<JsonObject>): Discovery {
+  const shared = new Map<string, Promise<ServedType[]>>();
+  const own = new Map<string, Promise<ServedType[]>>();
+  const read: ServedType[][] = [];
+
+  const readOwn = (place: Place): Promise<ServedType[]> => {
+    const known = own.get(place.name);
+    if (known) return known;
+    const asked = readTypes((path, accept) => ask(place, path, accept)).then(
+      (types) => {
+        read.push(types);
+        return types;
+      },
+      (error: unknown) => {
+        // A later lookup queries again.
+        own.delete(place.name);
+        throw error;
+      },
+    );
+    own.set(place.name, asked);
+    return asked;
+  };
+
+  async function typesOf(place: Place): Promise<ServedType[]> {
+    if (place.serves === undefined || own.has(place.name)) return readOwn(place);
+    // A failed query does not affect the other clusters.
+    const before = shared.get(place.serves);
+    const [known] = before ? await Promise.allSettled([before]) : [];
+    if (known?.status === "fulfilled") return known.value;
+    const asked = readOwn(place);
+    shared.set(place.serves, asked);
+    return asked;
+  }
+
+  return {
+    async typesAt(place, word) {
+      const found = findTypes(await typesOf(place), word);
+      return found.length > 0 ? found : findTypes(await readOwn(place), word);
+    },
+    known: () => read.flat(),
+  };
+}

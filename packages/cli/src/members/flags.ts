@@ -1,0 +1,58 @@
+/** Flags shared by the commands that read members. */
+import { messageOf, UsageError } from "@flotilla/base";
+import { ApiError, parseFieldSelector, parseLabelSelector } from "@flotilla/apimachinery";
+import { parseDuration } from "@flotilla/cel";
+
+export const namespaceFlag = {
+  namespace: {
+    type: "string",
+    short: "n",
+    value: "NS",
+    completes: "namespace",
+    description: "the namespace (default: that of the kubeconfig, else default)",
+  },
+} as const;
+
+export const requestTimeoutFlag = {
+  "request-timeout": {
+    type: "integer",
+    value: "SECONDS",
+    default: 10,
+    minimum: 1,
+    maximum: 600,
+    description: "the timeout for a member's response",
+  },
+} as const;
+
+/** Throws `UsageError` for an invalid selector: otherwise each of a hundred members would report it. */
+export function checkSelectors({
+  labelSelector,
+  fieldSelector,
+}: {
+  labelSelector?: string;
+  fieldSelector?: string;
+}): void {
+  const checks = [
+    ["-l", labelSelector, parseLabelSelector],
+    ["--field-selector", fieldSelector, parseFieldSelector],
+  ] as const;
+  for (const [flag, text, parse] of checks) {
+    try {
+      if (text !== undefined) parse(text);
+    } catch (error) {
+      throw error instanceof ApiError
+        ? new UsageError(`${flag} '${text}' is not a valid selector: ${messageOf(error)}`)
+        : error;
+    }
+  }
+}
+
+const NANOSECONDS = 1_000_000_000n;
+
+/** Whole seconds of `90s`, `5m`, `1h30m` or a plain number; at least one. */
+export function readSeconds(flag: string, text: string): number {
+  const duration = parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+  if (!duration || duration.nanos <= 0n)
+    throw new UsageError(`${flag} must be a duration such as 90s, 5m or 2h, not '${text}'`);
+  return Math.max(1, Number(duration.nanos / NANOSECONDS));
+}

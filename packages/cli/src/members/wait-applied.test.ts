@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { makeBinding, makeDeployment } from "@flotilla/testing/builders.ts";
+import type { Failure } from "./each-place.ts";
+import type { Place } from "./members-places.ts";
+import { reportedProgress } from "./wait-applied.ts";
+
+const template = makeDeployment("shop/web").build();
+const binding = {
+  ...makeBinding(template).targets({ oslo: 1 }).build(),
+  status: { aggregatedStatus: [{ clusterName: "oslo", applied: true, health: "Healthy" as const }] },
+};
+const place = (more: Partial<Place> = {}): Place => ({ name: "oslo", prefix: "", mode: "pull", ...more });
+
+const cases: Record<string, { failure: Failure; reason?: string }> = {
+  "a pull-mode member counts as it reports": { failure: { place: place(), reason: "no way", isOutOfReach: true } },
+  "a member that may not be accessed counts as it reports": {
+    failure: { place: place({ mode: "push" }), reason: "forbidden" },
+  },
+  "a member that does not respond is not healthy, whatever it last reported": {
+    failure: { place: place({ mode: "push" }), reason: "no response within 10 s", isAway: true },
+    reason: "it cannot be read: no response within 10 s",
+  },
+  "a pull-mode member that stopped reporting is not healthy": {
+    failure: { place: place({ unready: "its agent is silent" }), reason: "no way", isOutOfReach: true },
+    reason: "it cannot be read: no way",
+  },
+};
+for (const [behaviour, { failure, reason }] of Object.entries(cases)) {
+  test(behaviour, () => {
+    expect(reportedProgress(template, binding, failure)).toEqual({ cluster: "oslo", reason });
+  });
+}

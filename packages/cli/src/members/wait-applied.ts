@@ -1,0 +1,242 @@
+/**
+ * Waits until members have the applied objects and are healthy: each member's copy is read there, and for copies that
+ * cannot be read, the hub's status is used.
+ */
+import { bindingName, gvkOf, HUB, TEMPLATE_GENERATION } from "@flotilla/apimachinery";
+import { ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
+import { ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { FlotillaError, sleep } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import { createKindResolver, find } from "@flotilla/client";
+import type { Client, KindResolver } from "@flotilla/client";
+import type { Interpreter } from "@flotilla/flotilla";
+import { findCondition } from "@flotilla/apimachinery";
+import { ask } from "./ask.ts";
+import type { Asking } from "./ask.ts";
+import { createDiscovery } from "./discovery.ts";
+import type { Discovery } from "./discovery.ts";
+import { askEach } from "./each-place.ts";
+import type { Failure } from "./each-place.ts";
+import { objectOf, textOf } from "./json-parts.ts";
+import { findPlaces } from "./members-places.ts";
+import type { Place } from "./members-places.ts";
+import { readOneObject } from "./read-objects.ts";
+
+type Template = DeepReadonly<KubernetesObject>;
+
+export interface WaitTools {
+  asking: Asking;
+  client: Client;
+  interpreter: Pick<Interpreter, "health">;
+  timeoutMs: number;
+  /** Called once for each cluster, when it is done. */
+  onDone(resource: string, cluster: string): void;
+  progress(text: string): void;
+}
+
+/** The progress of one cluster; without a reason it is done. */
+export interface ClusterProgress {
+  cluster: string;
+  reason?: string;
+}
+
+const POLL_MS = 500;
+const MAX_LISTED = 5;
+
+/** Throws at the timeout, with what is missing. */
+export async function waitUntilApplied(resources: readonly Template[], tools: WaitTools): Promise<void> {
+  const { asking, timeoutMs, progress, onDone } = tools;
+  const untilMs = asking.clock.now() + timeoutMs;
+  const kinds = createKindResolver({ client: tools.client, cluster: HUB });
+  const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
+  const done = new Set<string>();
+  for (;;) {
+    const waiting: string[] = [];
+    for (const resource of resources) {
+      const title = titleOf(resource);
+      if (done.has(title)) continue;
+      const stands = await progressOf(resource, tools, kinds, discovery);
+      for (const { cluster, reason } of stands) {
+        if (reason !== undefined) waiting.push(`${title} on ${cluster}: ${reason}`);
+        else if (!done.has(`${title} ${cluster}`)) {
+          done.add(`${title} ${cluster}`);
+          onDone(title, cluster);
+        }
+      }
+      if (stands.every(({ reason }) => reason === undefined)) done.add(title);
+    }
+    if (waiting.length === 0) return;
+    if (asking.clock.now() >= untilMs) {
+      const more = waiting.length > MAX_LISTED ? `; and ${waiting.length - MAX_LISTED} more` : "";
+      throw new FlotillaError(
+        "NotReady",
+        `applied, but after ${timeoutMs / 1000} s not everything is healthy: ${waiting.slice(0, MAX_LISTED).join("; ")}${more}. The hub keeps trying; run 'flotilla why' for details`,
+      );
+    }
+    progress(`waiting for ${waiting.length === 1 ? waiting[0] : `${waiting.length} copies, ${waiting[0]}`}`);
+    await sleep(asking.clock, POLL_MS, asking.signal);
+  }
+}
+
+const titleOf = ({ kind, metadata: { namespace, name } }: Template): string =>
+  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
+
+const isOf = ({ group, kind }: Kind, object: Template): boolean =>
+  object.kind === kind && gvkOf(object).group === group;
+
+/**
+ * Whether an object can be waited for: Open Cluster Management kinds that apply objects to members. Templates are known
+ * from the plan.
+ */
+export const isCarrier = (object: Template): boolean =>
+  isOf(ManifestWork, object) || isOf(ManifestWorkReplicaSet, object);
+
+async function progressOf(
+  resource: Template,
+  tools: WaitTools,
+  kinds: KindResolver,
+  discovery: Discovery,
+): Promise<ClusterProgress[]> {
+  const { client, asking } = tools;
+  const kind = await kinds.resolve(resource);
+  const { namespace, name } = resource.metadata;
+  const object = await find(
+    client,
+    kind,
+    { cluster: HUB, namespace: namespace || undefined, name },
+    { signal: asking.signal },
+  );
+  if (!object) return [{ cluster: HUB, reason: "it was deleted in the meantime" }];
+  if (isCarrier(resource))
+    return [{ cluster: isOf(ManifestWork, resource) ? (namespace ?? "") : "its clusters", ...carrierReason(object) }];
+  return templateProgress(object, tools, discovery);
+}
+
+/** All conditions of this generation are true. */
+function carrierReason(object: Template): { reason?: string } {
+  const { conditions = [] } =
+    (
+      object as {
+        status?: {
+          conditions?: {
+            type: string;
+            status: string;
+            reason?: string;
+            message?: string;
+            observedGeneration?: number;
+          }[];
+        };
+      }
+    ).status ?? {};
+  const wanted = isOf(ManifestWork, object)
+    ? ["Applied", "Available"]
+    : ["PlacementVerified", "PlacementRolledOut", "ManifestworkApplied"];
+  for (const type of wanted) {
+    const condition = findCondition(conditions, type);
+    if (condition?.status !== "True" || (condition.observedGeneration ?? 0) < (object.metadata.generation ?? 0))
+      return {
+        reason:
+          condition?.status === "True"
+            ? "its status is of an older generation"
+            : condition?.message || `${type} is not reported yet`,
+      };
+  }
+  return {};
+}
+
+async function templateProgress(
+  template: Template,
+  tools: WaitTools,
+  discovery: Discovery,
+): Promise<ClusterProgress[]> {
+  const { client, asking, interpreter } = tools;
+  const { namespace, name } = template.metadata;
+  const bindings = namespace ? ResourceBinding : (ClusterResourceBinding as unknown as Kind<ResourceBinding>);
+  const binding = await find(
+    client,
+    bindings,
+    { cluster: HUB, namespace: namespace || undefined, name: bindingName(template.kind, name) },
+    { signal: asking.signal },
+  );
+  const targets = binding?.spec.clusters ?? [];
+  if (!binding || targets.length === 0 || binding.status?.schedulerObservedGeneration !== binding.metadata.generation) {
+    return [
+      {
+        cluster: HUB,
+        reason: findCondition(binding?.status?.conditions, "Scheduled")?.message || "it is not scheduled yet",
+      },
+    ];
+  }
+  const places = await findPlaces(
+    client,
+    targets.map((target) => target.name),
+    asking.signal,
+  );
+  const { answers, failures } = await askEach(places, asking.signal, (place) =>
+    memberReason(template, place, tools, discovery),
+  );
+  const stands: ClusterProgress[] = [
+    ...answers.map(({ place, answer }) => ({ cluster: place.name, ...answer })),
+    ...failures.map((failure) => reportedProgress(template, binding, failure)),
+  ];
+  if (stands.some(({ reason }) => reason !== undefined)) return stands;
+  // A fleet-wide release proceeds in steps, and every step looks healthy on its members.
+  return (await interpreter.health(template)) === "Healthy"
+    ? stands
+    : [...stands, { cluster: HUB, reason: "its members are healthy, but the hub has not aggregated their status yet" }];
+}
+
+/** Checks the member's own copy. */
+async function memberReason(
+  template: Template,
+  place: Place,
+  { asking, interpreter }: WaitTools,
+  discovery: Discovery,
+): Promise<{ reason?: string }> {
+  const { group } = gvkOf(template);
+  // In the member's preferred version: it may be older or newer than the hub.
+  const [type] = await discovery.typesAt(place, group ? `${template.kind}.${group}` : template.kind);
+  const copy = type && (await readOneObject(asking, place, type, template.metadata.namespace, template.metadata.name));
+  if (!copy) return { reason: "it does not exist yet" };
+  if (generationOf(copy) !== String(template.metadata.generation ?? 0))
+    return { reason: "it still has an older version" };
+  return (await interpreter.health(copy as unknown as Template)) === "Healthy"
+    ? {}
+    : { reason: "it is not healthy yet" };
+}
+
+function generationOf({ metadata }: JsonObject): string {
+  return textOf(objectOf(objectOf(metadata)["annotations"])[TEMPLATE_GENERATION]);
+}
+
+/**
+ * The progress of a member that could not be read: its last report on the hub counts, unless the member is unreachable,
+ * when that report is stale. Pure.
+ */
+export function reportedProgress(
+  template: Template,
+  binding: DeepReadonly<ResourceBinding>,
+  { place, reason, isAway = false }: Failure,
+): ClusterProgress {
+  return {
+    cluster: place.name,
+    ...(isAway || place.unready !== undefined
+      ? { reason: `it cannot be read: ${reason}` }
+      : reportedReason(template, binding, place.name, reason)),
+  };
+}
+
+function reportedReason(
+  template: Template,
+  binding: DeepReadonly<ResourceBinding>,
+  cluster: string,
+  why: string,
+): { reason?: string } {
+  const item = binding.status?.aggregatedStatus?.find(({ clusterName }) => clusterName === cluster);
+  if (!item?.applied) return { reason: item?.appliedMessage || why };
+  const generation = (item.status as { resourceTemplateGeneration?: number } | undefined)?.resourceTemplateGeneration;
+  if (generation !== undefined && generation !== template.metadata.generation)
+    return { reason: "it reports an older version" };
+  return item.health === "Healthy" ? {} : { reason: `it reports ${item.health ?? "no health"}` };
+}

@@ -1,0 +1,125 @@
+/** Builds one row per member, whichever registrations it has. Pure. */
+import type { Cluster } from "@flotilla/karmada";
+import type { Lease } from "@flotilla/kubernetes";
+import type { ManagedCluster } from "@flotilla/ocm";
+import { CLUSTER_LEASE } from "@flotilla/ocm";
+import { KARMADA_CLUSTER_NAMESPACE } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import {
+  findCondition,
+  formatAge,
+  quantityMilliValue,
+  subtractQuantities,
+  tryParseQuantity,
+} from "@flotilla/apimachinery";
+import type { MemberStatus } from "./fleet-status.ts";
+
+type Registrations = { cluster?: DeepReadonly<Cluster>; managed?: DeepReadonly<ManagedCluster> };
+
+export interface MemberInput {
+  clusters: readonly DeepReadonly<Cluster>[];
+  managedClusters: readonly DeepReadonly<ManagedCluster>[];
+  /** Karmada's and Open Cluster Management's; others are ignored. */
+  leases: readonly DeepReadonly<Lease>[];
+  nowMs: number;
+}
+
+const GIBIBYTE = 2 ** 30;
+
+export function summariseMembers({ clusters, managedClusters, leases, nowMs }: MemberInput): MemberStatus[] {
+  const faces = new Map<string, Registrations>();
+  for (const cluster of clusters) faces.set(cluster.metadata.name, { cluster });
+  for (const managed of managedClusters)
+    faces.set(managed.metadata.name, { ...faces.get(managed.metadata.name), managed });
+  const heard = lastRenewals(leases);
+  return [...faces]
+    .toSorted(([a], [b]) => a.localeCompare(b, "en", { numeric: true }))
+    .map(([name, each]) => summariseMember(name, each, heard.get(name), nowMs));
+}
+
+function summariseMember(
+  name: string,
+  { cluster, managed }: Registrations,
+  heard: string | undefined,
+  nowMs: number,
+): MemberStatus {
+  const mode = cluster?.spec.syncMode === "Push" ? "push" : "pull";
+  const free = cluster && freeOf(cluster);
+  const nodes = cluster?.status?.nodeSummary;
+  const leaving = [
+    ...(cluster?.metadata.deletionTimestamp ? ["karmada" as const] : []),
+    ...(managed?.metadata.deletionTimestamp ? ["ocm" as const] : []),
+  ];
+  const created = [cluster, managed].flatMap((face) => face?.metadata.creationTimestamp ?? []).toSorted()[0] ?? "";
+  return {
+    name,
+    mode,
+    ready: cluster ? readyOf(cluster, managed) : undefined,
+    ...(managed && {
+      available: findCondition(managed.status?.conditions, "ManagedClusterConditionAvailable")?.status ?? "Unknown",
+      accepted: managed.spec.hubAcceptsClient === true,
+    }),
+    leaving: leaving.length > 0 ? leaving : undefined,
+    version: cluster?.status?.kubernetesVersion ?? managed?.status?.version?.kubernetes ?? "",
+    nodes: nodes ? `${nodes.readyNum ?? 0}/${nodes.totalNum ?? 0}` : "",
+    free,
+    taints: taintsOf(cluster, managed),
+    // No agent renews the lease of a push-mode member.
+    heard: heard !== undefined && mode === "pull" ? heard : undefined,
+    age: formatAge(nowMs - Date.parse(created)),
+  };
+}
+
+/** An Open Cluster Management agent applies works only; policies cannot use its member, which is not a problem. */
+function readyOf({ spec, status }: DeepReadonly<Cluster>, managed: Registrations["managed"]): string {
+  const ready = findCondition(status?.conditions, "Ready");
+  const isSilent = ready === undefined || ready.reason === "ClusterStatusNeverUpdated";
+  return spec.syncMode === "Pull" && isSilent && managed ? "NoAgent" : (ready?.status ?? "Unknown");
+}
+
+function lastRenewals(leases: readonly DeepReadonly<Lease>[]): Map<string, string> {
+  const heard = new Map<string, string>();
+  for (const { metadata, spec } of leases) {
+    const member =
+      metadata.namespace === KARMADA_CLUSTER_NAMESPACE
+        ? metadata.name
+        : metadata.name === CLUSTER_LEASE
+          ? metadata.namespace
+          : undefined;
+    const before = heard.get(member ?? "");
+    if (
+      member !== undefined &&
+      spec?.renewTime &&
+      (before === undefined || Date.parse(before) < Date.parse(spec.renewTime))
+    )
+      heard.set(member, spec.renewTime);
+  }
+  return heard;
+}
+
+/** Whole gibibytes, and cores with one digit, are precise enough. */
+function freeOf({ status }: DeepReadonly<Cluster>): MemberStatus["free"] {
+  const { allocatable, allocated, allocating } = status?.resourceSummary ?? {};
+  const left = (resource: string): number | undefined => {
+    const all = tryParseQuantity(allocatable?.[resource] ?? "");
+    const taken = [allocated, allocating].flatMap((summary) => tryParseQuantity(summary?.[resource] ?? "0") ?? []);
+    return all && Math.max(0, Number(quantityMilliValue(taken.reduce(subtractQuantities, all))) / 1000);
+  };
+  const [cpu, memory] = [left("cpu"), left("memory")];
+  return cpu === undefined || memory === undefined
+    ? undefined
+    : { cpu: String(Math.floor(cpu * 10) / 10), memory: `${Math.floor(memory / GIBIBYTE)}Gi` };
+}
+
+/**
+ * Both registrations have the same taints under different keys. Each is shown once, including those of only one
+ * registration.
+ */
+function taintsOf(cluster: Registrations["cluster"], managed: Registrations["managed"]): string[] {
+  const textOf = ({ key, value }: { readonly key: string; readonly value?: string }): string =>
+    value ? `${key}=${value}` : key;
+  const taints = new Map<string, string>();
+  for (const taint of [...(cluster?.spec.taints ?? []), ...(managed?.spec.taints ?? [])])
+    if (!taints.has(textOf(taint))) taints.set(textOf(taint), taint.effect);
+  return Array.from(taints, ([text, effect]) => `${text}:${effect}`);
+}

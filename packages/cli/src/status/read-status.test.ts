@@ -1,0 +1,111 @@
+import { Readable } from "node:stream";
+import { expect, test } from "vitest";
+import type { Client, ListOptions } from "@flotilla/client";
+import { forbidden, internalError, notFound } from "@flotilla/apimachinery";
+import { makeBinding, makeCluster, makeDeployment } from "@flotilla/testing/builders.ts";
+import { readStatus } from "./read-status.ts";
+
+const { signal } = new AbortController();
+
+/** A fake hub with these objects by plural; it does not serve a missing plural. */
+function hubWith(
+  objects: Readonly<Record<string, readonly unknown[] | Error>>,
+  asked: ListOptions[] = [],
+  page = { status: 200, text: "[+]ping ok\nreadyz check passed\n" },
+): Client {
+  const list = (kind: { plural: string }, options: ListOptions): Promise<unknown> => {
+    asked.push(options);
+    const found = objects[kind.plural] ?? notFound({ group: "", resource: kind.plural }, "");
+    if (found instanceof Error) return Promise.reject(found);
+    const start = Number(options.continue ?? 0);
+    const end = start + (options.limit ?? found.length);
+    return Promise.resolve({
+      items: found.slice(start, end),
+      resourceVersion: "1",
+      continue: end < found.length ? String(end) : undefined,
+    });
+  };
+  const raw = (): Promise<unknown> =>
+    Promise.resolve({ status: page.status, headers: {}, body: Readable.from([Buffer.from(page.text)]) });
+  return { list, raw } as unknown as Client;
+}
+
+test("a hub that serves only one project's kinds is read as far as possible", async () => {
+  const status = await readStatus(hubWith({ clusters: [makeCluster("paris")] }), "https://hub", 0, signal);
+
+  expect(status).toMatchObject({ members: [{ name: "paris" }], objects: { manifestWorks: 0 }, notShown: [] });
+});
+
+test("kinds that may not be listed are named, and the rest is shown", async () => {
+  const refusal = forbidden({ group: "", resource: "works" }, "", "no");
+
+  const status = await readStatus(
+    hubWith({ clusters: [makeCluster("paris")], works: refusal, manifestworks: refusal, leases: refusal }),
+    "https://hub",
+    0,
+    signal,
+  );
+
+  expect(status).toMatchObject({ members: [{ name: "paris" }], notShown: ["manifestworks", "works"] });
+});
+
+test("many objects are read page by page", async () => {
+  const asked: ListOptions[] = [];
+  const binding = makeBinding(makeDeployment("shop/web").build()).targets({ paris: 1 }).build();
+
+  const { workloads } = await readStatus(
+    hubWith({ clusters: [], resourcebindings: Array.from({ length: 250 }, () => binding) }, asked),
+    "https://hub",
+    0,
+    signal,
+  );
+
+  expect(workloads).toHaveLength(250);
+  expect(asked.filter((options) => options.continue !== undefined)).toHaveLength(2);
+});
+
+test("a server that is not a hub is not shown as an empty fleet", async () => {
+  await expect(readStatus(hubWith({}), "https://hub", 0, signal)).rejects.toThrow(
+    "https://hub serves neither Clusters nor ManagedClusters, so it is not a hub",
+  );
+});
+
+test("a hub that fails is an error", async () => {
+  await expect(
+    readStatus(hubWith({ clusters: internalError("out of order") }), "https://hub", 0, signal),
+  ).rejects.toThrow("out of order");
+});
+
+const checks: Record<string, { page: { status: number; text: string }; want: unknown[] }> = {
+  "a hub that rejects all writes is reported first": {
+    page: { status: 500, text: "[+]ping ok\n[-]store-writes failed: reason withheld\nreadyz check failed\n" },
+    want: [
+      {
+        trouble: "check of the hub failed",
+        kind: "hub",
+        name: "store-writes",
+        reason:
+          "its disk is full, so every change is rejected; free some space there (run 'flotilla doctor' for the path)",
+      },
+    ],
+  },
+  "an unknown failed check of the hub is named": {
+    page: { status: 500, text: "[-]etcd failed: reason withheld\nreadyz check failed\n" },
+    want: [
+      {
+        trouble: "check of the hub failed",
+        kind: "hub",
+        name: "etcd",
+        reason: "the check fails; see the hub's log",
+      },
+    ],
+  },
+  "a user who may not read the hub's checks gets the rest": { page: { status: 403, text: "no" }, want: [] },
+};
+for (const [behaviour, { page, want }] of Object.entries(checks)) {
+  test(behaviour, async () => {
+    const { unwell } = await readStatus(hubWith({ clusters: [] }, [], page), "https://hub", 0, signal);
+
+    expect(unwell.worst).toEqual(want);
+  });
+}

@@ -1,0 +1,156 @@
+/** Renders the status of a fleet as text that fits the terminal; without a terminal nothing is shortened. Pure. */
+import { formatAge } from "@flotilla/apimachinery";
+import type { Paint } from "../paint.ts";
+import { plain } from "../paint.ts";
+import { renderTable } from "../table.ts";
+import { displayWidth, shorten, wrapWords } from "../text-layout.ts";
+import type { FleetStatus, MemberStatus, Unwell } from "./fleet-status.ts";
+import { someOfEach } from "./unhealthy.ts";
+
+/** Further workloads are counted, except with --all. */
+const MAX_WORKLOADS = 20;
+const MAX_UNWELL = 10;
+const MAX_PLACEMENT = 36;
+/** On a terminal; 'flotilla why' shows the full reason. */
+const MAX_REASON_LINES = 2;
+/** Without a terminal: a reason of a whole page would bury the rest. */
+const MAX_REASON_WIDTH = 300;
+
+export interface StatusPage {
+  nowMs: number;
+  all: boolean;
+  /** The columns of the terminal. */
+  width?: number | undefined;
+  paint?: Paint;
+}
+
+export function renderStatus(status: FleetStatus, page: StatusPage): string {
+  const { server, members, notShown } = status;
+  return [
+    [`hub ${server}`, ...renderComponents(status, page)].join("\n"),
+    members.length > 0 ? renderMembers(members, page) : "No members yet.",
+    ...renderObjects(status),
+    renderUnwell(status.unwell, page),
+    renderWorkloads(status, page),
+    ...(notShown.length > 0 ? [`Not shown, because you are not allowed to list them: ${notShown.join(", ")}`] : []),
+  ].join("\n\n");
+}
+
+function renderComponents({ components }: FleetStatus, { width }: StatusPage): string[] {
+  if (components.length === 0) return [];
+  const counts = `components ${components.map(({ namespace, total, unready: { length } }) => `${total - length}/${total} in ${namespace}`).join(", ")}`;
+  const unready = components.flatMap(({ namespace, unready: names }) =>
+    names.map((name) => `  ${name} in ${namespace} is not ready`),
+  );
+  return [counts, ...unready].flatMap((line) => (width === undefined ? [line] : wrapWords(line, width)));
+}
+
+function renderMembers(members: readonly MemberStatus[], { nowMs, width, paint = plain }: StatusPage): string {
+  const rows = members.map((member) => [
+    member.name,
+    member.mode,
+    painted(karmadaWord(member), paint),
+    painted(ocmWord(member), paint),
+    member.version || "-",
+    member.nodes || "-",
+    member.free?.cpu ?? "-",
+    member.free?.memory ?? "-",
+    member.heard === undefined ? "-" : formatAge(nowMs - Date.parse(member.heard)),
+  ]);
+  const [header = "", ...lines] = renderTable(
+    ["MEMBER", "MODE", "KARMADA", "OCM", "VERSION", "NODES", "CPU", "MEMORY", "HEARD"],
+    rows,
+    2,
+    width,
+  ).split("\n");
+  return [
+    header,
+    ...lines.flatMap((line, index) => [line, ...(members[index]?.taints ?? []).map((taint) => `  taint ${taint}`)]),
+  ].join("\n");
+}
+
+const painted = (word: string, { green, red }: Paint): string =>
+  word === "Ready" || word === "Available" ? green(word) : word.startsWith("Not") ? red(word) : word;
+
+/** A registration that is being deleted is not shown as healthy, whatever its last condition. */
+const LEAVING = "Leaving";
+
+function karmadaWord({ ready, leaving }: MemberStatus): string {
+  if (ready === undefined) return "-";
+  if (leaving?.includes("karmada")) return LEAVING;
+  return ready === "True" ? "Ready" : ready === "False" ? "NotReady" : ready;
+}
+
+function ocmWord({ available, accepted, leaving }: MemberStatus): string {
+  if (available === undefined) return "-";
+  if (leaving?.includes("ocm")) return LEAVING;
+  if (!accepted) return "NotAccepted";
+  return available === "True" ? "Available" : available === "False" ? "NotAvailable" : available;
+}
+
+function renderObjects({ objects }: FleetStatus): string[] {
+  const { manifestWorks, placements, replicaSets } = objects;
+  if (manifestWorks + placements + replicaSets === 0) return [];
+  return [
+    [
+      counted(manifestWorks, "ManifestWork"),
+      counted(placements, "Placement"),
+      counted(replicaSets, "ManifestWorkReplicaSet"),
+    ].join(", "),
+  ];
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+function renderUnwell({ counts, worst }: Unwell, { all, width, paint = plain }: StatusPage): string {
+  const kinds = Object.entries(counts);
+  if (kinds.length === 0) return "Everything is healthy.";
+  const total = kinds.map(([trouble, count]) => `${count} ${plural(trouble, count)}`).join(", ");
+  const shown = all ? worst : someOfEach(worst, MAX_UNWELL);
+  const lines = shown.flatMap(({ kind, namespace, name, reason }) =>
+    renderTrouble(`${kind} ${namespace ? `${namespace}/` : ""}${name}:`, reason, width),
+  );
+  const more =
+    shown.length < worst.length ? [`  … and ${worst.length - shown.length} more; use --all to show them`] : [];
+  return [`${paint.red("UNHEALTHY:")} ${total}`, ...lines, ...more].join("\n");
+}
+
+/** On one line if it fits; otherwise the reason has its own lines. */
+function renderTrouble(what: string, reason: string, width: number | undefined): string[] {
+  const line = `  ${what} ${width === undefined ? shorten(reason, MAX_REASON_WIDTH) : reason}`;
+  if (width === undefined || displayWidth(line) <= width) return [line];
+  const room = width - 4;
+  const [first = "", ...rest] = wrapWords(reason, room);
+  const lines = rest.length < MAX_REASON_LINES ? [first, ...rest] : [first, rest.join(" ")];
+  return [`  ${shorten(what, width - 2)}`, ...lines.map((text) => `    ${shorten(text, room)}`)];
+}
+
+/** `member not available` and `members not available`. */
+function plural(trouble: string, count: number): string {
+  const [what = "", ...rest] = trouble.split(" ");
+  return [count === 1 ? what : `${what}s`, ...rest].join(" ");
+}
+
+function renderWorkloads({ workloads, objects, notShown }: FleetStatus, { all, width }: StatusPage): string {
+  if (workloads.length === 0)
+    return objects.manifestWorks > 0 || notShown.includes("resourcebindings")
+      ? "No workloads are propagated by policies."
+      : "No workloads are propagated yet: apply one together with a PropagationPolicy.";
+  const shown = all ? workloads : workloads.slice(0, MAX_WORKLOADS);
+  const table = renderTable(
+    ["NAMESPACE", "NAME", "KIND", "READY", "APPLIED", "PLACEMENT"],
+    shown.map(({ namespace, name, kind, desired, ready, applied, placement }) => [
+      namespace,
+      name,
+      kind,
+      desired === undefined ? "-" : `${ready}/${desired}`,
+      applied,
+      (all || width === undefined ? placement : shorten(placement, MAX_PLACEMENT)) || "<not scheduled>",
+    ]),
+    2,
+    width,
+  );
+  return shown.length < workloads.length
+    ? `${table}\nand ${workloads.length - shown.length} more; use --all to show them`
+    : table;
+}

@@ -1,0 +1,528 @@
+import { describe, expect, test } from "vitest";
+import { ManifestWork, ManifestWorkReplicaSet, OcmPlacement } from "@flotilla/ocm";
+import { ResourceBinding, Work } from "@flotilla/karmada";
+import type { Cluster } from "@flotilla/karmada";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { Lease } from "@flotilla/kubernetes";
+import type { ManagedCluster } from "@flotilla/ocm";
+import { makeBinding, makeCluster, makeDeployment } from "@flotilla/testing/builders.ts";
+import type { FleetStatus, MemberStatus, UnhealthyObject } from "./fleet-status.ts";
+import { summariseMembers, type MemberInput } from "./members.ts";
+import { displayWidth } from "../text-layout.ts";
+import { renderStatus } from "./render-status.ts";
+import { createUnhealthyCollector } from "./unhealthy.ts";
+import { summariseWorkload } from "./workloads.ts";
+
+const NOW = Date.UTC(2024, 4, 1, 12);
+const condition = (type: string, status: "True" | "False" | "Unknown", reason = "Test", message = "") => ({
+  type,
+  status,
+  reason,
+  message,
+  lastTransitionTime: "2024-05-01T11:58:00Z",
+});
+
+const cluster = (name: string, change: (cluster: Cluster) => void = () => {}): Cluster =>
+  makeCluster(name, (made) => {
+    made.metadata.creationTimestamp = "2024-05-01T11:58:00Z";
+    made.spec.syncMode = "Push";
+    made.status = {
+      kubernetesVersion: "v1.36.3",
+      nodeSummary: { totalNum: 3, readyNum: 2 },
+      conditions: [condition("Ready", "True")],
+      resourceSummary: { allocatable: { cpu: "24", memory: "96Gi" }, allocated: { cpu: "1500m", memory: "512Mi" } },
+    };
+    change(made);
+  });
+const managed = (name: string, extra: Partial<ManagedCluster> = {}): ManagedCluster => ({
+  apiVersion: "cluster.open-cluster-management.io/v1",
+  kind: "ManagedCluster",
+  metadata: { name, creationTimestamp: "2024-05-01T11:00:00Z" },
+  spec: { hubAcceptsClient: true },
+  status: { conditions: [condition("ManagedClusterConditionAvailable", "True")], version: { kubernetes: "v1.31.2" } },
+  ...extra,
+});
+const lease = (namespace: string, name: string, renewTime: string): Lease => ({
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  metadata: { namespace, name },
+  spec: { renewTime },
+});
+const members = (input: Partial<MemberInput>): MemberStatus[] =>
+  summariseMembers({ clusters: [], managedClusters: [], leases: [], nowMs: NOW, ...input });
+
+describe("a member", () => {
+  test("is one row for both its registrations", () => {
+    const rows = members({ clusters: [cluster("paris")], managedClusters: [managed("paris")] });
+
+    expect(rows).toEqual([
+      {
+        name: "paris",
+        mode: "push",
+        ready: "True",
+        available: "True",
+        accepted: true,
+        version: "v1.36.3",
+        nodes: "2/3",
+        free: { cpu: "22.5", memory: "95Gi" },
+        taints: [],
+        age: "60m",
+      },
+    ]);
+  });
+
+  test("registered only through Open Cluster Management is shown too, with its agent's last lease renewal", () => {
+    const rows = members({
+      managedClusters: [managed("oslo", { spec: { hubAcceptsClient: false } })],
+      leases: [
+        lease("oslo", "managed-cluster-lease", "2024-05-01T11:59:30.000000Z"),
+        lease("oslo", "other", "2024-05-01T11:59:59Z"),
+      ],
+    });
+
+    expect(rows).toMatchObject([
+      {
+        name: "oslo",
+        mode: "pull",
+        available: "True",
+        accepted: false,
+        version: "v1.31.2",
+        heard: "2024-05-01T11:59:30.000000Z",
+      },
+    ]);
+    expect(rows[0]?.ready).toBeUndefined();
+  });
+
+  test("whose Cluster has no Karmada agent is not shown as unreachable", () => {
+    const rows = members({
+      clusters: [cluster("oslo", (made) => Object.assign(made.spec, { syncMode: "Pull" }) && delete made.status)],
+      managedClusters: [managed("oslo")],
+    });
+    const collector = createUnhealthyCollector();
+    for (const row of rows) collector.member(row);
+
+    expect(rows).toMatchObject([{ ready: "NoAgent", available: "True" }]);
+    expect(collector.result().worst).toEqual([]);
+  });
+
+  test("in pull mode shows the newer of its lease renewals", () => {
+    const rows = members({
+      clusters: [cluster("oslo", ({ spec }) => (spec.syncMode = "Pull"))],
+      managedClusters: [managed("oslo")],
+      leases: [
+        lease("oslo", "managed-cluster-lease", "2024-05-01T11:59:30Z"),
+        lease("karmada-cluster", "oslo", "2024-05-01T11:59:50Z"),
+      ],
+    });
+
+    expect(rows).toMatchObject([{ mode: "pull", heard: "2024-05-01T11:59:50Z" }]);
+  });
+
+  test("shows a taint of both registrations once", () => {
+    const clusters = [
+      cluster("paris", ({ spec }) => (spec.taints = [{ key: "gpu", value: "yes", effect: "NoSchedule" }])),
+    ];
+    const managedClusters = [
+      managed("paris", {
+        spec: {
+          hubAcceptsClient: true,
+          taints: [
+            { key: "gpu", value: "yes", effect: "NoSelectIfNew" },
+            { key: "cluster.open-cluster-management.io/unreachable", effect: "NoSelect" },
+          ],
+        },
+      }),
+    ];
+
+    expect(members({ clusters, managedClusters })[0]?.taints).toEqual([
+      "gpu=yes:NoSchedule",
+      "cluster.open-cluster-management.io/unreachable:NoSelect",
+    ]);
+  });
+});
+
+describe("unhealthy objects:", () => {
+  const object = (
+    kind: { group: string; storageVersion: string; kind: string },
+    status: unknown,
+    annotations?: Record<string, string>,
+  ): never =>
+    ({
+      apiVersion: `${kind.group}/${kind.storageVersion}`,
+      kind: kind.kind,
+      metadata: { namespace: "shop", name: "web", annotations },
+      spec: {},
+      status,
+    }) as unknown as KubernetesObject as never;
+  const cases: Record<
+    string,
+    { see(collector: ReturnType<typeof createUnhealthyCollector>): void; want: Partial<UnhealthyObject>[] }
+  > = {
+    "a binding that matches no cluster": {
+      see: (collector) =>
+        collector.binding(
+          object(ResourceBinding, {
+            conditions: [condition("Scheduled", "False", "NoClusterFit", "0/3 clusters are available")],
+          }),
+        ),
+      want: [{ trouble: "binding not scheduled", reason: "0/3 clusters are available" }],
+    },
+    "a binding that a member rejects": {
+      see: (collector) =>
+        collector.binding(
+          object(ResourceBinding, {
+            conditions: [condition("FullyApplied", "False")],
+            aggregatedStatus: [{ clusterName: "paris", applied: false, appliedMessage: "no room" }],
+          }),
+        ),
+      want: [{ trouble: "binding not applied", reason: "paris: no room" }],
+    },
+    "a Work without a binding": {
+      see: (collector) =>
+        collector.work(object(Work, { conditions: [condition("Applied", "False", "AppliedFailed", "refused")] })),
+      want: [{ trouble: "Work failed", reason: "refused" }],
+    },
+    "a ManifestWork, with its first object's message": {
+      see: (collector) =>
+        collector.manifestWork(
+          object(ManifestWork, {
+            conditions: [condition("Applied", "False", "AppliedManifestWorkFailed", "Failed to apply manifest work")],
+            resourceStatus: {
+              manifests: [
+                {
+                  resourceMeta: {},
+                  conditions: [condition("Applied", "False", "AppliedManifestFailed", "no such\nkind")],
+                },
+              ],
+            },
+          }),
+        ),
+      want: [{ trouble: "ManifestWork failed", reason: "no such kind" }],
+    },
+    "an invalid Placement": {
+      see: (collector) =>
+        collector.placement(
+          object(OcmPlacement, {
+            conditions: [
+              condition("PlacementMisconfigured", "True", "Misconfigured", "Predicate:wrong"),
+              condition("PlacementSatisfied", "False", "X", "kept"),
+            ],
+          }),
+        ),
+      want: [{ trouble: "Placement unsatisfied", reason: "Predicate:wrong" }],
+    },
+    "a rollout with too many failed clusters": {
+      see: (collector) =>
+        collector.replicaSet(
+          object(ManifestWorkReplicaSet, {
+            conditions: [condition("PlacementRolledOut", "False", "Progressing", "no more clusters are started")],
+          }),
+        ),
+      want: [{ trouble: "rollout stopped" }],
+    },
+    "an unreachable member": {
+      see: (collector) =>
+        collector.member({
+          name: "oslo",
+          mode: "push",
+          ready: "False",
+          available: "Unknown",
+          accepted: true,
+          version: "",
+          nodes: "",
+          taints: [],
+          age: "",
+        }),
+      want: [{ trouble: "member not available", name: "oslo", reason: "Ready is False, Available is Unknown" }],
+    },
+    "not a rollout in progress": {
+      see: (collector) =>
+        collector.replicaSet(
+          object(ManifestWorkReplicaSet, { conditions: [condition("PlacementRolledOut", "False", "Progressing")] }),
+        ),
+      want: [],
+    },
+    "not a work that does not match its cluster": {
+      see: (collector) =>
+        collector.manifestWork(
+          object(ManifestWork, {
+            conditions: [condition("Applied", "False", "ClusterLabelsNotMatched", "other labels")],
+          }),
+        ),
+      want: [],
+    },
+  };
+  for (const [behaviour, { see, want }] of Object.entries(cases)) {
+    test(behaviour, () => {
+      const collector = createUnhealthyCollector();
+
+      see(collector);
+
+      expect(collector.result().worst).toMatchObject(want);
+    });
+  }
+
+  test("a Work whose binding reports the same is counted and not listed", () => {
+    const collector = createUnhealthyCollector();
+
+    collector.work(
+      object(
+        Work,
+        { conditions: [condition("Applied", "False")] },
+        { "resourcebinding.karmada.io/name": "web-deployment" },
+      ),
+    );
+
+    expect(collector.result()).toEqual({ counts: { "Work failed": 1 }, worst: [] });
+  });
+
+  test("all are counted, and the most important come first", () => {
+    const collector = createUnhealthyCollector();
+
+    for (let index = 0; index < 20; index++)
+      collector.placement(
+        object(OcmPlacement, { conditions: [condition("PlacementSatisfied", "False", "NoManagedClusterMatched")] }),
+      );
+    collector.member({ name: "oslo", mode: "push", ready: "False", version: "", nodes: "", taints: [], age: "" });
+    const { counts, worst } = collector.result();
+
+    expect(counts).toEqual({ "member not available": 1, "Placement unsatisfied": 20 });
+    expect(worst.map(({ trouble }) => trouble)).toEqual([
+      "member not available",
+      ...Array.from({ length: 20 }, () => "Placement unsatisfied"),
+    ]);
+  });
+
+  test("a member that is being removed is not reported", () => {
+    const collector = createUnhealthyCollector();
+
+    collector.member({
+      name: "oslo",
+      mode: "push",
+      ready: "False",
+      leaving: ["karmada"],
+      version: "",
+      nodes: "",
+      taints: [],
+      age: "",
+    });
+
+    expect(collector.result().worst).toEqual([]);
+  });
+});
+
+describe("as text", () => {
+  const binding = makeBinding(makeDeployment("shop/web").build())
+    .targets({ paris: 3, oslo: 2 })
+    .with((made) => {
+      made.spec.replicas = 5;
+      made.status = {
+        aggregatedStatus: [
+          { clusterName: "paris", status: { readyReplicas: 3 } },
+          { clusterName: "oslo", status: { readyReplicas: 1 } },
+        ],
+      };
+    })
+    .build();
+  const status = (extra: Partial<FleetStatus> = {}): FleetStatus => ({
+    server: "https://hub",
+    components: [],
+    members: [],
+    objects: { bindings: 0, works: 0, manifestWorks: 0, placements: 0, replicaSets: 0 },
+    unwell: { counts: {}, worst: [] },
+    workloads: [],
+    notShown: [],
+    ...extra,
+  });
+  const render = (extra: Partial<FleetStatus>, all = false): string =>
+    renderStatus(status(extra), { nowMs: NOW, all, width: 80 });
+
+  test("names the hub's components that are not ready", () => {
+    const text = render({
+      components: [
+        { namespace: "karmada-system", total: 4, unready: [] },
+        { namespace: "open-cluster-management-hub", total: 4, unready: ["cluster-manager"] },
+      ],
+    });
+
+    expect(text.split("\n").slice(0, 3)).toEqual([
+      "hub https://hub",
+      "components 4/4 in karmada-system, 3/4 in open-cluster-management-hub",
+      "  cluster-manager in open-cluster-management-hub is not ready",
+    ]);
+  });
+
+  test("shows the fleet at a glance", () => {
+    const clusters = [
+      cluster("paris", ({ spec }) => (spec.taints = [{ key: "gpu", effect: "NoSchedule" }])),
+      cluster(
+        "oslo",
+        ({ spec, status: said }) => Object.assign(spec, { syncMode: "Pull" }) && said?.conditions?.splice(0),
+      ),
+    ];
+    const found = members({
+      clusters,
+      managedClusters: [managed("paris")],
+      leases: [lease("karmada-cluster", "oslo", "2024-05-01T11:59:50Z")],
+    });
+
+    const text = render({
+      members: found,
+      objects: { bindings: 1, works: 2, manifestWorks: 2, placements: 1, replicaSets: 0 },
+      unwell: {
+        counts: { "member not available": 1, "ManifestWork failed": 2 },
+        worst: [
+          {
+            trouble: "ManifestWork failed",
+            kind: "ManifestWork",
+            namespace: "paris",
+            name: "web",
+            reason: "word ".repeat(40).trim(),
+          },
+        ],
+      },
+      workloads: [summariseWorkload(binding)],
+      notShown: ["works"],
+    });
+
+    expect(text.split("\n")).toEqual([
+      "hub https://hub",
+      "",
+      "MEMBER  MODE  KARMADA  OCM        VERSION  NODES  CPU   MEMORY  HEARD",
+      "oslo    pull  Unknown  -          v1.36.3  2/3    22.5  95Gi    10s",
+      "paris   push  Ready    Available  v1.36.3  2/3    22.5  95Gi    -",
+      "  taint gpu:NoSchedule",
+      "",
+      "2 ManifestWorks, 1 Placement, 0 ManifestWorkReplicaSets",
+      "",
+      "UNHEALTHY: 1 member not available, 2 ManifestWorks failed",
+      "  ManifestWork paris/web:",
+      `    ${"word ".repeat(15).trim()}`,
+      `    ${"word ".repeat(15)}…`,
+      "",
+      "NAMESPACE  NAME  KIND        READY  APPLIED  PLACEMENT",
+      "shop       web   Deployment  4/5    Unknown  paris=3 oslo=2",
+      "",
+      "Not shown, because you are not allowed to list them: works",
+    ]);
+  });
+
+  test("a registration that is being deleted is shown as Leaving", () => {
+    const found = members({
+      clusters: [cluster("paris")],
+      managedClusters: [managed("paris", { metadata: { name: "paris", deletionTimestamp: "2024-05-01T11:59:00Z" } })],
+    });
+
+    expect(render({ members: found })).toMatch(/paris +push +Ready +Leaving/);
+  });
+
+  test("ten unhealthy objects are named, at least one per problem, and the others counted except with --all", () => {
+    const failed = (index: number): UnhealthyObject => ({
+      trouble: "ManifestWork failed",
+      kind: "ManifestWork",
+      namespace: "paris",
+      name: `web${index}`,
+      reason: "no",
+    });
+    const worst: UnhealthyObject[] = [
+      ...Array.from({ length: 20 }, (_item, index) => failed(index)),
+      { trouble: "Placement unsatisfied", kind: "Placement", namespace: "shop", name: "all", reason: "none fits" },
+    ];
+    const unwell = { counts: { "ManifestWork failed": 20, "Placement unsatisfied": 1 }, worst };
+
+    const lines = render({ unwell })
+      .split("\n")
+      .filter((line) => line.startsWith("  "));
+
+    expect(lines).toEqual([
+      ...Array.from({ length: 9 }, (_item, index) => `  ManifestWork paris/web${index}: no`),
+      "  Placement shop/all: none fits",
+      "  … and 11 more; use --all to show them",
+    ]);
+    expect(render({ unwell }, true)).toContain("ManifestWork paris/web19: no");
+  });
+
+  const longest = "a-member-with-the-longest-name-that-kubernetes-allows-in-paris-1";
+  const crowded = status({
+    members: members({ clusters: [cluster(longest), cluster("oslo")] }),
+    unwell: {
+      counts: { "binding not applied": 1 },
+      worst: [
+        {
+          trouble: "binding not applied",
+          kind: "ResourceBinding",
+          namespace: "shop",
+          name: longest,
+          reason: `磁盘已满 ${"reason ".repeat(30)}end`,
+        },
+      ],
+    },
+    workloads: [
+      {
+        ...summariseWorkload(binding),
+        name: longest,
+        namespace: "店铺",
+        placement: Array.from({ length: 20 }, (_, index) => `member${index}=1`).join(" "),
+      },
+    ],
+  });
+
+  test("a terminal shows complete lines with any names", () => {
+    for (const width of [80, 120]) {
+      const lines = renderStatus(crowded, { nowMs: NOW, all: true, width }).split("\n");
+
+      expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(width);
+    }
+  });
+
+  test("without a terminal nothing is shortened", () => {
+    const text = renderStatus(crowded, { nowMs: NOW, all: false });
+
+    expect(text).not.toContain("…");
+    expect(text).toContain(longest);
+    expect(text).toContain("member19=1");
+  });
+
+  test("a page-long reason is cut even without a terminal", () => {
+    const worst = [
+      {
+        trouble: "Work failed" as const,
+        kind: "Work",
+        namespace: "karmada-es-far",
+        name: "role",
+        reason: "rules ".repeat(200),
+      },
+    ];
+
+    const text = renderStatus(status({ unwell: { counts: { "Work failed": 1 }, worst } }), { nowMs: NOW, all: false });
+
+    expect(Math.max(...text.split("\n").map(displayWidth))).toBeLessThan(350);
+  });
+
+  test("an empty fleet shows the next command", () => {
+    expect(render({})).toContain("apply one together with a PropagationPolicy");
+  });
+
+  test("a dependency is shown on the clusters of its dependents", () => {
+    const { clusters: _own, replicas: _replicas, ...rest } = binding.spec;
+    const owner = (name: string, ...clusters: string[]) => ({
+      namespace: "shop",
+      name,
+      clusters: clusters.map((each) => ({ name: each, replicas: 2 })),
+    });
+
+    const { placement } = summariseWorkload({
+      ...binding,
+      spec: { ...rest, requiredBy: [owner("web", "paris", "oslo"), owner("cart", "oslo")] },
+    });
+
+    expect(placement).toBe("oslo paris");
+  });
+
+  test("many workloads are counted except with --all", () => {
+    const workloads = Array.from({ length: 25 }, () => summariseWorkload(binding));
+
+    expect(render({ workloads })).toContain("and 5 more; use --all to show them");
+    expect(render({ workloads }, true)).not.toContain("more");
+  });
+});

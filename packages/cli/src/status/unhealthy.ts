@@ -1,0 +1,163 @@
+/** Collects unhealthy objects: counts of all, and details of the first ones. Objects are visited once and not kept. */
+import { BINDING_NAME, CLUSTER_BINDING_NAME } from "@flotilla/apimachinery";
+import type { ManifestWork, ManifestWorkReplicaSet, OcmPlacement } from "@flotilla/ocm";
+import type { ResourceBinding, Work } from "@flotilla/karmada";
+import type { DeepReadonly } from "@flotilla/base";
+import { findCondition } from "@flotilla/apimachinery";
+import type { MemberStatus, Trouble, Unwell, UnhealthyObject } from "./fleet-status.ts";
+
+/** A fleet with more problems than this has one common cause. */
+const MAX_WORST = 1000;
+/** Most important first. */
+const RANKS: Readonly<Record<Trouble, number>> = {
+  "check of the hub failed": 0,
+  "member not available": 1,
+  "ManifestWork failed": 2,
+  "binding not applied": 3,
+  "Work failed": 4,
+  "binding not scheduled": 5,
+  "rollout stopped": 6,
+  "Placement unsatisfied": 7,
+};
+/** Explanations of the hub's failed checks. Other checks are only named. */
+const HUB_CHECKS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    "store-writes":
+      "its disk is full, so every change is rejected; free some space there (run 'flotilla doctor' for the path)",
+    controllers: "its controllers are stuck, so nothing is propagated; check its log",
+    shutdown: "it is stopping",
+  }),
+);
+/** A work that does not match its cluster's labels is healthy. */
+const WITHHELD = "ClusterLabelsNotMatched";
+/** The prefix of every apply failure. */
+const APPLY_FAILED = "Failed to apply manifest: ";
+/** On a Work: the name of its binding. */
+const BINDING_NAMES = [BINDING_NAME, CLUSTER_BINDING_NAME];
+
+type Named = {
+  readonly kind: string;
+  readonly metadata: { readonly namespace?: string | undefined; readonly name: string };
+};
+interface Said {
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+export interface UnhealthyCollector {
+  /** A failing health check of the hub, by name. */
+  hubCheck(name: string): void;
+  member(member: MemberStatus): void;
+  binding(binding: DeepReadonly<ResourceBinding>): void;
+  work(work: DeepReadonly<Work>): void;
+  manifestWork(work: DeepReadonly<ManifestWork>): void;
+  placement(placement: DeepReadonly<OcmPlacement>): void;
+  replicaSet(set: DeepReadonly<ManifestWorkReplicaSet>): void;
+  result(): Unwell;
+}
+
+export function createUnhealthyCollector(): UnhealthyCollector {
+  const counts = new Map<Trouble, number>();
+  const found = new Map<Trouble, UnhealthyObject[]>();
+
+  function note(
+    trouble: Trouble,
+    { kind, metadata: { namespace, name } }: Named,
+    reason: string,
+    isListed = true,
+  ): void {
+    counts.set(trouble, (counts.get(trouble) ?? 0) + 1);
+    const known = found.get(trouble) ?? [];
+    if (!isListed || known.length === MAX_WORST) return;
+    known.push({ trouble, kind, namespace: namespace || undefined, name, reason });
+    found.set(trouble, known);
+  }
+
+  return {
+    hubCheck: (name) =>
+      note(
+        "check of the hub failed",
+        { kind: "hub", metadata: { name } },
+        HUB_CHECKS.get(name) ?? "the check fails; see the hub's log",
+      ),
+    member({ name, ready, available, accepted, leaving }) {
+      // The user is removing it.
+      if (leaving) return;
+      const said = [
+        ...(ready === undefined || ready === "True" || ready === "NoAgent" ? [] : [`Ready is ${ready}`]),
+        ...(accepted === false
+          ? ["the hub has not accepted it"]
+          : available === undefined || available === "True"
+            ? []
+            : [`Available is ${available}`]),
+      ];
+      if (said.length > 0) note("member not available", { kind: "member", metadata: { name } }, said.join(", "));
+    },
+    binding(binding) {
+      const { conditions, aggregatedStatus = [] } = binding.status ?? {};
+      const scheduled = findCondition(conditions, "Scheduled");
+      if (scheduled?.status === "False") note("binding not scheduled", binding, textOf(scheduled));
+      const refused = aggregatedStatus.find(({ applied }) => applied === false);
+      const failed = [findCondition(conditions, "Dispatched"), findCondition(conditions, "FullyApplied")].find(
+        (condition) => condition?.status === "False",
+      );
+      if (refused?.appliedMessage)
+        note("binding not applied", binding, `${refused.clusterName}: ${refused.appliedMessage}`);
+      else if (failed) note("binding not applied", binding, textOf(failed));
+    },
+    work(work) {
+      const applied = findCondition(work.status?.conditions, "Applied");
+      // Its binding reports the same.
+      const isListed = !BINDING_NAMES.some((name) => work.metadata.annotations?.[name] !== undefined);
+      if (applied?.status === "False") note("Work failed", work, textOf(applied), isListed);
+    },
+    manifestWork(work) {
+      const { conditions, resourceStatus } = work.status ?? {};
+      const applied = findCondition(conditions, "Applied");
+      const degraded = findCondition(conditions, "Degraded");
+      if (applied?.status === "False" && applied.reason !== WITHHELD) {
+        const first = resourceStatus?.manifests
+          ?.flatMap((manifest) => findCondition(manifest.conditions, "Applied") ?? [])
+          .find(({ status }) => status === "False");
+        note("ManifestWork failed", work, textOf(first ?? applied).replace(APPLY_FAILED, ""));
+      } else if (degraded?.status === "True") note("ManifestWork failed", work, textOf(degraded));
+    },
+    placement(placement) {
+      const [wrong, satisfied] = [
+        findCondition(placement.status?.conditions, "PlacementMisconfigured"),
+        findCondition(placement.status?.conditions, "PlacementSatisfied"),
+      ];
+      if (wrong?.status === "True") note("Placement unsatisfied", placement, textOf(wrong));
+      else if (satisfied?.status === "False") note("Placement unsatisfied", placement, textOf(satisfied));
+    },
+    replicaSet(set) {
+      const [verified, rolledOut] = [
+        findCondition(set.status?.conditions, "PlacementVerified"),
+        findCondition(set.status?.conditions, "PlacementRolledOut"),
+      ];
+      if (verified?.status === "False" && verified.reason !== "PlacementDecisionEmpty")
+        note("rollout stopped", set, textOf(verified));
+      // A rollout in progress has no message.
+      else if (rolledOut?.status === "False" && rolledOut.message) note("rollout stopped", set, textOf(rolledOut));
+    },
+    result: () => ({
+      counts: Object.fromEntries([...counts].toSorted(([a], [b]) => RANKS[a] - RANKS[b])),
+      worst: someOfEach([...found.values()].flat(), MAX_WORST),
+    }),
+  };
+}
+
+const textOf = ({ reason = "", message }: Said): string => (message || reason).replaceAll(/\s+/g, " ").trim();
+
+/**
+ * The first ones up to a limit, most important first, but at least one per problem: a problem that is only counted
+ * cannot be fixed.
+ */
+export function someOfEach(objects: readonly UnhealthyObject[], limit: number): UnhealthyObject[] {
+  const byRank = (a: UnhealthyObject, b: UnhealthyObject): number => RANKS[a.trouble] - RANKS[b.trouble];
+  const sorted = objects.toSorted(byRank);
+  const first = new Set(sorted.filter(({ trouble }, index) => sorted[index - 1]?.trouble !== trouble));
+  const others = sorted.filter((object) => !first.has(object)).slice(0, Math.max(0, limit - first.size));
+  return [...[...first].slice(0, limit), ...others].toSorted(byRank);
+}

@@ -1,0 +1,15 @@
+import { FlotillaError } from "@flotilla/base";
+
+/** No response arrived: the server is down, the network is broken, or a certificate is not trusted. */
+export class UnreachableError extends FlotillaError {
+  /** The server may have received and executed the request before the response was lost. */
+  readonly mayHaveArrived: boolean;
+
+  constructor(
+    message: string,
+    { mayHaveArrived = false, ...options }: ErrorOptions & { mayHaveArrived?: boolean } = {},
+  ) {
+    super("Unreachable", message, options);
+    this.mayHaveArrived = mayHaveArrived;
+  }
+}

@@ -1,0 +1,360 @@
+/**
+ * The transport to a remote API server: Flotilla's hub with all its logical clusters, or one real cluster.
+ *
+ * Every request has a deadline. A watch has one until it is answered, and then runs for some minutes: the server is
+ * asked to end it, and the client aborts a silent one. A watch with a slow reader is not read ahead: HTTP/2 flow
+ * control makes the server wait. 429 and 503 are retried after the server's Retry-After, within limits; 401 is retried
+ * when there are new credentials.
+ */
+import { isObject, messageOf, sleep, systemClock, systemRandom } from "@flotilla/base";
+import type { Clock, JsonObject, Random } from "@flotilla/base";
+import { ApiError, badRequest } from "@flotilla/apimachinery";
+import { chunksOf, readBody, readFailure } from "./response-body.ts";
+import type { Credentials, CredentialSource } from "./credentials.ts";
+import { UnreachableError } from "./errors.ts";
+import { codeOf, explainFailure } from "./explain-failure.ts";
+import { NotProcessedError, createHttpConnection, untilStopped } from "./http-connection.ts";
+import type { HttpRequest, HttpResponse, TlsOptions } from "./http-connection.ts";
+import { impersonationHeaders } from "./impersonation.ts";
+import type { Impersonation } from "./impersonation.ts";
+import { METHODS, PATCH_MEDIA_TYPES, queryText, resourcePath, segment } from "./request-path.ts";
+import type {
+  RawRequest,
+  RawResponse,
+  ResourcePath,
+  Transport,
+  TransportRequest,
+  TransportWatchEvent,
+} from "./transport.ts";
+import { createWatchDecoder } from "./watch-decoder.ts";
+
+/**
+ * The clusters that the server serves: exactly one, for a real cluster, or many logical ones, of which `root` is at the
+ * server's root and every other under `/clusters/<name>`.
+ */
+type ClusterMapping = { only: string } | { root: string };
+
+export interface Http2TransportOptions extends TlsOptions {
+  /** May have a path, which is prepended to every request's path. */
+  server: URL;
+  cluster: ClusterMapping;
+  /** A bearer token, or a function that returns the current one. */
+  token?: string | (() => Promise<string>);
+  /** Token and certificate that change at run time; replaces `token`, `cert` and `key`. */
+  credentials?: CredentialSource;
+  /** The user to impersonate. */
+  impersonate?: Impersonation;
+  /** An HTTP, HTTPS or SOCKS5 proxy for all connections. */
+  proxy?: URL;
+  /** Additional headers for the proxy's CONNECT request. */
+  proxyHeaders?: Readonly<Record<string, string | readonly string[]>>;
+  userAgent?: string;
+  /** The deadline of one request including its retries. */
+  requestTimeoutMs?: number;
+  /** Called with the text of every Warning header. */
+  onWarning?: (message: string) => void;
+  clock?: Clock;
+  random?: Random;
+}
+
+/** API servers time out a request after a minute. */
+const REQUEST_TIMEOUT_MS = 60_000;
+const MAX_RETRIES = 4;
+const MAX_RETRY_AFTER_MS = 10_000;
+/**
+ * Watches end after this long, or up to twice as long at random, so that many watches do not restart together; as in
+ * client-go.
+ */
+const WATCH_SECONDS = 300;
+/** A server that has not ended a watch after this long is considered dead. */
+const WATCH_GRACE_SECONDS = 30;
+const READ_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+
+export function createHttp2Transport(options: Http2TransportOptions): Transport {
+  const {
+    server,
+    cluster: mapping,
+    token,
+    credentials,
+    onWarning,
+    clock = systemClock,
+    random = systemRandom,
+    requestTimeoutMs = REQUEST_TIMEOUT_MS,
+  } = options;
+  const connection = createHttpConnection({
+    server,
+    tls: options,
+    clock,
+    proxy: options.proxy ? { url: options.proxy, headers: options.proxyHeaders } : undefined,
+  });
+  const impersonation = options.impersonate ? impersonationHeaders(options.impersonate) : {};
+  const basePath = server.pathname.replace(/\/+$/, "");
+  const authority = server.host;
+  const userAgent = options.userAgent ?? "flotilla";
+
+  const prefixOf = (cluster: string): string => {
+    if ("root" in mapping) return cluster === mapping.root ? basePath : `${basePath}/clusters/${segment(cluster)}`;
+    if (cluster === mapping.only) return basePath;
+    throw badRequest(`${authority} is the API server of cluster ${mapping.only}, not of ${cluster}`);
+  };
+
+  const headersFor = (extra: Record<string, string>): HttpRequest["headers"] => ({
+    host: authority,
+    "user-agent": userAgent,
+    accept: "application/json",
+    ...extra,
+    ...impersonation,
+  });
+
+  /** Returns the current credentials. Not within a request's deadline: a plugin may have to prompt a user. */
+  const identityNow = async (signal: AbortSignal | undefined): Promise<Credentials> => {
+    signal?.throwIfAborted();
+    if (credentials) return signal ? untilStopped(credentials.current(), signal) : credentials.current();
+    const bearer = typeof token === "function" ? await token() : token;
+    return bearer === undefined ? {} : { token: bearer };
+  };
+  const withToken = (request: HttpRequest, bearer: string | undefined): HttpRequest =>
+    bearer === undefined ? request : { ...request, headers: { ...request.headers, authorization: `Bearer ${bearer}` } };
+
+  /** Sends until a final response arrives or the deadline has passed. */
+  const exchange = async (
+    doing: string,
+    request: HttpRequest,
+    used: Credentials,
+    stop: AbortSignal,
+  ): Promise<HttpResponse> => {
+    let identity = used;
+    let mayReplace = credentials !== undefined;
+    for (let repetition = 0; ; repetition++) {
+      let response: HttpResponse;
+      try {
+        response = await connection.open(withToken(request, identity.token), stop, credentials && identity);
+      } catch (error) {
+        if (stop.aborted) throw stop.reason;
+        if (repetition === 0 && mayRepeat(error, request.method)) continue;
+        throw explainFailure(doing, error);
+      }
+      const other = response.status === 401 && mayReplace ? await otherThan(identity, response, stop) : undefined;
+      if (other) {
+        mayReplace = false;
+        identity = other;
+        continue;
+      }
+      const waitMs = repetition < MAX_RETRIES ? retryAfterMs(response) : undefined;
+      if (waitMs === undefined) return response;
+      drain(response);
+      await sleep(clock, waitMs, stop);
+    }
+  };
+
+  /** New credentials after a 401. The server did not process the rejected request, so any request may be sent again. */
+  const otherThan = async (
+    refused: Credentials,
+    response: HttpResponse,
+    stop: AbortSignal,
+  ): Promise<Credentials | undefined> => {
+    try {
+      const other = credentials && (await untilStopped(credentials.replace(refused), stop));
+      if (other) drain(response);
+      return other;
+    } catch (error) {
+      drain(response);
+      throw error;
+    }
+  };
+
+  /**
+   * Runs `work` with a signal that is aborted by the caller or by the deadline, whichever comes first. `stream` lifts
+   * the deadline from a response that is read for as long as it lasts; the caller's signal still ends it.
+   */
+  const withDeadline = async <T>(
+    doing: string,
+    signal: AbortSignal | undefined,
+    work: (stop: AbortSignal, stream: (answer: HttpResponse) => void) => Promise<T>,
+  ): Promise<T> => {
+    signal?.throwIfAborted();
+    const controller = new AbortController();
+    const timer = clock.after(requestTimeoutMs, () =>
+      controller.abort(
+        new UnreachableError(
+          `${doing}: no response within ${requestTimeoutMs / 1000} s; the server is overloaded or unreachable`,
+          { mayHaveArrived: true },
+        ),
+      ),
+    );
+    const give = (): void => controller.abort(signal?.reason);
+    const forget = (): void => signal?.removeEventListener("abort", give);
+    signal?.addEventListener("abort", give, { once: true });
+    let streamed = false;
+    try {
+      return await work(controller.signal, ({ body }) => {
+        streamed = true;
+        body.once("close", forget);
+      });
+    } finally {
+      timer.cancel();
+      if (!streamed) forget();
+    }
+  };
+
+  const warn = (response: HttpResponse): void => {
+    const header = response.headers["warning"];
+    if (!header || !onWarning) return;
+    for (const [, text] of header.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g))
+      onWarning((text ?? "").replace(/\\(.)/g, "$1"));
+  };
+
+  return {
+    async send(request, signal) {
+      const { verb, path, patchType, body } = request;
+      const doing = describe(verb, path, authority);
+      const url = prefixOf(path.cluster) + resourcePath(path) + queryText(request.query);
+      const headers = headersFor(
+        body === undefined ? {} : { "content-type": patchType ? PATCH_MEDIA_TYPES[patchType] : "application/json" },
+      );
+      const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+
+      const identity = await identityNow(signal);
+
+      return withDeadline(doing, signal, async (stop) => {
+        const response = await exchange(
+          doing,
+          { method: METHODS[verb], path: url, headers, body: bytes },
+          identity,
+          stop,
+        );
+        warn(response);
+        const text = await readBody(response.body, stop).catch((error: unknown) => {
+          throw stop.aborted ? stop.reason : explainFailure(doing, error);
+        });
+        if (response.status < 200 || response.status > 299) throw readFailure(response, text);
+        return parseAnswer(doing, text);
+      });
+    },
+
+    async *watch({ path, query, where }, signal): AsyncGenerator<TransportWatchEvent[]> {
+      if (signal.aborted) return;
+      const doing = describe("watch", path, authority);
+      const seconds = Number(query?.["timeoutSeconds"] ?? Math.floor(WATCH_SECONDS * (1 + random.next())));
+      const url =
+        prefixOf(path.cluster) +
+        resourcePath(path) +
+        queryText({ ...query, timeoutSeconds: String(seconds), watch: "true" });
+      const headers = headersFor({});
+      const answered = identityNow(signal).then((identity) =>
+        withDeadline(doing, signal, async (stop, stream) => {
+          const head = await exchange(doing, { method: "GET", path: url, headers }, identity, stop);
+          if (head.status !== 200) throw readFailure(head, await readBody(head.body, stop));
+          stream(head);
+          return head;
+        }),
+      );
+      const response = await answered.catch((error: unknown) => {
+        if (signal.aborted) return undefined;
+        throw error;
+      });
+      if (!response) return;
+      warn(response);
+      const silence = clock.after((seconds + WATCH_GRACE_SECONDS) * 1000, () =>
+        response.body.destroy(
+          new UnreachableError("the server sent nothing and did not end the watch in time; watch again"),
+        ),
+      );
+      try {
+        for await (const events of readWatch(doing, response, signal)) yield where ? eventsOf(events, where) : events;
+      } finally {
+        silence.cancel();
+      }
+    },
+
+    async raw(request: RawRequest, signal): Promise<RawResponse> {
+      const doing = `${request.method} ${request.path.split("?", 1)[0]} at ${authority}`;
+      if (!request.path.startsWith("/"))
+        throw badRequest(`a raw request needs a path that starts with a slash, not ${JSON.stringify(request.path)}`);
+      const headers = {
+        ...headersFor({ ...request.headers }),
+        ...(request.impersonate && impersonationHeaders(request.impersonate)),
+      };
+      const url = prefixOf(request.cluster) + request.path;
+      const identity = await identityNow(signal);
+
+      return withDeadline(doing, signal, async (stop, stream) => {
+        const response = await exchange(
+          doing,
+          { method: request.method, path: url, headers, body: request.body },
+          identity,
+          stop,
+        );
+        stream(response);
+        return { status: response.status, headers: response.headers, body: chunksOf(response.body) };
+      });
+    },
+
+    close: () => connection.close(),
+  };
+}
+
+/** The server sends events of every cluster; a filter that is a function cannot be sent to it. */
+function eventsOf(events: TransportWatchEvent[], where: (cluster: string) => boolean): TransportWatchEvent[] {
+  return events.filter(({ cluster }) => cluster === undefined || where(cluster));
+}
+
+async function* readWatch(
+  doing: string,
+  response: HttpResponse,
+  signal: AbortSignal,
+): AsyncGenerator<TransportWatchEvent[]> {
+  const decoder = createWatchDecoder();
+  try {
+    for await (const chunk of chunksOf(response.body)) {
+      const { events, failure } = decoder.push(chunk);
+      if (events.length > 0) yield events;
+      if (failure) throw failure;
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error instanceof ApiError ? error : explainFailure(doing, error);
+  }
+  if (decoder.incomplete && !signal.aborted)
+    throw new UnreachableError(`${doing}: the stream ended inside an event; watch again`);
+}
+
+/** The rest is not needed, and the connection is reused. */
+function drain({ body }: HttpResponse): void {
+  body.on("error", () => {}).resume();
+}
+
+/** Any request may be retried when the server did not process it; reads also when the connection broke. */
+function mayRepeat(error: unknown, method: string): boolean {
+  if (error instanceof NotProcessedError) return true;
+  return READ_METHODS.has(method) && (codeOf(error) === "ECONNRESET" || codeOf(error) === "EPIPE");
+}
+
+function retryAfterMs({ status, headers }: HttpResponse): number | undefined {
+  if (status !== 429 && status !== 503) return undefined;
+  const seconds = Number(headers["retry-after"] ?? Number.NaN);
+  // A date, which the header may also carry, announces hours of downtime rather than a delay for this request.
+  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined;
+}
+
+function parseAnswer(doing: string, text: string): JsonObject {
+  try {
+    const answer: unknown = JSON.parse(text);
+    if (isObject(answer)) return answer;
+  } catch (error) {
+    throw new UnreachableError(
+      `${doing}: the response is not JSON (${messageOf(error)}); check that the address is that of a Kubernetes API server`,
+      { cause: error },
+    );
+  }
+  throw new UnreachableError(
+    `${doing}: the response is not an object; check that the address is that of a Kubernetes API server`,
+  );
+}
+
+/** `get deployments shop/web of cluster paris at 10.0.0.1:6443` */
+function describe(verb: TransportRequest["verb"] | "watch", path: ResourcePath, authority: string): string {
+  const name = [path.namespace, path.name].filter(Boolean).join("/");
+  const what = `${path.resource}${path.subresource ? `/${path.subresource}` : ""}${name ? ` ${name}` : ""}`;
+  return `${verb} ${what} of cluster ${path.cluster} at ${authority}`;
+}

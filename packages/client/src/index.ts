@@ -1,0 +1,34 @@
+export type { Client, List, ListOptions, ObjectKey, WatchEvent, WatchOptions } from "./client.ts";
+export { createClient } from "./create-client.ts";
+export { CredentialsError, isPair } from "./credentials.ts";
+export type { CredentialSource, Credentials } from "./credentials.ts";
+export { eachObject } from "./each-object.ts";
+export { UnreachableError } from "./errors.ts";
+export { find } from "./find.ts";
+export { createHttp2Transport } from "./http2-transport.ts";
+export type { Http2TransportOptions } from "./http2-transport.ts";
+export { impersonationHeaders } from "./impersonation.ts";
+export type { Impersonation } from "./impersonation.ts";
+export { UnknownKindError, createKindResolver } from "./kind-resolver.ts";
+export type { AnyKind, KindResolver } from "./kind-resolver.ts";
+export { connectionOf } from "./kubeconfig-connection.ts";
+export type { KubeconfigConnection } from "./kubeconfig-connection.ts";
+export { loadKubeconfig, parseKubeconfig, renderKubeconfig } from "./kubeconfig.ts";
+export type { Kubeconfig } from "./kubeconfig.ts";
+export { PATCH_MEDIA_TYPES, queryText, resourcePath } from "./request-path.ts";
+export { createServedVersionsClient } from "./served-versions.ts";
+export type {
+  PatchType,
+  RawRequest,
+  RawResponse,
+  ResourcePath,
+  Transport,
+  TransportRequest,
+  TransportWatchEvent,
+  WriteVerb,
+} from "./transport.ts";
+export { openUpgrade } from "./upgrade.ts";
+export type { UpgradeResponse } from "./upgrade.ts";
+export { createWatchDecoder } from "./watch-decoder.ts";
+export { acceptKey, loadWebSockets } from "./websocket.ts";
+export type { ProtocolViolation, WebSocket, WebSocketOptions } from "./websocket.ts";

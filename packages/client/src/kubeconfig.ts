@@ -1,0 +1,143 @@
+/**
+ * Kubeconfig files: the server, its CA, and the credentials.
+ *
+ * Parsing is pure; only `loadKubeconfig` reads a file. Contexts are resolved in `kubeconfig-connection.ts`.
+ */
+import { readFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { UsageError, isObject } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
+import { loadYaml, YamlError } from "@flotilla/apimachinery";
+
+export interface Kubeconfig {
+  /** Its name in messages: the path, or a name from the caller. */
+  readonly source: string;
+  /** Base directory of relative file names. */
+  readonly directory: string;
+  readonly currentContext?: string;
+  readonly contexts: ReadonlyMap<string, { cluster: string; user: string; namespace?: string }>;
+  readonly clusters: ReadonlyMap<string, JsonObject>;
+  readonly users: ReadonlyMap<string, JsonObject>;
+}
+
+/** Kubeconfigs hold certificates, not data. */
+const MAX_BYTES = 4 * 1024 * 1024;
+/** Advice for a file without contents. */
+export const RECREATE_ADVICE =
+  "name another file, or create it again: 'kubectl config view --minify --flatten' prints a complete one";
+
+export async function loadKubeconfig(path: string): Promise<Kubeconfig> {
+  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+    throw new UsageError(`cannot read the kubeconfig ${path}; check the path and its permissions`, { cause });
+  });
+  return parseKubeconfig(text, { source: path, directory: dirname(resolve(path)) });
+}
+
+export function parseKubeconfig(text: string, where: { source?: string; directory?: string } = {}): Kubeconfig {
+  const { source = "the kubeconfig", directory = "." } = where;
+  if (text.length > MAX_BYTES) throw new UsageError(`${source} is larger than ${MAX_BYTES} bytes; is it a kubeconfig?`);
+  if (text.trim() === "") throw new UsageError(`${source} is empty; ${RECREATE_ADVICE}`);
+  const document = parseYaml(text, source);
+  if (!isObject(document))
+    throw new UsageError(
+      `${source} is not a kubeconfig: it must be an object with clusters, contexts and users; ${RECREATE_ADVICE}`,
+    );
+  const { kind } = document;
+  // Quoted only if it is a string: YAML aliases can expand a few lines to a value larger than memory.
+  if (kind !== undefined && kind !== "Config")
+    throw new UsageError(
+      `${source} is not a kubeconfig: its kind is ${typeof kind === "string" ? JSON.stringify(kind.slice(0, 100)) : "no text"}, not Config`,
+    );
+  const currentContext = document["current-context"];
+  const contexts = named(document, "contexts", "context", source);
+  return {
+    source,
+    directory,
+    currentContext: typeof currentContext === "string" && currentContext !== "" ? currentContext : undefined,
+    contexts: new Map(
+      [...contexts].map(([name, context]) => {
+        const namespace = stringAt(context, "namespace");
+        return [
+          name,
+          {
+            cluster: stringAt(context, "cluster") ?? "",
+            user: stringAt(context, "user") ?? "",
+            namespace: namespace || undefined,
+          },
+        ];
+      }),
+    ),
+    clusters: named(document, "clusters", "cluster", source),
+    users: named(document, "users", "user", source),
+  };
+}
+
+/**
+ * A kubeconfig with one context, as indented JSON, which every YAML parser accepts. It holds secrets: write it with
+ * mode 0600.
+ */
+export function renderKubeconfig(connection: {
+  name: string;
+  server: string;
+  ca?: string;
+  cert?: string;
+  key?: string;
+  token?: string;
+  namespace?: string;
+}): string {
+  const { name, server, ca, cert, key, token, namespace } = connection;
+  const base64 = (pem: string): string => Buffer.from(pem).toString("base64");
+  const document = {
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": name,
+    clusters: [{ name, cluster: { server, "certificate-authority-data": ca !== undefined ? base64(ca) : undefined } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace } }],
+    users: [
+      {
+        name,
+        user: {
+          "client-certificate-data": cert !== undefined ? base64(cert) : undefined,
+          "client-key-data": key !== undefined ? base64(key) : undefined,
+          token,
+        },
+      },
+    ],
+    preferences: {},
+  };
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+function parseYaml(text: string, source: string): unknown {
+  try {
+    return loadYaml(text, { dialect: "1.2" });
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw new UsageError(
+      `${source} is not valid YAML${error.line === undefined ? "" : ` near line ${error.line}`}; ${RECREATE_ADVICE}`,
+    );
+  }
+}
+
+function named(document: JsonObject, list: string, field: string, source: string): Map<string, JsonObject> {
+  const entries = document[list] ?? [];
+  if (!Array.isArray(entries)) throw new UsageError(`${list} of ${source} must be a list`);
+  const result = new Map<string, JsonObject>();
+  for (const entry of entries) {
+    const name = isObject(entry) ? entry["name"] : undefined;
+    if (!isObject(entry) || typeof name !== "string")
+      throw new UsageError(`an entry of ${list} in ${source} has no name`);
+    const value: Json = entry[field] ?? {};
+    if (!isObject(value))
+      throw new UsageError(`${list} ${name} of ${source} must have an object in the field ${field}`);
+    // The first entry of a name wins, as in kubectl.
+    if (!result.has(name)) result.set(name, value);
+  }
+  return result;
+}
+
+/** A non-empty string; an empty one counts as absent. */
+export function stringAt(entry: JsonObject, field: string): string | undefined {
+  const value = entry[field];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

@@ -1,0 +1,158 @@
+/**
+ * The `StatusWriter` of one kind. Per object it batches the changes of all owners for a short window, applies them to
+ * the newest known version, and writes once, or not at all when nothing changes.
+ *
+ * With a write-through client the lister already has its own last write, so a burst of changes does not conflict with
+ * itself; without one, a conflict costs a read.
+ */
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { equalJson, messageOf, type Clock, type DeepReadonly, type Log, type Timer } from "@flotilla/base";
+import { find, type Client, type ObjectKey } from "@flotilla/client";
+import { isConflict, isInvalid, isNotFound } from "@flotilla/apimachinery";
+import type { ApiError } from "@flotilla/apimachinery";
+import type { Lister } from "./runtime-controller.ts";
+import { idOfKey } from "./define-controller.ts";
+import type { StatusWriter } from "./status-writer.ts";
+
+/** Each conflict means that another writer made progress; after this many in a row the write waits for its backoff. */
+const MAX_ATTEMPTS = 5;
+const FIRST_BACKOFF_MS = 100;
+const MAX_BACKOFF_MS = 60_000;
+
+export interface StatusWriterOptions<T extends KubernetesObject> {
+  client: Client;
+  kind: Kind<T>;
+  lister: Pick<Lister<T>, "get">;
+  clock: Clock;
+  /** How long changes of one object are batched; 0 writes in the next turn of the event loop. */
+  windowMs: number;
+  /** Called once per object whose status is rejected, with the server's message; the write is still retried. */
+  onRejected?(object: DeepReadonly<T>, error: ApiError): void;
+  log: Log;
+}
+
+type ChangeOf<T> = (object: DeepReadonly<T>) => DeepReadonly<T>;
+
+interface Pending<T> {
+  key: ObjectKey;
+  /** The UID of the object to change: a new object of the same name must not get the changes. */
+  uid: string | undefined;
+  byOwner: Map<string, ChangeOf<T>>;
+  failures: number;
+  /** The scheduled time of the write. */
+  due?: number;
+  timer?: Timer;
+}
+
+export function createStatusWriter<T extends KubernetesObject>(options: StatusWriterOptions<T>): StatusWriter<T> {
+  const { client, kind, lister, clock, windowMs, log } = options;
+  const gathering = new Map<string, Pending<T>>();
+  const writing = new Map<string, Promise<void>>();
+  let closed = false;
+
+  /** Schedules a write after a delay, or keeps an earlier one. */
+  const schedule = (id: string, pending: Pending<T>, delayMs: number): void => {
+    const due = clock.now() + delayMs;
+    if (pending.due !== undefined && pending.due <= due) return;
+    pending.timer?.cancel();
+    pending.due = due;
+    const flush = (): void => {
+      if (closed || gathering.get(id) !== pending) return;
+      gathering.delete(id);
+      writing.set(id, flushOne(id, pending));
+    };
+    delete pending.timer;
+    if (delayMs > 0) pending.timer = clock.after(delayMs, flush);
+    else setImmediate(flush);
+  };
+  const flushOne = async (id: string, pending: Pending<T>): Promise<void> => {
+    let failed = false;
+    try {
+      await write(id, pending);
+    } catch (error) {
+      failed = true;
+      pending.failures++;
+      // Once per object: repeated failures for the same reason are not logged again.
+      if (pending.failures === 1) {
+        log.warn("status not written, will retry", { kind: kind.kind, key: id, error: messageOf(error) });
+        const object = lister.get(pending.key);
+        if (object && isInvalid(error)) options.onRejected?.(object, error);
+      }
+    }
+    writing.delete(id);
+    if (closed) return;
+    const next = gathering.get(id);
+    if (failed) {
+      // Changes that arrived in the meantime are newer than the failed ones.
+      const isOtherObject = next !== undefined && next.uid !== pending.uid;
+      const joined: Pending<T> = isOtherObject
+        ? next
+        : { ...pending, byOwner: new Map([...pending.byOwner, ...(next?.byOwner ?? [])]) };
+      delete joined.due;
+      delete joined.timer;
+      gathering.set(id, joined);
+      schedule(id, joined, Math.min(FIRST_BACKOFF_MS * 2 ** (pending.failures - 1), MAX_BACKOFF_MS));
+    } else if (next) schedule(id, next, windowMs);
+  };
+
+  const write = async (id: string, { key, uid, byOwner }: Pending<T>): Promise<void> => {
+    let object = lister.get(key) ?? (await find(client, kind, key));
+    for (let attempt = 1; object; attempt++) {
+      if (uid !== undefined && object.metadata.uid !== uid) return;
+      const next = applyAll(id, object, byOwner);
+      if (equalJson(statusOf(next), statusOf(object))) return;
+      try {
+        await client.updateStatus(kind, key.cluster, next);
+        return;
+      } catch (error) {
+        if (isNotFound(error)) return;
+        if (!isConflict(error) || attempt === MAX_ATTEMPTS) throw error;
+        log.debug("status changed concurrently, retrying", { kind: kind.kind, key: id, attempt });
+      }
+      object = await find(client, kind, key);
+    }
+  };
+  /**
+   * All pending changes in the order of their owners' names. A change that throws is a bug of its owner; only that
+   * change is dropped.
+   */
+  const applyAll = (id: string, object: DeepReadonly<T>, byOwner: Map<string, ChangeOf<T>>): DeepReadonly<T> => {
+    let next = object;
+    for (const [owner, change] of [...byOwner].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      try {
+        next = change(next);
+      } catch (error) {
+        byOwner.delete(owner);
+        log.error("status change failed", { kind: kind.kind, key: id, owner, error: messageOf(error) });
+      }
+    }
+    return next;
+  };
+
+  return {
+    set(key, owner, change, { debounceMs = windowMs } = {}) {
+      if (closed) return;
+      const id = idOfKey(key);
+      const { uid } = lister.get(key)?.metadata ?? {};
+      let pending = gathering.get(id);
+      if (pending && pending.uid !== uid) pending.timer?.cancel();
+      if (!pending || pending.uid !== uid)
+        gathering.set(id, (pending = { key, uid, byOwner: new Map<string, ChangeOf<T>>(), failures: 0 }));
+      pending.byOwner.set(owner, change);
+      // A second write of the same object waits for the first, which schedules it when it ends. A failed one keeps its
+      // backoff.
+      if (!writing.has(id) && pending.failures === 0) schedule(id, pending, debounceMs);
+    },
+    isQuiet: () => writing.size === 0 && gathering.values().every(({ timer }) => timer !== undefined),
+    async close() {
+      closed = true;
+      for (const { timer } of gathering.values()) timer?.cancel();
+      gathering.clear();
+      await Promise.all(writing.values());
+    },
+  };
+}
+
+function statusOf(object: unknown): unknown {
+  return (object as { status?: unknown }).status;
+}

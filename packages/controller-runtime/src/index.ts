@@ -1,0 +1,36 @@
+export { controllerMetrics, writeControllerMetrics } from "./controller-metrics.ts";
+export type { ControllerMetrics } from "./controller-runner.ts";
+export { createEventRecorders } from "./create-event-recorders.ts";
+export { createStatusWriter } from "./create-status-writer.ts";
+export { defineController, defineKeyedController, idOfKey, keyOf, owned, watch } from "./define-controller.ts";
+export type { EventRecorder, EventRecorders, RecordedEvent } from "./events.ts";
+export { createInformers } from "./informers.ts";
+export type { SharedInformers } from "./informers.ts";
+export { createLeaderElection } from "./leader-election.ts";
+export { createManager } from "./manager.ts";
+export type { Manager } from "./manager.ts";
+export { unlessChanged } from "./optimistic.ts";
+export { OwnedSetError, createOwnedSet } from "./owned-set.ts";
+export type { OwnedSet } from "./owned-set.ts";
+export { isLater } from "./resource-version.ts";
+export { done } from "./runtime-controller.ts";
+export type {
+  Controller,
+  ControllerDefinition,
+  Informer,
+  Informers,
+  KindRequest,
+  Lane,
+  Lister,
+  ObjectEvent,
+  ReconcileContext,
+  Result,
+  RunContext,
+  Source,
+  SourceRequest,
+} from "./runtime-controller.ts";
+export { createDynamicSource, informerSource } from "./sources.ts";
+export type { DynamicSource } from "./sources.ts";
+export type { StatusWriter } from "./status-writer.ts";
+export { createWriteThroughClient } from "./write-through.ts";
+export { yieldToOtherControllers } from "./yield-to-other-controllers.ts";

@@ -1,0 +1,426 @@
+/**
+ * An in-memory cache of one kind, kept current by a streaming list and a watch. It survives any connection failure: it
+ * resumes after the last seen version, and when the server no longer has that version it lists again and notifies its
+ * listeners only of real differences.
+ */
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import {
+  FlotillaError,
+  sleep,
+  type Clock,
+  type DeepReadonly,
+  type Log,
+  type LogFields,
+  type Random,
+} from "@flotilla/base";
+import type { Client, ObjectKey, WatchEvent } from "@flotilla/client";
+import { ApiError, isExpired, isInvalid, isNotFound } from "@flotilla/apimachinery";
+import { abortable } from "./abortable.ts";
+import type { Informer, Lane, ObjectEvent } from "./runtime-controller.ts";
+import { ObjectStore, type Stored, type ValuesOf } from "./object-store.ts";
+import { isLater, isNewer } from "./resource-version.ts";
+
+/** A lost connection is retried soon, and at least twice a minute. */
+const FIRST_RECONNECT_MS = 200;
+const LAST_RECONNECT_MS = 30_000;
+/**
+ * A kind is served as soon as its CustomResourceDefinition exists; retrying every few seconds costs one rejected
+ * request.
+ */
+const LAST_UNSERVED_MS = 5_000;
+/** For servers without streaming lists; client-go's page size. */
+const PAGE_SIZE = 500;
+/** A late event is late by only a few; more deletions than this are not remembered. */
+const MAX_DELETIONS = 256;
+
+/** The watched logical clusters: one, or the matching ones of this process. */
+export type Scope = { cluster: string; where?: (cluster: string) => boolean };
+
+export interface InformerOptions<T extends KubernetesObject> {
+  kind: Kind<T>;
+  client: Client;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  scope: Scope;
+  /** Closes the informer. */
+  signal: AbortSignal;
+}
+
+type Listener<T> = (event: ObjectEvent<T>, lane: Lane) => void;
+
+export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
+  readonly kind: Kind<T>;
+  readonly openedMs: number;
+  readonly #options: InformerOptions<T>;
+  readonly #log: Log;
+  readonly #covers: (cluster: string) => boolean;
+  readonly #store = new ObjectStore<T>();
+  readonly #firstList = Promise.withResolvers<void>();
+  readonly #firstAnswer = Promise.withResolvers<void>();
+  /** Replaced, never modified, so that a listener may subscribe another during delivery. */
+  #listeners: readonly Listener<T>[] = [];
+  #synced = false;
+  #isAnswered = false;
+  #state: "listing" | "following" | "waiting" = "listing";
+  /** Resolved at the end of the list in progress. */
+  #listEnd: PromiseWithResolvers<void> | undefined;
+  /** Everything up to this version was seen; unset requests a list. */
+  #resourceVersion: string | undefined;
+  #listing = 0;
+  /** The latest deletions: the version of each by the object's uid. */
+  readonly #deletions = new Map<string, string>();
+  #streamsLists = true;
+  /** False after a list took longer than the server keeps its history: then it is requested in one piece. */
+  #listsInPages = true;
+  /** Consecutive attempts without any event. */
+  #attempts = 0;
+  /** Listeners and indexes that have thrown. */
+  readonly #culprits = new WeakSet<object>();
+  /** The connection state that was last logged. */
+  #reported: "fine" | "unserved" | "lost" = "fine";
+
+  constructor(options: InformerOptions<T>) {
+    this.kind = options.kind;
+    this.openedMs = options.clock.now();
+    this.#options = options;
+    this.#covers = options.scope.where ?? (() => true);
+    this.#log = options.log.with({
+      kind: options.kind.kind,
+      group: options.kind.group,
+      cluster: options.scope.cluster,
+    });
+    // Closing an informer before its initial list is not a failure unless a caller waits for it.
+    this.#firstList.promise.then(this.#firstAnswer.resolve, this.#firstAnswer.resolve);
+    void this.#firstAnswer.promise.then(() => (this.#isAnswered = true));
+    void this.#run();
+  }
+
+  get synced(): boolean {
+    return this.#synced;
+  }
+
+  get fresh(): boolean {
+    return this.#synced && this.#state === "following";
+  }
+
+  whenSynced(signal: AbortSignal): Promise<void> {
+    return abortable(this.#firstList.promise, signal);
+  }
+
+  /** The condition of `whenAnswered`. */
+  get isAnswered(): boolean {
+    return this.#isAnswered;
+  }
+
+  /**
+   * Resolves when the initial list is complete, or the server returned an error such as that it does not serve the
+   * kind.
+   */
+  whenAnswered(signal: AbortSignal): Promise<void> {
+    return abortable(this.#firstAnswer.promise, signal);
+  }
+
+  isQuiet(): boolean {
+    return this.#state !== "listing";
+  }
+
+  whenQuiet(signal: AbortSignal): Promise<void> {
+    if (this.isQuiet()) return Promise.resolve();
+    this.#listEnd ??= Promise.withResolvers();
+    return abortable(this.#listEnd.promise, signal);
+  }
+
+  #enter(state: "listing" | "following" | "waiting"): void {
+    this.#state = state;
+    if (state === "listing") return;
+    this.#listEnd?.resolve();
+    this.#listEnd = undefined;
+  }
+
+  get(key: ObjectKey): DeepReadonly<T> | undefined {
+    return this.#store.get(key);
+  }
+
+  list(where?: { cluster?: string; namespace?: string }): DeepReadonly<T>[] {
+    return this.#store.list(where);
+  }
+
+  by(index: string, value: string): DeepReadonly<T>[] {
+    return this.#store.by(index, value);
+  }
+
+  addIndex(name: string, valuesOf: ValuesOf<T>): void {
+    this.#store.addIndex(name, (object, cluster) => {
+      try {
+        return valuesOf(object, cluster);
+      } catch (error) {
+        // Objects of custom kinds may have any shape: one that an index function cannot handle must not stop the
+        // informer.
+        const { namespace, name: objectName } = object.metadata;
+        this.#logOnce(valuesOf, "index failed", {
+          index: name,
+          objectCluster: cluster,
+          namespace,
+          name: objectName,
+          error,
+        });
+        return [];
+      }
+    });
+  }
+
+  subscribe(listener: Listener<T>): () => void {
+    // Wrapped, so that subscribing the same function twice creates two subscriptions.
+    const own: Listener<T> = (event, lane) => listener(event, lane);
+    for (const { cluster, object } of this.#store.all()) this.#call(own, { cluster, object, deleted: false }, "resync");
+    this.#listeners = [...this.#listeners, own];
+    return () => {
+      this.#listeners = this.#listeners.filter((other) => other !== own);
+    };
+  }
+
+  /**
+   * Applies the response to our own write as if its event had already arrived, so that the writer can read it. A
+   * response that the watch has overtaken is ignored: the object may have been deleted since.
+   */
+  note(cluster: string, object: DeepReadonly<T>): void {
+    const { namespace, name, uid, resourceVersion = "" } = object.metadata;
+    if (
+      this.#state !== "following" ||
+      this.#resourceVersion === undefined ||
+      !isLater(resourceVersion, this.#resourceVersion)
+    )
+      return;
+    const stored = this.#store.find(cluster, namespace, name);
+    // The watch resolves another object of that name, in order.
+    if (stored ? stored.object.metadata.uid === uid : true) this.#present(cluster, object);
+  }
+
+  async #run(): Promise<void> {
+    const { clock, signal } = this.#options;
+    // The opener may still add its indexes in this tick.
+    await Promise.resolve();
+    while (!signal.aborted) {
+      const attempts = this.#attempts++;
+      const sinceMs = clock.now();
+      const failure = await this.#connect().then(
+        () => undefined,
+        (error: unknown) => ({ error }),
+      );
+      if (signal.aborted) break;
+      // A long-lived connection was a good one, even without events.
+      if (clock.now() - sinceMs >= LAST_RECONNECT_MS) this.#attempts = 0;
+      await this.#pause(failure, attempts);
+    }
+    this.#firstList.reject(
+      new FlotillaError(
+        "InformerClosed",
+        `the informer of ${this.kind.plural} was closed before its initial list was complete`,
+      ),
+    );
+    this.#enter("waiting");
+    this.#listeners = [];
+  }
+
+  /** Returns when the server ends the watch, throws when the connection fails. */
+  async #connect(): Promise<void> {
+    const { client, scope, signal } = this.#options;
+    const { cluster, where } = scope;
+    const watched = where && { where };
+    if (this.#resourceVersion === undefined) {
+      this.#enter("listing");
+      this.#listing++;
+      // A list is newer than every delivered deletion, unless the server was restored from a backup and has another
+      // history.
+      this.#deletions.clear();
+      if (this.#streamsLists) {
+        for await (const batch of client.watch(this.kind, { cluster, ...watched, sendInitialEvents: true, signal }))
+          this.#take(batch);
+        return;
+      }
+      await this.#listInPages();
+    }
+    this.#enter("following");
+    for await (const batch of client.watch(this.kind, {
+      cluster,
+      ...watched,
+      resourceVersion: this.#resourceVersion,
+      signal,
+    }))
+      this.#take(batch);
+  }
+
+  async #listInPages(): Promise<void> {
+    const { client, scope, signal } = this.#options;
+    let token: string | undefined;
+    let resourceVersion: string;
+    do {
+      const page = await client
+        .list(this.kind, {
+          cluster: scope.cluster,
+          limit: this.#listsInPages ? PAGE_SIZE : undefined,
+          continue: token || undefined,
+          signal,
+        })
+        .catch((error: unknown) => {
+          if (token && isExpired(error)) this.#listsInPages = false;
+          throw error;
+        });
+      for (const object of page.items) this.#present(scope.cluster, object);
+      resourceVersion = page.resourceVersion;
+      token = page.continue;
+    } while (token);
+    this.#listsInPages = true;
+    this.#finishList(resourceVersion);
+  }
+
+  /** Classifies a lost connection, and waits before the next one. */
+  async #pause(failure: { error: unknown } | undefined, attempts: number): Promise<void> {
+    const { clock, random, scope, signal } = this.#options;
+    const broughtSomething = this.#attempts === 0;
+    let lastMs = LAST_RECONNECT_MS;
+    if (!failure) {
+      if (broughtSomething) return; // Servers end watches every few minutes; that is not a failure.
+    } else if (isExpired(failure.error)) {
+      this.#resourceVersion = undefined;
+      this.#log.debug("history was compacted, listing again");
+      if (attempts === 0 || broughtSomething) return;
+    } else if (this.#state === "listing" && this.#streamsLists && scope.cluster !== "*" && isInvalid(failure.error)) {
+      this.#streamsLists = false;
+      this.#log.debug("server does not stream lists, listing in pages");
+      return;
+    } else if (isNotFound(failure.error)) {
+      lastMs = LAST_UNSERVED_MS;
+      this.#resourceVersion = undefined;
+      this.#report("unserved", failure.error);
+      this.#firstAnswer.resolve();
+    } else {
+      this.#report("lost", failure.error);
+      // A rejection is an answer too: one unreadable kind must not keep every controller from starting.
+      if (failure.error instanceof ApiError) this.#firstAnswer.resolve();
+    }
+    this.#enter("waiting");
+    const delayMs = Math.min(lastMs, FIRST_RECONNECT_MS * 2 ** (broughtSomething ? 0 : attempts));
+    // Half of the delay is random, so that a thousand informers do not reconnect to a restarted server at the same
+    // time.
+    try {
+      await sleep(clock, delayMs * (0.5 + random.next() / 2), signal);
+    } catch (error) {
+      if (!signal.aborted) throw error; // Closed while waiting, which the loop detects itself.
+    }
+  }
+
+  #report(state: "fine" | "unserved" | "lost", error?: unknown): void {
+    if (this.#reported === state) return;
+    if (state === "fine") this.#log.info("watching again");
+    else if (state === "unserved") this.#log.info("kind is not served yet, retrying until it is", { error });
+    else this.#log.warn("watch failed, retrying", { error });
+    this.#reported = state;
+  }
+
+  #take(batch: readonly WatchEvent<T>[]): void {
+    this.#attempts = 0;
+    this.#report("fine");
+    for (const event of batch) {
+      if (event.type === "BOOKMARK") {
+        if (event.initialEventsEnd) this.#finishList(event.resourceVersion);
+        else if (this.#state === "following") this.#resourceVersion = event.resourceVersion;
+        continue;
+      }
+      if (this.#covers(event.cluster)) {
+        if (event.type === "DELETED") this.#vanished(event.cluster, event.object);
+        else if (!this.#wasDeletedSince(event.object))
+          this.#present(event.cluster, event.object, event.isInitial ?? !this.#synced);
+      }
+      // During a list, objects are not in version order, so there is no version to resume from yet.
+      if (this.#state === "following") this.#advance(event.object.metadata.resourceVersion);
+    }
+  }
+
+  /** Never backwards: resuming from an earlier version would deliver events again. */
+  #advance(resourceVersion: string | undefined): void {
+    if (resourceVersion === undefined || isLater(this.#resourceVersion ?? "", resourceVersion)) return;
+    this.#resourceVersion = resourceVersion;
+  }
+
+  /** An event from before a delivered deletion: it would resurrect the object. */
+  #wasDeletedSince({ metadata: { uid, resourceVersion = "" } }: DeepReadonly<T>): boolean {
+    const deletion = this.#deletions.size > 0 && uid !== undefined ? this.#deletions.get(uid) : undefined;
+    return deletion !== undefined && isLater(deletion, resourceVersion);
+  }
+
+  #finishList(resourceVersion: string): void {
+    for (const stored of this.#store.all()) if (stored.listing !== this.#listing) this.#drop(stored, stored.object);
+    this.#resourceVersion = resourceVersion;
+    this.#enter("following");
+    this.#attempts = 0;
+    this.#report("fine");
+    if (this.#synced) return;
+    this.#synced = true;
+    this.#firstList.resolve();
+  }
+
+  #present(cluster: string, object: DeepReadonly<T>, isInitial = !this.#synced): void {
+    const { namespace, name, uid, resourceVersion } = object.metadata;
+    // A change during the initial list is still fresh.
+    const lane: Lane = isInitial && !this.#synced ? "resync" : "fresh";
+    let stored = this.#store.find(cluster, namespace, name);
+    if (stored && stored.object.metadata.uid !== uid) {
+      // The same name, but another object: the deletion of the old one was missed.
+      this.#drop(stored, stored.object);
+      stored = undefined;
+    }
+    if (!stored) {
+      this.#store.add(cluster, object, this.#listing);
+      this.#notify({ cluster, object, deleted: false }, lane);
+      return;
+    }
+    stored.listing = this.#listing;
+    const old = stored.object;
+    if (old.metadata.resourceVersion === resourceVersion) return;
+    // Our own writes may be ahead of the watch. A list is never behind: where it has an older version, the server was
+    // rolled back to it.
+    if (this.#state !== "listing" && isNewer(old, object)) return;
+    this.#store.replace(stored, object);
+    this.#notify({ cluster, object, old, deleted: false }, lane);
+  }
+
+  #vanished(cluster: string, object: DeepReadonly<T>): void {
+    const stored = this.#store.find(cluster, object.metadata.namespace, object.metadata.name);
+    // A new object of the same name, created by us since then, is already cached; the deletion is not about it.
+    const { uid, resourceVersion } = object.metadata;
+    if (!stored || stored.object.metadata.uid !== uid) return;
+    this.#drop(stored, object);
+    if (uid === undefined || resourceVersion === undefined) return;
+    this.#deletions.set(uid, resourceVersion);
+    const [oldest = ""] = this.#deletions.size > MAX_DELETIONS ? this.#deletions.keys() : [];
+    if (oldest !== "") this.#deletions.delete(oldest);
+  }
+
+  #drop(stored: Stored<T>, object: DeepReadonly<T>): void {
+    const old = stored.object;
+    this.#store.remove(stored);
+    this.#notify({ cluster: stored.cluster, object, old, deleted: true }, "fresh");
+  }
+
+  #notify(event: ObjectEvent<T>, lane: Lane): void {
+    for (const listener of this.#listeners) this.#call(listener, event, lane);
+  }
+
+  #call(listener: Listener<T>, event: ObjectEvent<T>, lane: Lane): void {
+    try {
+      listener(event, lane);
+    } catch (error) {
+      const { namespace, name } = event.object.metadata;
+      this.#logOnce(listener, "listener failed", { objectCluster: event.cluster, namespace, name, error });
+    }
+  }
+
+  /** A bug in a listener or an index is logged once, not once per object. */
+  #logOnce(culprit: object, message: string, fields: LogFields): void {
+    if (this.#culprits.has(culprit)) return this.#log.debug(message, fields);
+    this.#culprits.add(culprit);
+    this.#log.error(message, fields);
+  }
+}

@@ -1,0 +1,81 @@
+/** The informers shared by the controllers of one process: one per kind and version, opened on first use. */
+import { formatApiVersion, type Kind, type KubernetesObject } from "@flotilla/apimachinery";
+import { invariant, systemRandom, type Clock, type DeepReadonly, type Log, type Random } from "@flotilla/base";
+import type { Client } from "@flotilla/client";
+import type { Informer, Informers } from "./runtime-controller.ts";
+import { SharedInformer, type Scope } from "./informer.ts";
+
+export interface InformersOptions {
+  client: Client;
+  clock: Clock;
+  log: Log;
+  /** One logical cluster, or `*` for all of this process in one watch, or for those that match `where`. */
+  scope: Scope;
+  random?: Random;
+}
+
+export interface SharedInformers extends Informers {
+  /** Resolves when every open informer has its initial list; kinds that the server does not serve are excluded. */
+  whenSynced(signal: AbortSignal): Promise<void>;
+  /** True when no list is in progress. */
+  isQuiet(): boolean;
+  /** The kinds with a list in progress. */
+  busy(): string[];
+  /** The kinds that were requested at least this long ago and have had no response from the server yet. */
+  unanswered(sinceMs: number): string[];
+  /** Passes the result of our own write to the informer of this kind, if there is one for this cluster. */
+  note(kind: Kind, cluster: string, object: DeepReadonly<KubernetesObject>): void;
+  /** Ends all watches. */
+  close(): void;
+}
+
+export function createInformers(options: InformersOptions): SharedInformers {
+  const { client, clock, log, scope, random = systemRandom } = options;
+  const closing = new AbortController();
+  const opened = new Map<string, SharedInformer<KubernetesObject>>();
+  const idOf = (kind: Kind): string => `${formatApiVersion(kind.group, kind.storageVersion)}/${kind.plural}`;
+  const covers = (cluster: string): boolean =>
+    scope.cluster === "*" ? (scope.where?.(cluster) ?? true) : scope.cluster === cluster;
+  return {
+    of<T extends KubernetesObject>(kind: Kind<T>): Informer<T> {
+      invariant(!closing.signal.aborted, `${kind.plural} were requested after the informers were closed`);
+      const id = idOf(kind);
+      let informer = opened.get(id);
+      if (!informer)
+        opened.set(
+          id,
+          (informer = new SharedInformer<KubernetesObject>({
+            kind,
+            client,
+            clock,
+            random,
+            log,
+            scope,
+            signal: closing.signal,
+          })),
+        );
+      // The kind determines the type: an informer opened for it holds objects of that type.
+      return informer as unknown as Informer<T>;
+    },
+    async whenSynced(signal) {
+      signal.throwIfAborted();
+      // Every controller waits here for every kind: one that has answered needs no listener.
+      for (const informer of opened.values()) if (!informer.isAnswered) await informer.whenAnswered(signal);
+    },
+    isQuiet: () => opened.values().every((informer) => informer.isQuiet()),
+    busy: () =>
+      Array.from(
+        opened.values().filter((informer) => !informer.isQuiet()),
+        ({ kind }) => kind.plural,
+      ),
+    unanswered: (sinceMs) =>
+      Array.from(
+        opened.values().filter(({ isAnswered, openedMs }) => !isAnswered && clock.now() - openedMs >= sinceMs),
+        ({ kind }) => kind.plural,
+      ),
+    note(kind, cluster, object) {
+      if (covers(cluster)) opened.get(idOf(kind))?.note(cluster, object);
+    },
+    close: () => closing.abort(),
+  };
+}

@@ -1,0 +1,301 @@
+/**
+ * Leader election with a Lease: one of several candidate processes leads.
+ *
+ * Wall clocks are not used, neither another process's nor our own. A leader measures from before it requested its last
+ * renewal and stops after the renew deadline; all other candidates measure from when they observed that renewal, and
+ * wait for the longer lease duration. So the old leader has stopped before the next one starts, as long as no clock
+ * runs half as fast again as another. Both use timers, which a corrected wall clock does not affect.
+ *
+ * Reads and writes: the Lease. A write names the version it replaces, so only one of two concurrent candidates
+ * succeeds.
+ */
+import { Lease } from "./kinds.ts";
+import {
+  defined,
+  equalJson,
+  formatMicroTime,
+  invariant,
+  sleep,
+  type Clock,
+  type DeepReadonly,
+  type Log,
+  type Random,
+  type Timer,
+} from "@flotilla/base";
+import { find, type Client, type ObjectKey } from "@flotilla/client";
+import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/apimachinery";
+import type { EventRecorder } from "./events.ts";
+
+interface LeaderElectionTimes {
+  /** How long other candidates wait after the last renewal they observed. */
+  leaseDurationMs: number;
+  /** How long a leader continues without a renewal. */
+  renewDeadlineMs: number;
+  /** Between renewals, and between attempts to become leader. */
+  retryMs: number;
+}
+
+/** The defaults of Kubernetes' own components. */
+const DEFAULT_LEASE_TIMES: LeaderElectionTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
+/** Candidates wait up to this much longer at random, so that their requests are not synchronized. */
+const JITTER = 1.2;
+
+export interface LeaderElectionOptions {
+  client: Client;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  lease: Required<ObjectKey>;
+  /** Unique to this process, also among earlier ones; a host name with a random suffix is sufficient. */
+  identity: string;
+  times?: Partial<LeaderElectionTimes>;
+  /** Receives an event when a candidate becomes leader and when it stops. */
+  events?: EventRecorder;
+}
+
+export interface LeaderElection {
+  readonly isLeader: boolean;
+  /** The leader when last observed; empty when there was none. */
+  readonly leader: string;
+  /**
+   * Runs for election, and calls `lead` when it is won. The signal of `lead` is aborted when the lease is lost or
+   * `signal` is aborted. The lease is held until `lead` has ended and then released, so that the next leader need not
+   * wait.
+   *
+   * Resolves with `lost` when another candidate may lead now, otherwise with `ended`. Rejects with the error of `lead`.
+   * One call at a time.
+   */
+  run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<"ended" | "lost">;
+}
+
+/** The time from winning an election to its end. Before it is won, only `lost` is meaningful. */
+interface Term {
+  readonly lost: AbortController;
+  /** Set when the election is won. */
+  deadline?: Timer;
+}
+
+export function createLeaderElection(options: LeaderElectionOptions): LeaderElection {
+  const { client, clock, random, lease: key, identity, events } = options;
+  const { leaseDurationMs, renewDeadlineMs, retryMs } = { ...DEFAULT_LEASE_TIMES, ...defined(options.times) };
+  invariant(identity !== "", "a candidate must have an identity");
+  invariant(
+    leaseDurationMs > renewDeadlineMs && renewDeadlineMs > retryMs * JITTER,
+    "leaseDurationMs must be greater than renewDeadlineMs, and that greater than retryMs",
+  );
+  const log = options.log.with({ lease: `${key.cluster}/${key.namespace}/${key.name}`, identity });
+  /** The lease as last observed or written. */
+  let observed: DeepReadonly<Lease> | undefined;
+  /** The last requested write; whether the server executed it is not always known. */
+  let requestedSpec: Lease["spec"];
+  let isExpired = false;
+  let expiry: Timer | undefined;
+  let current: Term | undefined;
+  let isRunning = false;
+  /** The error of the last attempt, if it failed. */
+  let lastFailure: unknown;
+
+  const observe = (lease: DeepReadonly<Lease>): void => {
+    const before = observed;
+    observed = lease;
+    if (before && equalJson(before.spec, lease.spec)) return;
+    expiry?.cancel();
+    isExpired = false;
+    const seconds = lease.spec?.leaseDurationSeconds;
+    expiry = clock.after(seconds === undefined ? leaseDurationMs : seconds * 1000, () => (isExpired = true));
+    if (before?.spec?.holderIdentity !== lease.spec?.holderIdentity)
+      log.debug("leader seen", { leader: holderOf(lease) });
+  };
+
+  /** The next content of the lease: a renewal when it is already ours, otherwise a transition. */
+  const specAfter = (lease: DeepReadonly<Lease> | undefined, isOurs: boolean): NonNullable<Lease["spec"]> => {
+    const now = formatMicroTime(clock.now());
+    const { acquireTime = now, leaseTransitions = 0 } = lease?.spec ?? {};
+    const term = isOurs
+      ? { acquireTime, leaseTransitions }
+      : { acquireTime: now, leaseTransitions: lease ? leaseTransitions + 1 : 0 };
+    return {
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
+      renewTime: now,
+      ...term,
+    };
+  };
+  const update = async (
+    lease: DeepReadonly<Lease>,
+    spec: NonNullable<Lease["spec"]>,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    requestedSpec = spec;
+    observe(await client.update(Lease, key.cluster, { ...lease, spec }, { signal }));
+  };
+  const create = async (signal: AbortSignal): Promise<void> => {
+    requestedSpec = specAfter(undefined, false);
+    observe(
+      await client.create(
+        Lease,
+        key.cluster,
+        {
+          apiVersion: "coordination.k8s.io/v1",
+          kind: "Lease",
+          metadata: { namespace: key.namespace, name: key.name },
+          spec: requestedSpec,
+        },
+        { signal },
+      ),
+    );
+  };
+
+  /** One attempt to acquire or renew the lease. */
+  const attempt = async (isLeading: boolean, signal: AbortSignal): Promise<"held" | "taken"> => {
+    try {
+      if (isLeading && observed) {
+        await update(observed, specAfter(observed, true), signal);
+        return "held";
+      }
+    } catch (error) {
+      // Another candidate wrote it; its identity is read below.
+      if (!isConflict(error) && !isNotFound(error)) throw error;
+    }
+    const found = await find(client, Lease, key, { signal });
+    if (!found) {
+      await create(signal);
+      return "held";
+    }
+    observe(found);
+    // The lease is ours when it is what we requested, even when the response was lost. Our identity alone proves
+    // nothing: a second process may use it.
+    const isOurs = holderOf(found) === identity && found.spec?.acquireTime === requestedSpec?.acquireTime;
+    if (!isOurs && holderOf(found) !== "" && (isLeading || !isExpired)) return "taken";
+    await update(found, specAfter(found, isOurs), signal);
+    return "held";
+  };
+
+  /**
+   * Makes one attempt within a term; the deadline counts from before the request, because the time of its execution is
+   * unknown.
+   */
+  const hold = async (term: Term, signal: AbortSignal): Promise<void> => {
+    const isLeading = term.deadline !== undefined;
+    const deadline = clock.after(renewDeadlineMs, () => term.lost.abort());
+    let held = false;
+    try {
+      const outcome = await attempt(isLeading, signal);
+      held = outcome === "held" && !term.lost.signal.aborted;
+      if (isLeading && outcome === "taken") term.lost.abort();
+    } catch (error) {
+      if (!signal.aborted) lastFailure = error;
+      if (!isAlreadyExists(error) && !isConflict(error)) log.debug("lease not written, retrying", { error });
+    }
+    if (!held) return deadline.cancel();
+    lastFailure = undefined;
+    term.deadline?.cancel();
+    term.deadline = deadline;
+  };
+
+  const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
+    try {
+      await sleep(clock, ms, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error; // Ended earlier, which the waiting caller detects itself.
+    }
+  };
+
+  const win = async (signal: AbortSignal): Promise<Term | undefined> => {
+    while (!signal.aborted) {
+      const term: Term = { lost: new AbortController() };
+      await hold(term, AbortSignal.any([signal, term.lost.signal]));
+      if (term.deadline) return term;
+      await pause(retryMs * (1 + random.next() * JITTER), signal);
+    }
+    return undefined;
+  };
+
+  const release = async (term: Term): Promise<void> => {
+    if (!observed) return;
+    const now = formatMicroTime(clock.now());
+    const { leaseTransitions = 0 } = observed.spec ?? {};
+    try {
+      await update(
+        observed,
+        { leaseDurationSeconds: 1, acquireTime: now, renewTime: now, leaseTransitions },
+        term.lost.signal,
+      );
+    } catch (error) {
+      // Only time is lost: the lease expires.
+      log.info("lease not released, it will expire", { error });
+    }
+  };
+
+  const emitEvent = (message: string): void => {
+    if (observed)
+      events?.record(key.cluster, observed, {
+        type: "Normal",
+        reason: "LeaderElection",
+        message: `${identity} ${message}`,
+      });
+  };
+
+  /** Leads until the work has ended, and renews the lease in the meantime. */
+  const serve = async (
+    term: Term,
+    lead: (signal: AbortSignal) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const finished = new AbortController();
+    const work = Promise.resolve()
+      .then(() => lead(AbortSignal.any([signal, term.lost.signal])))
+      .finally(() => finished.abort());
+    const over = AbortSignal.any([term.lost.signal, finished.signal]);
+    const renewing = (async (): Promise<void> => {
+      for (;;) {
+        await pause(retryMs, over);
+        if (over.aborted) return;
+        await hold(term, term.lost.signal);
+      }
+    })();
+    await Promise.allSettled([work, renewing]);
+    return work;
+  };
+
+  return {
+    get isLeader() {
+      return current?.deadline !== undefined && !current.lost.signal.aborted;
+    },
+    get leader() {
+      return observed ? holderOf(observed) : "";
+    },
+    async run(lead, signal) {
+      invariant(!isRunning, `${identity} is already running for election`);
+      isRunning = true;
+      // Observations of an earlier run are discarded; only new ones count.
+      observed = undefined;
+      const term = await win(signal);
+      if (!term) {
+        expiry?.cancel();
+        isRunning = false;
+        return "ended";
+      }
+      current = term;
+      log.info("became leader");
+      emitEvent("became leader");
+      try {
+        await serve(term, lead, signal);
+      } finally {
+        const isLost = term.lost.signal.aborted;
+        current = undefined;
+        if (isLost) log.warn("leadership lost", { leader: observed && holderOf(observed), error: lastFailure });
+        else await release(term);
+        emitEvent("stopped leading");
+        term.deadline?.cancel();
+        expiry?.cancel();
+        isRunning = false;
+      }
+      return term.lost.signal.aborted ? "lost" : "ended";
+    },
+  };
+}
+
+function holderOf({ spec }: DeepReadonly<Lease>): string {
+  return spec?.holderIdentity ?? "";
+}

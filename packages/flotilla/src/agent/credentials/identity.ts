@@ -1,0 +1,54 @@
+/** An agent's identity on its hub, by Karmada's or OCM's rules, and the certificate signing request for it. */
+import { generateKeyPair } from "node:crypto";
+import { promisify } from "node:util";
+import { CLUSTER_NAME_LABEL, CLUSTER_USER_PREFIX, MANAGED_CLUSTERS_GROUP } from "@flotilla/ocm";
+import { writeCertificateRequest } from "@flotilla/apimachinery";
+
+export interface AgentIdentity {
+  commonName: string;
+  organizations: readonly string[];
+  /** Labels of the request, from which hubs identify the cluster. */
+  labels: Readonly<Record<string, string>>;
+  /** Name prefix of requests; a random suffix follows. */
+  requestPrefix: string;
+}
+
+/** Open Cluster Management's identity: the hub's controllers derive the cluster and the agent from it. */
+export function managedClusterIdentity(cluster: string, agent: string): AgentIdentity {
+  const user = `${CLUSTER_USER_PREFIX}${cluster}`;
+  return {
+    commonName: `${user}:${agent}`,
+    organizations: [user, MANAGED_CLUSTERS_GROUP],
+    labels: { [CLUSTER_NAME_LABEL]: cluster },
+    requestPrefix: `${cluster}-`,
+  };
+}
+
+const KARMADA_AGENTS_GROUP = "system:karmada:agents";
+const KARMADA_AGENT_PREFIX = "system:karmada:agent:";
+
+/** The identity of Karmada's pull-mode agents. */
+export function karmadaIdentity(cluster: string): AgentIdentity {
+  return {
+    commonName: `${KARMADA_AGENT_PREFIX}${cluster}`,
+    organizations: [KARMADA_AGENTS_GROUP],
+    labels: {},
+    requestPrefix: `karmada-agent-${cluster}-`,
+  };
+}
+
+const makeKeys = promisify(generateKeyPair);
+
+/** Both PEM. The key never leaves the agent. */
+export async function makeRequest({
+  commonName,
+  organizations,
+}: AgentIdentity): Promise<{ request: string; key: string }> {
+  const { publicKey, privateKey } = await makeKeys("ec", { namedCurve: "P-256" });
+  const request = writeCertificateRequest({
+    subject: { CN: [commonName], O: [...organizations] },
+    publicKey,
+    privateKey,
+  });
+  return { request, key: privateKey.export({ type: "pkcs8", format: "pem" }) as string };
+}

@@ -1,0 +1,131 @@
+/**
+ * Routes events of the members' informers to the listeners of each object. One observer serves every member that shares
+ * its informers: an event costs one lookup, not one per member or per observed object.
+ */
+import { HorizontalPodAutoscaler } from "@flotilla/kubernetes";
+import { parseApiVersion } from "@flotilla/apimachinery";
+import type { AnyKind } from "@flotilla/client";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import type { Informer, Informers, Lane } from "@flotilla/controller-runtime";
+import { createSettledObjects, type SettledObjects } from "./settled-objects.ts";
+
+/** The lane specifies whether the object changed or is part of an initial list. */
+export type ObjectListener = (object: DeepReadonly<KubernetesObject> | undefined, lane?: Lane) => void;
+interface ObjectPlace {
+  cluster: string;
+  namespace?: string;
+  name: string;
+}
+
+export interface Observer {
+  informer(kind: AnyKind): Informer<KubernetesObject>;
+  /** What the deliveries to these members found in place or wrote. */
+  readonly settled: SettledObjects;
+  /** Calls back with the object after every change, and with undefined when it is deleted. */
+  listen(kind: AnyKind, place: ObjectPlace, listener: ObjectListener): () => void;
+  /**
+   * The name of an autoscaler that scales this object; `unknown` while the member's autoscalers are not listed.
+   * Autoscalers are watched from the first call on, and the listeners of an object are called when one of its
+   * autoscalers is created or deleted.
+   */
+  autoscalerOf(kind: AnyKind, place: ObjectPlace): { name: string } | "none" | "unknown";
+}
+
+const BY_TARGET = "delivery.scaleTarget";
+
+export function createObserver(informers: Informers): Observer {
+  const routes = new Map<string, Map<string, Set<ObjectListener>>>();
+  /** The kinds with listeners, by group and kind: an autoscaler names its target without a plural. */
+  const kinds = new Map<string, Set<AnyKind>>();
+  let autoscalers: Informer<HorizontalPodAutoscaler> | undefined;
+
+  function routesOf(kind: AnyKind): Map<string, Set<ObjectListener>> {
+    const id = `${kind.group}/${kind.storageVersion}/${kind.plural}`;
+    let listeners = routes.get(id);
+    if (!listeners) {
+      const byPlace = new Map<string, Set<ObjectListener>>();
+      routes.set(id, byPlace);
+      informers.of<KubernetesObject>(kind).subscribe(({ cluster, object, deleted }, lane) => {
+        const { namespace, name } = object.metadata;
+        for (const listener of byPlace.get(placeId({ cluster, namespace, name })) ?? [])
+          listener(deleted ? undefined : object, lane);
+      });
+      listeners = byPlace;
+      const known = kinds.get(`${kind.group}/${kind.kind}`) ?? new Set();
+      kinds.set(`${kind.group}/${kind.kind}`, known.add(kind));
+    }
+    return listeners;
+  }
+
+  function followAutoscalers(): Informer<HorizontalPodAutoscaler> {
+    const informer = informers.of(HorizontalPodAutoscaler);
+    informer.addIndex(BY_TARGET, ({ metadata, spec }, cluster) => [
+      targetId(
+        spec.scaleTargetRef,
+        placeId({ cluster, namespace: metadata.namespace, name: spec.scaleTargetRef.name }),
+      ),
+    ]);
+    informer.subscribe(({ cluster, object, old, deleted }) => {
+      // A status-only update of an autoscaler does not affect its target.
+      if (
+        old &&
+        !deleted &&
+        old.metadata.generation === object.metadata.generation &&
+        targetOf(old) === targetOf(object)
+      )
+        return;
+      for (const { metadata, spec } of old ? [old, object] : [object]) {
+        const place = { cluster, namespace: metadata.namespace || undefined, name: spec.scaleTargetRef.name };
+        for (const kind of kinds.get(groupKind(spec.scaleTargetRef)) ?? []) {
+          for (const listener of routesOf(kind).get(placeId(place)) ?? [])
+            listener(informers.of<KubernetesObject>(kind).get(place));
+        }
+      }
+    });
+    return informer;
+  }
+
+  const informer = (kind: AnyKind): Informer<KubernetesObject> => informers.of<KubernetesObject>(kind);
+  return {
+    informer,
+    settled: createSettledObjects(informer),
+    autoscalerOf(kind, place) {
+      autoscalers ??= followAutoscalers();
+      if (!autoscalers.synced) return "unknown";
+      const [found] = autoscalers.by(BY_TARGET, `${kind.group}/${kind.kind}/${placeId(place)}`);
+      return found ? { name: found.metadata.name } : "none";
+    },
+    listen(kind, place, listener) {
+      const byPlace = routesOf(kind);
+      const id = placeId(place);
+      const listeners = byPlace.get(id) ?? new Set();
+      byPlace.set(id, listeners.add(listener));
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size === 0) byPlace.delete(id);
+      };
+    },
+  };
+}
+
+function placeId({
+  cluster,
+  namespace,
+  name,
+}: {
+  cluster: string;
+  namespace?: string | undefined;
+  name: string;
+}): string {
+  return `${cluster}/${namespace ?? ""}/${name}`;
+}
+
+type TargetRef = DeepReadonly<HorizontalPodAutoscaler>["spec"]["scaleTargetRef"];
+
+/** Versions do not matter: a target is the same object in all of them. */
+export const groupKind = ({ apiVersion = "", kind }: TargetRef): string =>
+  `${parseApiVersion(apiVersion).group}/${kind}`;
+const targetId = (ref: TargetRef, place: string): string => `${groupKind(ref)}/${place}`;
+const targetOf = ({ spec }: DeepReadonly<HorizontalPodAutoscaler>): string =>
+  targetId(spec.scaleTargetRef, spec.scaleTargetRef.name);

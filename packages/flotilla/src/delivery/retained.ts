@@ -1,0 +1,53 @@
+/** Computes which part of a manifest is applied when the member decides some of its fields. Pure. */
+import { equalJson, isObject, setOwn } from "@flotilla/base";
+import type { FieldSet } from "@flotilla/apimachinery";
+
+export interface Applied<T> {
+  /** The fields that we apply. */
+  wanted: T;
+  /** The fields that stay with their owners on the member. */
+  left: readonly (readonly string[])[];
+}
+
+/**
+ * The desired object without the fields whose value `retain` took from the member. A field omitted from an apply stays
+ * with its owner there, so we never take `replicas` from an autoscaler. A list that retain changed is applied as retain
+ * returned it, because omitting it would also remove our part of it; the same applies to an atomic map, such as the
+ * spec of a Workflow. `owned` are the field sets of the managers on the member, which show which maps are atomic.
+ */
+export function withoutRetained<T>(
+  desired: T,
+  retained: unknown,
+  owned: readonly (FieldSet | undefined)[] = [],
+): Applied<T> {
+  const left: string[][] = [];
+  function visit(
+    value: unknown,
+    kept: unknown,
+    path: readonly string[],
+    sets: readonly (FieldSet | undefined)[],
+  ): unknown {
+    if (value === kept || !isObject(value) || !isObject(kept)) return value;
+    const result: Record<string, unknown> = {};
+    for (const key of Object.keys(value)) {
+      const mine = value[key];
+      const theirs = Object.hasOwn(kept, key) ? kept[key] : undefined;
+      if (isObject(mine) && isObject(theirs)) {
+        const inside = sets.flatMap((set) =>
+          set && Object.hasOwn(set, `f:${key}`) ? [set[`f:${key}`] as FieldSet] : [],
+        );
+        setOwn(result, key, isOwnedWhole(inside) ? theirs : visit(mine, theirs, [...path, key], inside));
+      } else if (equalJson(mine, theirs)) setOwn(result, key, mine);
+      else if (Array.isArray(theirs)) setOwn(result, key, theirs);
+      // A field that retain removed is not desired; any other is the member's.
+      else if (theirs !== undefined) left.push([...path, key]);
+    }
+    return result;
+  }
+  // The compiler cannot verify that a part of T is still used as a T.
+  return { wanted: visit(desired, retained, [], owned) as T, left };
+}
+
+/** Every manager that owns this path owns it without its parts. */
+const isOwnedWhole = (sets: readonly FieldSet[]): boolean =>
+  sets.length > 0 && sets.every((set) => Object.keys(set).length === 0);

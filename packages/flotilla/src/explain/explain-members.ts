@@ -1,0 +1,117 @@
+/**
+ * Explains each member: its share of the replicas, how division and overrides changed the template, and the delivery
+ * result.
+ */
+import { clusterNameOf } from "@flotilla/apimachinery";
+import type { Work } from "@flotilla/karmada";
+import { isObject, messageOf } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
+import { InterpretError } from "@flotilla/kubernetes";
+import type { Interpreter } from "../interpreter/interpreter.ts";
+import { findCondition } from "@flotilla/apimachinery";
+import { DRIFTED } from "../propagation/execute/plan-drift.ts";
+import { isUndivided } from "../propagation/dispatch/plan-dispatch.ts";
+import { OverrideError } from "../propagation/override/override-error.ts";
+import { planDivision } from "../propagation/dispatch/plan-works.ts";
+import type { PlanningViews } from "../propagation/planning-views.ts";
+import type { Template } from "../propagation/templates.ts";
+import { isBookkeeping } from "./explain-bookkeeping.ts";
+import type { ExplainedMember } from "./explanation.ts";
+import { compareFields } from "./field-changes.ts";
+import type { Binding } from "./plan-template.ts";
+
+/** A binding may target thousands of clusters; only the first hundred are explained individually. */
+const MAX_MEMBERS = 100;
+
+export async function explainMembers(
+  views: PlanningViews,
+  interpreter: Pick<Interpreter, "divide">,
+  binding: Binding,
+  template: Template,
+): Promise<ExplainedMember[]> {
+  const works = views.worksOf(binding);
+  const { bare, shares } = planDivision(binding, template, works);
+  const copies = isUndivided(binding)
+    ? new Map(shares.map(({ cluster }) => [cluster, bare]))
+    : await divide(interpreter, bare, shares);
+  const workOf = new Map(works.map((work) => [clusterNameOf(work.metadata.namespace ?? ""), work]));
+  const said = new Map(binding.status?.aggregatedStatus?.map((item) => [item.clusterName, item]));
+  return shares.slice(0, MAX_MEMBERS).map(({ cluster, replicas, leaving }) => {
+    const copy = copies instanceof Error ? undefined : copies.get(cluster);
+    const item = said.get(cluster);
+    const message =
+      item?.appliedMessage ||
+      (copies instanceof Error ? copies.message : undefined) ||
+      deliveryMessage(workOf.get(cluster));
+    return {
+      cluster,
+      replicas: binding.spec.replicas !== undefined ? replicas : undefined,
+      state: leaving ? "leaving" : "target",
+      divided: copy ? compareFields(bare, copy, isBookkeeping).fields : [],
+      ...overrides(views, copy, leaving ? undefined : cluster),
+      applied: item?.applied !== undefined ? item.applied : undefined,
+      ...(item?.applied === false && reasonOf(workOf.get(cluster))),
+      health: item?.health !== undefined ? item.health : undefined,
+      ...(message && { message }),
+      status: isObject(item?.status) ? item.status : undefined,
+      ...driftOf(workOf.get(cluster)),
+    };
+  });
+}
+
+async function divide(
+  interpreter: Pick<Interpreter, "divide">,
+  bare: Template,
+  shares: Parameters<Interpreter["divide"]>[1],
+): Promise<ReadonlyMap<string, Template> | InterpretError> {
+  try {
+    return await interpreter.divide(bare, shares);
+  } catch (error) {
+    if (error instanceof InterpretError) return error;
+    throw error;
+  }
+}
+
+function overrides(
+  views: PlanningViews,
+  copy: Template | undefined,
+  cluster: string | undefined,
+): Pick<ExplainedMember, "overridden" | "overridePolicies" | "message"> {
+  if (!copy || cluster === undefined) return { overridden: [], overridePolicies: [] };
+  try {
+    const { object, appliedClusterOverrides, appliedOverrides } = views.render(copy, cluster);
+    return {
+      overridden: compareFields(copy, object, isBookkeeping).fields,
+      overridePolicies: [...policyNames(appliedClusterOverrides), ...policyNames(appliedOverrides)],
+    };
+  } catch (error) {
+    if (!(error instanceof OverrideError)) throw error;
+    return { overridden: [], overridePolicies: [], message: messageOf(error) };
+  }
+}
+
+/** The annotation in which override policies are recorded on a Work. */
+function policyNames(applied: string | undefined): string[] {
+  return applied === undefined
+    ? []
+    : [...new Set((JSON.parse(applied) as { policyName: string }[]).map(({ policyName }) => policyName))];
+}
+
+function deliveryMessage(work: DeepReadonly<Work> | undefined): string | undefined {
+  if (!work) return undefined;
+  const conditions = work.status?.conditions ?? [];
+  const failed = findCondition(conditions, "Applied");
+  if (failed?.status === "False") return failed.message;
+  const released = findCondition(conditions, "Managed");
+  return released?.status === "False" ? released.message : undefined;
+}
+
+function reasonOf(work: DeepReadonly<Work> | undefined): Pick<ExplainedMember, "reason"> {
+  const applied = findCondition(work?.status?.conditions ?? [], "Applied");
+  return applied?.status === "False" ? { reason: applied.reason } : {};
+}
+
+function driftOf(work: DeepReadonly<Work> | undefined): Pick<ExplainedMember, "drift"> {
+  const drifted = findCondition(work?.status?.conditions ?? [], DRIFTED);
+  return drifted && drifted.reason !== "NoDrift" ? { drift: `${drifted.reason}: ${drifted.message ?? ""}` } : {};
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from "vitest";
+import type { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
+import { planMatch } from "../propagation/match/plan-match.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+import { explainPolicies } from "./explain-policies.ts";
+import { viewsOf } from "./snapshot.ts";
+import type { FleetSnapshot } from "./snapshot.ts";
+
+const nothing: FleetSnapshot = {
+  clusters: [],
+  policies: [],
+  clusterPolicies: [],
+  overridePolicies: [],
+  clusterOverridePolicies: [],
+  priorityClasses: [],
+  bindings: [],
+  clusterBindings: [],
+  works: [],
+  templates: [],
+};
+const policy = (name: string, selected?: string, priority = 0): PropagationPolicy =>
+  makePolicy(`shop/${name}`)
+    .selects("apps/v1", "Deployment", selected)
+    .with(({ spec }) => (spec.priority = priority))
+    .build();
+const clusterPolicy = (name: string): ClusterPropagationPolicy => ({
+  ...policy(name, undefined, 9),
+  kind: "ClusterPropagationPolicy",
+  metadata: { name },
+});
+
+describe("explains why a policy was not chosen", () => {
+  const cases: Record<
+    string,
+    { policies: PropagationPolicy[]; clusterPolicies?: ClusterPropagationPolicy[]; want: string[] }
+  > = {
+    "lower priority": {
+      policies: [policy("a", "web", 1), policy("b", "web", 2)],
+      want: ["b", "a: its priority 1 is lower than 2"],
+    },
+    "less specific selector": {
+      policies: [policy("a"), policy("b", "web")],
+      want: ["b", "a: it selects by kind, which is less specific than selecting by name"],
+    },
+    "later name": {
+      policies: [policy("b", "web"), policy("a", "web")],
+      want: ["a", "b: all else being equal, the alphabetically first name wins"],
+    },
+    "selects other objects": {
+      policies: [policy("a", "db"), policy("b", "web")],
+      want: ["b", "a: it selects other objects of this kind"],
+    },
+    "cluster policy loses to a namespaced policy": {
+      policies: [policy("a")],
+      clusterPolicies: [clusterPolicy("base")],
+      want: ["a", "base: namespaced policies take precedence over cluster policies"],
+    },
+    "no policy was chosen": {
+      policies: [policy("a", "db")],
+      want: ["none", "a: it selects other objects of this kind"],
+    },
+  };
+  for (const [behaviour, { policies, clusterPolicies = [], want }] of Object.entries(cases)) {
+    test(behaviour, () => {
+      const views = viewsOf({ ...nothing, policies, clusterPolicies });
+      const template = makeDeployment("shop/web").build();
+
+      const { policy: winner, otherPolicies } = explainPolicies(
+        views,
+        template,
+        planMatch({ template, policies, clusterPolicies }),
+      );
+
+      expect([winner?.name ?? "none", ...otherPolicies.map(({ name, reason }) => `${name}: ${reason}`)]).toEqual(want);
+    });
+  }
+});
+
+test("a policy that selects another version of the kind is listed once", () => {
+  const other = makePolicy("shop/a").selects("apps/v1beta1", "Deployment", "web").build();
+  const views = viewsOf({ ...nothing, policies: [other] });
+  const template = makeDeployment("shop/web").build();
+
+  const { policy: winner, otherPolicies } = explainPolicies(
+    views,
+    template,
+    planMatch({ template, ...views.policies.candidates(template) }),
+  );
+
+  expect([winner?.name, otherPolicies]).toEqual(["a", []]);
+});

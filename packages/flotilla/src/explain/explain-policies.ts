@@ -1,0 +1,76 @@
+/** Explains which policy claimed a resource and why the other candidate policies did not. */
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import { implicitPriority } from "../propagation/resource-selector.ts";
+import type { MatchPlan, Policy } from "../propagation/match/plan-match.ts";
+import type { PlanningViews } from "../propagation/planning-views.ts";
+import type { ExplainedPolicy } from "./explanation.ts";
+
+const SELECTS_BY = ["nothing", "kind", "labels", "name"] as const;
+/** A namespace may have hundreds of policies for a kind; the first few are enough. */
+const MAX_OTHERS = 20;
+
+export function explainPolicies(
+  views: PlanningViews,
+  template: DeepReadonly<KubernetesObject>,
+  match: MatchPlan,
+): { policy?: ExplainedPolicy; otherPolicies: ExplainedPolicy[] } {
+  const { policies, clusterPolicies } = views.policies.candidates(template);
+  const described = (policy: Policy): Omit<ExplainedPolicy, "reason"> => ({
+    kind: policy.kind,
+    namespace: policy.metadata.namespace || undefined,
+    name: policy.metadata.name,
+    priority: policy.spec.priority ?? 0,
+    selectsBy: SELECTS_BY[implicitPriority(template, policy.spec.resourceSelectors)],
+  });
+  const winner = match.outcome === "matched" ? match.policy : undefined;
+  const others = ([...policies, ...clusterPolicies] as Policy[])
+    .filter((policy) => !winner || !isSame(policy, winner))
+    .map((policy) => ({
+      ...described(policy),
+      reason: winner
+        ? whyNot(described(policy), policy, described(winner), match)
+        : notSelecting(described(policy), policy, match),
+    }))
+    .sort((a, b) => SELECTS_BY.indexOf(b.selectsBy) - SELECTS_BY.indexOf(a.selectsBy))
+    .slice(0, MAX_OTHERS);
+  return { policy: winner ? { ...described(winner), reason: why(match) } : undefined, otherPolicies: others };
+}
+
+/**
+ * Policies read in another version of the kind are converted to new objects on every read, so identity does not
+ * compare.
+ */
+const isSame = (a: Policy, b: Policy): boolean =>
+  a.kind === b.kind && a.metadata.namespace === b.metadata.namespace && a.metadata.name === b.metadata.name;
+
+function why(match: MatchPlan): string {
+  if (match.outcome !== "matched") return match.reason;
+  if (match.kept) return "it already claimed the resource, still selects it, and no policy preempts it";
+  if (match.preempted) return `it preempts ${match.preempted.kind} ${match.preempted.metadata.name}`;
+  return "it is the best policy that selects the resource: by priority, then by selector specificity, then by name";
+}
+
+type Described = Omit<ExplainedPolicy, "reason">;
+
+function notSelecting({ selectsBy }: Described, { metadata }: Policy, match: MatchPlan): string {
+  if (match.outcome === "none" && match.reason === "claimed by another controller") return match.reason;
+  if (selectsBy === "nothing") return "it selects other objects of this kind";
+  return metadata.deletionTimestamp ? "it is being deleted" : "it is not allowed to claim this resource";
+}
+
+function whyNot(other: Described, policy: Policy, winner: Described, match: MatchPlan): string {
+  if (other.selectsBy === "nothing" || policy.metadata.deletionTimestamp) return notSelecting(other, policy, match);
+  if (match.outcome === "matched" && match.kept)
+    return policy.spec.preemption === "Always"
+      ? "it preempts only resources that it selects by name, and only from a policy of lower priority"
+      : "the resource already had a policy when this one was created, and this one does not preempt";
+  if (other.kind !== winner.kind)
+    return winner.kind === "PropagationPolicy"
+      ? "namespaced policies take precedence over cluster policies"
+      : "cluster policies take precedence for cluster-scoped resources";
+  if (other.priority !== winner.priority) return `its priority ${other.priority} is lower than ${winner.priority}`;
+  if (other.selectsBy !== winner.selectsBy)
+    return `it selects by ${other.selectsBy}, which is less specific than selecting by ${winner.selectsBy}`;
+  return "all else being equal, the alphabetically first name wins";
+}

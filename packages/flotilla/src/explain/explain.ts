@@ -1,0 +1,89 @@
+/**
+ * Assembles an explanation: runs the planners against the current state and uses the scheduler's last decision where it
+ * is recorded.
+ */
+import { bindingName, APPLIED_PLACEMENT } from "@flotilla/apimachinery";
+import { formatTime, type JsonObject } from "@flotilla/base";
+import { isToBeScheduled } from "../propagation/schedule/plan-patch.ts";
+import { movesOf } from "../propagation/moves.ts";
+import { planSchedule } from "../propagation/schedule/plan-schedule.ts";
+import { summariseDecision } from "../propagation/schedule/summarise-decision.ts";
+import type { Template } from "../propagation/templates.ts";
+import { explainMembers } from "./explain-members.ts";
+import { explainPolicies } from "./explain-policies.ts";
+import { EXPLAIN_API_VERSION, type Explanation } from "./explanation.ts";
+import { findProblems } from "./find-problems.ts";
+import type { RecordedDecision } from "./last-decisions.ts";
+import { fleetOf, planTemplate } from "./plan-template.ts";
+import type { Binding, PlanningDependencies } from "./plan-template.ts";
+
+export interface ExplainInput extends PlanningDependencies {
+  template: Template;
+  /** The scheduler's last decision, if it is recorded. */
+  recorded?: RecordedDecision | undefined;
+}
+
+export async function explain({ template, recorded, ...given }: ExplainInput): Promise<Explanation> {
+  const deps: PlanningDependencies = { ...given, fleet: fleetOf(given) };
+  const { views, interpreter, nowMs } = deps;
+  const plan = await planTemplate(deps, template);
+  const { before: binding, match } = plan;
+  const { apiVersion, kind, metadata } = template;
+  const decision = decide(deps, binding ?? plan.binding, recorded);
+  const base = {
+    apiVersion: EXPLAIN_API_VERSION,
+    kind: metadata.namespace ? "Explanation" : "ClusterExplanation",
+    metadata: {
+      name: bindingName(kind, metadata.name),
+      namespace: metadata.namespace || undefined,
+      creationTimestamp: formatTime(nowMs),
+    },
+    resource: { apiVersion, kind, namespace: metadata.namespace || undefined, name: metadata.name },
+    ...explainPolicies(views, template, match),
+    decision,
+    members: binding ? await explainMembers(views, interpreter, binding, template) : [],
+    moves: binding ? (movesOf(binding) as JsonObject[]) : [],
+    leaving: (binding?.spec.gracefulEvictionTasks ?? []).map(
+      ({ fromCluster, reason, producer, message, creationTimestamp }) => ({
+        cluster: fromCluster,
+        reason,
+        producer,
+        message: message || undefined,
+        since: creationTimestamp || undefined,
+      }),
+    ),
+  };
+  return {
+    ...base,
+    problems: findProblems({
+      explanation: base,
+      binding,
+      clusterOf: (name) => views.clusters.get({ cluster: views.hub, name }),
+      found: plan.problems,
+      isUncopied: plan.isUncopied ?? false,
+    }),
+  };
+}
+
+function decide(
+  deps: PlanningDependencies,
+  binding: Binding | undefined,
+  recorded: RecordedDecision | undefined,
+): Explanation["decision"] {
+  if (recorded) return { source: "recorded", at: recorded.at, ...recorded.summary };
+  if (!binding || !isToBeScheduled(binding)) return undefined;
+  // Without the applied-placement annotation, the scheduler decides from the current state instead of returning that
+  // nothing changed.
+  const { [APPLIED_PLACEMENT]: _, ...annotations } = binding.metadata.annotations ?? {};
+  const asked = { ...binding, metadata: { ...binding.metadata, annotations } };
+  const summary = summariseDecision(
+    planSchedule({
+      ...deps.views.scheduling,
+      binding: asked,
+      fleet: fleetOf(deps),
+      neighbours: deps.views.groups.neighboursOf(deps.views.hub, binding),
+      nowMs: deps.nowMs,
+    }),
+  );
+  return summary && { source: "recomputed", at: formatTime(deps.nowMs), ...summary };
+}

@@ -1,0 +1,80 @@
+/**
+ * Serves Explanations from a running hub.
+ *
+ * Reads: the objects that the pipeline stages read, through the stages' own views.
+ * Writes: nothing.
+ */
+import { parseApiVersion } from "@flotilla/apimachinery";
+import type { Clock, DeepReadonly } from "@flotilla/base";
+import type { Interpreter } from "../interpreter/interpreter.ts";
+import { UnknownKindError } from "@flotilla/client";
+import type { PlanningViews } from "../propagation/planning-views.ts";
+import type { Template } from "../propagation/templates.ts";
+import { explain } from "./explain.ts";
+import type { Explanation, Problem } from "./explanation.ts";
+import type { LastDecisions } from "./last-decisions.ts";
+import type { DeliveredObject } from "./ocm/delivering-works.ts";
+import { explanationOf, type OcmExplainer } from "./ocm/ocm-explainer.ts";
+
+export interface ExplainerDependencies {
+  views: PlanningViews;
+  interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf" | "divide">;
+  decisions: Pick<LastDecisions, "get">;
+  clock: Clock;
+  ocm: OcmExplainer;
+}
+
+export interface Explainer {
+  /**
+   * Takes the name of the binding, or the name that the binding would have. Returns undefined for an unknown resource.
+   */
+  get(namespace: string | undefined, name: string): Promise<Explanation | undefined>;
+}
+
+export function createExplainer({ views, interpreter, decisions, clock, ocm }: ExplainerDependencies): Explainer {
+  return {
+    async get(namespace, name) {
+      const where = { namespace: namespace || undefined, name };
+      const binding = (namespace ? views.bindings : views.clusterBindings).get({ cluster: views.hub, ...where });
+      const known = binding ? undefined : ocm.get(namespace, name);
+      if (known) return known;
+      const carried = ocm.carried(namespace, name, binding && parseApiVersion(binding.spec.resource.apiVersion).group);
+      const resource = binding?.spec.resource ?? carried?.resource;
+      const template = resource && (await resourceOf(views, resource));
+      const nowMs = clock.now();
+      if (template)
+        return {
+          ...(await explain({ views, interpreter, nowMs, template, recorded: decisions.get(where) })),
+          ...(carried && { works: carried.works }),
+        };
+      return carried && { ...explanationOf(carried.resource, nowMs), ...carried, problems: deliveredProblems(carried) };
+    },
+  };
+}
+
+/** Problems of an object that only ManifestWorks deliver. */
+function deliveredProblems({ works }: DeliveredObject): Problem[] {
+  return works.flatMap(({ cluster, name, applied, message }) =>
+    applied === false
+      ? [
+          {
+            what: `${cluster} rejected it: ${message ?? "no reason given"}`,
+            try: `run 'flotilla why manifestwork/${name} -n ${cluster}'`,
+          },
+        ]
+      : [],
+  );
+}
+
+async function resourceOf(
+  views: PlanningViews,
+  resource: DeepReadonly<Explanation["resource"]>,
+): Promise<Template | undefined> {
+  try {
+    const template = await views.templates.get(resource);
+    return template === "unknown" ? undefined : template;
+  } catch (error) {
+    if (error instanceof UnknownKindError) return undefined; // The CRD was deleted, and the resource with it.
+    throw error;
+  }
+}

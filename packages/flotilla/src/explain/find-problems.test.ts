@@ -1,0 +1,215 @@
+import { describe, expect, test } from "vitest";
+import type { Cluster } from "@flotilla/karmada";
+import type { Explanation } from "./explanation.ts";
+import { findProblems, type ProblemInput } from "./find-problems.ts";
+
+const resource = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
+const policy = {
+  kind: "PropagationPolicy",
+  namespace: "shop",
+  name: "all",
+  priority: 0,
+  selectsBy: "name",
+  reason: "",
+} as const;
+const member = (change: Partial<Explanation["members"][number]>): Explanation["members"][number] => ({
+  cluster: "oslo",
+  state: "target",
+  divided: [],
+  overridden: [],
+  overridePolicies: [],
+  applied: true,
+  ...change,
+});
+const ready = (status: "True" | "False"): Cluster =>
+  ({
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { name: "oslo" },
+    spec: {},
+    status: { conditions: [{ type: "Ready", status, reason: "r", message: "no answer", lastTransitionTime: "" }] },
+  }) as unknown as Cluster;
+const decision = {
+  source: "recorded",
+  at: "",
+  kept: [],
+  refused: [{ by: "TaintToleration", reason: "tainted", count: 1, clusters: ["oslo"] }],
+  message: "0/1 clusters are available.",
+} as const;
+
+const cases: Record<
+  string,
+  { explanation?: Partial<Explanation>; cluster?: Cluster | undefined; found?: string[]; want: string[] }
+> = {
+  "reports no problem when everything is applied": {
+    explanation: { policy, members: [member({ health: "Healthy" })] },
+    want: [],
+  },
+  "reports a missing policy first": { want: ["no policy selects it, so it is not propagated"] },
+  "reports an unschedulable resource once, with a fix for the exclusion": {
+    explanation: { policy, decision },
+    found: ["0/1 clusters are available; running copies stay where they are"],
+    want: ["scheduling failed: 0/1 clusters are available."],
+  },
+  "reports problems that the planners found": {
+    explanation: { policy },
+    found: ["policy all is waiting for OverridePolicy gold"],
+    want: ["policy all is waiting for OverridePolicy gold"],
+  },
+  "reports a member that is not ready": {
+    explanation: { policy, members: [member({})] },
+    cluster: ready("False"),
+    want: ["oslo is not ready: no answer"],
+  },
+  "reports a member that was removed": {
+    explanation: { policy, members: [member({})] },
+    cluster: undefined,
+    want: ["oslo is not a member of the fleet"],
+  },
+  "reports the member's own rejection message": {
+    explanation: { policy, members: [member({ applied: false, message: "quota exceeded" })] },
+    want: ["oslo rejected it: quota exceeded"],
+  },
+  "reports a member that is not ready and unreachable once": {
+    explanation: { policy, members: [member({ applied: false, reason: "MemberUnreachable", message: "no route" })] },
+    cluster: ready("False"),
+    want: ["oslo is not ready: no answer"],
+  },
+  "reports an unhealthy copy": {
+    explanation: { policy, members: [member({ health: "Unhealthy" })] },
+    want: ["it is not healthy on oslo"],
+  },
+  "reports drift that is not repaired, but not drift that was repaired": {
+    explanation: {
+      policy,
+      members: [
+        member({ drift: "ReportOnly: spec.replicas is 9" }),
+        member({ drift: "Repaired: spec.replicas was 9" }),
+      ],
+    },
+    want: ["it was changed on oslo: spec.replicas is 9"],
+  },
+};
+for (const [behaviour, { explanation = {}, found = [], want, ...given }] of Object.entries(cases)) {
+  test(behaviour, () => {
+    const cluster = "cluster" in given ? given.cluster : ready("True");
+    const input: ProblemInput = {
+      explanation: { resource, otherPolicies: [], members: [], ...explanation },
+      binding: undefined,
+      clusterOf: () => cluster,
+      found,
+      isUncopied: false,
+    };
+
+    const problems = findProblems(input);
+
+    expect(problems.map(({ what }) => what)).toEqual(want);
+    expect(problems.every((problem) => problem.try !== "")).toBe(true);
+  });
+}
+
+test("suggests tolerations when a taint excluded the clusters", () => {
+  const [problem] = findProblems({
+    explanation: { resource, policy, otherPolicies: [], members: [], decision },
+    binding: undefined,
+    clusterOf: () => undefined,
+    found: [],
+    isUncopied: false,
+  });
+
+  expect(problem?.try).toContain("placement.clusterTolerations");
+});
+
+test("suggests more capacity when the fitting clusters are too small, even if others were excluded", () => {
+  const full = {
+    ...decision,
+    kept: [{ cluster: "paris", score: 0, available: 3 }],
+    message: "Clusters available replicas 3 are not enough to schedule.",
+  };
+
+  const [problem] = findProblems({
+    explanation: { resource, policy, otherPolicies: [], members: [], decision: full },
+    binding: undefined,
+    clusterOf: () => undefined,
+    found: [],
+    isUncopied: false,
+  });
+
+  expect(problem?.try).toBe("add capacity to the clusters, or add clusters to the policy");
+});
+
+describe("suggests a fix that matches the problem", () => {
+  const exists = "resource(kind=Deployment, shop/web) already exists in the cluster oslo and is not managed";
+  const cases: Record<string, { what: Partial<Explanation["members"][number]>; want: string }> = {
+    "reconnect an unreachable member": {
+      what: { applied: false, reason: "MemberUnreachable", message: "no route" },
+      want: "check that oslo is running and reachable from the hub",
+    },
+    "reconnect a member that does not respond": {
+      what: { applied: false, reason: "AnswerPending", message: "slow" },
+      want: "check that oslo is running and reachable from the hub",
+    },
+    "take over an object that already existed": {
+      what: { applied: false, reason: "AppliedFailed", message: exists },
+      want: "conflictResolution: Overwrite",
+    },
+    "install the CRD of a kind that is not served": {
+      what: { applied: false, reason: "KindNotServed", message: "no kind" },
+      want: "install the kind's CustomResourceDefinition",
+    },
+    "correct what the member rejects": {
+      what: { applied: false, reason: "AppliedFailed", message: "quota exceeded" },
+      want: "correct what the member rejects",
+    },
+    "inspect an unhealthy copy by its fully qualified name": {
+      what: { health: "Unhealthy" },
+      want: "'flotilla describe deployment.apps/web -n shop --clusters oslo'",
+    },
+  };
+  for (const [behaviour, { what, want }] of Object.entries(cases)) {
+    test(behaviour, () => {
+      const problems = findProblems({
+        explanation: { resource, policy, otherPolicies: [], members: [member(what)] },
+        binding: undefined,
+        clusterOf: () => ready("True"),
+        found: [],
+        isUncopied: false,
+      });
+
+      expect(problems.map((problem) => problem.try)).toEqual([expect.stringContaining(want)]);
+    });
+  }
+});
+
+test("reports a failing override once, with its clusters", () => {
+  const binding = {
+    metadata: { name: "web-deployment" },
+    spec: {},
+    status: {
+      conditions: [
+        {
+          type: "Dispatched",
+          status: "False",
+          reason: "RenderFailed",
+          message: "oslo: applying override policy web: nothing there; these members keep their current copies",
+        },
+      ],
+    },
+  } as unknown as ProblemInput["binding"];
+  const found = ["oslo: applying override policy web: nothing there; it keeps its current copy"];
+
+  const problems = findProblems({
+    explanation: {
+      resource,
+      policy,
+      otherPolicies: [],
+      members: [member({ message: "applying override policy web: nothing there" })],
+    },
+    binding,
+    clusterOf: () => ready("True"),
+    found,
+    isUncopied: true,
+  });
+
+  expect(problems.map(({ what }) => what)).toEqual(found);
+});

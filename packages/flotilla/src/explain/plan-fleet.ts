@@ -1,0 +1,190 @@
+/** Plans what the pipeline would do with a whole snapshot, and how that differs from the existing Works. */
+import { clusterNameOf, CONFLICT_RESOLUTION, NAMESPACE_LABEL } from "@flotilla/apimachinery";
+import type { Namespace } from "@flotilla/kubernetes";
+import type { Work } from "@flotilla/karmada";
+import { compareText, isObject } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import type { Interpreter } from "../interpreter/interpreter.ts";
+import { createFleet } from "../propagation/schedule/fleet.ts";
+import { isTemplate } from "../propagation/templates.ts";
+import { planNamespaceWorks } from "../propagation/namespaces/plan-namespace-works.ts";
+import type { Template } from "../propagation/templates.ts";
+import { compareFields } from "./field-changes.ts";
+import type { FieldChange } from "./field-changes.ts";
+import { isBookkeeping } from "./explain-bookkeeping.ts";
+import { idOf, planDependencies } from "./plan-dependencies.ts";
+import { planTemplate } from "./plan-template.ts";
+import type { TemplatePlan } from "./plan-template.ts";
+import { placeOf, viewsOf } from "./snapshot.ts";
+import type { FleetSnapshot } from "./snapshot.ts";
+
+export interface FleetPlan {
+  /** Sorted by kind, namespace and name. */
+  templates: TemplatePlan[];
+  /** Every Work that the fleet would have for the templates of the snapshot. */
+  works: DeepReadonly<Work>[];
+}
+
+export interface PlanFleetOptions {
+  interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf" | "divide" | "dependencies">;
+  nowMs: number;
+}
+
+/** Reads the snapshot and writes nothing. The same snapshot yields the same plan. */
+export async function planFleet(snapshot: FleetSnapshot, { interpreter, nowMs }: PlanFleetOptions): Promise<FleetPlan> {
+  const views = viewsOf(snapshot);
+  const fleet = createFleet(snapshot.clusters);
+  const objects = dedupeTemplates(snapshot.templates);
+  const plans = new Map<string, TemplatePlan>();
+  for (const template of objects) {
+    const plan = await planTemplate({ views, interpreter, nowMs, fleet }, template);
+    // Later templates of the same workload groups see where this one was placed.
+    if (plan.binding) views.groups.see(views.hub, plan.binding);
+    // An object that is not propagated exists only on the hub.
+    if (plan.binding || plan.match.outcome === "matched") plans.set(idOf(template), plan);
+  }
+  await planDependencies({ views, interpreter, nowMs, fleet }, plans, objects);
+  const templates = [...plans.values()].sort((a, b) =>
+    compareText(`${a.template.kind} ${placeOf(a.template)}`, `${b.template.kind} ${placeOf(b.template)}`),
+  );
+  return { templates, works: templates.flatMap(({ works }) => [...works.after]) };
+}
+
+/** An object read in several versions is one template; the first version read is used. */
+function dedupeTemplates(templates: readonly Template[]): Template[] {
+  const seen = new Map<string, Template>();
+  for (const template of templates) {
+    const id = idOf(template);
+    if (!seen.has(id) && !template.metadata.deletionTimestamp && isTemplate(template)) seen.set(id, template);
+  }
+  return [...seen.values()];
+}
+
+/** A change of one object on one member. */
+export interface MemberChange {
+  cluster: string;
+  action: "create" | "update" | "delete";
+  object: { apiVersion: string; kind: string; namespace?: string; name: string };
+  /** For an update, the changed fields; for a new copy, the differences from its template. */
+  fields: FieldChange[];
+  more?: number;
+  note?: string;
+}
+
+/** `gone` are Works of removed clusters, which the plan does not include. */
+export function planChanges(plan: FleetPlan, gone: readonly DeepReadonly<Work>[] = []): MemberChange[] {
+  const goneById = Map.groupBy(
+    gone.filter(({ metadata }) => !metadata.labels?.[NAMESPACE_LABEL]),
+    (work) => idOfManifest(work),
+  );
+  return plan.templates
+    .flatMap(({ template, works }) =>
+      compareWorks([...works.before, ...(goneById.get(idOf(template)) ?? [])], works.after, template),
+    )
+    .sort((a, b) => compareText(keyOf(a), keyOf(b)));
+}
+
+function idOfManifest(work: DeepReadonly<Work>): string {
+  const manifest = manifestOf(work);
+  return manifest ? idOf(manifest) : "";
+}
+
+/** Namespaces are propagated to every member automatically, so a new one is a change too. */
+export function planNamespaceChanges(
+  snapshot: FleetSnapshot,
+  namespaces: readonly DeepReadonly<Namespace>[],
+): MemberChange[] {
+  const { render } = viewsOf(snapshot);
+  return namespaces.flatMap((namespace) => {
+    const plan = planNamespaceWorks(namespace, snapshot.clusters, render);
+    if (plan === "leave") return [];
+    const names = new Set(plan.works.map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name}`));
+    // Every API server adds the finalizer to its namespaces itself, so it is not a difference.
+    const { spec: _spec, ...template } = namespace;
+    return compareWorks(
+      snapshot.works.filter((work) => names.has(placeOf(work))),
+      plan.works,
+      template,
+    );
+  });
+}
+
+const keyOf = ({ cluster, object }: MemberChange): string =>
+  `${cluster} ${object.kind} ${object.namespace ?? ""}/${object.name}`;
+
+function compareWorks(
+  before: readonly DeepReadonly<Work>[],
+  after: readonly DeepReadonly<Work>[],
+  template: Template,
+): MemberChange[] {
+  const [old, next] = [
+    new Map(before.map((work) => [placeOf(work), work])),
+    new Map(after.map((work) => [placeOf(work), work])),
+  ];
+  return [...new Set([...old.keys(), ...next.keys()])].flatMap((place) =>
+    compareWork(old.get(place), next.get(place), template),
+  );
+}
+
+function compareWork(
+  before: DeepReadonly<Work> | undefined,
+  after: DeepReadonly<Work> | undefined,
+  template: Template,
+): MemberChange[] {
+  const work = after ?? before;
+  const manifest = work && manifestOf(work);
+  const cluster = clusterNameOf(work?.metadata.namespace ?? "");
+  if (!manifest || cluster === undefined) return [];
+  const { apiVersion, kind, metadata } = manifest;
+  const head = {
+    cluster,
+    object: { apiVersion, kind, namespace: metadata.namespace || undefined, name: metadata.name },
+  };
+  if (!after)
+    return [
+      {
+        ...head,
+        action: "delete",
+        fields: [],
+        note: work?.spec.preserveResourcesOnDeletion
+          ? "it keeps running there: the policy preserves resources on deletion"
+          : undefined,
+      },
+    ];
+  const suspended = after.spec.suspendDispatching
+    ? { note: "dispatching is suspended: the member receives the change when dispatching resumes" }
+    : {};
+  const { fields, more } = compareFields(
+    before ? shown(before) : comparable(template),
+    before ? shown(after) : comparable(manifest),
+    before ? isBookkeeping : isStamp,
+  );
+  if (!before) return [{ ...head, action: "create", fields, more: more > 0 ? more : undefined, ...suspended }];
+  return fields.length === 0
+    ? []
+    : [{ ...head, action: "update", fields, more: more > 0 ? more : undefined, ...suspended }];
+}
+
+/** On a new copy the conflict-resolution annotation is not a difference either. */
+const isStamp = (path: string): boolean =>
+  isBookkeeping(path) || path === `metadata.annotations[${CONFLICT_RESOLUTION}]`;
+
+const manifestOf = ({ spec }: DeepReadonly<Work>): Template | undefined =>
+  spec.workload?.manifests?.[0] as unknown as Template | undefined;
+
+/** The manifest and the delivery settings of the Work. */
+function shown(work: DeepReadonly<Work>): JsonObject {
+  const { suspendDispatching, preserveResourcesOnDeletion } = work.spec;
+  return {
+    ...(manifestOf(work) as unknown as JsonObject),
+    ...(suspendDispatching && { suspendDispatching }),
+    ...(preserveResourcesOnDeletion && { preserveResourcesOnDeletion }),
+  };
+}
+
+/** The part of a template that its copies have as well. */
+function comparable(template: Template): JsonObject {
+  const { status: _, metadata, ...rest } = template as unknown as JsonObject;
+  const { labels, annotations } = isObject(metadata) ? metadata : {};
+  return { ...rest, metadata: { ...(isObject(labels) && { labels }), ...(isObject(annotations) && { annotations }) } };
+}

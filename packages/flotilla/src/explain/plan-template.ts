@@ -1,0 +1,244 @@
+/**
+ * Plans what the pipeline would do with one template: its policy, binding, clusters and Works. Nothing is written, and
+ * every decision is the stage's own `plan*` function; this file only passes the result of one stage to the next.
+ *
+ * The plan shows the next step only. Later reports from members, such as a replacement becoming healthy, lead to
+ * further steps.
+ */
+import { bindingName } from "@flotilla/apimachinery";
+import type { ResourceBinding, Work } from "@flotilla/karmada";
+import { formatTime, messageOf } from "@flotilla/base";
+import type { DeepReadonly, Json } from "@flotilla/base";
+import { InterpretError } from "@flotilla/kubernetes";
+import type { Interpreter } from "../interpreter/interpreter.ts";
+import { applyMergePatch } from "@flotilla/apimachinery";
+import { askedVersion } from "../propagation/match/align-selectors.ts";
+import { bindingConflict, mergeBinding, planBinding } from "../propagation/match/plan-binding.ts";
+import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, planMatch } from "../propagation/match/plan-match.ts";
+import { createFleet } from "../propagation/schedule/fleet.ts";
+import { derivedNameProblem } from "../propagation/derived-names.ts";
+import { isToBeScheduled, planPatch } from "../propagation/schedule/plan-patch.ts";
+import { planActivation } from "../propagation/match/lazy-activation.ts";
+import { planDispatch } from "../propagation/dispatch/plan-dispatch.ts";
+import { planPrerequisites } from "../propagation/match/prerequisites.ts";
+import { planSchedule } from "../propagation/schedule/plan-schedule.ts";
+import { planScheduled } from "../propagation/schedule/plan-scheduled.ts";
+import { sizeOf } from "../propagation/match/size-of.ts";
+import type { DispatchPlan } from "../propagation/dispatch/plan-dispatch.ts";
+import type { MatchPlan, Policy } from "../propagation/match/plan-match.ts";
+import type { PlanningViews } from "../propagation/planning-views.ts";
+import type { SchedulePlan } from "../propagation/schedule/plan-schedule.ts";
+import type { Template } from "../propagation/templates.ts";
+
+export type Binding = DeepReadonly<ResourceBinding>;
+
+export interface PlanningDependencies {
+  views: PlanningViews;
+  interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf" | "divide">;
+  nowMs: number;
+  /** Cluster state shared when many templates are planned; built from the views otherwise. */
+  fleet?: ReturnType<typeof createFleet>;
+}
+
+export const fleetOf = ({ views, fleet }: PlanningDependencies): ReturnType<typeof createFleet> =>
+  fleet ?? createFleet(views.clusters.list({ cluster: views.hub }));
+
+export interface TemplatePlan {
+  /** Includes the claim of its policy. */
+  template: Template;
+  match: MatchPlan;
+  before?: Binding;
+  /** Unset when there is no binding and none would be created. */
+  binding?: Binding;
+  /** Unset when the binding is not scheduled, for example because scheduling is suspended. */
+  schedule?: SchedulePlan;
+  works: { before: readonly DeepReadonly<Work>[]; after: readonly DeepReadonly<Work>[] };
+  /** Messages that describe what blocks the template. */
+  problems: string[];
+  /** Some copies cannot be rendered; `problems` has the reasons. */
+  isUncopied?: true;
+}
+
+export async function planTemplate(deps: PlanningDependencies, given: Template): Promise<TemplatePlan> {
+  const { views } = deps;
+  const match = planMatch({ template: given, ...views.policies.candidates(given) });
+  const before = bindingOf(views, given);
+  const problems: string[] = [];
+  const bound =
+    match.outcome === "matched"
+      ? await bind(deps, given, match.policy, before, problems)
+      : { template: given, binding: before };
+  const { template, binding } = bound;
+  const worksBefore = before ? views.worksOf(before) : [];
+  const plan: TemplatePlan = { template, match, before, works: { before: worksBefore, after: worksBefore }, problems };
+  if (!binding) return plan;
+
+  const schedule = isToBeScheduled(binding)
+    ? planSchedule({
+        ...views.scheduling,
+        binding,
+        fleet: fleetOf(deps),
+        neighbours: views.groups.neighboursOf(views.hub, binding),
+        nowMs: deps.nowMs,
+      })
+    : undefined;
+  if (schedule?.outcome === "unschedulable")
+    problems.push(`${schedule.message.replace(/\.$/, "")}; running copies stay where they are`);
+  const scheduled = schedule ? carryOut(binding, schedule, deps.nowMs) : binding;
+  const dispatch = await planCopies(deps, scheduled, template, worksBefore, problems);
+  return {
+    ...plan,
+    binding: scheduled,
+    ...(schedule && { schedule }),
+    ...((dispatch?.failures.length ?? 0) > 0 && { isUncopied: true }),
+    works: { before: worksBefore, after: dispatch?.desired ?? worksBefore },
+  };
+}
+
+export function bindingOf(
+  views: PlanningViews,
+  { kind, metadata: { namespace, name } }: Template,
+): Binding | undefined {
+  return (namespace ? views.bindings : views.clusterBindings).get({
+    cluster: views.hub,
+    namespace: namespace || undefined,
+    name: bindingName(kind, name),
+  });
+}
+
+/** What the match stage would write: the claim on the template, and the binding. */
+async function bind(
+  { views, interpreter }: PlanningDependencies,
+  given: Template,
+  policy: Policy,
+  before: Binding | undefined,
+  problems: string[],
+): Promise<{ template: Template; binding: Binding | undefined }> {
+  const asked = views.policies.original(policy);
+  const version = asked ? askedVersion(asked, given) : given.apiVersion;
+  const { kind, metadata } = given;
+  const spoken =
+    version === given.apiVersion
+      ? given
+      : await views.templates.get({
+          apiVersion: version,
+          kind,
+          namespace: metadata.namespace || undefined,
+          name: metadata.name,
+        });
+  if (!spoken || spoken === "unknown") {
+    problems.push(
+      `policy ${policy.metadata.name} selects ${kind} in ${version}, but ${metadata.name} was not read in that version; write it in that version`,
+    );
+    return { template: given, binding: before };
+  }
+  const template = claimed(spoken, policy);
+  const needs = planPrerequisites(views.hub, policy, views);
+  if (!needs.met) {
+    problems.push(`policy ${policy.metadata.name} is ${needs.message}`);
+    return { template, binding: before };
+  }
+  const badName = derivedNameProblem(kind, metadata.namespace ?? "", metadata.name);
+  if (badName !== undefined) {
+    problems.push(badName);
+    return { template, binding: before };
+  }
+  const conflict = before && bindingConflict(before, template);
+  if (conflict === "other") {
+    problems.push(
+      `binding ${before?.metadata.name ?? ""} belongs to an object of the same kind and name in another API group; rename one of the two`,
+    );
+    return { template, binding: before };
+  }
+  const own = conflict ? undefined : before;
+  const activation = planActivation(policy, spoken, own);
+  try {
+    const desired = planBinding({
+      template,
+      policy,
+      ...(await sizeOf(template, interpreter, views.scheduling.multiplePodTemplatesScheduling ?? false)),
+      schedulePriority: needs.schedulePriority,
+      activated: activation.digest,
+    });
+    const binding = own ? mergeBinding(own, desired) : desired;
+    if (activation.when === "now") return { template, binding };
+    if (binding !== own)
+      problems.push(
+        `policy ${policy.metadata.name} activates lazily: its changes take effect with the next change of the template`,
+      );
+    return { template, binding: own };
+  } catch (error) {
+    if (!(error instanceof InterpretError)) throw error;
+    problems.push(error.message);
+    return { template, binding: own };
+  }
+}
+
+function claimed(template: Template, policy: Policy): Template {
+  const { metadata } = template;
+  const claim = claimMetadata(policy);
+  const without = (entries: Readonly<Record<string, string>> = {}, keys: readonly string[]): Record<string, string> =>
+    Object.fromEntries(Object.entries(entries).filter(([key]) => !keys.includes(key)));
+  return {
+    ...template,
+    metadata: {
+      ...metadata,
+      labels: { ...without(metadata.labels, CLAIM_LABELS), ...claim.labels },
+      annotations: { ...without(metadata.annotations, CLAIM_ANNOTATIONS), ...claim.annotations },
+    },
+  };
+}
+
+function carryOut(binding: Binding, schedule: SchedulePlan, nowMs: number): Binding {
+  const patch = planPatch(binding, schedule);
+  const patched =
+    patch === undefined ? binding : (applyMergePatch(binding as unknown as Json, patch) as unknown as Binding);
+  return planScheduled(patched, schedule, patched.metadata.generation ?? 0, formatTime(nowMs));
+}
+
+/** What the dispatch stage would make of the binding; undefined when it would change nothing. */
+export async function planCopies(
+  { views, interpreter }: PlanningDependencies,
+  binding: Binding,
+  known: Template,
+  works: readonly DeepReadonly<Work>[],
+  problems: string[],
+): Promise<DispatchPlan | undefined> {
+  const { resource } = binding.spec;
+  // An object recreated under the same name gets its own binding after the old binding is deleted.
+  if (known.metadata.uid !== resource.uid) return undefined;
+  const template = resource.apiVersion === known.apiVersion ? known : await views.templates.get(resource);
+  if (!template || template === "unknown") {
+    problems.push(
+      `${resource.kind} ${resource.name} was not read in ${resource.apiVersion}, the version used on members`,
+    );
+    return undefined;
+  }
+  const plan = await planDispatch(binding, template, {
+    works,
+    divide: (...what) => interpreter.divide(...what),
+    render: views.render,
+  });
+  if (plan.indivisible) problems.push(plan.indivisible.message);
+  else {
+    // One override usually fails for several clusters with the same error.
+    for (const [message, failed] of Map.groupBy(plan.failures, ({ error }) => messageOf(error))) {
+      const clusters = failed.map(({ cluster }) => cluster);
+      problems.push(
+        `${listOf(clusters)}: ${message}; ${clusters.length === 1 ? "it keeps its current copy" : "they keep their current copies"}`,
+      );
+    }
+  }
+  if (plan.isHandingOver)
+    problems.push(
+      "the old copy must be deleted from the cluster before the new one is created; the plan shows that first step",
+    );
+  return plan;
+}
+
+/** A binding may target thousands of clusters; the first few names are enough. */
+const MAX_NAMES = 10;
+
+function listOf(clusters: readonly string[]): string {
+  return `${clusters.slice(0, MAX_NAMES).join(", ")}${clusters.length > MAX_NAMES ? ` and ${clusters.length - MAX_NAMES} more` : ""}`;
+}

@@ -1,0 +1,93 @@
+/** An immutable snapshot of a hub: everything that the pipeline decides from. */
+import {
+  Cluster,
+  ClusterOverridePolicy,
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  OverridePolicy,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+} from "@flotilla/karmada";
+import { PriorityClass } from "@flotilla/kubernetes";
+import { HUB } from "@flotilla/apimachinery";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import { createPolicyIndex } from "../propagation/match/policy-index.ts";
+import { createRenderer } from "../propagation/override/renderer.ts";
+import { createWorkloadGroups } from "../propagation/schedule/workload-groups.ts";
+import { indexWorks, worksOfBinding } from "../propagation/works.ts";
+import type { PlanningViews } from "../propagation/planning-views.ts";
+import type { Template } from "../propagation/templates.ts";
+import { createStaticInformer } from "./static-informer.ts";
+
+export interface FleetSnapshot {
+  readonly clusters: readonly DeepReadonly<Cluster>[];
+  readonly policies: readonly DeepReadonly<PropagationPolicy>[];
+  readonly clusterPolicies: readonly DeepReadonly<ClusterPropagationPolicy>[];
+  readonly overridePolicies: readonly DeepReadonly<OverridePolicy>[];
+  readonly clusterOverridePolicies: readonly DeepReadonly<ClusterOverridePolicy>[];
+  readonly priorityClasses: readonly DeepReadonly<PriorityClass>[];
+  readonly bindings: readonly DeepReadonly<ResourceBinding>[];
+  readonly clusterBindings: readonly DeepReadonly<ResourceBinding>[];
+  readonly works: readonly DeepReadonly<Work>[];
+  /** Objects of the kinds that policies and bindings reference; one object may be present in several versions. */
+  readonly templates: readonly Template[];
+}
+
+/** The kinds of a snapshot other than templates. */
+export const SNAPSHOT_KINDS = {
+  clusters: Cluster,
+  policies: PropagationPolicy,
+  clusterPolicies: ClusterPropagationPolicy,
+  overridePolicies: OverridePolicy,
+  clusterOverridePolicies: ClusterOverridePolicy,
+  priorityClasses: PriorityClass,
+  bindings: ResourceBinding,
+  clusterBindings: ClusterResourceBinding as unknown as Kind<ResourceBinding>,
+  works: Work,
+} as const satisfies Record<Exclude<keyof FleetSnapshot, "templates">, unknown>;
+
+/** Key of an object within its kind, independent of the API version. */
+export const placeOf = ({ metadata: { namespace = "", name } }: DeepReadonly<KubernetesObject>): string =>
+  `${namespace}/${name}`;
+
+export function viewsOf(snapshot: FleetSnapshot, hub = HUB): PlanningViews {
+  const clusters = createStaticInformer(Cluster, snapshot.clusters);
+  const overridePolicies = createStaticInformer(OverridePolicy, snapshot.overridePolicies);
+  const clusterOverridePolicies = createStaticInformer(ClusterOverridePolicy, snapshot.clusterOverridePolicies);
+  const works = createStaticInformer(Work, snapshot.works);
+  indexWorks(works);
+  const groups = createWorkloadGroups();
+  for (const binding of [...snapshot.bindings, ...snapshot.clusterBindings]) groups.see(hub, binding);
+  const templates = new Map(
+    snapshot.templates.map((template) => [`${template.apiVersion}/${template.kind}/${placeOf(template)}`, template]),
+  );
+  return {
+    hub,
+    policies: createPolicyIndex(
+      hub,
+      createStaticInformer(PropagationPolicy, snapshot.policies),
+      createStaticInformer(ClusterPropagationPolicy, snapshot.clusterPolicies),
+    ),
+    bindings: createStaticInformer(SNAPSHOT_KINDS.bindings, snapshot.bindings),
+    clusterBindings: createStaticInformer(SNAPSHOT_KINDS.clusterBindings, snapshot.clusterBindings),
+    overridePolicies,
+    clusterOverridePolicies,
+    priorityClasses: createStaticInformer(PriorityClass, snapshot.priorityClasses),
+    clusters,
+    groups,
+    // Existing bindings show whether the hub counts components.
+    scheduling: {
+      multiplePodTemplatesScheduling: [...snapshot.bindings, ...snapshot.clusterBindings].some(
+        ({ spec }) => spec.components !== undefined,
+      ),
+    },
+    worksOf: (binding) => worksOfBinding(works, binding),
+    render: createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies }),
+    templates: {
+      get: ({ apiVersion, kind, namespace = "", name }) =>
+        Promise.resolve(templates.get(`${apiVersion}/${kind}/${namespace}/${name}`)),
+    },
+  };
+}

@@ -1,0 +1,141 @@
+export { createAgent } from "./agent/create-agent.ts";
+export type { Agent, AgentOptions, HubApis } from "./agent/create-agent.ts";
+export {
+  createSecretStore,
+  credentialsIn,
+  ensureAgentNamespace,
+  filesOf,
+} from "./agent/credentials/credential-store.ts";
+export type { CredentialStore } from "./agent/credentials/credential-store.ts";
+export { kubeconfigOf, latestOf } from "./agent/credentials/hub-credentials.ts";
+export type { HubAddress, HubCredentials } from "./agent/credentials/hub-credentials.ts";
+export { karmadaIdentity, makeRequest, managedClusterIdentity } from "./agent/credentials/identity.ts";
+export type { AgentIdentity } from "./agent/credentials/identity.ts";
+export { NameTakenError, createCredentialKeeper } from "./agent/credentials/keep-credentials.ts";
+export type { CredentialKeeper, Rotation } from "./agent/credentials/keep-credentials.ts";
+export { requestCertificate } from "./agent/credentials/request-certificate.ts";
+export { readClusterInfo } from "./agent/discovery.ts";
+export { karmadaAccess } from "./agent/karmada-access.ts";
+export { introduce, registrationStateOf } from "./agent/managed-cluster/introduce.ts";
+export type { RegistrationState } from "./agent/managed-cluster/introduce.ts";
+export type { AgentMembers } from "./agent/members.ts";
+export { createRealMember } from "./agent/real-member.ts";
+export { runAgent } from "./agent/run-agent.ts";
+export { createDelivery } from "./delivery/create-delivery.ts";
+export type { ApplyOutcome, ApplyPolicy, Delivery, Observation } from "./delivery/delivery.ts";
+export { marks } from "./delivery/marks-ownership.ts";
+export type { LaneFigures } from "./delivery/member-lanes.ts";
+export { createObserver } from "./delivery/observer.ts";
+export { references } from "./delivery/references-ownership.ts";
+export { isBookkeeping } from "./explain/explain-bookkeeping.ts";
+export { explain } from "./explain/explain.ts";
+export { createExplainer } from "./explain/explainer.ts";
+export type { Explainer } from "./explain/explainer.ts";
+export { ClusterExplanation, Explanation, explanationKinds } from "./explain/explanation.ts";
+export type { ExplainedManifest, ExplainedMember, ExplainedPolicy, ExplainedRollout } from "./explain/explanation.ts";
+export type { FieldChange } from "./explain/field-changes.ts";
+export { createLastDecisions } from "./explain/last-decisions.ts";
+export { createOcmExplainer } from "./explain/ocm/ocm-explainer.ts";
+export { planChanges, planFleet, planNamespaceChanges } from "./explain/plan-fleet.ts";
+export type { FleetPlan, MemberChange } from "./explain/plan-fleet.ts";
+export type { TemplatePlan } from "./explain/plan-template.ts";
+export { SNAPSHOT_KINDS, viewsOf } from "./explain/snapshot.ts";
+export type { FleetSnapshot } from "./explain/snapshot.ts";
+export { createConfiguredInterpreter } from "./interpreter/configured.ts";
+export { findConflicts, interpreterAdmissions } from "./interpreter/customization/admissions.ts";
+export { checkCustomization } from "./interpreter/customization/check.ts";
+export { createCustomizationLevel } from "./interpreter/customization/level.ts";
+export { convertShorthand } from "./interpreter/customization/shorthand.ts";
+export { makeCustomization } from "./interpreter/customization/test-customization.ts";
+export { createInterpreter, knownKinds, knownLevels } from "./interpreter/interpreter.ts";
+export type { AnyObject, Interpreter } from "./interpreter/interpreter.ts";
+export { prune, withoutTimeToLive } from "./interpreter/prune.ts";
+export { createLuaEngine } from "./interpreter/scripts/engine.ts";
+export { compileKubeScript } from "./interpreter/scripts/kube-script.ts";
+export {
+  LuaResultError,
+  aggregateStatus,
+  getComponents,
+  getDependencies,
+  getReplicas,
+  interpretHealth,
+  reflectStatus,
+  retain,
+  reviseReplica,
+} from "./interpreter/scripts/operations.ts";
+export type { LuaProgram } from "./interpreter/scripts/program.ts";
+export { withoutEmpties, withoutNulls } from "./interpreter/scripts/result-rules.ts";
+export { scriptMetrics } from "./interpreter/scripts/script-metrics.ts";
+export { thirdPartyKinds } from "./interpreter/thirdparty/index.ts";
+export { hookMetrics } from "./interpreter/webhook/hook-metrics.ts";
+export { createMembershipAdmissions } from "./membership/admissions.ts";
+export { createMembership } from "./membership/create-membership.ts";
+export type { Membership, MembershipTimes } from "./membership/create-membership.ts";
+export { acceptMember, joinCluster } from "./membership/join.ts";
+export { leaveModeOf } from "./membership/leaving-delivery.ts";
+export { combineMembers } from "./membership/member.ts";
+export type { Member, MemberSource } from "./membership/member.ts";
+export { planAllocatableModelings } from "./membership/modeling.ts";
+export { clusterProxyAdministrators } from "./membership/proxy-access.ts";
+export { createClusterProxy } from "./membership/proxy.ts";
+export { createPulledMembers } from "./membership/pulled-members.ts";
+export { createRemoteMembers } from "./membership/remote-members.ts";
+export type { ConnectMember } from "./membership/remote-members.ts";
+export { createMonitoring, monitoringMetrics } from "./monitoring/create-monitoring.ts";
+export type { Monitoring } from "./monitoring/create-monitoring.ts";
+export { createDeliveryMeter, deliveryMetrics } from "./monitoring/delivery-meter.ts";
+export { createExecutionMeter, executionMetrics } from "./monitoring/pipeline-meter.ts";
+export { buildMetrics, laneMetrics, writeBuild, writeLanes } from "./monitoring/state-gauges.ts";
+export { createWorkloadMetrics, membersPageMetrics, workloadMetrics } from "./monitoring/workload-metrics.ts";
+export type { WorkloadMetrics } from "./monitoring/workload-metrics.ts";
+export { createOcm } from "./ocm/create-ocm.ts";
+export type { OcmDependencies } from "./ocm/create-ocm.ts";
+export { planPlacement } from "./ocm/placement/plan-placement.ts";
+export type { PlacementInput } from "./ocm/placement/plan-placement.ts";
+export { bootstrapAccess } from "./ocm/registration/hub-access.ts";
+export { planRollout } from "./ocm/rollout/plan-rollout.ts";
+export type { ClusterRollout, PlannedCluster, RolloutState } from "./ocm/rollout/plan-rollout.ts";
+export type { WorkOrigin } from "./ocm/work/applied-work.ts";
+export { applyOrder } from "./ocm/work/apply-order.ts";
+export { evaluateRules } from "./ocm/work/condition-rules.ts";
+export { createWork } from "./ocm/work/create-work.ts";
+export { dryRunOver } from "./ocm/work/executor.ts";
+export { readFeedback } from "./ocm/work/feedback.ts";
+export { aggregateConditions, mergeManifests } from "./ocm/work/manifest-conditions.ts";
+export { optionsOf } from "./ocm/work/manifest-options.ts";
+export type { WorkMember } from "./ocm/work/member-objects.ts";
+export { isOwned, untracked } from "./ocm/work/ownership.ts";
+export { matchesAffinity } from "./propagation/cluster-affinity.ts";
+export type { ClusterAffinity } from "./propagation/cluster-affinity.ts";
+export { createPropagation } from "./propagation/create-propagation.ts";
+export type { Propagation } from "./propagation/create-propagation.ts";
+export { createDeletionProtection } from "./propagation/deletion-protection.ts";
+export { readCapacity } from "./propagation/estimate/capacity.ts";
+export type { Capacity } from "./propagation/estimate/capacity.ts";
+export { estimateReplicas, readRequest } from "./propagation/estimate/estimate-replicas.ts";
+export { estimateSets, readComponentSet } from "./propagation/estimate/estimate-sets.ts";
+export type { FailoverOptions } from "./propagation/failover/failover-controller.ts";
+export { divideCompletions } from "./propagation/job-completions.ts";
+export type { JobToDivide } from "./propagation/job-completions.ts";
+export { chooseBestPolicy } from "./propagation/match/best-policy.ts";
+export type { PolicyView } from "./propagation/match/best-policy.ts";
+export type { ExecutionMeter } from "./propagation/meter.ts";
+export { planOverrides } from "./propagation/override/plan-overrides.ts";
+export type { AppliedOverride, OverrideInput } from "./propagation/override/plan-overrides.ts";
+export { policyTargets } from "./propagation/policy-targets.ts";
+export { implicitPriority, matchesResource } from "./propagation/resource-selector.ts";
+export type { ResourceSelector, SelectableResource } from "./propagation/resource-selector.ts";
+export { assignReplicas } from "./propagation/schedule/assign.ts";
+export type { AssignedCluster, Candidate } from "./propagation/schedule/assign.ts";
+export { createFleet, readCluster, updateFleet } from "./propagation/schedule/fleet.ts";
+export { createView, currentAffinity } from "./propagation/schedule/framework.ts";
+export type { BindingSpecView, BindingStatusView, ClusterView } from "./propagation/schedule/framework.ts";
+export { planSchedule } from "./propagation/schedule/plan-schedule.ts";
+export type { ScheduleInput } from "./propagation/schedule/plan-schedule.ts";
+export { filterPlugins, scorePlugins } from "./propagation/schedule/plugins/index.ts";
+export { renderFitError, scheduleCycle } from "./propagation/schedule/schedule-cycle.ts";
+export type { CycleInput, ScheduleOptions } from "./propagation/schedule/schedule-cycle.ts";
+export { matchingTolerations, minTolerationMs, noExecuteTaints } from "./propagation/schedule/tolerations.ts";
+export type { Taint, Toleration } from "./propagation/schedule/tolerations.ts";
+export { divideByWeight } from "./propagation/webster.ts";
+export type { ClusterReplicas, WeightedCluster } from "./propagation/webster.ts";

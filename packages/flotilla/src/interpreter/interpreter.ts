@@ -1,0 +1,187 @@
+/**
+ * Finds the rules for an object's kind and applies them, or the defaults for every kind. Kinds are matched by group and
+ * kind, regardless of version: members of different Kubernetes releases serve different versions of the same kind.
+ */
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { equalJson, isObject, messageOf } from "@flotilla/base";
+import type { DeepReadonly, Json } from "@flotilla/base";
+import { DivideError } from "@flotilla/openkruise";
+import { InterpretError } from "@flotilla/kubernetes";
+import type { Component, Dependency, KindInterpreter, Replicas, Share, StatusItem } from "@flotilla/kubernetes";
+import { createLevel, LEVEL_ORDER } from "@flotilla/kubernetes";
+import type { Awaitable, ChangedKind, KindRules, Level, LevelName } from "@flotilla/kubernetes";
+import { nativeKinds } from "@flotilla/kubernetes";
+import type { Rule } from "@flotilla/kubernetes";
+import { summingNewest } from "@flotilla/openkruise";
+import { thirdPartyKinds } from "./thirdparty/index.ts";
+
+export type AnyObject = DeepReadonly<KubernetesObject>;
+type Health = NonNullable<StatusItem["health"]>;
+
+/**
+ * Rules run in this process or over the network, so every call is asynchronous. A rule that fails throws
+ * `InterpretError`.
+ */
+export interface Interpreter {
+  /** Undefined for kinds without replicas. */
+  replicas(object: AnyObject): Promise<Replicas | undefined>;
+  components(object: AnyObject): Promise<Component[]>;
+  /** Returns the object itself when its kind has no replicas. */
+  reviseReplicas(object: AnyObject, replicas: number): Promise<AnyObject>;
+  /** One copy per staying share, keyed by cluster. An object without replicas is the same everywhere. */
+  divide(object: AnyObject, shares: readonly Share[]): Promise<ReadonlyMap<string, AnyObject>>;
+  retain(desired: AnyObject, observed: AnyObject): Promise<AnyObject>;
+  reflectStatus(object: AnyObject): Promise<Json | undefined>;
+  /** Undefined when there is no rule to aggregate this kind's status. */
+  aggregateStatus(object: AnyObject, items: readonly StatusItem[]): Promise<AnyObject | undefined>;
+  health(object: AnyObject): Promise<Health>;
+  dependencies(object: AnyObject): Promise<Dependency[]>;
+  /** The level whose rule implements an operation for this kind; undefined when the default applies. */
+  levelOf(rule: Rule, object: Pick<AnyObject, "apiVersion" | "kind">): LevelName | undefined;
+  /** Notified of kinds whose rules changed. */
+  onChange(listener: (changed: ChangedKind) => void): void;
+}
+
+type Rest<R extends Rule> = Parameters<NonNullable<KindRules[R]>> extends [unknown, ...infer More] ? More : never;
+type Answer<R extends Rule> = Awaited<ReturnType<NonNullable<KindRules[R]>>>;
+
+/** The kinds with built-in rules. */
+// oxlint-disable-next-line typescript/no-explicit-any -- the list holds interpreters of different kinds.
+export const knownKinds: readonly KindInterpreter<any>[] = [...thirdPartyKinds, ...nativeKinds];
+
+export const knownLevels: readonly Level[] = [
+  createLevel("thirdparty", thirdPartyKinds.map(summingNewest)),
+  createLevel("native", nativeKinds),
+];
+
+/** Levels are asked in their fixed order, regardless of the order of `given`. */
+export function createInterpreter(given: readonly Level[] = knownLevels): Interpreter {
+  const levels = given.toSorted((a, b) => LEVEL_ORDER.indexOf(a.name) - LEVEL_ORDER.indexOf(b.name));
+
+  const rulesOf = (
+    { apiVersion, kind }: Pick<AnyObject, "apiVersion" | "kind">,
+    has: (rules: KindRules) => unknown,
+  ): KindRules | undefined => {
+    for (const level of levels) {
+      const rules = level.rulesFor(apiVersion, kind);
+      if (rules && has(rules)) return rules;
+    }
+    return undefined;
+  };
+
+  /** The result of the first level that has the rule. */
+  async function ask<R extends Rule>(rule: R, object: AnyObject, ...rest: Rest<R>): Promise<Answer<R> | undefined> {
+    const rules = rulesOf(object, (found) => found[rule]);
+    if (!rules) return undefined;
+    // The types of a rule are those of `KindInterpreter`; the compiler does not infer them through the index.
+    const carryOut = rules[rule] as unknown as (object: AnyObject, ...rest: Rest<R>) => Awaitable<Answer<R>>;
+    return explained(rule, object, () => carryOut.call(rules, object, ...rest));
+  }
+
+  /** The aggregated status without user scripts. */
+  async function aggregateBeneath(object: AnyObject, items: readonly StatusItem[]): Promise<AnyObject | undefined> {
+    const { apiVersion, kind } = object;
+    for (const level of levels) {
+      const rules = level.name === "customization" ? undefined : level.rulesFor(apiVersion, kind);
+      if (rules?.aggregateStatus)
+        return explained("aggregateStatus", object, () => rules.aggregateStatus?.(object, items));
+    }
+    return undefined;
+  }
+
+  /** Counted replicas that no rule sets would run in full on every member. */
+  async function rejectDuplicatedReplicas(
+    object: AnyObject,
+    shares: readonly Share[],
+    copies: ReadonlyMap<string, AnyObject>,
+    hasRule: boolean,
+  ): Promise<void> {
+    const unrevised = shares.filter(({ cluster, isWhole }) => !isWhole && equalJson(copies.get(cluster), object));
+    if (unrevised.length === 0) return;
+    const total = (await ask("replicas", object))?.replicas;
+    const wrong = unrevised.find(({ replicas }) => replicas !== total);
+    if (!wrong) return;
+    const doing = `dividing ${object.kind} ${object.metadata.name}`;
+    if (!hasRule)
+      throw new DivideError(
+        `${doing}: its ${total} replicas are counted but no rule sets them; add ReviseReplica (replicaRevision of a customization), or duplicate them`,
+      );
+    throw new InterpretError(
+      `${doing}: ReviseReplica to ${wrong.replicas} of ${total} replicas for ${wrong.cluster} changes nothing`,
+    );
+  }
+
+  return {
+    replicas: (object) => ask("replicas", object),
+    components: async (object) => (await ask("components", object)) ?? [],
+    reviseReplicas: async (object, replicas) => (await ask("reviseReplicas", object, replicas)) ?? object,
+    async divide(object, shares) {
+      const rules = rulesOf(object, ({ divide, reviseReplicas }) => divide ?? reviseReplicas);
+      const divides = rulesOf(object, ({ divide }) => divide);
+      if (rules?.divide) return divided(divides, object, shares);
+      // Replicas that no rule counts are not divided.
+      const isCounted = rulesOf(object, ({ replicas }) => replicas) !== undefined;
+      const staying = shares.filter(({ leaving }) => !leaving);
+      const copies = new Map(
+        await Promise.all(
+          staying.map(
+            async ({ cluster, replicas }) =>
+              [cluster, (isCounted ? await ask("reviseReplicas", object, replicas) : undefined) ?? object] as const,
+          ),
+        ),
+      );
+      if (isCounted) await rejectDuplicatedReplicas(object, staying, copies, rules !== undefined);
+      // A user rule wins over a lower level that divides, unless it revises like that level does: then division is not
+      // affected.
+      const isSame = isCounted && divides?.reviseReplicas && (await revisesAlike(divides, object, staying, copies));
+      return isSame ? divided(divides, object, shares) : copies;
+    },
+    retain: async (desired, observed) => (await ask("retain", desired, observed)) ?? desired,
+    async reflectStatus(object) {
+      return rulesOf(object, ({ reflectStatus }) => reflectStatus) ? ask("reflectStatus", object) : wholeStatus(object);
+    },
+    aggregateStatus: (object, items) => ask("aggregateStatus", object, items, () => aggregateBeneath(object, items)),
+    health: async (object) => (((await ask("isHealthy", object)) ?? true) ? "Healthy" : "Unhealthy"),
+    dependencies: async (object) => (await ask("dependencies", object)) ?? [],
+    levelOf: (rule, { apiVersion, kind }) => levels.find((level) => level.rulesFor(apiVersion, kind)?.[rule])?.name,
+    onChange(listener) {
+      for (const level of levels) level.onChange?.(listener);
+    },
+  };
+}
+
+function wholeStatus(object: AnyObject): Json | undefined {
+  const { status } = object as { status?: Json };
+  if (status === undefined || status === null || isObject(status)) return status ?? undefined;
+  throw new InterpretError(`reading the status of ${object.kind} ${object.metadata.name}: it is not an object`);
+}
+
+/** An object may contain anything; a rule that throws on it counts as failed, without further effect. */
+async function explained<T>(rule: Rule, { kind, metadata }: AnyObject, answer: () => Awaitable<T>): Promise<T> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (error instanceof InterpretError) throw error;
+    throw new InterpretError(`${rule} of ${kind} ${metadata.name}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+const divided = async (
+  rules: KindRules | undefined,
+  object: AnyObject,
+  shares: readonly Share[],
+): Promise<ReadonlyMap<string, AnyObject>> =>
+  explained("divide", object, () => rules?.divide?.(object, shares) ?? new Map());
+
+async function revisesAlike(
+  rules: KindRules,
+  object: AnyObject,
+  shares: readonly Share[],
+  copies: ReadonlyMap<string, AnyObject>,
+): Promise<boolean> {
+  for (const { cluster, replicas } of shares) {
+    const revised = await explained("reviseReplicas", object, () => rules.reviseReplicas?.(object, replicas));
+    if (!equalJson(revised, copies.get(cluster))) return false;
+  }
+  return true;
+}

@@ -1,0 +1,11 @@
+export { DEFAULT_BUDGET } from "@flotilla/lua";
+export type { LuaBudget } from "@flotilla/lua";
+export { createLuaEngine } from "./engine.ts";
+export type { LuaEngine, ScriptOwner } from "./engine.ts";
+export { LuaRuntimeError, LuaSyntaxError } from "@flotilla/lua";
+export { DISABLED_FUNCTIONS } from "@flotilla/lua";
+export { LIBRARY_NAMES, libraryHas } from "@flotilla/lua";
+export type { LuaReplicas } from "./operations.ts";
+export type { LuaInput, LuaProgram } from "./program.ts";
+export { withoutNulls } from "./result-rules.ts";
+export { compileKubeScript } from "./kube-script.ts";

@@ -1,0 +1,2 @@
+export { createWebhookLevel } from "./level.ts";
+export { serviceAddress } from "./service-address.ts";

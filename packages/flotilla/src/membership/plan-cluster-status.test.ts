@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import { makeCluster } from "@flotilla/testing/builders.ts";
+import { planClusterStatus } from "./plan-cluster-status.ts";
+import type { Observation } from "./plan-cluster-status.ts";
+
+const NOW = "2024-05-01T12:00:00Z";
+const NOW_MS = Date.parse(NOW);
+const THRESHOLDS = { successMs: 30_000, failureMs: 30_000 };
+const well: Observation = {
+  probe: { health: "ready", detail: "" },
+  facts: {
+    version: "v1.36.3",
+    apiEnablements: [{ groupVersion: "apps/v1", resources: [{ name: "deployments", kind: "Deployment" }] }],
+    isComplete: true,
+  },
+  capacity: { nodeSummary: { totalNum: 2, readyNum: 1 }, resourceSummary: { allocatable: { cpu: "8" } } },
+};
+const plan = (
+  cluster: Parameters<typeof planClusterStatus>[0],
+  observation: Observation,
+  sinceMs = NOW_MS,
+): ReturnType<typeof planClusterStatus> =>
+  planClusterStatus(
+    cluster,
+    observation,
+    { isReady: observation.probe.health === "ready", sinceMs },
+    THRESHOLDS,
+    NOW_MS,
+    NOW,
+  );
+
+describe("a member that answers", () => {
+  const cluster = plan(makeCluster("paris"), well);
+
+  test("is Ready, with its version, kinds, nodes and resources", () => {
+    expect(cluster.status).toMatchObject({
+      kubernetesVersion: "v1.36.3",
+      apiEnablements: [{ groupVersion: "apps/v1" }],
+      nodeSummary: { totalNum: 2, readyNum: 1 },
+      resourceSummary: { allocatable: { cpu: "8" } },
+      conditions: [
+        { type: "Ready", status: "True", reason: "ClusterReady" },
+        { type: "CompleteAPIEnablements", status: "True", reason: "Complete" },
+      ],
+    });
+  });
+
+  test("is returned unchanged when nothing changed, so that nothing is written", () => {
+    expect(plan(cluster, well)).toBe(cluster);
+  });
+
+  test("is unchanged until it has been unreachable for the threshold", () => {
+    expect(plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 29_999)).toBe(cluster);
+  });
+
+  test("is not ready after that, and keeps its last known facts", () => {
+    const lost = plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 30_000);
+
+    expect(lost.status).toMatchObject({ kubernetesVersion: "v1.36.3", nodeSummary: { totalNum: 2 } });
+    expect(lost.status?.conditions).toContainEqual(
+      expect.objectContaining({
+        type: "Ready",
+        status: "False",
+        reason: "ClusterNotReachable",
+        message: "cluster is not reachable: no route",
+      }),
+    );
+  });
+
+  test("is written once per outage, regardless of the wording of failures", () => {
+    const lost = plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 30_000);
+
+    expect(plan(lost, { probe: { health: "unreachable", detail: "connection refused" } }, NOW_MS - 40_000)).toBe(lost);
+  });
+
+  test("must answer for the success threshold after an outage before it is ready, and is not collected until then", () => {
+    const lost = plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 30_000);
+    const upgraded: Observation = { ...well, facts: { version: "v1.37.0", apiEnablements: [], isComplete: true } };
+
+    expect(plan(lost, upgraded, NOW_MS - 29_999)).toBe(lost);
+    expect(plan(lost, upgraded, NOW_MS - 30_000).status).toMatchObject({ kubernetesVersion: "v1.37.0" });
+  });
+});
+
+test("an unhealthy member that answers is distinguished from an unreachable one", () => {
+  const unwell = plan(makeCluster("paris"), { probe: { health: "unwell", detail: "it answered 500" } });
+
+  expect(unwell.status?.conditions).toMatchObject([{ type: "Ready", status: "False", reason: "ClusterNotReady" }]);
+});
+
+test("a member without a usable connection reports the reason", () => {
+  const unknown = plan(makeCluster("paris"), { probe: { health: "uncollected", detail: "the Secret is missing" } });
+
+  expect(unknown.status?.conditions).toMatchObject([
+    {
+      type: "Ready",
+      status: "False",
+      reason: "StatusCollectionFailed",
+      message: "failed to create a ClusterClient: the Secret is missing",
+    },
+  ]);
+});
+
+const enablements: Record<string, { facts: NonNullable<Observation["facts"]>; want: object }> = {
+  "a member with incomplete discovery has partial enablements": {
+    facts: { version: "v1.36.3", apiEnablements: [{ groupVersion: "v1", resources: [] }], isComplete: false },
+    want: { status: "False", reason: "Partial", message: "might collect partial APIEnablements(1) from the cluster" },
+  },
+  "a member that serves nothing has empty enablements": {
+    facts: { version: "v1.36.3", apiEnablements: [], isComplete: true },
+    want: { status: "False", reason: "Empty" },
+  },
+};
+for (const [behaviour, { facts, want }] of Object.entries(enablements)) {
+  test(behaviour, () => {
+    const cluster = plan(makeCluster("paris"), { ...well, facts });
+
+    expect(cluster.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: "CompleteAPIEnablements", ...want }),
+    );
+  });
+}

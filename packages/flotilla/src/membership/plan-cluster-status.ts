@@ -1,0 +1,56 @@
+/** Computes a Cluster's status from the observations of the member. Pure. */
+import type { Cluster } from "@flotilla/karmada";
+import { equalJson } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
+import { findCondition, withCondition } from "@flotilla/apimachinery";
+import type { NextCondition } from "@flotilla/apimachinery";
+import type { Facts, Probe } from "./probe.ts";
+import { planReady } from "./ready.ts";
+import type { Thresholds, Trend } from "./ready.ts";
+import type { Capacity } from "./resource-summary.ts";
+
+/** The observations of a member at one moment. */
+export interface Observation {
+  probe: Probe;
+  /** Unset keeps the facts in the status. */
+  facts?: Facts | undefined;
+  capacity?: Capacity | undefined;
+}
+
+export function planClusterStatus(
+  cluster: DeepReadonly<Cluster>,
+  { probe, facts, capacity }: Observation,
+  trend: Trend,
+  thresholds: Thresholds,
+  nowMs: number,
+  now: string,
+): DeepReadonly<Cluster> {
+  const before = cluster.status ?? {};
+  let conditions = before.conditions ?? [];
+  const ready = planReady(cluster, probe.health, probe.detail, trend, thresholds, nowMs);
+  if (ready) conditions = withCondition(conditions, ready, now);
+  // A member that cannot be observed, or is not ready yet, keeps its last known facts.
+  const isCollected = probe.health === "ready" && findCondition(conditions, "Ready")?.status === "True";
+  if (isCollected && facts) conditions = withCondition(conditions, enablementsCondition(facts), now);
+  const status = {
+    ...before,
+    ...(isCollected && facts && { kubernetesVersion: facts.version, apiEnablements: facts.apiEnablements }),
+    ...(isCollected && capacity),
+    conditions,
+  };
+  return equalJson(status, before) ? cluster : { ...cluster, status };
+}
+
+function enablementsCondition({ apiEnablements, isComplete }: Facts): NextCondition {
+  const type = "CompleteAPIEnablements";
+  if (apiEnablements.length === 0)
+    return { type, status: "False", reason: "Empty", message: "collected empty APIEnablements from the cluster" };
+  if (!isComplete)
+    return {
+      type,
+      status: "False",
+      reason: "Partial",
+      message: `might collect partial APIEnablements(${apiEnablements.length}) from the cluster`,
+    };
+  return { type, status: "True", reason: "Complete", message: "collected complete APIEnablements from the cluster" };
+}

@@ -1,0 +1,149 @@
+/**
+ * Probes every member at its own interval. Each member has its own loop with one request at a time, so that a hanging
+ * member does not delay other probes. The last result is kept here; the membership controller is notified of changes.
+ */
+import type { Clock, Log, Random } from "@flotilla/base";
+import type { Client, ObjectKey } from "@flotilla/client";
+import type { Source } from "@flotilla/controller-runtime";
+import { createDiscovery } from "./discovery.ts";
+import type { Discovery } from "./discovery.ts";
+import { collectFacts, probe } from "./probe.ts";
+import type { Facts, Probe } from "./probe.ts";
+
+export interface ProberOptions {
+  hub: string;
+  periodMs: number;
+  /** Maximum age of discovery results; the controllers trigger a refresh on changes. */
+  factsEveryMs(cluster: string): number;
+  clock: Clock;
+  random: Random;
+  log: Log;
+}
+
+interface ProbeResult {
+  probe: Probe;
+  /** The last collected facts; a member that stops answering keeps them. */
+  facts?: Facts;
+}
+
+export interface Prober {
+  source(): Source<ObjectKey>;
+  /** Starts probing a member through this client; another client starts over. */
+  follow(cluster: string, client: Client): void;
+  /** Stops probing it. */
+  drop(cluster: string): void;
+  /** Undefined while the first probe is in flight. */
+  last(cluster: string): ProbeResult | undefined;
+  /** Its served kinds may have changed: probes at once. */
+  refresh(cluster: string): void;
+  close(): void;
+}
+
+/** A probe ends before the next is due; a healthy kube-apiserver answers within milliseconds. */
+const MAX_PROBE_MS = 10_000;
+/** Discovery of a large and distant cluster takes a while. */
+const FACTS_TIMEOUT_MS = 30_000;
+
+interface Loop {
+  client: Client;
+  discovery: Discovery;
+  closing: AbortController;
+  sighting?: ProbeResult;
+  /** When discovery is due again. */
+  factsDueMs: number;
+  /** Its served kinds may have just changed, and a real cluster's discovery lags a moment: discovery runs twice. */
+  isChanging: boolean;
+  isLooking: boolean;
+  /** Requested while a probe was in flight. */
+  again: boolean;
+  timer?: { cancel(): void };
+}
+
+export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }: ProberOptions): Prober {
+  const loops = new Map<string, Loop>();
+  const listeners = new Set<(key: ObjectKey) => void>();
+  const timeoutMs = Math.min(periodMs, MAX_PROBE_MS);
+
+  async function look(cluster: string, loop: Loop): Promise<void> {
+    const { signal } = loop.closing;
+    const seen = await probe(loop.client, cluster, timeoutMs, clock, signal);
+    let facts = loop.sighting?.facts;
+    if (seen.health === "ready" && clock.now() >= loop.factsDueMs) {
+      try {
+        facts = await collectFacts(loop.client, cluster, loop.discovery, FACTS_TIMEOUT_MS, clock, signal);
+        loop.factsDueMs = clock.now() + (loop.isChanging ? periodMs : factsEveryMs(cluster));
+        loop.isChanging = false;
+      } catch (error) {
+        // It is healthy but discovery failed: the last facts stay, and the next probe retries.
+        log.warn("discovery of a member failed", { member: cluster, error });
+      }
+    }
+    if (!signal.aborted) loop.sighting = { probe: seen, facts };
+  }
+
+  function start(cluster: string, loop: Loop): void {
+    loop.timer?.cancel();
+    if (loop.isLooking) {
+      loop.again = true;
+      return;
+    }
+    loop.isLooking = true;
+    const isFirst = loop.sighting === undefined;
+    void look(cluster, loop).finally(() => {
+      loop.isLooking = false;
+      if (loop.closing.signal.aborted) return;
+      for (const report of listeners) report({ cluster: hub, name: cluster });
+      if (loop.again) {
+        loop.again = false;
+        return start(cluster, loop);
+      }
+      // After the first probe the timers are randomized, so that a thousand members are not probed at the same moment.
+      loop.timer = clock.after(isFirst ? periodMs * (0.5 + random.next() / 2) : periodMs, () => start(cluster, loop));
+    });
+  }
+
+  function drop(cluster: string): void {
+    const loop = loops.get(cluster);
+    loop?.timer?.cancel();
+    loop?.closing.abort();
+    loops.delete(cluster);
+  }
+
+  return {
+    source: () => ({
+      start(enqueue, signal) {
+        const report = (key: ObjectKey): void => enqueue(key);
+        listeners.add(report);
+        signal.addEventListener("abort", () => listeners.delete(report), { once: true });
+      },
+      isQuiet: () => loops.values().every(({ isLooking }) => !isLooking),
+    }),
+    follow(cluster, client) {
+      if (loops.get(cluster)?.client === client) return;
+      drop(cluster);
+      const loop: Loop = {
+        client,
+        discovery: createDiscovery(client, cluster),
+        closing: new AbortController(),
+        factsDueMs: 0,
+        isChanging: false,
+        isLooking: false,
+        again: false,
+      };
+      loops.set(cluster, loop);
+      start(cluster, loop);
+    },
+    drop,
+    last: (cluster) => loops.get(cluster)?.sighting,
+    refresh(cluster) {
+      const loop = loops.get(cluster);
+      if (!loop) return;
+      loop.factsDueMs = 0;
+      loop.isChanging = true;
+      start(cluster, loop);
+    },
+    close() {
+      for (const cluster of loops.keys()) drop(cluster);
+    },
+  };
+}

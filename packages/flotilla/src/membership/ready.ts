@@ -1,0 +1,60 @@
+/**
+ * Decides whether a member is ready. A single probe is not enough: a transition needs consistent probes for a
+ * threshold, so that a network hiccup moves no workload. Pure.
+ */
+import type { Cluster } from "@flotilla/karmada";
+import type { DeepReadonly } from "@flotilla/base";
+import { findCondition } from "@flotilla/apimachinery";
+import type { NextCondition } from "@flotilla/apimachinery";
+
+export interface Thresholds {
+  /** How long a member that is not ready must answer before it becomes ready. */
+  successMs: number;
+  /** How long a ready member must fail to answer before it becomes not ready. */
+  failureMs: number;
+}
+
+/** The last probe result of a member, and since when probes have agreed with it. */
+export interface Trend {
+  isReady: boolean;
+  sinceMs: number;
+}
+
+export type Health = "ready" | "unwell" | "unreachable" | "uncollected";
+
+const VERDICTS: Readonly<Record<Health, { reason: string; message: string }>> = {
+  ready: { reason: "ClusterReady", message: "cluster is healthy and ready to accept workloads" },
+  unwell: { reason: "ClusterNotReady", message: "cluster is reachable but health endpoint responded without ok" },
+  unreachable: { reason: "ClusterNotReachable", message: "cluster is not reachable" },
+  uncollected: { reason: "StatusCollectionFailed", message: "failed to create a ClusterClient" },
+};
+
+/** The trend after a probe. */
+export function nextTrend(before: Trend | undefined, health: Health, nowMs: number): Trend {
+  const isReady = health === "ready";
+  return before?.isReady === isReady ? before : { isReady, sinceMs: nowMs };
+}
+
+/**
+ * The condition `Ready` after a probe; undefined keeps the current one. A member without the condition gets it at once;
+ * a condition from before a restart of this process stays until the threshold has passed.
+ */
+export function planReady(
+  cluster: DeepReadonly<Cluster>,
+  health: Health,
+  detail: string,
+  trend: Trend,
+  thresholds: Thresholds,
+  nowMs: number,
+): NextCondition | undefined {
+  const current = findCondition(cluster.status?.conditions ?? [], "Ready");
+  const isReady = health === "ready";
+  const wasReady = current?.status === "True";
+  const thresholdMs = isReady ? thresholds.successMs : thresholds.failureMs;
+  if (current && isReady !== wasReady && nowMs - trend.sinceMs < thresholdMs) return undefined;
+  const { reason, message } = VERDICTS[health];
+  const status = isReady ? "True" : "False";
+  // Failure messages vary between probes; the first one is kept, so that an outage is one write.
+  if (current?.status === status && current.reason === reason) return undefined;
+  return { type: "Ready", status, reason, message: detail === "" ? message : `${message}: ${detail}` };
+}

@@ -1,0 +1,107 @@
+/** Wires the controllers of Open Cluster Management's kinds to a hub's informers and clients. */
+import type { Clock, Log, Random } from "@flotilla/base";
+import type { Client } from "@flotilla/client";
+import type { Interpreter } from "../interpreter/interpreter.ts";
+import type { Controller, EventRecorders, Informers } from "@flotilla/controller-runtime";
+import { createManagedNamespaceController } from "./namespaces/namespaces-controller.ts";
+import { createPlacementController } from "./placement/placement-controller.ts";
+import type { PlacementMeter } from "./placement/meter.ts";
+import { createPlacementSources, type PlacementSources } from "./placement/sources.ts";
+import { createRegistration, type MemberViews } from "./registration/index.ts";
+import { createReplicaSetController } from "./replicaset/replicaset-controller.ts";
+import { createWork, createWorkTtlController, type MemberFor, type WorkOrigin, type WorkPart } from "./work/index.ts";
+
+export interface OcmDependencies {
+  /** The hub's logical cluster. */
+  hub: string;
+  informers: Informers;
+  /** A client for one controller; its field manager identifies the controller in managedFields. */
+  clientFor(part: string): Client;
+  events: EventRecorders;
+  /** Members that the hub reaches itself; agents apply the works of other members. */
+  memberFor: MemberFor;
+  /** How members identify works of this hub. */
+  origin: WorkOrigin;
+  interpreter: Pick<Interpreter, "health">;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  /** Membership's view of the members. */
+  members: MemberViews;
+  /** The bootstrap users whose first certificate is approved automatically; unset approves none. */
+  autoApprovedUsers?: readonly string[];
+  /** Receives how long Placements take. */
+  meter?: PlacementMeter;
+}
+
+export interface Ocm {
+  // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
+  controllers: Controller<any>[];
+  /** The inputs of Placement decisions, for explanations. */
+  placements: PlacementSources;
+  /** The state of busy and unreachable members. */
+  lanes: WorkPart["lanes"];
+  /** Whether no status write is in flight. */
+  isQuiet(): boolean;
+  close(): Promise<void>;
+}
+
+export function createOcm({
+  hub,
+  informers,
+  clientFor,
+  events,
+  memberFor,
+  origin,
+  interpreter,
+  clock,
+  random,
+  log,
+  members,
+  autoApprovedUsers,
+  meter,
+}: OcmDependencies): Ocm {
+  const placements = createPlacementSources({ hub, informers });
+  const work = createWork({
+    hub,
+    informers,
+    memberFor,
+    origin,
+    interpreter,
+    statusClient: clientFor("work"),
+    clock,
+    random,
+    log,
+    followClusters: true,
+    memberInformers: members.simulated,
+  });
+  return {
+    placements,
+    lanes: work.lanes,
+    isQuiet: () => work.isQuiet(),
+    close: () => work.close(),
+    controllers: [
+      ...createRegistration({ hub, informers, clientFor, events, clock, members, autoApprovedUsers }),
+      createPlacementController({
+        hub,
+        informers,
+        client: clientFor("placement"),
+        events: events("flotilla-placement"),
+        clock,
+        sources: placements,
+        meter,
+      }),
+      createReplicaSetController({ hub, informers, client: clientFor("replicaset"), clock }),
+      ...work.controllers,
+      createManagedNamespaceController({
+        hub,
+        informers,
+        client: clientFor("managed-namespaces"),
+        memberFor,
+        origin,
+        clock,
+      }),
+      createWorkTtlController({ client: clientFor("work"), clock }),
+    ],
+  };
+}

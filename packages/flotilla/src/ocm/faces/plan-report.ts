@@ -1,0 +1,39 @@
+/**
+ * The ManagedCluster status of a member that the hub reaches itself. Without an agent to report it, it is derived from
+ * Karmada's Cluster of the same name, which membership maintains. Pure.
+ */
+import type { Cluster } from "@flotilla/karmada";
+import type { ClusterClaim } from "@flotilla/ocm";
+import type { DeepReadonly } from "@flotilla/base";
+import { findCondition } from "@flotilla/apimachinery";
+import { available, clockSynced, joined, unavailable, silent } from "../registration/conditions.ts";
+import type { Report } from "../registration/plan-status.ts";
+import { planClaims } from "./plan-claims.ts";
+
+/** `claims` are the member's own ClusterClaims; undefined while unknown. */
+export function planReport(
+  face: DeepReadonly<Cluster>,
+  claims: readonly DeepReadonly<ClusterClaim>[] | undefined,
+): Report {
+  const ready = findCondition(face.status?.conditions, "Ready");
+  if (!ready) return { conditions: [] };
+  if (ready.status !== "True")
+    return {
+      conditions: [
+        joined,
+        ready.status === "False" ? unavailable(ready.message ?? "") : { ...silent, message: ready.message ?? "" },
+      ],
+    };
+  const { kubernetesVersion, resourceSummary } = face.status ?? {};
+  // Karmada's summary has allocatable resources but no capacity; for comparing clusters they are equivalent.
+  const allocatable = resourceSummary?.allocatable;
+  return {
+    // The hub's clock is the only one involved.
+    conditions: [joined, available, clockSynced(true)],
+    facts: {
+      version: kubernetesVersion ? { kubernetes: kubernetesVersion } : undefined,
+      ...(allocatable && { capacity: allocatable, allocatable }),
+      clusterClaims: claims ? planClaims(face, claims) : undefined,
+    },
+  };
+}

@@ -1,0 +1,313 @@
+/**
+ * ManagedCluster on the hub: sets a cluster up once it is accepted, watches its lease, taints it by its availability,
+ * and cleans up when it is deleted.
+ *
+ * Reads: ManagedCluster, ManagedClusterSet, ManifestWork, its Lease and roles; Karmada's Cluster of the same name and
+ * the claims of its member.
+ * Writes: the namespace, roles and Lease of a cluster; in the ManagedCluster the finalizers, the availability taints
+ * and the status: acceptance, clock, namespaces, expired leases, and the full status of a member that the hub reaches
+ * itself. For ManifestWorks only their deletion. Beside: agents write the rest of the status; `faces` syncs labels and
+ * the other taints with Karmada's Cluster.
+ *
+ * A member that the hub reaches has no agent: it gets no roles, so that no other client can report for it. Its Lease is
+ * renewed when it becomes available rather than every minute, because only the hub would read it.
+ */
+import {
+  AUTOMATICALLY_ACCEPTED_ANNOTATION,
+  CLUSTER_LEASE,
+  CLUSTER_NAME_LABEL,
+  CLUSTER_RBAC_FINALIZER,
+  CLUSTER_RESOURCES_FINALIZER,
+  ManagedCluster,
+  ManagedClusterSet,
+  ManifestWork,
+} from "@flotilla/ocm";
+import { Cluster } from "@flotilla/karmada";
+import { ClusterRole, ClusterRoleBinding, Lease, Namespace, RoleBinding } from "@flotilla/kubernetes";
+import type { ClusterClaim } from "@flotilla/ocm";
+import { equalJson, formatMicroTime, formatTime, messageOf } from "@flotilla/base";
+import type { Clock, DeepReadonly, Json, Log } from "@flotilla/base";
+import type { Client, ObjectKey } from "@flotilla/client";
+import { findCondition, isNamespaceTerminating, type NextCondition } from "@flotilla/apimachinery";
+import { defineController, done, unlessChanged, watch } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorder, Informers, ObjectEvent, Result, Source } from "@flotilla/controller-runtime";
+import { planReport } from "../faces/plan-report.ts";
+import { createAgentAccess } from "./agent-access.ts";
+import type { ClusterSets } from "./cluster-sets.ts";
+import { accepted, AVAILABLE, denied, HUB_ACCEPTED, notAccepted, silent, type Read } from "./conditions.ts";
+import type { Leaving } from "./leaving.ts";
+import { planAvailabilityTaints } from "./plan-availability-taints.ts";
+import { expiresAtMs, nextRenewal, type Renewal } from "./plan-lease.ts";
+import { planStatus } from "./plan-status.ts";
+
+export interface ManagedClusterDependencies {
+  hub: string;
+  informers: Informers;
+  client: Client;
+  events: EventRecorder;
+  clock: Clock;
+  sets: ClusterSets;
+  leaving: Leaving;
+  claims: MemberClaims;
+  /** New clusters are accepted automatically; a later denial by an administrator wins. */
+  acceptsAll: boolean;
+}
+
+/** The ClusterClaims of members. */
+export interface MemberClaims {
+  /** Undefined while unknown. */
+  of(cluster: string): readonly DeepReadonly<ClusterClaim>[] | undefined;
+  /** Members whose claims changed. */
+  source: Source<ObjectKey>;
+}
+
+const BY_SET = "ocm.namespacesOf";
+
+export function createManagedClusterController({
+  hub,
+  informers,
+  client,
+  events,
+  clock,
+  sets,
+  leaving,
+  claims,
+  acceptsAll,
+}: ManagedClusterDependencies): Controller<ObjectKey> {
+  const clusters = informers.of(ManagedCluster);
+  const faces = informers.of(Cluster);
+  const leases = informers.of(Lease);
+  const access = createAgentAccess({ hub, informers, client });
+  const renewals = new Map<string, Renewal>();
+  clusters.addIndex(BY_SET, ({ status }) => [
+    ...new Set((status?.managedNamespaces ?? []).map(({ clusterSet }) => clusterSet)),
+  ]);
+
+  /** Adds the finalizers and the automatic acceptance in one write, before anything else is created. */
+  async function prepare(cluster: Read, signal: AbortSignal): Promise<boolean> {
+    const { finalizers = [], resourceVersion = null, annotations } = cluster.metadata;
+    const isNew = acceptsAll && annotations?.[AUTOMATICALLY_ACCEPTED_ANNOTATION] === undefined;
+    const isAccepted = cluster.spec.hubAcceptsClient === true || isNew;
+    const missing = [CLUSTER_RESOURCES_FINALIZER, ...(isAccepted ? [CLUSTER_RBAC_FINALIZER] : [])].filter(
+      (finalizer) => !finalizers.includes(finalizer),
+    );
+    if (missing.length === 0 && !isNew) return true;
+    const patch = {
+      metadata: {
+        resourceVersion,
+        finalizers: [...finalizers, ...missing],
+        ...(isNew && { annotations: { [AUTOMATICALLY_ACCEPTED_ANNOTATION]: formatTime(clock.now()) } }),
+      },
+      ...(isNew && { spec: { hubAcceptsClient: true } }),
+    };
+    await unlessChanged(
+      client.patch(ManagedCluster, { cluster: hub, name: cluster.metadata.name }, patch, { type: "merge", signal }),
+    );
+    return false;
+  }
+
+  /** Returns the condition with the result; the caller reports and rethrows a failure. */
+  async function admit(
+    cluster: Read,
+    isReached: boolean,
+    signal: AbortSignal,
+  ): Promise<{ condition: NextCondition | undefined; hasNamespace?: boolean; failure?: unknown }> {
+    const { name } = cluster.metadata;
+    const isKnown = findCondition(cluster.status?.conditions, HUB_ACCEPTED) !== undefined;
+    if (!cluster.spec.hubAcceptsClient) {
+      if (!isKnown) return { condition: undefined };
+      if (isReached) await access.revoke(name, signal);
+      else await access.limit(name, signal);
+      return { condition: denied };
+    }
+    try {
+      const hasNamespace = await access.ensureNamespace(name, signal);
+      if (isReached) await access.revoke(name, signal);
+      else await access.grant(name, hasNamespace, signal);
+      return { condition: accepted, hasNamespace };
+    } catch (failure) {
+      // The namespace is being deleted right now. The cluster is accepted anyway, and the namespace's deletion requeues
+      // it.
+      if (isNamespaceTerminating(failure)) return { condition: accepted };
+      return { condition: notAccepted(messageOf(failure)), failure };
+    }
+  }
+
+  async function renew(name: string, lease: DeepReadonly<Lease> | undefined, signal: AbortSignal): Promise<void> {
+    const renewTime = formatMicroTime(clock.now());
+    const key = { cluster: hub, namespace: name, name: CLUSTER_LEASE };
+    if (lease) await client.patch(Lease, key, { spec: { renewTime } }, { type: "merge", signal });
+    else
+      await client.create(
+        Lease,
+        hub,
+        {
+          apiVersion: "coordination.k8s.io/v1",
+          kind: "Lease",
+          metadata: { name: CLUSTER_LEASE, namespace: name, labels: { [CLUSTER_NAME_LABEL]: name } },
+          spec: { holderIdentity: CLUSTER_LEASE, renewTime },
+        },
+        { signal },
+      );
+  }
+
+  function recordEvents(
+    cluster: Read,
+    next: readonly { type: string; status: string; reason?: string }[],
+    isReached: boolean,
+    log: Log,
+  ): void {
+    const changed = (type: string): string | undefined => {
+      const [before, now] = [cluster.status?.conditions, next].map(
+        (conditions) => findCondition(conditions, type)?.reason,
+      );
+      return before === now ? undefined : now;
+    };
+    const { name } = cluster.metadata;
+    const [acceptance, availability] = [HUB_ACCEPTED, AVAILABLE].map(changed);
+    if (acceptance ?? availability)
+      log.info("managed cluster changed", {
+        member: name,
+        ...(acceptance && { acceptance }),
+        ...(availability && { availability }),
+      });
+    if (acceptance === denied.reason)
+      events.record(hub, cluster, {
+        type: "Normal",
+        reason: "ManagedClusterDenied",
+        message: `managed cluster ${name} is denied by hub cluster admin`,
+      });
+    if (acceptance === accepted.reason && !isReached)
+      events.record(hub, cluster, {
+        type: "Normal",
+        reason: "ManagedClusterAccepted",
+        message: `managed cluster ${name} is accepted by hub cluster admin`,
+      });
+    if (availability === silent.reason && !isReached)
+      events.record(hub, cluster, {
+        type: "Warning",
+        reason: "AvailableUnknown",
+        message: `The ${name} is successfully imported. However, the connection check from the managed cluster to the hub cluster has failed`,
+      });
+  }
+
+  const byLabel = ({ object }: ObjectEvent): ObjectKey[] => {
+    const name = object.metadata.labels?.[CLUSTER_NAME_LABEL];
+    return name ? [{ cluster: hub, name }] : [];
+  };
+  const ofSet = ({ object, old }: ObjectEvent<ManagedClusterSet>): ObjectKey[] => {
+    const { name } = object.metadata;
+    if (
+      !object.spec.managedNamespaces?.length &&
+      !old?.spec.managedNamespaces?.length &&
+      clusters.by(BY_SET, name).length === 0
+    )
+      return [];
+    return [...new Set([...sets.members(name), ...clusters.by(BY_SET, name).map(({ metadata }) => metadata.name)])].map(
+      (cluster) => ({ cluster: hub, name: cluster }),
+    );
+  };
+
+  return defineController({
+    name: "ocm-registration",
+    for: ManagedCluster,
+    watches: [
+      watch(Cluster, ({ object, old, deleted }) =>
+        old && !deleted && equalJson(reportedOf(object), reportedOf(old))
+          ? []
+          : [{ cluster: hub, name: object.metadata.name }],
+      ),
+      watch(Lease, ({ object }) =>
+        object.metadata.name === CLUSTER_LEASE && object.metadata.namespace
+          ? [{ cluster: hub, name: object.metadata.namespace }]
+          : [],
+      ),
+      watch(Namespace, (event) => (event.deleted ? byLabel(event) : [])),
+      watch(ClusterRole, byLabel),
+      watch(ClusterRoleBinding, byLabel),
+      watch(RoleBinding, byLabel),
+      // Only clusters that are being deleted, were denied, or whose namespace is being deleted wait for their works to
+      // be deleted.
+      watch(ManifestWork, ({ object: { metadata }, deleted }) => {
+        const cluster = deleted ? clusters.get({ cluster: hub, name: metadata.namespace ?? "" }) : undefined;
+        return cluster &&
+          (cluster.metadata.deletionTimestamp ||
+            !cluster.spec.hubAcceptsClient ||
+            access.isEnding(cluster.metadata.name))
+          ? [{ cluster: hub, name: cluster.metadata.name }]
+          : [];
+      }),
+      watch(ManagedClusterSet, ofSet),
+      { source: claims.source },
+    ],
+    writes: [ManagedCluster, Namespace, ClusterRole, ClusterRoleBinding, RoleBinding, Lease, ManifestWork, Cluster],
+    concurrency: 16,
+
+    async reconcile(cluster, { log, signal }): Promise<Result> {
+      const { name } = cluster.metadata;
+      if (cluster.metadata.deletionTimestamp) return leaving.leave(cluster, signal);
+      if (!(await prepare(cluster, signal))) return done;
+
+      const face = faces.get({ cluster: hub, name });
+      const isReached = face?.spec.syncMode === "Push";
+      const { condition, hasNamespace = false, failure } = await admit(cluster, isReached, signal);
+      const lease = leases.get({ cluster: hub, namespace: name, name: CLUSTER_LEASE });
+      const nowMs = clock.now();
+      const renewal = lease && nextRenewal(renewals.get(name), lease, nowMs);
+      if (renewal) renewals.set(name, renewal);
+
+      const status = planStatus(cluster, {
+        access: condition,
+        report: isReached && cluster.spec.hubAcceptsClient ? planReport(face, claims.of(name)) : undefined,
+        renewal: isReached ? undefined : renewal,
+        sets: sets.of(cluster),
+        nowMs,
+        now: formatTime(nowMs),
+      });
+      const conditions = status?.conditions ?? cluster.status?.conditions ?? [];
+      if (status) {
+        const written = await unlessChanged(
+          client.updateStatus(ManagedCluster, hub, { ...cluster, status }, { signal }),
+        );
+        if (written) recordEvents(cluster, conditions, isReached, log);
+      }
+      if (failure) throw failure;
+
+      const isAvailable = findCondition(conditions, AVAILABLE)?.status;
+      // An agent renews its own, existing Lease.
+      const isBack =
+        isReached && isAvailable === "True" && findCondition(cluster.status?.conditions, AVAILABLE)?.status !== "True";
+      if (condition?.status === "True" && hasNamespace && (!lease || isBack)) await renew(name, lease, signal);
+      if (status) return done; // The write produces an event, which requeues this cluster.
+
+      const taints = planAvailabilityTaints(cluster.spec.taints ?? [], isAvailable);
+      if (taints)
+        await unlessChanged(
+          client.patch(
+            ManagedCluster,
+            { cluster: hub, name },
+            {
+              metadata: { resourceVersion: cluster.metadata.resourceVersion ?? null },
+              spec: { taints: taints.length > 0 ? taints : null },
+            } as unknown as Json,
+            { type: "merge", signal },
+          ),
+        );
+      const expiresInMs = renewal && !isReached && condition ? expiresAtMs(cluster, renewal) - nowMs : 0;
+      return expiresInMs > 0 ? { requeueAfterMs: expiresInMs } : done;
+    },
+
+    forget({ name }) {
+      renewals.delete(name);
+    },
+  });
+}
+
+/** The fields of a Cluster that matter to its ManagedCluster. */
+const reportedOf = ({ metadata, spec, status }: DeepReadonly<Cluster>): unknown => [
+  metadata.deletionTimestamp,
+  spec,
+  findCondition(status?.conditions, "Ready"),
+  status?.kubernetesVersion,
+  status?.resourceSummary?.allocatable,
+];

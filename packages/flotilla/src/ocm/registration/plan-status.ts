@@ -1,0 +1,69 @@
+/**
+ * The status that the hub writes for a ManagedCluster, in one write: acceptance, lease, managed namespaces, and for a
+ * member without an agent everything that an agent would report. Pure.
+ */
+import type { ManagedClusterSet } from "@flotilla/ocm";
+import type { ManagedClusterStatus } from "@flotilla/apimachinery/facts/cluster-ocm-v1.ts";
+import { defined, equalJson, type DeepReadonly } from "@flotilla/base";
+import { withCondition, type NextCondition } from "@flotilla/apimachinery";
+import { clockSynced, silent, type Read } from "./conditions.ts";
+import { planManagedNamespaces } from "./plan-managed-namespaces.ts";
+import { expiresAtMs, isClockSynced, type Renewal } from "./plan-lease.ts";
+
+type Status = DeepReadonly<ManagedClusterStatus>;
+
+/** Replaces an agent's report for a member without one. */
+export interface Report {
+  conditions: readonly NextCondition[];
+  /** Unset keeps the last known values, as for an unreachable member. */
+  facts?: Pick<Status, "version" | "capacity" | "allocatable" | "clusterClaims">;
+}
+
+export interface StatusView {
+  /** Whether the cluster is accepted; unset for a cluster that never was. */
+  access: NextCondition | undefined;
+  /** For a member that the hub reaches itself. */
+  report: Report | undefined;
+  /** For a member with an agent. */
+  renewal: Renewal | undefined;
+  sets: Iterable<DeepReadonly<ManagedClusterSet>>;
+  nowMs: number;
+  now: string;
+}
+
+/** Undefined if the status is up to date. */
+export function planStatus(
+  cluster: Read,
+  { access, report, renewal, sets, nowMs, now }: StatusView,
+): Status | undefined {
+  const before: Status = cluster.status ?? { conditions: [] };
+  const reported = report ? report.conditions : renewal ? leaseConditions(cluster, renewal, nowMs) : [];
+  const conditions = [...(access ? [access] : []), ...reported].reduce<Status["conditions"]>(
+    (all, next) => withCondition(all, next, now),
+    before.conditions ?? [],
+  );
+  const managedNamespaces = planManagedNamespaces(sets, before.managedNamespaces);
+  const { capacity, ...facts } = report?.facts ?? {};
+  const status: Status = {
+    ...before,
+    ...defined(facts),
+    // Other writers may add resources there that nodes do not have.
+    ...(capacity && { capacity: { ...before.capacity, ...capacity } }),
+    conditions,
+    ...((managedNamespaces.length > 0 || before.managedNamespaces) && { managedNamespaces }),
+  };
+  return conditions.length === 0 && managedNamespaces.length === 0 && !cluster.status
+    ? undefined
+    : equalJson(status, before)
+      ? undefined
+      : status;
+}
+
+/** Only its agent reports a cluster as available; the hub only reports that the agent stopped renewing its lease. */
+function leaseConditions(cluster: Read, renewal: Renewal, nowMs: number): NextCondition[] {
+  const isSynced = isClockSynced(cluster, renewal);
+  return [
+    ...(nowMs >= expiresAtMs(cluster, renewal) ? [silent] : []),
+    ...(isSynced === undefined ? [] : [clockSynced(isSynced)]),
+  ];
+}

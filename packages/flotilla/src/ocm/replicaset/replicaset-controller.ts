@@ -1,0 +1,144 @@
+/**
+ * ManifestWorkReplicaSet: maintains one ManifestWork in the namespace of every cluster that its Placements chose, at
+ * the pace of their rollout strategies.
+ *
+ * Reads: ManifestWorkReplicaSet, Placement, PlacementDecision, ManifestWork.
+ * Writes: the ManifestWorks of the set; the set's status.
+ * Before: placement decides. After: work applies what it wrote.
+ */
+import {
+  ManifestWork,
+  ManifestWorkReplicaSet,
+  OcmPlacement,
+  PLACEMENT_LABEL,
+  PlacementDecision,
+  REPLICA_SET_FINALIZER,
+  REPLICA_SET_LABEL,
+} from "@flotilla/ocm";
+import { equalJson, formatTime } from "@flotilla/base";
+import type { Clock, DeepReadonly, Json } from "@flotilla/base";
+import type { Client, ObjectKey } from "@flotilla/client";
+import { defineController, done, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
+import type { Controller, Informers, ObjectEvent } from "@flotilla/controller-runtime";
+import { ownerValue } from "./child-works.ts";
+import { decidedBy, type Verdict } from "./decided.ts";
+import { planReplicaSet, referencesOf } from "./plan-replica-set.ts";
+
+type Work = DeepReadonly<ManifestWork>;
+
+export interface ReplicaSetDependencies {
+  hub: string;
+  informers: Informers;
+  client: Client;
+  clock: Clock;
+}
+
+const BY_OWNER = "replicaSet";
+const BY_PLACEMENT = "decidedBy";
+const BY_REFERENCE = "placementRef";
+/** A set that waits for its works to be deleted receives an event for each; this is a fallback for missing events. */
+const RECHECK_MS = 60_000;
+
+export function createReplicaSetController({
+  hub,
+  informers,
+  client,
+  clock,
+}: ReplicaSetDependencies): Controller<ObjectKey> {
+  const sets = informers.of(ManifestWorkReplicaSet);
+  const works = informers.of(ManifestWork);
+  const placements = informers.of(OcmPlacement);
+  const decisions = informers.of(PlacementDecision);
+  works.addIndex(BY_OWNER, ({ metadata }) =>
+    metadata.labels?.[REPLICA_SET_LABEL] ? [metadata.labels[REPLICA_SET_LABEL]] : [],
+  );
+  decisions.addIndex(BY_PLACEMENT, ({ metadata }) =>
+    metadata.labels?.[PLACEMENT_LABEL] ? [`${metadata.namespace}/${metadata.labels[PLACEMENT_LABEL]}`] : [],
+  );
+  sets.addIndex(BY_OWNER, (set) => [ownerValue(set)]);
+  sets.addIndex(BY_REFERENCE, (set) => referencesOf(set).map(({ name }) => `${set.metadata.namespace}/${name}`));
+
+  const keysOf = (found: readonly DeepReadonly<ManifestWorkReplicaSet>[]): ObjectKey[] =>
+    found.map((set) => keyOf(hub, set));
+  const referring = (namespace: string | undefined, placement: string | undefined): ObjectKey[] =>
+    keysOf(sets.by(BY_REFERENCE, `${namespace}/${placement}`));
+  const ownersOf = ({ object, old }: ObjectEvent<ManifestWork>): ObjectKey[] =>
+    [object, old].flatMap((work) => keysOf(sets.by(BY_OWNER, work?.metadata.labels?.[REPLICA_SET_LABEL] ?? "")));
+
+  const decidedOf = (namespace: string, name: string): Verdict =>
+    decidedBy(placements.get({ cluster: hub, namespace, name }), decisions.by(BY_PLACEMENT, `${namespace}/${name}`));
+  const isOwn = (work: Work, owner: string): boolean => work.metadata.labels?.[REPLICA_SET_LABEL] === owner;
+
+  async function write(wanted: ManifestWork, owner: string, signal: AbortSignal): Promise<void> {
+    const before = works.get(keyOf(hub, wanted));
+    // Another owner's work of this name is left alone: the API server reports that it exists, and the next reconcile
+    // uses another name.
+    if (!before || !isOwn(before, owner)) await client.create(ManifestWork, hub, wanted, { signal });
+    else
+      await client.update(
+        ManifestWork,
+        hub,
+        {
+          ...before,
+          metadata: { ...before.metadata, labels: { ...before.metadata.labels, ...wanted.metadata.labels } },
+          spec: wanted.spec,
+        },
+        { signal },
+      );
+  }
+
+  async function remove({ metadata }: Work, signal: AbortSignal): Promise<void> {
+    await unlessChanged(
+      client.delete(
+        ManifestWork,
+        { cluster: hub, namespace: metadata.namespace ?? "", name: metadata.name },
+        { preconditions: metadata.uid ? { uid: metadata.uid } : undefined, signal },
+      ),
+    );
+  }
+
+  return defineController({
+    name: "ocm-replicaset",
+    for: ManifestWorkReplicaSet,
+    watches: [
+      watch(ManifestWork, ownersOf),
+      watch(OcmPlacement, ({ object }) => referring(object.metadata.namespace, object.metadata.name)),
+      watch(PlacementDecision, ({ object }) =>
+        referring(object.metadata.namespace, object.metadata.labels?.[PLACEMENT_LABEL]),
+      ),
+    ],
+    writes: [ManifestWork, ManifestWorkReplicaSet],
+    finalizer: REPLICA_SET_FINALIZER,
+
+    async reconcile(set, { key, signal }) {
+      const { namespace = "" } = set.metadata;
+      const owner = ownerValue(set);
+      const nowMs = clock.now();
+      const plan = planReplicaSet(set, {
+        decidedOf: (name) => decidedOf(namespace, name),
+        isTaken(cluster, name) {
+          const work = works.get({ cluster: hub, namespace: cluster, name });
+          return work !== undefined && !isOwn(work, owner);
+        },
+        works: works.by(BY_OWNER, owner),
+        nowMs,
+        now: formatTime(nowMs),
+      });
+      for (const work of plan.deletes) await remove(work, signal);
+      for (const work of plan.writes) await write(work, owner, signal);
+      if (!equalJson(set.status, plan.status))
+        await client.patch(ManifestWorkReplicaSet, key, { status: plan.status } as unknown as Json, {
+          type: "merge",
+          subresource: "status",
+          signal,
+        });
+      return plan.recheckAfterMs === undefined ? done : { requeueAfterMs: plan.recheckAfterMs };
+    },
+
+    async finalize(set, { signal }) {
+      const own = works.by(BY_OWNER, ownerValue(set));
+      for (const work of own) if (work.metadata.deletionTimestamp === undefined) await remove(work, signal);
+      return own.length > 0 && set.spec.cascadeDeletionPolicy === "Foreground" ? { requeueAfterMs: RECHECK_MS } : done;
+    },
+  });
+}

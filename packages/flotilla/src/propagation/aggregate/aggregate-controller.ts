@@ -1,0 +1,112 @@
+/**
+ * Aggregate combines the members' statuses onto the binding and the template, so that `kubectl get` on the hub shows
+ * the fleet.
+ *
+ * Reads: ResourceBinding or ClusterResourceBinding, its Works, its template.
+ * Writes: `aggregatedStatus` and the condition `FullyApplied` of the binding; the template's status.
+ * Before: reflect filled the Works' status. After: nothing; this is the last stage of the status flow.
+ */
+import { Work } from "@flotilla/karmada";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { ResourceBinding } from "@flotilla/karmada";
+import { formatTime } from "@flotilla/base";
+import type { Clock, DeepReadonly } from "@flotilla/base";
+import type { ObjectKey } from "@flotilla/client";
+import { PROGRESS_DEBOUNCE_MS } from "../../delivery/status-timing.ts";
+import type { Interpreter } from "../../interpreter/interpreter.ts";
+import type { StatusItem } from "@flotilla/kubernetes";
+import { defineController, done, watch } from "@flotilla/controller-runtime";
+import type { Controller, Source, StatusWriter } from "@flotilla/controller-runtime";
+import { bindingKeyOf, isAtHome, stageName } from "../binding-scope.ts";
+import type { BindingScope } from "../binding-scope.ts";
+import type { ReportRuleFailure } from "../rule-failures.ts";
+import { RELIST_RETRY_MS } from "../templates.ts";
+import type { Templates } from "../templates.ts";
+import { isBehind, isTooEarly, planAggregation, planItems, takeStatus } from "./plan-aggregation.ts";
+
+export interface AggregateDependencies {
+  scope: BindingScope;
+  worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
+  templates: Pick<Templates, "get" | "kindOf">;
+  /** Keys of the bindings whose template changed, its status included. */
+  templateChanges: Source<ObjectKey>;
+  interpreter: Pick<Interpreter, "aggregateStatus">;
+  /** Bindings whose interpreter rules changed. */
+  ruleChanges: Source<ObjectKey>;
+  reportRuleFailure: ReportRuleFailure;
+  /** Reports, once, that the kind of this template has no status subresource. */
+  reportNoStatus(template: DeepReadonly<KubernetesObject>, binding: DeepReadonly<ResourceBinding>): void;
+  bindingStatus: StatusWriter<ResourceBinding>;
+  /** The writer for templates of this kind. */
+  templateStatus(ref: { apiVersion: string; kind: string }): Promise<StatusWriter<KubernetesObject>>;
+  clock: Clock;
+}
+
+const CONCURRENCY = 64;
+
+export function createAggregateController(deps: AggregateDependencies): Controller<ObjectKey> {
+  async function sum(
+    template: DeepReadonly<KubernetesObject>,
+    items: readonly StatusItem[],
+  ): Promise<DeepReadonly<KubernetesObject> | undefined> {
+    try {
+      const summed = await deps.interpreter.aggregateStatus(template, items);
+      deps.reportRuleFailure.over(template, "AggregateStatusFailed");
+      return summed;
+    } catch (error) {
+      deps.reportRuleFailure(template, "AggregateStatusFailed", error);
+      throw error;
+    }
+  }
+
+  return defineController({
+    name: stageName("aggregate", deps.scope),
+    for: deps.scope.kind,
+    watches: [
+      { source: deps.ruleChanges },
+      // A status that another client overwrote is restored.
+      { source: deps.templateChanges },
+      watch(Work, ({ cluster, object }) => {
+        const key = bindingKeyOf(deps.scope, cluster, object);
+        return key ? [key] : [];
+      }),
+    ],
+    writes: [deps.scope.kind],
+    concurrency: CONCURRENCY,
+
+    async reconcile(binding, { key }) {
+      if (binding.metadata.deletionTimestamp || !isAtHome(binding)) return done;
+      const works = deps.worksOf(binding);
+      if (isTooEarly(binding, works)) return done;
+      const items = planItems(works);
+      // Members report no status for a ConfigMap, so none is missing on it.
+      const hadReports = binding.status?.aggregatedStatus?.some(({ status }) => status);
+      const now = formatTime(deps.clock.now());
+      // A failure is reported at once, and so is the end of a rollout; intermediate states may be delayed.
+      const isSettled = items.some(({ applied }) => !applied) || items.every(({ health }) => health === "Healthy");
+      const timing = isSettled ? {} : { debounceMs: PROGRESS_DEBOUNCE_MS };
+      if (planAggregation(binding, items, now) !== binding)
+        deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, items, now), timing);
+      const template = await deps.templates.get(binding.spec.resource);
+      if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
+      if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
+      if (!(await deps.templates.kindOf(binding.spec.resource)).subresources.status) {
+        // Written as an ordinary field it would be a new version of the template, and every status report a rollout.
+        if (!hadReports && items.some(({ status }) => status)) deps.reportNoStatus(template, binding);
+        return done;
+      }
+      const summed = await sum(template, items);
+      if (summed && summed !== template) {
+        const writer = await deps.templateStatus(binding.spec.resource);
+        const { namespace, name } = template.metadata;
+        writer.set(
+          { cluster: key.cluster, namespace: namespace || undefined, name },
+          "aggregate",
+          (newest) => takeStatus(newest, template, summed),
+          isBehind(summed) ? { debounceMs: PROGRESS_DEBOUNCE_MS } : timing,
+        );
+      }
+      return done;
+    },
+  });
+}

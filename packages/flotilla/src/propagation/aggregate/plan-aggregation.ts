@@ -1,0 +1,102 @@
+/** Aggregates the Works of a binding: one item per target cluster, and whether all of them are applied. Pure. */
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { ResourceBinding, Work } from "@flotilla/karmada";
+import { equalJson, isObject } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
+import { findCondition, isConditionTrue, withCondition } from "@flotilla/apimachinery";
+import { clusterNameOf } from "@flotilla/apimachinery";
+import { targetsOf } from "../targets.ts";
+
+type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
+
+/** Sorted by cluster name. A Work that is being deleted no longer counts for its cluster. */
+export function planItems(works: readonly DeepReadonly<Work>[]): Item[] {
+  return works
+    .filter(({ metadata }) => !metadata.deletionTimestamp)
+    .map(itemOf)
+    .sort((a, b) => (a.clusterName < b.clusterName ? -1 : 1));
+}
+
+/**
+ * Nothing is aggregated before every target has been tried once: an initial "not applied" would cost writes and alarm
+ * users about a workload that is still being delivered.
+ */
+export function isTooEarly(binding: DeepReadonly<ResourceBinding>, works: readonly DeepReadonly<Work>[]): boolean {
+  if (binding.status?.aggregatedStatus) return false;
+  // Before the first scheduling the template keeps its status; after it, no clusters means that nothing runs.
+  const targets = targetsOf(binding.spec);
+  if (targets.length === 0) return !isConditionTrue(binding.status?.conditions ?? [], "Scheduled");
+  const tried = works.filter(({ status }) => findCondition(status?.conditions ?? [], "Applied")).length;
+  return tried < targets.length;
+}
+
+function itemOf(work: DeepReadonly<Work>): Item {
+  const clusterName = clusterNameOf(work.metadata.namespace ?? "") ?? "";
+  const condition = findCondition(work.status?.conditions ?? [], "Applied");
+  const [manifest] = work.status?.manifestStatuses ?? [];
+  if (condition?.status !== "True") {
+    return {
+      clusterName,
+      applied: false,
+      appliedMessage: condition?.message ? condition.message : undefined,
+      health: "Unknown",
+    };
+  }
+  return {
+    clusterName,
+    status: manifest?.status ? (manifest.status as Item["status"]) : undefined,
+    applied: true,
+    health: manifest?.health ?? "Unknown",
+  };
+}
+
+export function planAggregation(
+  binding: DeepReadonly<ResourceBinding>,
+  items: readonly Item[],
+  now: string,
+): DeepReadonly<ResourceBinding> {
+  const targets = targetsOf(binding.spec);
+  // A member that is no longer a target may still have a Work that scales it down.
+  const applied = new Set(items.filter((item) => item.applied).map(({ clusterName }) => clusterName));
+  const isComplete = targets.every(({ name }) => applied.has(name));
+  const conditions = withCondition(
+    binding.status?.conditions ?? [],
+    isComplete
+      ? {
+          type: "FullyApplied",
+          status: "True",
+          reason: "FullyAppliedSuccess",
+          message: "All works have been successfully applied",
+        }
+      : {
+          type: "FullyApplied",
+          status: "False",
+          reason: "FullyAppliedFailed",
+          message: "Failed to apply all works, see status.aggregatedStatus for details",
+        },
+    now,
+  );
+  if (conditions === binding.status?.conditions && equalJson(items, binding.status?.aggregatedStatus ?? []))
+    return binding;
+  return { ...binding, status: { ...binding.status, conditions: [...conditions], aggregatedStatus: [...items] } };
+}
+
+type Template = DeepReadonly<KubernetesObject> & { readonly status?: unknown };
+
+/**
+ * The latest version of a template with the status that was aggregated for an earlier one. A status of another
+ * generation is aggregated again.
+ */
+export function takeStatus(newest: Template, { metadata }: Template, summed: Template): Template {
+  const isSame = newest.metadata.uid === metadata.uid && newest.metadata.generation === metadata.generation;
+  if (!isSame || equalJson(newest.status, summed.status)) return newest;
+  return { ...newest, status: summed.status };
+}
+
+/**
+ * Whether some member still reports on an earlier spec: members that observed the latest one will report again soon.
+ */
+export function isBehind({ metadata: { generation = 0 }, status }: Template): boolean {
+  const observed = isObject(status) ? status["observedGeneration"] : undefined;
+  return typeof observed === "number" && observed < generation;
+}

@@ -1,0 +1,123 @@
+/**
+ * Wires execute and reflect, the two stages that access members. A hub runs them for push members; an agent runs them
+ * for pull members.
+ */
+import { Cluster, Work } from "@flotilla/karmada";
+import { clusterNameOf } from "@flotilla/apimachinery";
+import type { Clock, Log, Random } from "@flotilla/base";
+import type { Client, ObjectKey } from "@flotilla/client";
+import { createWorksDriver } from "../delivery/works-driver.ts";
+import type { MemberLanes } from "../delivery/member-lanes.ts";
+import type { Interpreter } from "../interpreter/interpreter.ts";
+import { keyOf, watch } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorders, Informers } from "@flotilla/controller-runtime";
+import { createAutoscaledWorks } from "./execute/autoscaled-works.ts";
+import { createExecuteController } from "./execute/execute-controller.ts";
+import { createMemberObjects, refsOf } from "./member-objects.ts";
+import type { DeliveryFor } from "./member-objects.ts";
+import type { ExecutionMeter } from "./meter.ts";
+import { createReflectController } from "./reflect/reflect-controller.ts";
+import { createRuleChanges } from "./rule-changes.ts";
+import { createReportRuleFailure } from "./rule-failures.ts";
+
+export interface ExecutionDependencies {
+  /** The logical cluster of the hub. */
+  hub: string;
+  /** Informers of the hub; Works of members that are not served may be omitted. */
+  informers: Informers;
+  clientFor(stage: string): Client;
+  deliveryFor: DeliveryFor;
+  /** Which members' Works are processed here. Others are skipped: another agent applies them and owns the finalizer. */
+  serves(cluster: string): boolean;
+  interpreter: Interpreter;
+  events: EventRecorders;
+  /** Receives durations. */
+  meter?: ExecutionMeter;
+  clock: Clock;
+  random: Random;
+  log: Log;
+}
+
+export interface Execution {
+  controllers: Controller<ObjectKey>[];
+  /** Queue state of busy and unreachable members. */
+  lanes: Pick<MemberLanes, "figures">;
+  /** True while no status write is in flight. */
+  isQuiet(): boolean;
+  close(): Promise<void>;
+}
+
+export function createExecution({
+  hub,
+  informers,
+  clientFor,
+  deliveryFor,
+  serves,
+  interpreter,
+  events,
+  meter,
+  clock,
+  random,
+  log,
+}: ExecutionDependencies): Execution {
+  const works = informers.of(Work);
+  const memberObjects = createMemberObjects({
+    works,
+    deliveryFor: (cluster) => (serves(cluster) ? deliveryFor(cluster) : undefined),
+    hub,
+  });
+  const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [], works });
+  const driver = createWorksDriver({
+    kind: Work,
+    informers,
+    statusClient: clientFor("status"),
+    memberOf: (namespace) => clusterNameOf(namespace) ?? "",
+    serves,
+    objectsOf: (work) => refsOf(work).map((ref) => memberObjects.get(work, ref)),
+    clock,
+    random,
+    log,
+  });
+  const reportRuleFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
+
+  /** When a member changes between pull and push, all its Works change their controller. */
+  const handovers = watch(Cluster, ({ object, old }) =>
+    old && old.spec.syncMode !== object.spec.syncMode
+      ? works
+          .list({ cluster: hub })
+          .flatMap((work) =>
+            clusterNameOf(work.metadata.namespace ?? "") === object.metadata.name ? [keyOf(hub, work)] : [],
+          )
+      : [],
+  );
+  const withHandovers = (controller: Controller<ObjectKey>): Controller<ObjectKey> =>
+    driver.onlyServed({ ...controller, sources: [...controller.sources, handovers] });
+
+  return {
+    controllers: [
+      createExecuteController({
+        hub,
+        works,
+        deliveryFor,
+        memberObjects,
+        interpreter,
+        autoscaledWorks: createAutoscaledWorks(works),
+        ruleChanges: ruleChanges.works(),
+        driver,
+        meter,
+        events: events("flotilla-execute"),
+        clock,
+      }),
+      createReflectController({
+        memberObjects,
+        interpreter,
+        ruleChanges: ruleChanges.works(),
+        reportRuleFailure,
+        workStatus: driver.status,
+      }),
+    ].map(withHandovers),
+    lanes: driver.lanes,
+    isQuiet: driver.isQuiet,
+    close: driver.close,
+  };
+}

@@ -1,0 +1,346 @@
+/** Wires the stages of the pipeline to informers and clients of a hub. */
+import { bindingName, APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES, DRIFT } from "@flotilla/apimachinery";
+import {
+  Cluster,
+  ClusterOverridePolicy,
+  ClusterPropagationPolicy,
+  OverridePolicy,
+  PropagationPolicy,
+  Work,
+} from "@flotilla/karmada";
+import { CustomResourceDefinition, Namespace, PriorityClass } from "@flotilla/kubernetes";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { ResourceBinding } from "@flotilla/karmada";
+import type { Clock, DeepReadonly, Log, Random } from "@flotilla/base";
+import { createKindResolver } from "@flotilla/client";
+import { STATUS_WINDOW_MS } from "../delivery/status-timing.ts";
+import type { Client, ObjectKey } from "@flotilla/client";
+import { KEPT_TEMPLATE } from "@flotilla/openkruise";
+import type { Interpreter } from "../interpreter/interpreter.ts";
+import { createOwnedSet, createStatusWriter, idOfKey, keyOf } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorders, Informers, ObjectEvent, StatusWriter } from "@flotilla/controller-runtime";
+import { createAggregateController } from "./aggregate/aggregate-controller.ts";
+import { createAttachController } from "./dependencies/attach-controller.ts";
+import { createRecordController } from "./dependencies/record-controller.ts";
+import { createDispatchController } from "./dispatch/dispatch-controller.ts";
+import { createEvictionController } from "./eviction/eviction-controller.ts";
+import { createExecution } from "./create-execution.ts";
+import type { Execution } from "./create-execution.ts";
+import { createFailoverController } from "./failover/failover-controller.ts";
+import type { FailoverOptions } from "./failover/failover-controller.ts";
+import { clusterScope, namespacedScope } from "./binding-scope.ts";
+import type { BindingScope } from "./binding-scope.ts";
+import { createMatchController } from "./match/match-controller.ts";
+import { createPolicyIndex } from "./match/policy-index.ts";
+import { createPolicyEvents } from "./match/policy-events.ts";
+import { createPolicyStatusController } from "./match/policy-status-controller.ts";
+import { createPolicyTally } from "./match/policy-tally.ts";
+import type { DeliveryFor } from "./member-objects.ts";
+import type { PipelineMeter } from "./meter.ts";
+import { createNamespacesController, ownWorks } from "./namespaces/namespaces-controller.ts";
+import type { SyncedNamespace } from "./namespaces/namespaces-controller.ts";
+import { createRenderer } from "./override/renderer.ts";
+import { createRebalanceController } from "./rebalance/rebalance-controller.ts";
+import { createScheduleController } from "./schedule/schedule-controller.ts";
+import { createRuleChanges } from "./rule-changes.ts";
+import { createReportRuleFailure } from "./rule-failures.ts";
+import type { PlanningViews } from "./planning-views.ts";
+import { createWorkloadGroups, followBindings } from "./schedule/workload-groups.ts";
+import type { SchedulePlan } from "./schedule/plan-schedule.ts";
+import type { ScheduleOptions } from "./schedule/schedule-cycle.ts";
+import { createTemplates } from "./templates.ts";
+import type { Templates } from "./templates.ts";
+import { indexWorks, isOfSameBinding, removeWorksOfBinding, worksOfBinding, worksOfNamespace } from "./works.ts";
+
+export interface PropagationDependencies {
+  /** The logical cluster of the hub. */
+  hub: string;
+  informers: Informers;
+  /** A client for one stage; its field manager identifies the writer in managedFields. */
+  clientFor(stage: string): Client;
+  deliveryFor: DeliveryFor;
+  /** Members whose Works are applied here; an agent serves the others. */
+  serves(cluster: string): boolean;
+  interpreter: Interpreter;
+  events: EventRecorders;
+  /** Failover defaults where no policy specifies them. */
+  failover?: FailoverOptions;
+  /** Scheduler options that differ from Karmada's defaults. */
+  scheduling?: ScheduleOptions;
+  /** Receives every scheduling decision that was written, so that it can be explained. */
+  onDecision?(key: ObjectKey, plan: SchedulePlan): void;
+  /** Receives durations. */
+  meter?: PipelineMeter;
+  clock: Clock;
+  random: Random;
+  log: Log;
+}
+
+export interface Propagation {
+  // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
+  controllers: Controller<any>[];
+  /** Read views of the stages, for planning without running them. */
+  views: PlanningViews;
+  /** Emits every template change. */
+  templates: Pick<Templates, "source">;
+  /** Queue state of busy and unreachable members. */
+  lanes: Execution["lanes"];
+  /** True while no status write is in flight. */
+  isQuiet(): boolean;
+  close(): Promise<void>;
+}
+
+export function createPropagation(deps: PropagationDependencies): Propagation {
+  const { hub, informers, clientFor, interpreter, events, scheduling = {}, clock, log } = deps;
+  const bindings = informers.of<ResourceBinding>(namespacedScope.kind);
+  const clusterBindings = informers.of<ResourceBinding>(clusterScope.kind);
+  const works = informers.of(Work);
+  const clusters = informers.of(Cluster);
+  const policies = informers.of(PropagationPolicy);
+  const clusterPolicies = informers.of(ClusterPropagationPolicy);
+  const overridePolicies = informers.of(OverridePolicy);
+  const clusterOverridePolicies = informers.of(ClusterOverridePolicy);
+  const namespaces = informers.of(Namespace);
+  indexWorks(works);
+
+  const metered = deps.meter ? { meter: deps.meter } : {};
+  const statusWriter = { clock, windowMs: STATUS_WINDOW_MS, log };
+  const execution = createExecution(deps);
+  const templates = createTemplates({
+    hub,
+    informers,
+    kinds: createKindResolver({ client: clientFor("discovery"), cluster: hub }),
+    policies: [policies, clusterPolicies],
+    bindings: [bindings, clusterBindings],
+    definitions: informers.of(CustomResourceDefinition),
+    clock,
+    log,
+  });
+  const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [bindings, clusterBindings], works, templates });
+  const reportRuleFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
+  const worksOf = (binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] => worksOfBinding(works, binding);
+  const render = createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies });
+  const tally = createPolicyTally();
+  for (const informer of [bindings, clusterBindings])
+    informer.subscribe(({ object, deleted }) => tally.bind(idOfKey(keyOf(hub, object)), deleted ? undefined : object));
+  const groups = createWorkloadGroups();
+  for (const informer of [bindings, clusterBindings]) followBindings(groups, informer);
+  const statusEvents = events("flotilla-aggregate");
+
+  const templateWriters = new Map<string, StatusWriter<KubernetesObject>>();
+  const templateStatus = async (ref: { apiVersion: string; kind: string }): Promise<StatusWriter<KubernetesObject>> => {
+    const id = `${ref.apiVersion}/${ref.kind}`;
+    let writer = templateWriters.get(id);
+    if (!writer) {
+      const kind = await templates.kindOf(ref);
+      const onRefused = (template: DeepReadonly<KubernetesObject>, { message }: Error): void =>
+        statusEvents.record(hub, template, { type: "Warning", reason: "AggregateStatusFailed", message });
+      writer =
+        templateWriters.get(id) ??
+        createStatusWriter<KubernetesObject>({
+          ...statusWriter,
+          client: clientFor("aggregate"),
+          kind,
+          lister: informers.of<KubernetesObject>(kind),
+          onRejected: onRefused,
+        });
+      templateWriters.set(id, writer);
+    }
+    return writer;
+  };
+
+  const policyWriters: { isQuiet(): boolean; close(): Promise<void> }[] = [];
+  function statusOf<T extends PropagationPolicy | ClusterPropagationPolicy>(kind: Kind<T>): Controller<ObjectKey> {
+    const ofKind = informers.of(kind);
+    const policyStatus = createStatusWriter<T>({
+      ...statusWriter,
+      client: clientFor("policies"),
+      kind,
+      lister: ofKind,
+    });
+    policyWriters.push(policyStatus);
+    return createPolicyStatusController<T>({ hub, kind, policies: ofKind, tally, policyStatus, clock });
+  }
+  const bindingWriters: StatusWriter<ResourceBinding>[] = [];
+
+  /** The stages between match and execute, and the status flow: once for each kind of binding. */
+  function stagesOf(scope: BindingScope): Controller<ObjectKey>[] {
+    const ofScope = informers.of<ResourceBinding>(scope.kind);
+    const bindingStatus = createStatusWriter({
+      ...statusWriter,
+      client: clientFor("status"),
+      kind: scope.kind,
+      lister: ofScope,
+    });
+    bindingWriters.push(bindingStatus);
+    const isOfScope = ({ object }: ObjectEvent): boolean =>
+      Boolean(object.metadata.namespace) === (scope.kind.scope === "Namespaced");
+    const bindingOf = (event: ObjectEvent): ObjectKey[] =>
+      isOfScope(event)
+        ? [{ ...keyOf(event.cluster, event.object), name: bindingName(event.object.kind, event.object.metadata.name) }]
+        : [];
+    return [
+      createScheduleController({
+        kind: scope.kind,
+        client: clientFor("schedule"),
+        bindings: ofScope,
+        clusters,
+        groups,
+        bindingStatus,
+        events: events("flotilla-schedule"),
+        clock,
+        options: scheduling,
+        onDecision: deps.onDecision,
+        ...metered,
+      }),
+      createFailoverController({
+        scope,
+        client: clientFor("failover"),
+        bindings: ofScope,
+        clusters,
+        groups,
+        scheduling,
+        interpreter,
+        events: events("flotilla-failover"),
+        clock,
+        options: deps.failover,
+      }),
+      createEvictionController({
+        scope,
+        client: clientFor("eviction"),
+        events: events("flotilla-eviction"),
+        clock,
+        timeoutMs: deps.failover?.evictionTimeoutMs !== undefined ? deps.failover.evictionTimeoutMs : undefined,
+      }),
+      createRecordController({
+        scope,
+        client: clientFor("dependencies"),
+        templates,
+        templateChanges: templates.source((event) =>
+          bindingOf(event).filter((key) => ofScope.get(key)?.spec.propagateDeps),
+        ),
+        ruleChanges: ruleChanges.bindings(ofScope),
+        interpreter,
+        reportRuleFailure,
+        events: events("flotilla-dependencies"),
+      }),
+      createDispatchController({
+        scope,
+        bindings: ofScope,
+        bindingStatus,
+        events: events("flotilla-dispatch"),
+        clock,
+        templates,
+        templateChanges: templates.source(bindingOf),
+        interpreter,
+        ruleChanges: ruleChanges.bindings(ofScope),
+        reportRuleFailure,
+        render,
+        worksOf,
+        removeWorks: (binding, signal) => removeWorksOfBinding(clientFor("dispatch"), hub, binding, signal),
+        works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({
+          client: clientFor("dispatch"),
+          kind: Work,
+          clusterOf: () => hub,
+          current: worksOf,
+          isOwn: isOfSameBinding,
+          ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES, DRIFT, KEPT_TEMPLATE],
+        }),
+      }),
+      createAggregateController({
+        scope,
+        worksOf,
+        templates,
+        templateChanges: templates.source(bindingOf, { statusToo: true }),
+        interpreter,
+        ruleChanges: ruleChanges.bindings(ofScope),
+        reportRuleFailure,
+        reportNoStatus: (template, { kind, metadata }) =>
+          statusEvents.record(hub, template, {
+            type: "Warning",
+            reason: "AggregateStatusFailed",
+            message: `${template.kind} has no status subresource; see status.aggregatedStatus of ${kind} ${metadata.name} for the members' status`,
+          }),
+        bindingStatus,
+        templateStatus,
+        clock,
+      }),
+    ];
+  }
+
+  const views: PlanningViews = {
+    hub,
+    policies: createPolicyIndex(hub, policies, clusterPolicies),
+    bindings,
+    clusterBindings,
+    overridePolicies,
+    clusterOverridePolicies,
+    priorityClasses: informers.of(PriorityClass),
+    clusters,
+    groups,
+    scheduling,
+    worksOf,
+    render,
+    templates,
+  };
+
+  const controllers = [
+    createNamespacesController({
+      namespaces,
+      clusters,
+      clusterBindings,
+      render,
+      worksOf: (namespace) => worksOfNamespace(works, namespace),
+      works: createOwnedSet<Work, SyncedNamespace>({
+        client: clientFor("namespaces"),
+        kind: Work,
+        clusterOf: () => hub,
+        current: (synced) => ownWorks(synced, worksOfNamespace(works, synced.name)),
+        ownAnnotations: [APPLIED_CLUSTER_OVERRIDES],
+      }),
+    }),
+    createMatchController({
+      ...views,
+      client: clientFor("match"),
+      countsComponents: scheduling.multiplePodTemplatesScheduling ?? false,
+      templates,
+      interpreter,
+      ruleChanges: ruleChanges.templates(),
+      reportRuleFailure,
+      changes: createPolicyEvents(hub, events("flotilla-match")),
+      tally,
+      ...metered,
+    }),
+    statusOf(PropagationPolicy),
+    statusOf(ClusterPropagationPolicy),
+    ...stagesOf(namespacedScope),
+    ...stagesOf(clusterScope),
+    createAttachController({
+      hub,
+      client: clientFor("dependencies"),
+      bindings,
+      clusterBindings,
+      templates,
+      events: events("flotilla-dependencies"),
+    }),
+    createRebalanceController({ client: clientFor("rebalance"), bindings, clusterBindings, clock }),
+    ...execution.controllers,
+  ];
+  const writers = (): { isQuiet(): boolean; close(): Promise<void> }[] => [
+    execution,
+    ...policyWriters,
+    ...bindingWriters,
+    ...templateWriters.values(),
+  ];
+  return {
+    controllers,
+    views,
+    templates,
+    lanes: execution.lanes,
+    isQuiet: () => writers().every((writer) => writer.isQuiet()),
+    async close() {
+      templates.close();
+      await Promise.all(writers().map((writer) => writer.close()));
+    },
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * Dependencies, first half: records on a binding what its resource needs, such as the ConfigMaps that its pods mount.
+ *
+ * Reads: binding with `propagateDeps`, its template.
+ * Writes: the annotation with the references, and the one that lists the clusters where the resource was released.
+ * Before: match wrote the binding. After: `attach-controller.ts` propagates the needed objects.
+ */
+import { DEPENDENCIES, UNMANAGED } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import type { Client, ObjectKey } from "@flotilla/client";
+import type { Dependency } from "@flotilla/kubernetes";
+import type { Interpreter } from "../../interpreter/interpreter.ts";
+import { done, unlessChanged } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorder, Source } from "@flotilla/controller-runtime";
+import type { BindingScope } from "../binding-scope.ts";
+import { defineForBindings } from "../define-for-bindings.ts";
+import type { ReportRuleFailure } from "../rule-failures.ts";
+import { RELIST_RETRY_MS } from "../templates.ts";
+import type { Templates } from "../templates.ts";
+import { formatReferences, mayBeNeeded } from "./references.ts";
+
+export interface RecordDependencies {
+  scope: BindingScope;
+  client: Client;
+  templates: Pick<Templates, "get">;
+  /** Keys of the bindings with `propagateDeps` whose template changed. */
+  templateChanges: Source<ObjectKey>;
+  /** Bindings whose interpreter rules changed. */
+  ruleChanges: Source<ObjectKey>;
+  interpreter: Pick<Interpreter, "dependencies">;
+  reportRuleFailure: ReportRuleFailure;
+  events: EventRecorder;
+}
+
+export function createRecordController({
+  scope,
+  client,
+  templates,
+  templateChanges,
+  ruleChanges,
+  interpreter,
+  reportRuleFailure,
+  events,
+}: RecordDependencies): Controller<ObjectKey> {
+  async function ask(template: DeepReadonly<KubernetesObject>): Promise<readonly Dependency[]> {
+    try {
+      const needed = await interpreter.dependencies(template);
+      reportRuleFailure.over(template, "GetDependenciesFailed");
+      return needed;
+    } catch (error) {
+      reportRuleFailure(template, "GetDependenciesFailed", error);
+      throw error;
+    }
+  }
+
+  return defineForBindings({
+    stage: "dependencies",
+    scope,
+    concerns: ({ metadata, spec }) => Boolean(spec.propagateDeps) || metadata.annotations?.[DEPENDENCIES] !== undefined,
+    watches: [{ source: ruleChanges }, { source: templateChanges }],
+
+    async reconcile(binding, { key, log, signal }) {
+      const before = binding.metadata.annotations?.[DEPENDENCIES];
+      if (binding.metadata.deletionTimestamp || (!binding.spec.propagateDeps && before === undefined)) return done;
+      let text: string | null = null;
+      let unmanaged: string | null = null;
+      if (binding.spec.propagateDeps) {
+        const template = await templates.get(binding.spec.resource);
+        if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
+        // The deletion of the template deletes this binding. A new object of the same name gets its own binding first.
+        if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
+        const all = await ask(template);
+        const needed = all.filter(mayBeNeeded);
+        const refused = all.find((dependency) => !mayBeNeeded(dependency));
+        if (refused)
+          events.record(key.cluster, template, {
+            type: "Warning",
+            reason: "GetDependenciesFailed",
+            message: renderRefused(refused),
+          });
+        text = needed.length > 0 ? formatReferences(needed) : null;
+        // Only a binding with dependencies has readers of this annotation.
+        unmanaged = text === null ? null : (template.metadata.annotations?.[UNMANAGED] ?? null);
+      }
+      if (text === (before ?? null) && unmanaged === (binding.metadata.annotations?.[UNMANAGED] ?? null)) return done;
+      const written = await unlessChanged(
+        client.patch(
+          scope.kind,
+          key,
+          {
+            metadata: {
+              resourceVersion: binding.metadata.resourceVersion ?? "",
+              annotations: { [DEPENDENCIES]: text, [UNMANAGED]: unmanaged },
+            },
+          },
+          { type: "merge", signal },
+        ),
+      );
+      if (written) log.info("dependencies noted", { change: text === null ? "removed" : "written" });
+      return done;
+    },
+  });
+}
+
+function renderRefused({ kind, namespace, name, labelSelector }: Dependency): string {
+  if (!name && !labelSelector) return `A dependency on ${kind} is skipped: it has neither a name nor a labelSelector.`;
+  return `The dependency on ${kind} ${[namespace, name].filter(Boolean).join("/")} is skipped: objects of the hub or of a cluster's system namespaces are not propagated to members.`;
+}

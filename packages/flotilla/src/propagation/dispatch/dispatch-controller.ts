@@ -1,0 +1,167 @@
+/**
+ * Dispatch turns a scheduled binding into one Work per target cluster.
+ *
+ * Reads: ResourceBinding or ClusterResourceBinding, its template, OverridePolicy, ClusterOverridePolicy, Cluster.
+ * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding on failure.
+ * Before: schedule fills `spec.clusters`. After: execute applies each Work on its member.
+ */
+import { Work } from "@flotilla/karmada";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { ResourceBinding } from "@flotilla/karmada";
+import { formatTime, TerminalError } from "@flotilla/base";
+import type { Clock, DeepReadonly } from "@flotilla/base";
+import type { ObjectKey } from "@flotilla/client";
+import { DivideError } from "@flotilla/openkruise";
+import type { Interpreter } from "../../interpreter/interpreter.ts";
+import { defineController, done, idOfKey, watch } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorder, Lister, Source, StatusWriter } from "@flotilla/controller-runtime";
+import { bindingKeyOf, isAtHome, stageName } from "../binding-scope.ts";
+import type { BindingScope } from "../binding-scope.ts";
+import type { ReportRuleFailure } from "../rule-failures.ts";
+import { RELIST_RETRY_MS } from "../templates.ts";
+import type { Templates } from "../templates.ts";
+import { isTouched } from "../works.ts";
+import { createDispatchEvents } from "./dispatch-events.ts";
+import { createSharesWait, newlyAsked, staleShares } from "./stale-shares.ts";
+import { planDispatch } from "./plan-dispatch.ts";
+import { failureOf, FOREIGN, planDispatched } from "./plan-dispatched.ts";
+import type { DispatchFailure } from "./plan-dispatched.ts";
+import { overrideChanges } from "../override/changes.ts";
+import type { Rendered } from "../override/renderer.ts";
+
+export interface DispatchDependencies {
+  scope: BindingScope;
+  bindings: Lister<ResourceBinding>;
+  templates: Pick<Templates, "get">;
+  /** Keys of the bindings whose template changed. */
+  templateChanges: Source<ObjectKey>;
+  interpreter: Pick<Interpreter, "divide" | "replicas">;
+  /** Bindings whose interpreter rules changed. */
+  ruleChanges: Source<ObjectKey>;
+  reportRuleFailure: ReportRuleFailure;
+  /** Overrides for one cluster (the override stage). */
+  render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
+  bindingStatus: StatusWriter<ResourceBinding>;
+  events: EventRecorder;
+  clock: Clock;
+  worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
+  /** Deletes every Work of a binding, including those not yet in an informer. */
+  removeWorks(binding: DeepReadonly<ResourceBinding>, signal: AbortSignal): Promise<void>;
+  works: {
+    replace(
+      owner: DeepReadonly<ResourceBinding>,
+      desired: readonly DeepReadonly<Work>[],
+      signal: AbortSignal,
+    ): Promise<{ created: number; updated: number; deleted: number }>;
+  };
+}
+
+const CONCURRENCY = 64;
+
+export function createDispatchController(deps: DispatchDependencies): Controller<ObjectKey> {
+  const updates = createDispatchEvents(deps.events);
+  const timeoutMs = createSharesWait();
+
+  /**
+   * If a template cannot be divided, or an override cannot be applied, the Work of that cluster stays unchanged, and
+   * the binding reports the reason.
+   */
+  function report(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, failure: DispatchFailure | undefined): void {
+    const now = formatTime(deps.clock.now());
+    if (planDispatched(binding, failure, now) === binding) return updates.settled(key, binding, failure);
+    deps.bindingStatus.set(key, "dispatch", (newest) => planDispatched(newest, failure, now));
+    updates.synced(key, binding, failure);
+  }
+
+  async function write(
+    binding: DeepReadonly<ResourceBinding>,
+    key: ObjectKey,
+    desired: readonly DeepReadonly<Work>[],
+    signal: AbortSignal,
+  ): ReturnType<DispatchDependencies["works"]["replace"]> {
+    try {
+      const changes = await deps.works.replace(binding, desired, signal);
+      updates.written(key, binding, undefined);
+      return changes;
+    } catch (error) {
+      updates.written(key, binding, error);
+      throw error;
+    }
+  }
+
+  return defineController({
+    name: stageName("dispatch", deps.scope),
+    for: deps.scope.kind,
+    finalizer: deps.scope.finalizer,
+    watches: [
+      { source: deps.ruleChanges },
+      { source: deps.templateChanges },
+      ...overrideChanges(deps.bindings),
+      // A Work that another client changed or deleted is restored.
+      watch(Work, (event) => {
+        const key = bindingKeyOf(deps.scope, event.cluster, event.old ?? event.object);
+        return key && isTouched(event) ? [key] : [];
+      }),
+    ],
+    writes: [Work, deps.scope.kind],
+    concurrency: CONCURRENCY,
+
+    async reconcile(binding, { key, log, signal }) {
+      if (!isAtHome(binding)) {
+        report(binding, key, FOREIGN);
+        return done;
+      }
+      const template = await deps.templates.get(binding.spec.resource);
+      if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
+      // The deletion of the template deletes this binding, and finalize cleans up. A new object of the same name gets
+      // its own binding first.
+      if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
+
+      const works = deps.worksOf(binding);
+      const waitMs = timeoutMs.waitMs(
+        idOfKey(key),
+        staleShares(binding, await newlyAsked(template, works, deps.interpreter)),
+        deps.clock.now(),
+      );
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+
+      const plan = await planDispatch(binding, template, {
+        works,
+        divide: (...what) => deps.interpreter.divide(...what),
+        render: deps.render,
+      });
+      const { desired, failures } = plan;
+      if (plan.isHandingOver) {
+        // The deletion of the last Work that must be removed enqueues the key again.
+        await write(binding, key, desired, signal);
+        return done;
+      }
+      if (plan.indivisible) deps.reportRuleFailure(template, "DivideFailed", plan.indivisible);
+      else deps.reportRuleFailure.over(template, "DivideFailed");
+      updates.overridden(key, template, failures);
+      report(binding, key, failureOf(failures, plan.heldRollout));
+      const changes = await write(binding, key, desired, signal);
+      if (changes.created + changes.updated + changes.deleted > 0)
+        log.info("works dispatched", { clusters: desired.length, ...changes });
+      // Reported on the binding. Errors in the template itself wait for a change; others are retried with backoff.
+      for (const { error } of failures)
+        throw error instanceof DivideError ? new TerminalError(error.message, { cause: error }) : error;
+      return done;
+    },
+
+    async finalize(binding, { key, signal }) {
+      try {
+        await deps.removeWorks(binding, signal);
+      } catch (error) {
+        updates.notCleaned(key, binding, error);
+        throw error;
+      }
+      return done;
+    },
+
+    forget(key) {
+      updates.forget(key);
+      timeoutMs.forget(idOfKey(key));
+    },
+  });
+}

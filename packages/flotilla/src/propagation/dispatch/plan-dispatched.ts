@@ -1,0 +1,68 @@
+/**
+ * Computes the `Dispatched` condition of a binding: none while dispatch succeeds, and the reason when it fails. Pure.
+ */
+import type { ResourceBinding } from "@flotilla/karmada";
+import { messageOf, type DeepReadonly } from "@flotilla/base";
+import { InterpretError } from "@flotilla/kubernetes";
+import type { HeldRollout } from "@flotilla/openkruise";
+import { findCondition, withCondition } from "@flotilla/apimachinery";
+
+/** Not a Karmada condition: in Karmada, a failing override is at best an event. */
+const TYPE = "Dispatched";
+
+/** The reason and message for copies that cannot be made. */
+export interface DispatchFailure {
+  reason: "DivideFailed" | "ForeignResource" | "RenderFailed" | "RolloutHeld";
+  message: string;
+}
+
+/** The number of names in a message; the rest is counted. */
+const NAMED = 10;
+const KEPT = "; these members keep their current copies";
+
+/** A user created the binding by hand; it is not processed. */
+export const FOREIGN: DispatchFailure = {
+  reason: "ForeignResource",
+  message: "the resource is in another namespace than this binding; nothing is dispatched",
+};
+
+export function planDispatched(
+  binding: DeepReadonly<ResourceBinding>,
+  failure: DispatchFailure | undefined,
+  now: string,
+): DeepReadonly<ResourceBinding> {
+  const before = binding.status?.conditions ?? [];
+  if (failure === undefined && !findCondition(before, TYPE)) return binding;
+  const conditions = withCondition(
+    before,
+    failure === undefined
+      ? { type: TYPE, status: "True", reason: "Success", message: "Works match the template and its overrides." }
+      : { type: TYPE, status: "False", reason: failure.reason, message: failure.message },
+    now,
+  );
+  return conditions === before ? binding : { ...binding, status: { ...binding.status, conditions: [...conditions] } };
+}
+
+/** An indivisible template fails for every member alike and is reported once; other failures are reported by member. */
+export function failureOf(
+  failures: readonly { cluster: string; error: unknown }[],
+  held?: HeldRollout,
+): DispatchFailure | undefined {
+  const [first] = failures;
+  if (!first) return held && { reason: "RolloutHeld", message: renderHeld(held) };
+  if (first.error instanceof InterpretError && failures.every(({ error }) => error === first.error)) {
+    return {
+      reason: "DivideFailed",
+      message: `${failures.map(({ cluster }) => cluster).join(", ")}: ${first.error.message}${KEPT}`,
+    };
+  }
+  return {
+    reason: "RenderFailed",
+    message: `${failures.map(({ cluster, error }) => `${cluster}: ${messageOf(error)}`).join("; ")}${KEPT}`,
+  };
+}
+
+function renderHeld({ demanded, waiting, clusters }: HeldRollout): string {
+  const more = clusters.length > NAMED ? ` and ${clusters.length - NAMED} more` : "";
+  return `${waiting} of ${demanded} pods of the rollout wait for ${clusters.slice(0, NAMED).join(", ")}${more}, which currently ${clusters.length === 1 ? "gets" : "get"} no copies`;
+}

@@ -1,0 +1,341 @@
+/**
+ * Decides which Works a scheduled binding needs: one per target cluster, with that member's copy of the template. Pure.
+ */
+import { hash } from "node:crypto";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { ResourceBinding, Work } from "@flotilla/karmada";
+import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
+import { InterpretError } from "@flotilla/kubernetes";
+import { KEPT_TEMPLATE, takeKeptTemplate } from "@flotilla/openkruise";
+import { prune, withoutTimeToLive } from "../../interpreter/prune.ts";
+import type { Share } from "@flotilla/kubernetes";
+import {
+  clusterNameOf,
+  executionNamespace,
+  workName,
+  ANSWER_PENDING,
+  APPLIED_CLUSTER_OVERRIDES,
+  APPLIED_OVERRIDES,
+  CONFLICT_RESOLUTION,
+  DRIFT,
+  MANAGED_ANNOTATIONS,
+  MANAGED_LABEL,
+  MANAGED_LABELS,
+  MEMBER_UNREACHABLE,
+  NAMESPACE_LABEL,
+  NO_ANSWER,
+  SKIP_NAMESPACE,
+  TEMPLATE_GENERATION,
+  TEMPLATE_UID,
+  UNMANAGED,
+  WORK_FINALIZER,
+  WORK_ID,
+  WORK_NAME,
+  WORK_NAMESPACE,
+} from "@flotilla/apimachinery";
+import { findCondition } from "@flotilla/apimachinery";
+import { bindingId, bindingRecord } from "../binding-scope.ts";
+import { withoutRecords, withRecordsOf } from "../propagation-bookkeeping.ts";
+import type { Rendered } from "../override/renderer.ts";
+import { isPurgedDirectly, leftDirectly, leftGracefully, targetsOf } from "../targets.ts";
+import { dependencyOn } from "../unmanaged.ts";
+
+type Template = DeepReadonly<KubernetesObject>;
+
+/** The input of `divide`: the template as members may have it, and each member's share. */
+export interface Division {
+  bare: Template;
+  shares: Share[];
+}
+
+export interface PlanWorks {
+  /** Each member's copy of the template (`divide` of the interpreter). */
+  copies: ReadonlyMap<string, Template>;
+  /** Overrides for one cluster (the override stage). */
+  render(copy: Template, cluster: string): Rendered;
+  /** The current Works of the binding: each keeps its permanent id. */
+  works: readonly DeepReadonly<Work>[];
+}
+
+/** A cluster whose copy cannot be made does not affect the others. */
+export interface WorksPlan {
+  works: Work[];
+  failures: { cluster: string; error: unknown }[];
+}
+
+/** `works` are the current Works of the binding: a member owns what it was given, for example its ordinals. */
+export function planDivision(
+  binding: DeepReadonly<ResourceBinding>,
+  template: Template,
+  works: readonly DeepReadonly<Work>[],
+): Division {
+  const observed = new Map(binding.status?.aggregatedStatus?.map(({ clusterName, status }) => [clusterName, status]));
+  const given = new Map(works.map((work) => [work.metadata.namespace, work]));
+  const { placement } = binding.spec;
+  // The numbers alone are ambiguous: while a template is scaled, stale shares may happen to equal its replicas.
+  const isWhole = placement && placement.replicaScheduling?.replicaSchedulingType !== "Divided";
+  const shareOf = (name: string, replicas: number): Share => {
+    const work = given.get(executionNamespace(name));
+    // A member whose copy is not applied has no status on the binding; its last status is on its Work.
+    const status = observed.get(name) ?? work?.status?.manifestStatuses?.[0]?.status;
+    return {
+      cluster: name,
+      replicas,
+      isWhole,
+      observed: status !== undefined ? (status as Json) : undefined,
+      ...(work && givenIn(binding, name, work)),
+    };
+  };
+  const shares = targetsOf(binding.spec).map(({ name, replicas }) =>
+    shareOf(name, replicas ?? binding.spec.replicas ?? 0),
+  );
+  const targets = new Set(shares.map(({ cluster }) => cluster));
+  // A member that is no longer a target still counts while its Work exists: what it owned may still run.
+  for (const { metadata } of works) {
+    const cluster = clusterNameOf(metadata.namespace ?? "");
+    if (cluster !== undefined && !targets.has(cluster)) shares.push({ ...shareOf(cluster, 0), leaving: true });
+  }
+  return { bare: withoutRecords(withoutTimeToLive(prune(template))), shares };
+}
+
+/** What a member was given, and whether it will get more. */
+function givenIn(binding: DeepReadonly<ResourceBinding>, cluster: string, work: DeepReadonly<Work>): Partial<Share> {
+  const { annotations = {} } = work.metadata;
+  const manifest = work.spec.workload?.manifests?.[0] as Template | undefined;
+  const kept = annotations[KEPT_TEMPLATE];
+  const held = heldIn(binding, cluster, work);
+  return {
+    copy: manifest
+      ? kept === undefined
+        ? manifest
+        : {
+            ...manifest,
+            metadata: {
+              ...manifest.metadata,
+              annotations: { ...manifest.metadata.annotations, [KEPT_TEMPLATE]: kept },
+            },
+          }
+      : undefined,
+    isOverridden:
+      annotations[APPLIED_OVERRIDES] !== undefined || annotations[APPLIED_CLUSTER_OVERRIDES] !== undefined || undefined,
+    held,
+  };
+}
+
+function heldIn(
+  binding: DeepReadonly<ResourceBinding>,
+  cluster: string,
+  { spec, status }: DeepReadonly<Work>,
+): Share["held"] {
+  const reason = findCondition(status?.conditions ?? [], "Applied")?.reason;
+  if (reason === NO_ANSWER || reason === ANSWER_PENDING) return "unsure";
+  if (reason === MEMBER_UNREACHABLE || spec.suspendDispatching) return "behind";
+  // Its last copy was not suspended, and may be in flight.
+  return isSuspended(binding, cluster) ? "unsure" : undefined;
+}
+
+export function planWorks(
+  binding: DeepReadonly<ResourceBinding>,
+  template: Template,
+  { copies, render, works }: PlanWorks,
+): WorksPlan {
+  const plan: WorksPlan = { works: [], failures: [] };
+  const targets = new Set(targetsOf(binding.spec).map(({ name }) => name));
+  const ids = new Map(works.map(({ metadata }) => [metadata.namespace, metadata.labels?.[WORK_ID]]));
+  // A copy for a member that is no longer a target shuts down what must not run there before it runs elsewhere.
+  for (const cluster of targets.union(new Set(copies.keys()))) {
+    try {
+      const copy = copies.get(cluster);
+      if (!copy)
+        throw new InterpretError(`dividing ${template.kind} ${template.metadata.name} returned no copy for ${cluster}`);
+      // Such a copy is the member's previous one, overrides included, except for what is shut down.
+      const rendered = targets.has(cluster)
+        ? withState(overridden(copy, cluster, render), stateFor(binding.spec, cluster, targets.size))
+        : { object: copy };
+      plan.works.push(
+        planWork(
+          binding,
+          template,
+          cluster,
+          rendered,
+          ids.get(executionNamespace(cluster)) ?? newWorkId(binding, cluster),
+        ),
+      );
+    } catch (error) {
+      plan.failures.push({ cluster, error });
+    }
+  }
+  return plan;
+}
+
+/**
+ * Works that stay unchanged: those of clusters under graceful eviction, until the replacement is healthy. A workload
+ * that shuts down there first, because it may run only once in the fleet, has a copy of its own.
+ */
+export function keptWorks(
+  { spec }: DeepReadonly<ResourceBinding>,
+  works: readonly DeepReadonly<Work>[],
+  planned: readonly Work[],
+): readonly DeepReadonly<Work>[] {
+  const left = leftGracefully(spec);
+  if (left.size === 0) return [];
+  const replaced = new Set(planned.map(({ metadata }) => metadata.namespace));
+  return works.filter(
+    ({ metadata: { namespace = "" } }) => left.has(clusterNameOf(namespace) ?? "") && !replaced.has(namespace),
+  );
+}
+
+/** The remaining Works while one must be deleted before another is created; undefined when nothing blocks. */
+export function handingOver(
+  { spec }: DeepReadonly<ResourceBinding>,
+  works: readonly DeepReadonly<Work>[],
+): readonly DeepReadonly<Work>[] | undefined {
+  const purged = leftDirectly(spec);
+  if (purged.size === 0) return undefined;
+  const staying = works.filter(({ metadata }) => !purged.has(clusterNameOf(metadata.namespace ?? "") ?? ""));
+  return staying.length < works.length ? staying : undefined;
+}
+
+/** Overrides are user input too. */
+function overridden(copy: Template, cluster: string, render: PlanWorks["render"]): Rendered {
+  const rendered = render(copy, cluster);
+  const object = withRecordsOf(rendered.object, copy);
+  return object === rendered.object ? rendered : { ...rendered, object };
+}
+
+/**
+ * State that the replacement needs from the copy that it replaces. As in Karmada, only when the resource moves as a
+ * whole from one cluster to another, and the old copy was deleted first.
+ */
+function stateFor(
+  { gracefulEvictionTasks }: DeepReadonly<ResourceBinding>["spec"],
+  cluster: string,
+  targets: number,
+): Readonly<Record<string, string>> | undefined {
+  const last = gracefulEvictionTasks?.at(-1);
+  if (targets !== 1 || !last || !isPurgedDirectly(last) || last.clustersBeforeFailover?.includes(cluster))
+    return undefined;
+  return last.preservedLabelState;
+}
+
+function withState(rendered: Rendered, state: Readonly<Record<string, string>> | undefined): Rendered {
+  if (!state) return rendered;
+  const { object } = rendered;
+  return {
+    ...rendered,
+    object: { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, ...state } } },
+  };
+}
+
+/** A deterministic UUID, so that creating a Work twice creates the same Work. */
+function newWorkId(binding: DeepReadonly<ResourceBinding>, cluster: string): string {
+  const digest = hash("sha256", `${bindingId(binding)}/${cluster}`, "hex");
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
+}
+
+function planWork(
+  binding: DeepReadonly<ResourceBinding>,
+  template: Template,
+  cluster: string,
+  rendered: Rendered,
+  id: string,
+): Work {
+  const { object, kept } = takeKeptTemplate(rendered.object);
+  const { resource } = binding.spec;
+  const namespace = executionNamespace(cluster);
+  const name = workName(resource.kind, resource.name, resource.namespace ?? "");
+  const record = bindingRecord(binding);
+  const drift = binding.metadata.annotations?.[DRIFT];
+  const dependency = dependencyOn(binding, cluster);
+  return {
+    apiVersion: "work.karmada.io/v1alpha1",
+    kind: "Work",
+    metadata: {
+      name,
+      namespace,
+      labels: {
+        ...record.labels,
+        [WORK_ID]: id,
+        ...(isSyncedNamespace(template) && { [NAMESPACE_LABEL]: template.metadata.name }),
+      },
+      annotations: {
+        ...record.annotations,
+        ...(rendered.appliedOverrides && { [APPLIED_OVERRIDES]: rendered.appliedOverrides }),
+        ...(rendered.appliedClusterOverrides && { [APPLIED_CLUSTER_OVERRIDES]: rendered.appliedClusterOverrides }),
+        ...(drift !== undefined && { [DRIFT]: drift }),
+        ...(kept !== undefined && { [KEPT_TEMPLATE]: kept }),
+      },
+      finalizers: [WORK_FINALIZER],
+    },
+    spec: {
+      suspendDispatching: isSuspended(binding, cluster) || undefined,
+      preserveResourcesOnDeletion: binding.spec.preserveResourcesOnDeletion || dependency === "left" || undefined,
+      workload: {
+        manifests: [
+          stamp(
+            object,
+            { ...record.labels, [WORK_ID]: id, [MANAGED_LABEL]: "true" },
+            {
+              ...record.annotations,
+              [WORK_NAMESPACE]: namespace,
+              [WORK_NAME]: name,
+              [CONFLICT_RESOLUTION]: conflictResolution(binding, template),
+              [TEMPLATE_UID]: template.metadata.uid ?? "",
+              [TEMPLATE_GENERATION]: String(template.metadata.generation ?? 0),
+              ...(dependency === "released" && { [UNMANAGED]: "true" }),
+            },
+          ) as unknown as JsonObject,
+        ],
+      },
+    },
+  };
+}
+
+/**
+ * The namespaces stage propagates this namespace to every member; if a policy propagates it too, the Work is shared and
+ * never deleted for a move.
+ */
+function isSyncedNamespace({ apiVersion, kind, metadata }: Template): boolean {
+  return (
+    apiVersion === "v1" &&
+    kind === "Namespace" &&
+    metadata.name !== "default" &&
+    metadata.labels?.[SKIP_NAMESPACE]?.toLowerCase() !== "true"
+  );
+}
+
+function isSuspended({ spec: { suspension } }: DeepReadonly<ResourceBinding>, cluster: string): boolean {
+  return (
+    suspension?.dispatching === true || suspension?.dispatchingOnClusters?.clusterNames?.includes(cluster) === true
+  );
+}
+
+/** A valid annotation on the template takes precedence over the policy. */
+function conflictResolution(binding: DeepReadonly<ResourceBinding>, template: Template): string {
+  const asked = template.metadata.annotations?.[CONFLICT_RESOLUTION];
+  if (asked === "overwrite" || asked === "abort") return asked;
+  return binding.spec.conflictResolution?.toLowerCase() ?? "abort";
+}
+
+/**
+ * The manifest with our labels and annotations, and a record of all its keys: a key that a later manifest lacks is then
+ * known to be ours and is removed on the member, while the member's own keys stay.
+ */
+function stamp(object: Template, labels: Record<string, string>, annotations: Record<string, string>): Template {
+  const allLabels = { ...object.metadata.labels, ...labels };
+  const allAnnotations = { ...object.metadata.annotations, ...annotations };
+  const keys = (names: Record<string, string>, ...more: string[]): string =>
+    [...new Set([...Object.keys(names), ...more])].sort().join(",");
+  return {
+    ...object,
+    metadata: {
+      ...object.metadata,
+      labels: allLabels,
+      annotations: {
+        ...allAnnotations,
+        [MANAGED_LABELS]: keys(allLabels),
+        [MANAGED_ANNOTATIONS]: keys(allAnnotations, MANAGED_ANNOTATIONS, MANAGED_LABELS),
+      },
+    },
+  };
+}

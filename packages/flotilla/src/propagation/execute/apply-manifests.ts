@@ -1,0 +1,95 @@
+/** Applies the manifests of one Work on its member, one after the other, and releases those that opted out. */
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { Work } from "@flotilla/karmada";
+import type { DeepReadonly } from "@flotilla/base";
+import { marks } from "../../delivery/marks-ownership.ts";
+import { obstacleOf } from "../../delivery/obstacles.ts";
+import type { Delivery } from "../../delivery/delivery.ts";
+import type { Interpreter } from "../../interpreter/interpreter.ts";
+import { manifestsOf, refOf } from "../member-objects.ts";
+import type { MemberObjects } from "../member-objects.ts";
+import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
+import type { AutoscaledWorks } from "./autoscaled-works.ts";
+import type { Attempt } from "./plan-applied.ts";
+
+type Manifest = DeepReadonly<KubernetesObject>;
+
+export interface ManifestAttempt {
+  kind: string;
+  name: string;
+  repairs: boolean;
+  servesAsItIs: boolean;
+  attempt: Attempt;
+}
+
+interface WorkDelivery {
+  work: DeepReadonly<Work>;
+  cluster: string;
+  /** Throws while the member has not joined. */
+  delivery(): Delivery;
+  beforeRequest(): void;
+  signal: AbortSignal;
+}
+
+export interface ApplyManifestsOptions {
+  memberObjects: MemberObjects;
+  interpreter: Pick<Interpreter, "retain">;
+  autoscaledWorks: AutoscaledWorks;
+}
+
+export type ApplyManifests = (task: WorkDelivery) => Promise<ManifestAttempt[]>;
+
+export function createApplyManifests(options: ApplyManifestsOptions): ApplyManifests {
+  const { memberObjects, interpreter, autoscaledWorks } = options;
+
+  /** Releases an object that carries our marks, as far as known; an object without them is already not ours. */
+  async function release({ work, delivery, beforeRequest, signal }: WorkDelivery, manifest: Manifest): Promise<void> {
+    const ref = refOf(manifest);
+    if (memberObjects.isFresh(work, ref) && !memberObjects.isDelivered(work, ref)) return;
+    const ownership = marks({ owner: ownerOf(work) });
+    await delivery().remove(ref, { mode: "release", ownership, mayReturn: true, beforeRequest }, signal);
+  }
+
+  async function applyOne(task: WorkDelivery, manifest: Manifest): Promise<ManifestAttempt> {
+    const { work, cluster, delivery, beforeRequest, signal } = task;
+    const policy = planApplyPolicy(work, manifest, autoscaledWorks.has(work.metadata.namespace ?? "", manifest));
+    const reported = (attempt: Attempt): ManifestAttempt => ({
+      kind: manifest.kind,
+      name: manifest.metadata.name,
+      repairs: policy.drift === "repair",
+      servesAsItIs: attempt.result === "conflict" && isConvertedByCode(manifest),
+      attempt,
+    });
+    try {
+      if (isUnmanaged(manifest, cluster)) {
+        await release(task, manifest);
+        return reported({ result: "unmanaged" });
+      }
+      const outcome = await delivery().apply(
+        manifest,
+        {
+          ...policy,
+          isFirst: work.status === undefined,
+          beforeRequest,
+          retain: (desired, observed) => interpreter.retain(desired, observed),
+        },
+        signal,
+      );
+      return reported(outcome);
+    } catch (error) {
+      return reported({ result: "failed", error });
+    }
+  }
+
+  return async (task) => {
+    const attempts: ManifestAttempt[] = [];
+    for (const manifest of manifestsOf(task.work)) {
+      const attempted = await applyOne(task, manifest);
+      attempts.push(attempted);
+      const { attempt } = attempted;
+      // The rest of the Work would fail in the same manner.
+      if (attempt.result === "failed" && ["busy", "unreachable"].includes(obstacleOf(attempt.error))) break;
+    }
+    return attempts;
+  };
+}

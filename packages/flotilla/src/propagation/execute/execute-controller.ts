@@ -1,0 +1,178 @@
+/**
+ * Execute applies a Work's manifests on its member, and repairs drift there.
+ *
+ * Reads: Work, the member's objects, Cluster.
+ * Writes: the objects on the member; the conditions `Applied`, `Dispatching`, `Drifted` and `Managed` in the Work's
+ * status.
+ * Before: dispatch created the Work. After: reflect collects the objects' status.
+ *
+ * A failure is reported on the Work with the member's own message. When it is retried is decided by the driver of works
+ * (`works-driver.ts` of delivery).
+ */
+import { clusterNameOf, WORK_FINALIZER } from "@flotilla/apimachinery";
+import { Work } from "@flotilla/karmada";
+import { FlotillaError, formatTime, messageOf } from "@flotilla/base";
+import type { Clock, DeepReadonly, Log } from "@flotilla/base";
+import type { ObjectKey } from "@flotilla/client";
+import { obstacleOf } from "../../delivery/obstacles.ts";
+import type { Delivery } from "../../delivery/delivery.ts";
+import type { WorksDriver } from "../../delivery/works-driver.ts";
+import type { Interpreter } from "../../interpreter/interpreter.ts";
+import { defineController, done, watch } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorder, Informer, Result, Source } from "@flotilla/controller-runtime";
+import { manifestsOf } from "../member-objects.ts";
+import type { DeliveryFor, MemberObjects } from "../member-objects.ts";
+import type { ExecutionMeter } from "../meter.ts";
+import { createApplyManifests } from "./apply-manifests.ts";
+import type { ManifestAttempt } from "./apply-manifests.ts";
+import type { AutoscaledWorks } from "./autoscaled-works.ts";
+import { createDepartures, RECHECK_CONTENTS_MS } from "./departures.ts";
+import { createLostAnswers } from "./lost-answers.ts";
+import { failureOf, pendingAnswer, planApplied } from "./plan-applied.ts";
+import { createRemoveManifest } from "./remove-manifest.ts";
+import { createWorkReports } from "./work-reports.ts";
+
+export interface ExecuteDependencies {
+  hub: string;
+  works: Pick<Informer<Work>, "addIndex" | "by">;
+  deliveryFor: DeliveryFor;
+  memberObjects: MemberObjects;
+  interpreter: Pick<Interpreter, "retain">;
+  autoscaledWorks: AutoscaledWorks;
+  /** Works whose interpreter rules changed. */
+  ruleChanges: Source<ObjectKey>;
+  driver: WorksDriver<Work>;
+  meter?: ExecutionMeter;
+  events: EventRecorder;
+  clock: Clock;
+}
+
+/** Works delivered concurrently: enough to keep several members busy, few enough to bound memory. */
+const CONCURRENCY = 64;
+/**
+ * A Work that is being deleted is requeued when its member answers again; this interval covers changes without an
+ * event.
+ */
+const RECHECK_MS = 60_000;
+
+export function createExecuteController(deps: ExecuteDependencies): Controller<ObjectKey> {
+  const { hub, works, memberObjects, driver, meter, events, clock } = deps;
+  const lostAnswers = createLostAnswers();
+  const departures = createDepartures({ works, clock });
+  const applyManifests = createApplyManifests(deps);
+  const removeManifest = createRemoveManifest({ hub, departures, events });
+  const report = createWorkReports({ hub, status: driver.status, events });
+  const nowText = (): string => formatTime(clock.now());
+
+  function deliveryOf(work: DeepReadonly<Work>): Delivery {
+    const delivery = deps.deliveryFor(clusterOf(work));
+    if (!delivery)
+      throw new FlotillaError(
+        "NotJoined",
+        `no connection to the cluster of ${work.metadata.namespace}; check that it has joined`,
+      );
+    return delivery;
+  }
+
+  /** Applies the Work, and reports a member that accepts requests and does not answer. */
+  async function apply(
+    work: DeepReadonly<Work>,
+    key: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<{ attempts: readonly ManifestAttempt[]; isSlow: boolean }> {
+    const cluster = clusterOf(work);
+    let isSlow = false;
+    const startMs = meter?.nowMs() ?? 0;
+    const attempts = await driver.visit(key, {
+      run: (beforeRequest) =>
+        applyManifests({ work, cluster, delivery: () => deliveryOf(work), beforeRequest, signal }),
+      failuresOf: failuresIn,
+      onSlow() {
+        isSlow = true;
+        driver.status.set(key, "execute", (newest) => planApplied(newest, pendingAnswer(cluster), nowText()));
+      },
+    });
+    if (!signal.aborted && !isBusy(failuresIn(attempts)))
+      meter?.workSynced(meter.nowMs() - startMs, failuresIn(attempts).length === 0);
+    return { attempts, isSlow };
+  }
+
+  async function reconcile(work: DeepReadonly<Work>, key: ObjectKey, log: Log, signal: AbortSignal): Promise<Result> {
+    const now = nowText();
+    report.dispatching({ work, key, now });
+    if (work.spec.suspendDispatching) return done;
+    const backoffMs = driver.backoffMs(work, key);
+    if (backoffMs > 0) return { requeueAfterMs: backoffMs };
+
+    const { attempts, isSlow } = await apply(work, key, signal);
+    const failures = failuresIn(attempts);
+    if (signal.aborted || isBusy(failures)) return done; // It is requeued when a place is free.
+    const changed = attempts.filter(({ attempt: { result } }) => result === "created" || result === "updated").length;
+    if (changed > 0) log.info("manifests applied", { manifests: changed });
+
+    const isManaged = !attempts.some(({ attempt }) => attempt.result === "unmanaged");
+    report.managed({ work, key, now }, isManaged);
+    // Unmanaged objects do not determine whether the rest is applied.
+    if (isManaged || failures.length > 0 || isSlow) {
+      const before = isSlow ? planApplied(work, pendingAnswer(clusterOf(work)), now) : work;
+      report.applied({ work: before, key, now }, lostAnswers.after(key, failureOf(attempts)));
+    }
+    report.drift({ work, key, now }, attempts);
+    return driver.retry(work, key, failures);
+  }
+
+  async function finalize(work: DeepReadonly<Work>, key: ObjectKey, signal: AbortSignal): Promise<Result> {
+    const cluster = clusterOf(work);
+    if (cluster === "") return done; // A Work outside execution namespaces was never delivered.
+    const delivery = deliveryOf(work);
+    const outcomes = await driver.visit(key, {
+      run: (beforeRequest) =>
+        Promise.allSettled(
+          manifestsOf(work).map((manifest) =>
+            removeManifest({ work, key, cluster, delivery, beforeRequest }, manifest, signal),
+          ),
+        ),
+      failuresOf: rejectionsIn,
+    });
+    const failures = rejectionsIn(outcomes);
+    const [failure] = failures;
+    if (failure === undefined)
+      return outcomes.some((outcome) => outcome.status === "fulfilled" && outcome.value === "waits")
+        ? { requeueAfterMs: RECHECK_CONTENTS_MS }
+        : done;
+    if (obstacleOf(failure) !== "busy")
+      report.applied({ work, key, now: nowText() }, { reason: "AppliedFailed", message: messageOf(failure) });
+    for (const error of failures) if (["passing", "refused"].includes(obstacleOf(error))) throw error;
+    return { requeueAfterMs: RECHECK_MS };
+  }
+
+  return defineController({
+    name: "execute",
+    for: Work,
+    finalizer: WORK_FINALIZER,
+    watches: [
+      { source: memberObjects.source() },
+      { source: deps.ruleChanges },
+      ...driver.watches,
+      watch(Work, ({ object, deleted }) => (deleted ? departures.after(object) : [])),
+    ],
+    writes: [Work],
+    concurrency: CONCURRENCY,
+    reconcile: (work, { key, log, signal }) => reconcile(work, key, log, signal),
+    finalize: (work, { key, signal }) => finalize(work, key, signal),
+    forget(key) {
+      driver.forget(key);
+      departures.forget(key);
+      lostAnswers.forget(key);
+    },
+  });
+}
+
+const clusterOf = ({ metadata }: DeepReadonly<Work>): string => clusterNameOf(metadata.namespace ?? "") ?? "";
+const isBusy = (failures: readonly unknown[]): boolean => failures.some((error) => obstacleOf(error) === "busy");
+
+const failuresIn = (attempts: readonly ManifestAttempt[]): unknown[] =>
+  attempts.flatMap(({ attempt }) => (attempt.result === "failed" ? [attempt.error] : []));
+
+const rejectionsIn = (outcomes: readonly PromiseSettledResult<unknown>[]): unknown[] =>
+  outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []));

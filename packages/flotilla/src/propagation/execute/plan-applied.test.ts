@@ -1,0 +1,89 @@
+import { expect, test } from "vitest";
+import { UnknownKindError, UnreachableError } from "@flotilla/client";
+import { makeWork } from "@flotilla/testing/builders.ts";
+import { failureOf, planApplied } from "./plan-applied.ts";
+import type { Attempt } from "./plan-applied.ts";
+
+const created: Attempt = {
+  result: "created",
+  object: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } },
+};
+const conflict: Attempt = { result: "conflict", message: "it exists and is not ours" };
+
+const cases: Record<
+  string,
+  { attempts: { kind: string; servesAsItIs?: boolean; attempt: Attempt }[]; want: string | undefined }
+> = {
+  "nothing failed when every manifest is in place": {
+    attempts: [{ kind: "ConfigMap", attempt: created }],
+    want: undefined,
+  },
+  "a foreign object is reported as a failure": {
+    attempts: [{ kind: "ConfigMap", attempt: conflict }],
+    want: "it exists and is not ours",
+  },
+  "an existing namespace on the member is no failure": {
+    attempts: [{ kind: "Namespace", attempt: conflict }],
+    want: undefined,
+  },
+  "an existing CRD in the member's own form is no failure": {
+    attempts: [{ kind: "CustomResourceDefinition", servesAsItIs: true, attempt: conflict }],
+    want: undefined,
+  },
+  "all failures are reported together": {
+    attempts: [
+      { kind: "ConfigMap", attempt: conflict },
+      { kind: "Secret", attempt: { result: "failed", error: new Error("no route") } },
+    ],
+    want: "it exists and is not ours; no route",
+  },
+};
+for (const [behaviour, { attempts, want }] of Object.entries(cases)) {
+  test(behaviour, () => {
+    expect(failureOf(attempts)?.message).toBe(want);
+  });
+}
+
+test("a kind that the member does not serve has its own reason", () => {
+  const error = new UnknownKindError("paris", "apps.kruise.io/v1beta1", "CloneSet");
+
+  expect(failureOf([{ kind: "CloneSet", attempt: { result: "failed", error } }])).toEqual({
+    reason: "KindNotServed",
+    message: expect.stringContaining("does not serve CloneSet in apps.kruise.io/v1beta1"),
+  });
+});
+
+test("a possibly delivered request is reported until the member answers, regardless of later errors", () => {
+  const after = (work: Parameters<typeof planApplied>[0], error: Error): ReturnType<typeof planApplied> =>
+    planApplied(work, failureOf([{ kind: "CloneSet", attempt: { result: "failed", error } }]), "2024-05-01T12:00:00Z");
+  const lost = after(makeWork("paris", "web").build(), new UnreachableError("lost", { mayHaveArrived: true }));
+
+  expect(lost.status?.conditions).toMatchObject([{ type: "Applied", status: "False", reason: "NoAnswer" }]);
+  expect(after(lost, new UnreachableError("no route"))).toBe(lost);
+  expect(after(makeWork("paris", "web").build(), new UnreachableError("no route")).status?.conditions).toMatchObject([
+    { reason: "MemberUnreachable" },
+  ]);
+  expect(planApplied(lost, undefined, "2024-05-01T12:00:00Z").status?.conditions).toMatchObject([{ status: "True" }]);
+});
+
+test("a pending answer is reported where no failure is known, and is replaced by its result", () => {
+  const now = "2024-05-01T12:00:00Z";
+  const said = (work: Parameters<typeof planApplied>[0]): unknown => work.status?.conditions?.[0]?.reason;
+  const work = makeWork("paris", "web").build();
+  const pending = planApplied(planApplied(work, undefined, now), { reason: "AnswerPending", message: "slow" }, now);
+  const away = planApplied(work, { reason: "MemberUnreachable", message: "no route" }, now);
+
+  expect(said(pending)).toBe("AnswerPending");
+  expect(said(planApplied(pending, { reason: "MemberUnreachable", message: "no route" }, now))).toBe(
+    "MemberUnreachable",
+  );
+  expect(said(planApplied(pending, undefined, now))).toBe("AppliedSuccessful");
+  expect(planApplied(away, { reason: "AnswerPending", message: "slow" }, now)).toBe(away);
+});
+
+test("a Work with an up-to-date condition is returned unchanged", () => {
+  const work = planApplied(makeWork("paris", "web").build(), undefined, "2024-05-01T12:00:00Z");
+
+  expect(work.status?.conditions).toMatchObject([{ type: "Applied", status: "True", reason: "AppliedSuccessful" }]);
+  expect(planApplied(work, undefined, "2024-05-01T13:00:00Z")).toBe(work);
+});

@@ -1,0 +1,113 @@
+/** Computes a Work's conditions after its manifests were delivered. Pure. */
+import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "@flotilla/apimachinery";
+import type { Work } from "@flotilla/karmada";
+import { messageOf } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
+import { mayHaveArrived, obstacleOf } from "../../delivery/obstacles.ts";
+import type { ApplyOutcome } from "../../delivery/delivery.ts";
+import { findCondition, withCondition } from "@flotilla/apimachinery";
+import type { NextCondition } from "@flotilla/apimachinery";
+/** The result for one manifest: a delivery outcome, the error that stopped it, or that its object is unmanaged. */
+export type Attempt = ApplyOutcome | { result: "failed"; error: unknown } | { result: "unmanaged" };
+
+export interface Failure {
+  reason: "AppliedFailed" | "KindNotServed" | typeof MEMBER_UNREACHABLE | typeof NO_ANSWER | typeof ANSWER_PENDING;
+  message: string;
+}
+
+/** The state while a request takes longer than usual. */
+export function pendingAnswer(cluster: string): Failure {
+  return { reason: ANSWER_PENDING, message: `${cluster} has not answered yet` };
+}
+
+/** Undefined when every manifest is applied. */
+export function failureOf(
+  attempts: readonly { kind: string; servesAsItIs?: boolean; attempt: Attempt }[],
+): Failure | undefined {
+  const messages = attempts.flatMap(({ kind, servesAsItIs, attempt }) => {
+    if (attempt.result === "failed") return [messageOf(attempt.error)];
+    // An existing namespace on the member is as good as ours, and so are some CRDs; they are used and never changed or
+    // deleted.
+    return attempt.result === "conflict" && kind !== "Namespace" && !servesAsItIs ? [attempt.message] : [];
+  });
+  if (messages.length === 0) return undefined;
+  return {
+    reason: reasonOf(attempts.flatMap(({ attempt }) => (attempt.result === "failed" ? [attempt.error] : []))),
+    message: messages.join("; "),
+  };
+}
+
+function reasonOf(errors: readonly unknown[]): Failure["reason"] {
+  if (errors.some((error) => obstacleOf(error) === "missing-kind")) return "KindNotServed";
+  if (!errors.some((error) => obstacleOf(error) === "unreachable")) return "AppliedFailed";
+  return errors.some(mayHaveArrived) ? NO_ANSWER : MEMBER_UNREACHABLE;
+}
+
+export function planApplied(work: DeepReadonly<Work>, failure: Failure | undefined, now: string): DeepReadonly<Work> {
+  const before = findCondition(work.status?.conditions ?? [], "Applied")?.reason;
+  // A later request that did not reach the member does not disprove an earlier one that may have.
+  if (failure?.reason === MEMBER_UNREACHABLE && before === NO_ANSWER) return work;
+  // An unreachable member is probed periodically; a slow probe is not worth a report.
+  if (failure?.reason === ANSWER_PENDING && (before === NO_ANSWER || before === MEMBER_UNREACHABLE)) return work;
+  return withNext(
+    work,
+    failure === undefined
+      ? {
+          type: "Applied",
+          status: "True",
+          reason: "AppliedSuccessful",
+          message: "Manifest has been successfully applied",
+        }
+      : { type: "Applied", status: "False", ...failure },
+    now,
+  );
+}
+
+/**
+ * The `Dispatching` condition; written only after the Work was suspended once, because every other Work is dispatched.
+ */
+export function planDispatching(work: DeepReadonly<Work>, now: string): DeepReadonly<Work> {
+  const isSuspended = work.spec.suspendDispatching === true;
+  if (!isSuspended && !findCondition(work.status?.conditions, "Dispatching")) return work;
+  return withNext(
+    work,
+    isSuspended
+      ? {
+          type: "Dispatching",
+          status: "False",
+          reason: "SuspendDispatching",
+          message: "Work dispatching is in a suspended state.",
+        }
+      : {
+          type: "Dispatching",
+          status: "True",
+          reason: "Dispatching",
+          message: "Work is being dispatched to member clusters.",
+        },
+    now,
+  );
+}
+
+/** Whether Flotilla manages the objects; written only after they were unmanaged once. Not a Karmada condition. */
+export function planManaged(work: DeepReadonly<Work>, isManaged: boolean, now: string): DeepReadonly<Work> {
+  if (isManaged && !findCondition(work.status?.conditions, "Managed")) return work;
+  return withNext(
+    work,
+    isManaged
+      ? { type: "Managed", status: "True", reason: "Managed", message: "The member's objects follow the template." }
+      : {
+          type: "Managed",
+          status: "False",
+          reason: "Released",
+          message:
+            "The template or its dependent opted out of management here: the member's objects stay unchanged and are not deleted.",
+        },
+    now,
+  );
+}
+
+function withNext(work: DeepReadonly<Work>, next: NextCondition, now: string): DeepReadonly<Work> {
+  const before = work.status?.conditions ?? [];
+  const conditions = withCondition(before, next, now);
+  return conditions === before ? work : { ...work, status: { ...work.status, conditions } };
+}

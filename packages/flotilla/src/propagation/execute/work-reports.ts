@@ -1,0 +1,89 @@
+/** Reports the result of a delivery on its Work: conditions, and events where a condition changes. */
+import { clusterNameOf } from "@flotilla/apimachinery";
+import type { Work } from "@flotilla/karmada";
+import type { DeepReadonly } from "@flotilla/base";
+import type { ObjectKey } from "@flotilla/client";
+import { PROGRESS_DEBOUNCE_MS } from "../../delivery/status-timing.ts";
+import { findCondition } from "@flotilla/apimachinery";
+import type { EventRecorder, StatusWriter } from "@flotilla/controller-runtime";
+import type { ManifestAttempt } from "./apply-manifests.ts";
+import { planApplied, planDispatching, planManaged } from "./plan-applied.ts";
+import type { Failure } from "./plan-applied.ts";
+import { planDrifted, renderDrift } from "./plan-drift.ts";
+import type { ObjectDrift } from "./plan-drift.ts";
+
+/** A Work at the time of a report. */
+interface Reported {
+  work: DeepReadonly<Work>;
+  key: ObjectKey;
+  now: string;
+}
+
+export interface WorkReports {
+  /** Whether the Work is dispatched or suspended. */
+  dispatching(reported: Reported): void;
+  /** A delivery without a failure was applied. */
+  applied(reported: Reported, failure: Failure | undefined): void;
+  drift(reported: Reported, attempts: readonly ManifestAttempt[]): void;
+  managed(reported: Reported, isManaged: boolean): void;
+}
+
+export interface WorkReportsOptions {
+  hub: string;
+  status: StatusWriter<Work>;
+  events: EventRecorder;
+}
+
+export function createWorkReports({ hub, status, events }: WorkReportsOptions): WorkReports {
+  return {
+    dispatching({ work, key, now }) {
+      const next = planDispatching(work, now);
+      if (next === work) return;
+      status.set(key, "dispatching", (newest) => planDispatching(newest, now));
+      const { message = "" } = findCondition(next.status?.conditions, "Dispatching") ?? {};
+      events.record(hub, work, { type: "Normal", reason: "WorkDispatching", message });
+    },
+
+    applied({ work, key, now }, failure) {
+      if (planApplied(work, failure, now) === work) return;
+      // Reflect will report the applied object shortly; a success waits for that, a failure does not.
+      const timing = failure === undefined ? { debounceMs: PROGRESS_DEBOUNCE_MS } : {};
+      status.set(key, "execute", (newest) => planApplied(newest, failure, now), timing);
+      const { namespace = "", name } = work.metadata;
+      const cluster = clusterNameOf(namespace) ?? "";
+      if (failure)
+        events.record(hub, work, {
+          type: "Warning",
+          reason: "SyncFailed",
+          message: `Failed to sync work(${namespace}/${name}) to cluster(${cluster}), err: ${failure.message}`,
+        });
+      // A success is reported as an event only after a failure: otherwise every Work would cost one more write.
+      else if (findCondition(work.status?.conditions, "Applied")?.status === "False")
+        events.record(hub, work, {
+          type: "Normal",
+          reason: "SyncSucceed",
+          message: `Sync work(${namespace}/${name}) to cluster(${cluster}) successful.`,
+        });
+    },
+
+    drift({ work, key, now }, attempts) {
+      const drift = attempts.flatMap(({ kind, name, repairs, attempt }): ObjectDrift[] =>
+        "drift" in attempt && attempt.drift ? [{ kind, name, isRepaired: repairs, fields: attempt.drift }] : [],
+      );
+      if (planDrifted(work, drift, now) === work) return;
+      // The end of drift is queued behind the finding, which may not be written yet, and does not replace it.
+      status.set(key, drift.length > 0 ? "drift" : "drift-over", (newest) => planDrifted(newest, drift, now));
+      for (const each of drift)
+        events.record(hub, work, {
+          type: "Warning",
+          reason: each.isRepaired ? "DriftRepaired" : "DriftFound",
+          message: renderDrift(each),
+        });
+    },
+
+    managed({ work, key, now }, isManaged) {
+      if (planManaged(work, isManaged, now) !== work)
+        status.set(key, "managed", (newest) => planManaged(newest, isManaged, now));
+    },
+  };
+}

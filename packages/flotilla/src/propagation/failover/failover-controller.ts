@@ -1,0 +1,264 @@
+/**
+ * Failover evicts a resource from a member on which its application stays unhealthy, or whose taints it does not
+ * tolerate. Only bindings whose policy enables failover are processed.
+ *
+ * Reads: binding, Cluster.
+ * Writes: adds `gracefulEvictionTasks`; the annotation with the time since when members are unhealthy.
+ * Before: aggregate reported health, membership or a user tainted a cluster. After: schedule selects another cluster,
+ * and eviction ends the task when the resource is healthy there.
+ */
+import { Cluster } from "@flotilla/karmada";
+import { UNHEALTHY_SINCE } from "@flotilla/apimachinery";
+import type { GracefulEvictionTask } from "@flotilla/apimachinery/facts/work-karmada-v1alpha2.ts";
+import type { ResourceBinding } from "@flotilla/karmada";
+import { equalJson, formatTime, type Clock, type DeepReadonly, type Json } from "@flotilla/base";
+import type { Client, ObjectKey } from "@flotilla/client";
+import type { Interpreter } from "../../interpreter/interpreter.ts";
+import { done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorder, Informer, Lister } from "@flotilla/controller-runtime";
+import type { BindingScope } from "../binding-scope.ts";
+import { defineForBindings } from "../define-for-bindings.ts";
+import { resourceOf } from "../resource-of.ts";
+import { SCHEDULER_NAME } from "../schedule/plan-patch.ts";
+import { createFleet } from "../schedule/fleet.ts";
+import type { ScheduleOptions } from "../schedule/schedule-cycle.ts";
+import { noExecuteTaints } from "../schedule/tolerations.ts";
+import type { WorkloadGroups } from "../schedule/workload-groups.ts";
+import { APPLICATION_FAILURE, nextMoveAt } from "../move-pauses.ts";
+import { planTask, type Departure } from "./departure.ts";
+import { replacementProblem } from "./find-replacement.ts";
+import { createPace } from "./failover-pace.ts";
+import {
+  parseSince,
+  planApplicationFailover,
+  planSinceRecord,
+  WELL,
+  type UnhealthySince,
+} from "./plan-application-failover.ts";
+import { planClusterFailover, type UnaskedEviction } from "./plan-cluster-failover.ts";
+import { createStuck } from "./blocked-bindings.ts";
+
+export interface FailoverOptions {
+  /** Whether NoExecute taints also move resources whose policy does not configure cluster failover; off by default. */
+  unasked?: UnaskedEviction;
+  /** Evictions from tainted clusters per second; defaults to Karmada's 0.5. */
+  evictionsPerSecond?: number;
+  /**
+   * How long a copy waits for its replacement if the policy does not specify it; defaults to Karmada's 10 minutes. Used
+   * by `eviction`.
+   */
+  evictionTimeoutMs?: number;
+}
+
+export interface FailoverDependencies {
+  scope: BindingScope;
+  client: Client;
+  bindings: Informer<ResourceBinding>;
+  clusters: Lister<Cluster>;
+  /** Groups of the bindings of this scope. */
+  groups: Pick<WorkloadGroups, "neighboursOf" | "affectedBy">;
+  /** Scheduler options that differ from the defaults. */
+  scheduling: ScheduleOptions;
+  interpreter: Pick<Interpreter, "levelOf">;
+  events: EventRecorder;
+  clock: Clock;
+  options?: FailoverOptions;
+}
+
+const EVICTIONS_PER_SECOND = 0.5;
+const BY_TARGET = "failover.target";
+const PRODUCERS = {
+  Namespaced: "resource-binding-application-failover-controller",
+  Cluster: "cluster-resource-binding-application-failover-controller",
+} as const;
+
+type Binding = DeepReadonly<ResourceBinding>;
+
+export function createFailoverController({
+  scope,
+  client,
+  bindings,
+  clusters,
+  groups,
+  scheduling,
+  interpreter,
+  events,
+  clock,
+  options = {},
+}: FailoverDependencies): Controller<ObjectKey> {
+  const { kind } = scope;
+  const { unasked, evictionsPerSecond = EVICTIONS_PER_SECOND } = options;
+  const pace = createPace(evictionsPerSecond);
+  const stuck = createStuck();
+  /**
+   * Unhealthy periods that are too short to be stored on the binding; after a restart the binding provides the stored
+   * ones.
+   */
+  const spells = new Map<string, UnhealthySince>();
+  bindings.addIndex(BY_TARGET, ({ spec }) =>
+    spec.failover?.cluster || unasked ? (spec.clusters ?? []).map(({ name }) => name) : [],
+  );
+
+  function forget(key: ObjectKey): void {
+    const id = idOfKey(key);
+    spells.delete(id);
+    stuck.release(id);
+    pace.release(id);
+  }
+
+  /** Returns tasks for departures that can start now; the others are reported and retried. */
+  function planTasks(
+    binding: Binding,
+    key: ObjectKey,
+    departures: readonly Departure[],
+    nowMs: number,
+  ): { tasks: GracefulEvictionTask[]; requeueAfterMs: number } {
+    const id = idOfKey(key);
+    const tasks: GracefulEvictionTask[] = [];
+    const problems: string[] = [];
+    let requeueAfterMs = Infinity;
+    const surroundings = {
+      ...scheduling,
+      fleet: createFleet(clusters.list({ cluster: key.cluster })),
+      neighbours: groups.neighboursOf(key.cluster, binding),
+      nowMs,
+    };
+    const next = nextMoveAt(binding, nowMs);
+    for (const departure of departures) {
+      if (departure.reason === APPLICATION_FAILURE && next.atMs > nowMs) {
+        problems.push(
+          `Evict from cluster ${departure.cluster} failed: the application is still unhealthy after ${next.inRow} ${next.inRow === 1 ? "move" : "moves in a row"}, so it stays until ${formatTime(next.atMs)}`,
+        );
+        requeueAfterMs = Math.min(requeueAfterMs, next.atMs - nowMs);
+        continue;
+      }
+      const planned = planTask(binding, departure, nowMs);
+      const soFar = {
+        ...binding,
+        spec: { ...binding.spec, gracefulEvictionTasks: [...(binding.spec.gracefulEvictionTasks ?? []), ...tasks] },
+      };
+      // A taint with purge mode Directly evicts at once, even without another cluster.
+      const isUnconditional = departure.reason === "TaintUntolerated" && departure.purgeMode === "Directly";
+      const problem =
+        schedulingProblem(binding) ??
+        ("problem" in planned
+          ? planned.problem
+          : isUnconditional
+            ? undefined
+            : replacementProblem(soFar, planned.task, surroundings));
+      if (problem !== undefined) problems.push(`Evict from cluster ${departure.cluster} failed: ${problem}`);
+      else if ("task" in planned) {
+        const waitMs = departure.reason === "TaintUntolerated" ? pace.waitMs(id, nowMs) : 0;
+        if (waitMs === 0) tasks.push(planned.task);
+        else requeueAfterMs = Math.min(requeueAfterMs, waitMs);
+      }
+    }
+    if (problems.length === 0) stuck.release(id);
+    else {
+      const { isNew, retryAfterMs } = stuck.note(id, key, problems.join("\n"));
+      requeueAfterMs = Math.min(requeueAfterMs, retryAfterMs);
+      for (const message of isNew ? problems : [])
+        report(key.cluster, binding, "Warning", "EvictWorkloadFromClusterFailed", message);
+    }
+    return { tasks, requeueAfterMs };
+  }
+
+  function report(hub: string, binding: Binding, type: "Normal" | "Warning", reason: string, message: string): void {
+    for (const object of [binding, resourceOf(binding)]) events.record(hub, object, { type, reason, message });
+  }
+
+  return defineForBindings({
+    stage: "failover",
+    scope,
+    concerns: ({ metadata, spec }) =>
+      spec.failover !== undefined || unasked !== undefined || metadata.annotations?.[UNHEALTHY_SINCE] !== undefined,
+    watches: [
+      watch(Cluster, ({ cluster: hub, object, old, deleted }) => {
+        // A resource without another cluster may have one now.
+        const isChanged =
+          !old ||
+          deleted ||
+          old.metadata.generation !== object.metadata.generation ||
+          !equalJson(old.metadata.labels, object.metadata.labels);
+        const waiting = isChanged ? stuck.keys() : [];
+        if (deleted || equalJson(noExecuteTaints(old?.spec.taints ?? []), noExecuteTaints(object.spec.taints ?? [])))
+          return waiting;
+        return [...waiting, ...bindings.by(BY_TARGET, object.metadata.name).map((binding) => keyOf(hub, binding))];
+      }),
+      watch(kind, (event) => groups.affectedBy(event).filter((key) => stuck.has(idOfKey(key)))),
+    ],
+
+    async reconcile(binding, { key, log, signal }) {
+      const { metadata, spec } = binding;
+      const before = metadata.annotations?.[UNHEALTHY_SINCE];
+      if (metadata.deletionTimestamp || (!spec.failover && !unasked && before === undefined)) {
+        forget(key);
+        return done;
+      }
+      const id = idOfKey(key);
+      const nowMs = clock.now();
+      // A kind without a health rule is never unhealthy.
+      const known = interpreter.levelOf("isHealthy", spec.resource) ? (spells.get(id) ?? parseSince(before)) : WELL;
+      const application = planApplicationFailover(binding, known, PRODUCERS[kind.scope], nowMs);
+      const cluster = planClusterFailover(
+        binding,
+        (name) => clusters.get({ cluster: key.cluster, name }),
+        unasked,
+        nowMs,
+      );
+      spells.set(id, application.since);
+
+      const tainted = new Set(cluster.due.map((departure) => departure.cluster));
+      const departures = [...cluster.due, ...application.due.filter((departure) => !tainted.has(departure.cluster))];
+      if (cluster.due.length === 0) pace.release(id);
+      if (departures.length === 0) stuck.release(id);
+      const { tasks, requeueAfterMs } =
+        departures.length > 0 ? planTasks(binding, key, departures, nowMs) : { tasks: [], requeueAfterMs: Infinity };
+      const record = planSinceRecord(application.since, before, nowMs);
+
+      const change = planPatch(binding, tasks, record.text);
+      if (change) {
+        // If the version changed meanwhile, the decision is made again on the newer one.
+        const written = await unlessChanged(client.patch(kind, key, change, { type: "merge", signal }));
+        if (!written) return done;
+        if (tasks.some(({ reason }) => reason === "TaintUntolerated")) pace.release(id);
+        for (const { fromCluster, message = "" } of tasks) {
+          log.info("failover began", { member: fromCluster });
+          report(key.cluster, binding, "Normal", "FailoverBegan", `Leaving cluster ${fromCluster}: ${message}`);
+        }
+      }
+      const nextMs = Math.min(
+        requeueAfterMs,
+        ...[application, cluster, record].map((plan) => plan.requeueAfterMs ?? Infinity),
+      );
+      return Number.isFinite(nextMs) ? { requeueAfterMs: nextMs } : done;
+    },
+
+    forget,
+  });
+}
+
+/** Why the scheduler would not act on an eviction task; then none is created. */
+function schedulingProblem({ spec }: Binding): string | undefined {
+  if (spec.suspension?.scheduling) return "scheduling of the binding is suspended";
+  const { schedulerName = SCHEDULER_NAME } = spec;
+  return schedulerName === SCHEDULER_NAME
+    ? undefined
+    : `failover is not supported for resources placed by the scheduler ${schedulerName}`;
+}
+
+/** A merge patch of the binding; undefined when nothing changes. */
+function planPatch(
+  { metadata, spec }: Binding,
+  tasks: readonly GracefulEvictionTask[],
+  since: string | null | undefined,
+): Json | undefined {
+  if (tasks.length === 0 && since === undefined) return undefined;
+  return {
+    metadata: {
+      resourceVersion: metadata.resourceVersion,
+      annotations: since !== undefined ? { [UNHEALTHY_SINCE]: since } : undefined,
+    },
+    ...(tasks.length > 0 && { spec: { gracefulEvictionTasks: [...(spec.gracefulEvictionTasks ?? []), ...tasks] } }),
+  } as unknown as Json;
+}

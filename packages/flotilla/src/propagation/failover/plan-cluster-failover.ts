@@ -1,0 +1,77 @@
+/**
+ * Decides which members a resource leaves because of their NoExecute taints. Pure.
+ *
+ * A toleration counts from the taint's timeAdded on the Cluster, so a hub restart loses nothing.
+ */
+import type { Cluster, ResourceBinding } from "@flotilla/karmada";
+import type { DeepReadonly } from "@flotilla/base";
+import {
+  formatTaint,
+  matchingTolerations,
+  minTolerationMs,
+  noExecuteTaints,
+  toleratesTaint,
+  type Taint,
+  type Toleration,
+} from "../schedule/tolerations.ts";
+import type { Departure } from "./departure.ts";
+
+export interface ClusterPlan {
+  readonly due: readonly Departure[];
+  /** When the next toleration ends. */
+  readonly requeueAfterMs?: number;
+}
+
+/**
+ * Handling of resources whose policy does not configure cluster failover. Karmada moves them only if a flag enables it.
+ */
+export interface UnaskedEviction {
+  readonly purgeMode: "Directly" | "Gracefully";
+}
+
+const PRODUCER = "TaintManager";
+const NOTHING: ClusterPlan = { due: [] };
+
+export function planClusterFailover(
+  { spec }: DeepReadonly<ResourceBinding>,
+  clusterOf: (name: string) => DeepReadonly<Cluster> | undefined,
+  unasked: UnaskedEviction | undefined,
+  nowMs: number,
+): ClusterPlan {
+  const behavior = spec.failover?.cluster ?? unasked;
+  if (!behavior) return NOTHING;
+  const purgeMode = behavior.purgeMode ?? "Gracefully";
+  const rules = spec.failover?.cluster?.statePreservation?.rules;
+  const tolerations = spec.placement?.clusterTolerations ?? [];
+  const leaving = new Set(spec.gracefulEvictionTasks?.map(({ fromCluster }) => fromCluster));
+  const due: Departure[] = [];
+  let nextMs = Infinity;
+  for (const { name } of spec.clusters ?? []) {
+    const taints = noExecuteTaints(clusterOf(name)?.spec.taints ?? []);
+    if (taints.length === 0 || leaving.has(name)) continue;
+    const leftMs = toleratedMs(taints, tolerations, nowMs);
+    if (leftMs > 0) nextMs = Math.min(nextMs, leftMs);
+    else
+      due.push({
+        cluster: name,
+        reason: "TaintUntolerated",
+        message: describe(taints, tolerations, nowMs),
+        producer: PRODUCER,
+        purgeMode,
+        rules,
+      });
+  }
+  return { due, requeueAfterMs: Number.isFinite(nextMs) ? nextMs : undefined };
+}
+
+function toleratedMs(taints: readonly Taint[], tolerations: readonly Toleration[], nowMs: number): number {
+  const used = matchingTolerations(taints, tolerations);
+  return used ? minTolerationMs(taints, used, nowMs) : 0;
+}
+
+function describe(taints: readonly Taint[], tolerations: readonly Toleration[], nowMs: number): string {
+  const untolerated = taints.find((taint) => !tolerations.some((toleration) => toleratesTaint(toleration, taint)));
+  if (untolerated) return `the cluster has the taint ${formatTaint(untolerated)}, which the policy does not tolerate`;
+  const over = taints.find((taint) => toleratedMs([taint], tolerations, nowMs) <= 0);
+  return `the cluster has the taint ${over ? formatTaint(over) : ""}, and the policy's toleration has expired`;
+}

@@ -1,0 +1,305 @@
+/**
+ * Match finds the policy for a template and maintains the resulting binding.
+ *
+ * Reads: templates (any kind that a policy names), PropagationPolicy, ClusterPropagationPolicy, and their
+ * prerequisites: OverridePolicy, ClusterOverridePolicy, PriorityClass.
+ * Writes: ResourceBinding or ClusterResourceBinding, except fields that later stages own; the claim (label and
+ * annotations) on the template; events on the template.
+ * Before: a user applied the template and the policy. After: schedule fills `spec.clusters`.
+ */
+import { bindingName } from "@flotilla/apimachinery";
+import {
+  ClusterOverridePolicy,
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  OverridePolicy,
+  PropagationPolicy,
+  ResourceBinding,
+} from "@flotilla/karmada";
+import { PriorityClass } from "@flotilla/kubernetes";
+import type { DeepReadonly } from "@flotilla/base";
+import { equalJson, messageOf } from "@flotilla/base";
+import type { Client } from "@flotilla/client";
+import type { Interpreter } from "../../interpreter/interpreter.ts";
+import { defineKeyedController, done, watch } from "@flotilla/controller-runtime";
+import type { Controller, Lister, ReconcileContext, Result, Source } from "@flotilla/controller-runtime";
+import { clusterScope, namespacedScope, scopeIn } from "../binding-scope.ts";
+import { derivedNameProblem } from "../derived-names.ts";
+import type { PipelineMeter } from "../meter.ts";
+import { isRefusal } from "../refusal.ts";
+import type { ReportRuleFailure } from "../rule-failures.ts";
+import { isTemplate, keyOfTemplate, RELIST_RETRY_MS } from "../templates.ts";
+import type { Template, TemplateKey, Templates } from "../templates.ts";
+import { affectedByChange, affectedTemplates } from "./affected-templates.ts";
+import { askedVersion } from "./align-selectors.ts";
+import { createClaimWriter } from "./claim.ts";
+import { planActivation } from "./lazy-activation.ts";
+import { bindingConflict, mergeBinding, planBinding } from "./plan-binding.ts";
+import { planMatch } from "./plan-match.ts";
+import type { MatchPlan, Policy } from "./plan-match.ts";
+import type { PolicyIndex } from "./policy-index.ts";
+import type { PolicyEvents } from "./policy-events.ts";
+import type { PolicyTally } from "./policy-tally.ts";
+import { planPrerequisites } from "./prerequisites.ts";
+import type { PrerequisiteListers } from "./prerequisites.ts";
+import { sizeOf } from "./size-of.ts";
+import { createTakenNames } from "./taken-names.ts";
+
+export interface MatchDependencies extends PrerequisiteListers {
+  hub: string;
+  client: Client;
+  templates: Templates;
+  policies: PolicyIndex;
+  /** Bindings of each scope. */
+  bindings: Lister<ResourceBinding>;
+  clusterBindings: Lister<ResourceBinding>;
+  interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf">;
+  /** Whether multi-component workloads are placed as a whole, so that their components are counted. */
+  countsComponents: boolean;
+  /** Templates whose interpreter rules changed. */
+  ruleChanges: Source<TemplateKey>;
+  reportRuleFailure: ReportRuleFailure;
+  changes: PolicyEvents;
+  tally: Pick<PolicyTally, "wait">;
+  meter?: PipelineMeter;
+}
+
+const CONCURRENCY = 64;
+
+export function createMatchController(deps: MatchDependencies): Controller<TemplateKey> {
+  const { hub, client, templates, policies, interpreter, ruleChanges, reportRuleFailure, changes, tally, meter } = deps;
+  const claims = createClaimWriter(hub, client);
+  const takenNames = createTakenNames();
+  const affectedBy = (found: readonly Policy[]): TemplateKey[] =>
+    found.flatMap((policy) => [...affectedTemplates(templates, policy)]);
+
+  function bindingOf({ kind, namespace, name }: TemplateKey): DeepReadonly<ResourceBinding> | undefined {
+    return (namespace ? deps.bindings : deps.clusterBindings).get({
+      cluster: hub,
+      namespace: namespace || undefined,
+      name: bindingName(kind, name),
+    });
+  }
+
+  async function bind(
+    existing: DeepReadonly<ResourceBinding> | undefined,
+    desired: DeepReadonly<ResourceBinding>,
+    signal: AbortSignal,
+  ): Promise<"created" | "updated" | undefined> {
+    const { kind } = scopeIn(desired.metadata.namespace);
+    if (!existing) {
+      await client.create(kind, hub, desired, { signal });
+      return "created";
+    }
+    const merged = mergeBinding(existing, desired);
+    if (merged === existing) return undefined;
+    await client.update(kind, hub, merged, { signal });
+    return "updated";
+  }
+
+  /**
+   * No policy any more. The binding stays, because losing a policy must not remove running workloads; only the claim is
+   * removed, from the binding first, because an unclaimed template no longer leads to its binding.
+   */
+  async function release(key: TemplateKey, template: Template, signal: AbortSignal): Promise<void> {
+    changes.forget(template);
+    tally.wait(key, undefined);
+    takenNames.leave(key);
+    const binding = bindingOf(key);
+    if (binding && !bindingConflict(binding, template))
+      await claims.write(binding, scopeIn(key.namespace).kind, undefined, undefined, signal);
+    await claims.write(template, await templates.kindOf(template), undefined, undefined, signal);
+  }
+
+  /** Applies the policy; returns `refused` when a retry would not help. */
+  async function applyPolicy(
+    key: TemplateKey,
+    template: Template,
+    plan: Extract<MatchPlan, { outcome: "matched" }>,
+    { log, signal }: ReconcileContext,
+  ): Promise<Result | "refused"> {
+    const { policy, preempted } = plan;
+    const asked = policies.original(policy);
+    const spoken = asked
+      ? await templates.get({
+          apiVersion: askedVersion(asked, template),
+          kind: key.kind,
+          namespace: key.namespace || undefined,
+          name: key.name,
+        })
+      : template;
+    if (spoken === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
+    if (!spoken) return done;
+
+    const needs = planPrerequisites(hub, policy, deps);
+    if (!needs.met) {
+      changes.failed(template, policy, needs.message);
+      tally.wait(key, { policy, template, reason: needs.reason, message: needs.message });
+      return "refused"; // A change of its prerequisites enqueues it again.
+    }
+    const badName = derivedNameProblem(key.kind, key.namespace, key.name);
+    if (badName !== undefined) {
+      changes.failed(template, policy, badName);
+      tally.wait(key, { policy, template, reason: "BindingNameInvalid", message: badName });
+      return "refused"; // Names are immutable: only another object helps.
+    }
+    const binding = bindingOf(key);
+    const conflict = binding && bindingConflict(binding, template);
+    if (conflict === "other") {
+      const message = renderTaken(binding?.metadata.name ?? "", binding?.spec.resource);
+      takenNames.wait(key);
+      changes.failed(template, policy, message);
+      tally.wait(key, { policy, template, reason: "BindingNameTaken", message });
+      return "refused"; // The deletion of that binding enqueues it again.
+    }
+    takenNames.leave(key);
+    const own = conflict ? undefined : binding;
+    const activation = planActivation(policy, spoken, own);
+    const claim = (): Promise<void> =>
+      writeClaim(key, template, plan, activation.when === "later" && !own ? activation.digest : undefined, signal);
+    // A new template is claimed while its binding is created, so that the two writes run in parallel; the claim exists
+    // before later stages read the template. Otherwise the claim comes first: a policy that may not have the template
+    // must not change its binding.
+    const isNew = !binding && !preempted && activation.when === "now";
+    if (!isNew) await claim();
+    // The binding of an earlier object of this name is being garbage-collected; its deletion enqueues the key again.
+    if (conflict === "earlier") return done;
+    if (activation.when === "later") {
+      if (!preempted) changes.applied(template, policy);
+      if (own) await claims.write(own, scopeIn(key.namespace).kind, policy, activation.digest, signal);
+      return done;
+    }
+    const size = await sizeOf(spoken, interpreter, deps.countsComponents, (rule, error) =>
+      reportRuleFailure(spoken, rule, error),
+    );
+    reportRuleFailure.over(spoken, size.components ? "GetComponentsFailed" : "GetReplicasFailed");
+    const desired = planBinding({
+      template: spoken,
+      policy,
+      ...size,
+      schedulePriority: needs.schedulePriority,
+      activated: activation.digest,
+    });
+    const [change] = await Promise.all([
+      bind(own, desired, signal).catch((error: unknown) => {
+        if (isRefusal(error)) {
+          changes.failed(template, policy, messageOf(error));
+          tally.wait(key, { policy, template, reason: "BindingRefused", message: messageOf(error) });
+        }
+        throw error;
+      }),
+      isNew && claim(),
+    ]);
+    if (!preempted) changes.applied(template, policy);
+    if (change) log.info("binding written", { change, policy: policy.metadata.name });
+    return done;
+  }
+
+  async function writeClaim(
+    key: TemplateKey,
+    template: Template,
+    { policy, preempted }: Extract<MatchPlan, { outcome: "matched" }>,
+    activated: string | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      await claims.write(template, await templates.kindOf(template), policy, activated, signal);
+    } catch (error) {
+      if (preempted) meter?.policyPreempted(false);
+      if (isRefusal(error)) {
+        if (preempted) changes.notPreempted(template, policy, preempted, messageOf(error));
+        else changes.failed(template, policy, messageOf(error));
+        tally.wait(key, { policy, template, reason: "ClaimRefused", message: messageOf(error) });
+      }
+      throw error;
+    }
+    if (preempted) {
+      meter?.policyPreempted(true);
+      changes.preempted(template, policy, preempted);
+    }
+    tally.wait(key, undefined);
+  }
+
+  return defineKeyedController<TemplateKey>({
+    name: "match",
+    // Only what it watches, so that after a restart new templates do not wait for the caches of others.
+    reads: [],
+    writes: [ResourceBinding, ClusterResourceBinding],
+    concurrency: CONCURRENCY,
+    idOf: ({ group, kind, namespace, name }) => `${group}/${kind}/${namespace}/${name}`,
+    sources: [
+      { source: ruleChanges },
+      { source: templates.source(({ object }) => [keyOfTemplate(object)]) },
+      watch<PropagationPolicy, TemplateKey>(PropagationPolicy, (event) => affectedByChange(templates, event)),
+      watch<ClusterPropagationPolicy, TemplateKey>(ClusterPropagationPolicy, (event) =>
+        affectedByChange(templates, event),
+      ),
+      // Policies that wait for one of these are applied when it exists.
+      watch<OverridePolicy, TemplateKey>(OverridePolicy, ({ object: { metadata }, old, deleted }) =>
+        old && !deleted ? [] : affectedBy(policies.dependingOn(metadata.name, metadata.namespace)),
+      ),
+      watch<ClusterOverridePolicy, TemplateKey>(ClusterOverridePolicy, ({ object: { metadata }, old, deleted }) =>
+        old && !deleted ? [] : affectedBy(policies.dependingOn(metadata.name)),
+      ),
+      watch<PriorityClass, TemplateKey>(PriorityClass, ({ object: { metadata } }) =>
+        affectedBy(policies.withPriorityClass(metadata.name)),
+      ),
+      // A binding that another client deleted or changed is restored; its status is ignored.
+      ...[namespacedScope, clusterScope].map((scope) =>
+        watch<ResourceBinding, TemplateKey>(scope.kind, ({ object, old, deleted }) => {
+          const { apiVersion, kind, namespace, name } = object.spec.resource;
+          if (!deleted && (!old || equalJson(marksOf(old), marksOf(object)))) return [];
+          const key = keyOfTemplate({ apiVersion, kind, metadata: { name, namespace: namespace || undefined } });
+          return [key, ...takenNames.waitingFor(key)];
+        }),
+      ),
+    ],
+
+    async reconcile(key, { log, signal }) {
+      // No policies and unlisted policies look alike; only the former means that a claim has ended.
+      if (!policies.isSynced()) return { requeueAfterMs: RELIST_RETRY_MS };
+      const template = templates.find(key);
+      if (!template || template.metadata.deletionTimestamp) {
+        // The template owns its binding, so garbage collection deletes both.
+        tally.wait(key, undefined);
+        takenNames.leave(key);
+        return done;
+      }
+      if (!isTemplate(template)) return done;
+
+      const startMs = meter?.nowMs() ?? 0;
+      const plan = planMatch({ template, ...policies.candidates(template) });
+      meter?.policyFound(meter.nowMs() - startMs);
+      if (plan.outcome === "none") {
+        await release(key, template, signal);
+        return done;
+      }
+      const foundMs = meter?.nowMs() ?? 0;
+      let isApplied = false;
+      try {
+        const result = await applyPolicy(key, template, plan, { log, signal });
+        isApplied = result !== "refused";
+        return result === "refused" ? done : result;
+      } finally {
+        meter?.policyApplied(meter.nowMs() - foundMs, isApplied);
+      }
+    },
+  });
+}
+
+function renderTaken(binding: string, resource: DeepReadonly<ResourceBinding>["spec"]["resource"] | undefined): string {
+  return `binding ${binding} belongs to ${resource?.kind ?? "an object"} ${resource?.name ?? ""} of ${resource?.apiVersion ?? "another group"}, because binding names do not contain the API group; rename one of the two objects`;
+}
+
+/** Everything except the status. */
+function marksOf({ metadata }: DeepReadonly<ResourceBinding>): unknown {
+  return [
+    metadata.uid,
+    metadata.generation,
+    metadata.deletionTimestamp,
+    metadata.labels,
+    metadata.annotations,
+    metadata.ownerReferences,
+    metadata.finalizers,
+  ];
+}

@@ -1,0 +1,145 @@
+/**
+ * The pipeline: from a user's apply to pods on members, and status back. Start reading here.
+ *
+ * Stages never call each other. They communicate through API objects: each reads what earlier stages wrote, and every
+ * field has one writer. `pipeline.test.ts` checks this table against a running fleet. ResourceBinding also represents
+ * ClusterResourceBinding, and PropagationPolicy ClusterPropagationPolicy: the stages run for both scopes.
+ */
+import { APPLIED_PLACEMENT, DEPENDED_BY_PREFIX, DEPENDENCIES } from "@flotilla/apimachinery";
+
+export interface Stage {
+  /** Also the folder under `propagation`. */
+  name: string;
+  does: string;
+  reads: readonly string[];
+  /** `Kind.path`, where `template` is the object that the user applied and `member` its copies. */
+  writes: readonly string[];
+}
+
+export const pipeline: readonly Stage[] = [
+  {
+    name: "match",
+    does: "finds the policy for a template and maintains their binding",
+    reads: ["template", "PropagationPolicy", "OverridePolicy", "PriorityClass"],
+    writes: [
+      "template.metadata.labels[propagationpolicy.karmada.io]",
+      "template.metadata.annotations[propagationpolicy.karmada.io]",
+      "ResourceBinding.metadata.labels[propagationpolicy.karmada.io]",
+      "ResourceBinding.metadata.annotations[propagationpolicy.karmada.io]",
+      "ResourceBinding.metadata.ownerReferences",
+      "ResourceBinding.metadata.finalizers",
+      "ResourceBinding.spec.resource",
+      "ResourceBinding.spec.replicas",
+      "ResourceBinding.spec.replicaRequirements",
+      "ResourceBinding.spec.components",
+      "ResourceBinding.spec.placement",
+      "ResourceBinding.spec.schedulerName",
+      "ResourceBinding.spec.conflictResolution",
+      "ResourceBinding.spec.propagateDeps",
+      "ResourceBinding.spec.failover",
+      "ResourceBinding.spec.suspension.dispatching",
+      "ResourceBinding.spec.suspension.dispatchingOnClusters",
+      "ResourceBinding.spec.preserveResourcesOnDeletion",
+      "ResourceBinding.spec.schedulePriority",
+      "ResourceBinding.spec.workloadAffinityGroups",
+      "PropagationPolicy.status",
+    ],
+  },
+  {
+    name: "schedule",
+    does: "chooses member clusters and divides the replicas",
+    reads: ["ResourceBinding.spec", "Cluster"],
+    writes: [
+      "ResourceBinding.spec.clusters",
+      "ResourceBinding.spec.gracefulEvictionTasks[Scheduler]",
+      `ResourceBinding.metadata.annotations[${APPLIED_PLACEMENT}]`,
+      "ResourceBinding.status.conditions[Scheduled]",
+      "ResourceBinding.status.schedulerObservedGeneration",
+      "ResourceBinding.status.schedulerObservingAffinityName",
+      "ResourceBinding.status.lastScheduledTime",
+    ],
+  },
+  {
+    // Eviction tasks are a list: each producer adds its own, and only `eviction` ends them.
+    name: "failover",
+    does: "evicts a resource from a member on which it stays unhealthy, or whose taints it does not tolerate",
+    reads: ["ResourceBinding", "Cluster"],
+    writes: [
+      "ResourceBinding.spec.gracefulEvictionTasks[ApplicationFailover]",
+      "ResourceBinding.spec.gracefulEvictionTasks[TaintManager]",
+      "ResourceBinding.metadata.annotations[flotilla.dev/unhealthy-since]",
+    ],
+  },
+  {
+    name: "eviction",
+    does: "ends an eviction once the resource is healthy on its new clusters",
+    reads: ["ResourceBinding"],
+    writes: [
+      "ResourceBinding.spec.gracefulEvictionTasks[ended]",
+      "ResourceBinding.metadata.annotations[flotilla.dev/moves]",
+    ],
+  },
+  {
+    // Dependencies of a resource, such as a ConfigMap, have a binding too; if no policy propagates them as well, they
+    // are `attached`.
+    name: "dependencies",
+    does: "propagates the dependencies of a resource to its clusters",
+    reads: ["ResourceBinding", "template"],
+    writes: [
+      `ResourceBinding.metadata.annotations[${DEPENDENCIES}]`,
+      "ResourceBinding.metadata.annotations[flotilla.dev/unmanaged]",
+      "ResourceBinding.metadata.annotations[flotilla.dev/let-go-for]",
+      `ResourceBinding.metadata.labels[${DEPENDED_BY_PREFIX.slice(0, -1)}]`,
+      "ResourceBinding.spec.requiredBy",
+      "attached",
+    ],
+  },
+  {
+    name: "rebalance",
+    does: "reschedules resources for a WorkloadRebalancer",
+    reads: ["WorkloadRebalancer", "ResourceBinding"],
+    writes: ["ResourceBinding.spec.rescheduleTriggeredAt", "WorkloadRebalancer.status"],
+  },
+  {
+    // It has no object of its own to write, so dispatch is its controller: `changes.ts` finds the affected bindings,
+    // `renderer.ts` collects the policies, `plan-overrides.ts` decides.
+    name: "override",
+    does: "changes a member's copy according to override policies",
+    reads: ["OverridePolicy", "ClusterOverridePolicy", "Cluster"],
+    writes: [],
+  },
+  {
+    name: "dispatch",
+    does: "creates one Work per target cluster, with that member's copy",
+    reads: ["ResourceBinding", "template", "override"],
+    writes: ["Work.metadata", "Work.spec", "ResourceBinding.status.conditions[Dispatched]"],
+  },
+  {
+    name: "execute",
+    does: "applies a Work's manifests on its member, and repairs drift",
+    reads: ["Work.spec", "member"],
+    writes: [
+      "member",
+      "Work.status.conditions[Applied]",
+      "Work.status.conditions[Dispatching]",
+      "Work.status.conditions[Drifted]",
+      "Work.status.conditions[Managed]",
+    ],
+  },
+  {
+    name: "reflect",
+    does: "collects the status of a member's objects into the Work",
+    reads: ["Work.spec", "member.status"],
+    writes: ["Work.status.manifestStatuses"],
+  },
+  {
+    name: "aggregate",
+    does: "aggregates the members' statuses onto the binding and the template",
+    reads: ["ResourceBinding", "Work.status", "template"],
+    writes: [
+      "ResourceBinding.status.aggregatedStatus",
+      "ResourceBinding.status.conditions[FullyApplied]",
+      "template.status",
+    ],
+  },
+];

@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { createInterpreter } from "../../interpreter/interpreter.ts";
+import { InterpretError } from "@flotilla/kubernetes";
+import { makeDeployment, makeWork } from "@flotilla/testing/builders.ts";
+import { planReflection, readObject } from "./plan-reflection.ts";
+
+const ref = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
+const object = makeDeployment("shop/web")
+  .replicas(2)
+  .with((deployment) => {
+    deployment.metadata.generation = 1;
+    deployment.metadata.annotations = { "resourcetemplate.karmada.io/generation": "1" };
+    deployment.status = { observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
+  })
+  .build();
+const seen = { ref, resource: "deployments", reading: await readObject(object, createInterpreter()) };
+
+test("a Work contains the status and health of its member's object", () => {
+  const work = planReflection(makeWork("paris", "web").build(), [seen]);
+
+  expect(work.status?.manifestStatuses).toEqual([
+    {
+      identifier: {
+        ordinal: 0,
+        group: "apps",
+        version: "v1",
+        kind: "Deployment",
+        resource: "deployments",
+        namespace: "shop",
+        name: "web",
+      },
+      status: {
+        replicas: 2,
+        updatedReplicas: 2,
+        availableReplicas: 2,
+        observedGeneration: 1,
+        generation: 1,
+        resourceTemplateGeneration: 1,
+      },
+      health: "Healthy",
+    },
+  ]);
+});
+
+const failing = async (): Promise<never> => {
+  throw new InterpretError("no such field");
+};
+
+test("an object whose health rule fails still reports its status", async () => {
+  const reported: string[] = [];
+
+  const reading = await readObject(object, { ...createInterpreter(), health: failing }, (reason, error) =>
+    reported.push(`${reason}: ${error.message}`),
+  );
+
+  expect(reading).toMatchObject({ status: { replicas: 2 }, health: "Unknown" });
+  expect(reported).toEqual(["InterpretHealthFailed: no such field"]);
+});
+
+test("an object whose status rule fails reports none", async () => {
+  const reading = await readObject(object, { ...createInterpreter(), reflectStatus: failing });
+
+  expect(reading).toEqual({ health: "Healthy" });
+});
+
+test("an unobservable object keeps its last known status", () => {
+  const work = planReflection(makeWork("paris", "web").build(), [seen]);
+
+  expect(planReflection(work, [undefined])).toBe(work);
+});
+
+test("an unchanged status returns the same Work, so that nothing is written", () => {
+  const work = planReflection(makeWork("paris", "web").build(), [seen]);
+
+  expect(planReflection(work, [seen])).toBe(work);
+});
+
+test("a deleted object is no longer reported", () => {
+  const work = planReflection(makeWork("paris", "web").build(), [seen]);
+
+  expect(planReflection(work, ["absent"]).status?.manifestStatuses).toEqual([]);
+});

@@ -1,0 +1,91 @@
+/**
+ * Reflect collects the status of a member's objects into their Work.
+ *
+ * Reads: Work, the member's objects.
+ * Writes: `manifestStatuses` in the Work's status only.
+ * Before: execute applied the manifests. After: aggregate combines the Works of a binding.
+ */
+import { Work } from "@flotilla/karmada";
+import { WORK_NAME } from "@flotilla/apimachinery";
+import type { ObjectKey } from "@flotilla/client";
+import { isReleasedFrom } from "../../delivery/marks.ts";
+import { PROGRESS_DEBOUNCE_MS } from "../../delivery/status-timing.ts";
+import type { Interpreter } from "../../interpreter/interpreter.ts";
+import { defineController, done } from "@flotilla/controller-runtime";
+import type { Controller, Source, StatusWriter } from "@flotilla/controller-runtime";
+import { refsOf } from "../member-objects.ts";
+import type { MemberObjects } from "../member-objects.ts";
+import type { RuleFailure, ReportRuleFailure } from "../rule-failures.ts";
+import { planReflection, readObject, withoutGeneration } from "./plan-reflection.ts";
+import type { ObservedManifest } from "./plan-reflection.ts";
+
+export interface ReflectDependencies {
+  memberObjects: MemberObjects;
+  interpreter: Pick<Interpreter, "reflectStatus" | "health">;
+  /** Works whose interpreter rules changed. */
+  ruleChanges: Source<ObjectKey>;
+  reportRuleFailure: ReportRuleFailure;
+  workStatus: StatusWriter<Work>;
+}
+
+const CONCURRENCY = 64;
+
+export function createReflectController({
+  memberObjects,
+  interpreter,
+  ruleChanges,
+  reportRuleFailure,
+  workStatus,
+}: ReflectDependencies): Controller<ObjectKey> {
+  return defineController({
+    name: "reflect",
+    for: Work,
+    watches: [{ source: memberObjects.source() }, { source: ruleChanges }],
+    writes: [Work],
+    concurrency: CONCURRENCY,
+
+    async reconcile(work, { key }) {
+      if (work.metadata.deletionTimestamp) return done;
+      const failed = new Set<RuleFailure>();
+      const onFailure = (reason: RuleFailure, error: unknown): void => {
+        failed.add(reason);
+        reportRuleFailure(work, reason, error);
+      };
+      const sights = refsOf(work).map(async (ref): Promise<ObservedManifest> => {
+        const object = memberObjects.get(work, ref);
+        const resource = memberObjects.resourceOf(work, ref);
+        if (!object && memberObjects.isFresh(work, ref)) return "absent";
+        // An object of the same name that does not belong to this Work is ignored here; execute reports it. A released
+        // object still runs for the template, and its current status is better than the last known one.
+        const isReleased = object !== undefined && isReleasedFrom(object, `${key.namespace ?? ""}/${key.name}`);
+        if (
+          !object ||
+          resource === undefined ||
+          (!isReleased && object.metadata.annotations?.[WORK_NAME] !== work.metadata.name)
+        )
+          return undefined;
+        return {
+          ref,
+          resource,
+          reading: await readObject(isReleased ? withoutGeneration(object) : object, interpreter, onFailure),
+        };
+      });
+      const seen = await Promise.all(sights);
+      // Only a successful read shows that the rule works again.
+      if (seen.some((view) => typeof view === "object"))
+        for (const reason of ["ReflectStatusFailed", "InterpretHealthFailed"] as const)
+          if (!failed.has(reason)) reportRuleFailure.over(work, reason);
+      const reflected = planReflection(work, seen);
+      if (reflected !== work) {
+        const isSettled = reflected.status?.manifestStatuses?.every(({ health }) => health === "Healthy");
+        workStatus.set(
+          key,
+          "reflect",
+          (newest) => planReflection(newest, seen),
+          isSettled ? {} : { debounceMs: PROGRESS_DEBOUNCE_MS },
+        );
+      }
+      return done;
+    },
+  });
+}

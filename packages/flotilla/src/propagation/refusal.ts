@@ -1,0 +1,16 @@
+/** Whether the hub rejected a write, which is reported, or the error is transient. */
+import { ApiError, isNamespaceTerminating } from "@flotilla/apimachinery";
+import { OwnedSetError } from "@flotilla/controller-runtime";
+
+/**
+ * Status codes that mean a rejection. A version conflict, a namespace still to be created or an unavailable server is
+ * transient.
+ */
+const REFUSALS: ReadonlySet<number> = new Set([400, 403, 413, 422]);
+
+export function isRefusal(error: unknown): boolean {
+  const causes = error instanceof OwnedSetError ? error.errors : [error];
+  return causes.some(
+    (cause) => cause instanceof ApiError && REFUSALS.has(cause.status.code) && !isNamespaceTerminating(cause),
+  );
+}

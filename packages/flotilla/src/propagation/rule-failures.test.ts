@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { createFakeClock } from "@flotilla/base";
+import { InterpretError } from "@flotilla/kubernetes";
+import { createReportRuleFailure } from "./rule-failures.ts";
+
+const object = { apiVersion: "v1", kind: "Widget", metadata: { name: "w", uid: "1" } };
+
+function setUp() {
+  const clock = createFakeClock();
+  const reported: string[] = [];
+  const report = createReportRuleFailure({
+    hub: "hub",
+    clock,
+    events: { record: (_cluster, _regarding, { reason, message }) => void reported.push(`${reason}: ${message}`) },
+  });
+  return { clock, reported, report };
+}
+
+test("a continuing failure is reported periodically, and another one at once", () => {
+  const { clock, reported, report } = setUp();
+
+  for (const message of ["a", "a", "b"]) report(object, "GetReplicasFailed", new InterpretError(message));
+  clock.advance(5 * 60_000);
+  report(object, "GetReplicasFailed", new InterpretError("b"));
+
+  expect(reported).toEqual(["GetReplicasFailed: a", "GetReplicasFailed: b", "GetReplicasFailed: b"]);
+});
+
+test("an error that is not a rule failure emits no event", () => {
+  const { reported, report } = setUp();
+
+  report(object, "GetReplicasFailed", new Error("connection lost"));
+
+  expect(reported).toEqual([]);
+});
+
+test("the recovery of a rule is reported once, and only after its failure was reported", () => {
+  const { reported, report } = setUp();
+
+  report.over(object, "GetReplicasFailed");
+  report(object, "GetReplicasFailed", new InterpretError("a"));
+  report.over(object, "GetDependenciesFailed");
+  report.over(object, "GetReplicasFailed");
+  report.over(object, "GetReplicasFailed");
+
+  expect(reported).toEqual([
+    "GetReplicasFailed: a",
+    "GetReplicasSucceed: Get replicas of resource template successfully.",
+  ]);
+});

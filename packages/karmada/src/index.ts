@@ -1,0 +1,18 @@
+export { karmadaAdmissions } from "./admissions.ts";
+export { ClusterOverridePolicy } from "./cluster-override-policy.ts";
+export { ClusterPropagationPolicy } from "./cluster-propagation-policy.ts";
+export { ClusterResourceBinding } from "./cluster-resource-binding.ts";
+export { ClusterTaintPolicy } from "./cluster-taint-policy.ts";
+export type { ClusterTaintPolicyOptions } from "./cluster-taint-policy.ts";
+export { Cluster } from "./cluster.ts";
+export { OverridePolicy } from "./override-policy.ts";
+export { MAX_STATUS_CLUSTERS, MAX_STATUS_PROBLEMS } from "./policy-status.ts";
+export type { PolicyProblem, PolicyStatus } from "./policy-status.ts";
+export { PropagationPolicy } from "./propagation-policy.ts";
+export { ResourceBinding } from "./resource-binding.ts";
+export { ResourceInterpreterCustomization } from "./resource-interpreter-customization.ts";
+export { ResourceInterpreterWebhookConfiguration } from "./resource-interpreter-webhook-configuration.ts";
+export { selectsClusterScoped } from "./selector-rules.ts";
+export { createWorkAdmissions } from "./work-rules.ts";
+export { Work } from "./work.ts";
+export { WorkloadRebalancer } from "./workload-rebalancer.ts";

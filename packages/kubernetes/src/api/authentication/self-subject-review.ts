@@ -1,0 +1,17 @@
+/** SelfSubjectReview: returns the user that the server authenticated. Used by `kubectl auth whoami`. */
+import { builtInKind } from "@flotilla/apimachinery";
+import type { SelfSubjectReview as SelfSubjectReviewFacts } from "@flotilla/apimachinery/facts/authentication-v1.ts";
+import type { Kind } from "@flotilla/apimachinery";
+
+export type SelfSubjectReview = SelfSubjectReviewFacts;
+
+export const SelfSubjectReview: Kind<SelfSubjectReview> = builtInKind<SelfSubjectReview>({
+  group: "authentication.k8s.io",
+  version: "v1",
+  kind: "SelfSubjectReview",
+  plural: "selfsubjectreviews",
+  scope: "Cluster",
+  facts: "authentication-v1",
+  columns: [],
+  verbs: ["create"],
+});

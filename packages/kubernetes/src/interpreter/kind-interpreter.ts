@@ -1,0 +1,90 @@
+/**
+ * Defines what a kind means to the fleet: how many replicas it requests, how it is divided, how its status is read. One
+ * file per kind in `native/` and `thirdparty/<group>/`; kinds are matched by group and kind across versions.
+ *
+ * Pure. A missing operation means that the kind has no such concept.
+ */
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
+
+/** The requirements of one replica, in the format of a binding's `replicaRequirements`. */
+export interface ReplicaRequirements {
+  nodeClaim?: { hardNodeAffinity?: JsonObject; nodeSelector?: Record<string, string>; tolerations?: JsonObject[] };
+  resourceRequest?: Record<string, string>;
+  namespace?: string;
+  priorityClassName?: string;
+}
+
+export interface Replicas {
+  replicas: number;
+  requirements?: ReplicaRequirements;
+}
+
+export interface Component extends Replicas {
+  name: string;
+}
+
+/** The part of an object that one member runs. */
+export interface Share {
+  cluster: string;
+  replicas: number;
+  /** Whether the placement gives every member all replicas; if unknown, equal numbers imply it. */
+  isWhole?: boolean;
+  /** The status last reported by the member. */
+  observed?: Json;
+  /** The member's copy as last dispatched; the division reads existing assignments from it. */
+  copy?: DeepReadonly<KubernetesObject>;
+  /** Override policies changed the copy. */
+  isOverridden?: true;
+  /**
+   * The member gets no copies at the moment, because it is unreachable or dispatching to it is suspended. `behind`: it
+   * does not have the last copy. `unsure`: it may have received it.
+   */
+  held?: "behind" | "unsure";
+  /**
+   * The member is no longer a target. It gets no replicas, but its workload may still run there: if a division still
+   * returns a copy for it, that copy is applied; without one, the member's copy is removed.
+   */
+  leaving?: true;
+}
+
+/** One member's report about its copy; an element of a binding's `aggregatedStatus`. */
+export interface StatusItem {
+  clusterName: string;
+  status?: Json;
+  applied?: boolean;
+  appliedMessage?: string;
+  health?: "Healthy" | "Unhealthy" | "Unknown";
+}
+
+export interface Dependency {
+  apiVersion: string;
+  kind: string;
+  namespace?: string;
+  name?: string;
+  labelSelector?: JsonObject;
+}
+
+export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> {
+  group: string;
+  kind: string;
+  /** The versions that the rules apply to; all by default. */
+  versions?: readonly string[];
+  replicas?(object: DeepReadonly<T>): Replicas;
+  components?(object: DeepReadonly<T>): Component[];
+  /** The result shares unchanged parts with its input. */
+  reviseReplicas?(object: DeepReadonly<T>, replicas: number): DeepReadonly<T>;
+  /**
+   * All copies at once, keyed by cluster: this makes a partition, a budget or ordinals fleet-wide. Without it each copy
+   * is `reviseReplicas(object, share.replicas)`.
+   */
+  divide?(object: DeepReadonly<T>, shares: readonly Share[]): ReadonlyMap<string, DeepReadonly<T>>;
+  /** The desired object with the fields that the member's own controllers set copied from the observed object. */
+  retain?(desired: DeepReadonly<T>, observed: DeepReadonly<T>): DeepReadonly<T>;
+  /** The part of a member object that is reported to the hub. Without it, the whole status. */
+  reflectStatus?(object: DeepReadonly<T>): Json | undefined;
+  /** The template with the members' aggregated status. Returns the template itself when nothing differs. */
+  aggregateStatus?(object: DeepReadonly<T>, items: readonly StatusItem[]): DeepReadonly<T>;
+  isHealthy?(object: DeepReadonly<T>): boolean;
+  dependencies?(object: DeepReadonly<T>): Dependency[];
+}

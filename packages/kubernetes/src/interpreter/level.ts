@@ -1,0 +1,65 @@
+/**
+ * Defines where rules come from. For each operation the first level with a rule for the object's kind is used: user
+ * configuration comes before built-in rules, in Karmada's order.
+ */
+import { parseApiVersion } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import type { KindInterpreter } from "./kind-interpreter.ts";
+import type { Rule } from "./operations.ts";
+
+export const LEVEL_ORDER = ["customization", "webhook", "thirdparty", "native"] as const;
+export type LevelName = (typeof LEVEL_ORDER)[number];
+
+export type Awaitable<T> = T | Promise<T>;
+
+/** The result of the levels after this one; undefined when they have no rule. */
+export type Beneath = () => Promise<DeepReadonly<KubernetesObject> | undefined>;
+
+type Input<R extends Rule> = Parameters<NonNullable<KindInterpreter[R]>>;
+
+/**
+ * The rules of a kind, some of which may call over the network. A partial aggregated status is completed from the
+ * levels beneath.
+ */
+export type KindRules = {
+  readonly [R in Rule]?: (
+    ...input: R extends "aggregateStatus" ? [...Input<R>, beneath?: Beneath] : Input<R>
+  ) => Awaitable<ReturnType<NonNullable<KindInterpreter[R]>>>;
+};
+
+/** The kind whose rules changed. */
+export interface ChangedKind {
+  readonly group: string;
+  readonly kind: string;
+}
+
+export interface Level {
+  readonly name: LevelName;
+  /**
+   * The rules for objects of this kind. Called once per operation, so it must be a map lookup. A missing rule falls
+   * through to the next level.
+   */
+  rulesFor(apiVersion: string, kind: string): KindRules | undefined;
+  /** For levels whose rules change at run time. */
+  onChange?(listener: (changed: ChangedKind) => void): void;
+}
+
+/** A level of fixed rules. Versions of a kind share their rules unless the rules name versions. */
+// oxlint-disable-next-line typescript/no-explicit-any -- the list holds interpreters of different kinds.
+export function createLevel(name: LevelName, kinds: readonly KindInterpreter<any>[]): Level {
+  const byKind = new Map<string, KindInterpreter[]>();
+  for (const rules of kinds as readonly KindInterpreter[]) {
+    const key = `${rules.group}/${rules.kind}`;
+    const others = byKind.get(key);
+    if (others) others.push(rules);
+    else byKind.set(key, [rules]);
+  }
+  return {
+    name,
+    rulesFor(apiVersion, kind) {
+      const { group, version } = parseApiVersion(apiVersion);
+      return byKind.get(`${group}/${kind}`)?.find(({ versions }) => !versions || versions.includes(version));
+    },
+  };
+}

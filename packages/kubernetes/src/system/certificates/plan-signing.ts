@@ -1,0 +1,42 @@
+/**
+ * Whether a certificate request is to be signed, and for how long; or the error in it, which an approval cannot
+ * override.
+ */
+import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER } from "../../api/certificates/signer-names.ts";
+import { requestState, type CertificateSigningRequest } from "../../api/certificates/certificate-signing-request.ts";
+import { parseCertificateRequest, type CertificateRequest } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import { kubeletClientProblem } from "./recognized-requests.ts";
+
+export type SigningPlan =
+  | { type: "nothing" }
+  | { type: "fail"; message: string }
+  | { type: "sign"; request: CertificateRequest; usages: readonly string[]; lifetimeMs: number };
+
+/** One year, kube-controller-manager's default; a shorter requested duration is honored. */
+const MAX_SECONDS = 365 * 24 * 60 * 60;
+const MIN_SECONDS = 600;
+
+export function planSigning(csr: DeepReadonly<CertificateSigningRequest>): SigningPlan {
+  const { approved, denied, failed, issued } = requestState(csr);
+  const { signerName, usages = [], expirationSeconds = MAX_SECONDS } = csr.spec;
+  if (!approved || denied || failed || issued || (signerName !== CLIENT_SIGNER && signerName !== KUBELET_CLIENT_SIGNER))
+    return { type: "nothing" };
+  const request = parseCertificateRequest(csr.spec.request);
+  const problem = signerName === CLIENT_SIGNER ? clientProblem(usages) : kubeletClientProblem(request, usages);
+  if (problem !== undefined) return { type: "fail", message: problem };
+  return {
+    type: "sign",
+    request,
+    usages,
+    lifetimeMs: Math.max(MIN_SECONDS, Math.min(expirationSeconds, MAX_SECONDS)) * 1000,
+  };
+}
+
+function clientProblem(usages: readonly string[]): string | undefined {
+  const other = usages.find(
+    (usage) => usage !== "digital signature" && usage !== "key encipherment" && usage !== "client auth",
+  );
+  if (other !== undefined) return `invalid usage for client certificate: ${other}`;
+  return usages.includes("client auth") ? undefined : "missing required usage for client certificate: client auth";
+}

@@ -1,0 +1,67 @@
+/**
+ * Signs approved requests for client certificates with the CA that the API server trusts.
+ *
+ * Reads: CertificateSigningRequest with one of the client signers.
+ * Writes: `status.certificate`, or the condition `Failed` when an approval cannot help.
+ */
+import { CertificateSigningRequest } from "../../api/certificates/certificate-signing-request.ts";
+import type { CertificateRequest } from "@flotilla/apimachinery";
+import { formatTime } from "@flotilla/base";
+import type { ObjectKey } from "@flotilla/client";
+import { isConflict, isNotFound } from "@flotilla/apimachinery";
+import { defineController, done, type Controller } from "@flotilla/controller-runtime";
+import type { SystemDependencies } from "../dependencies.ts";
+import { planSigning } from "./plan-signing.ts";
+
+/** Returns the PEM of a certificate that is valid in this cluster. */
+export type SignRequest = (
+  cluster: string,
+  request: CertificateRequest,
+  terms: { usages: readonly string[]; lifetimeMs: number },
+) => string;
+
+export function createSigningController({
+  client,
+  clock,
+  signRequest,
+}: Pick<SystemDependencies, "client" | "clock"> & { signRequest: SignRequest }): Controller<ObjectKey> {
+  return defineController({
+    name: "certificate-signing",
+    for: CertificateSigningRequest,
+    writes: [CertificateSigningRequest],
+
+    async reconcile(csr, { key: { cluster }, log, signal }) {
+      const plan = planSigning(csr);
+      if (plan.type === "nothing" || csr.metadata.deletionTimestamp !== undefined) return done;
+      const status =
+        plan.type === "sign"
+          ? { ...csr.status, certificate: Buffer.from(signRequest(cluster, plan.request, plan)).toString("base64") }
+          : {
+              ...csr.status,
+              conditions: [
+                ...(csr.status?.conditions ?? []),
+                {
+                  type: "Failed",
+                  status: "True",
+                  reason: "SignerValidationFailure",
+                  message: plan.message,
+                  lastUpdateTime: formatTime(clock.now()),
+                },
+              ],
+            };
+      await client
+        .updateStatus(CertificateSigningRequest, cluster, { ...csr, status }, { signal })
+        .catch(ignoreConflict);
+      log.info(plan.type === "sign" ? "certificate signed" : "certificate request rejected", {
+        cluster,
+        request: csr.metadata.name,
+      });
+      return done;
+    },
+  });
+}
+
+/** Another client changed or deleted the object; its event triggers the next reconcile. */
+function ignoreConflict(error: unknown): void {
+  if (!isConflict(error) && !isNotFound(error)) throw error;
+}

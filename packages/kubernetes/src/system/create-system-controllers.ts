@@ -1,0 +1,30 @@
+/** Wires the controllers that every logical cluster has: service accounts, tokens, quota, certificates, roles. */
+import { yieldToOtherControllers as standAside, type Controller } from "@flotilla/controller-runtime";
+import { createBootstrapController } from "./bootstrap/bootstrap-controller.ts";
+import { createApprovalController } from "./certificates/approval-controller.ts";
+import { createCleanupController } from "./certificates/cleanup-controller.ts";
+import { createSigningController } from "./certificates/signing-controller.ts";
+import { createClusterRoleController } from "./cluster-roles/cluster-roles-controller.ts";
+import type { SystemDependencies } from "./dependencies.ts";
+import { createQuotaController } from "./quota/quota-controller.ts";
+import { createRootCertificateController } from "./root-certificates/root-certificates-controller.ts";
+import { createServiceAccountController } from "./service-accounts/service-accounts-controller.ts";
+import { createTokenController } from "./tokens/tokens-controller.ts";
+
+// oxlint-disable-next-line typescript/no-explicit-any -- A list of controllers of different keys; each key stays inside its own.
+export function createSystemControllers(deps: SystemDependencies): Controller<any>[] {
+  const elsewhere = { isTaken: deps.isManagedElsewhere };
+  return [
+    standAside(createServiceAccountController(deps), elsewhere),
+    ...(deps.rootCertificate === "" ? [] : [standAside(createRootCertificateController(deps), elsewhere)]),
+    // Always runs: only this server has the key that signs tokens.
+    createTokenController(deps),
+    standAside(createClusterRoleController(deps), elsewhere),
+    standAside(createQuotaController(deps), elsewhere),
+    standAside(createBootstrapController(deps), elsewhere),
+    createApprovalController(deps),
+    // Always runs, too: the server trusts only certificates of its own CA.
+    ...(deps.signRequest ? [createSigningController({ ...deps, signRequest: deps.signRequest })] : []),
+    standAside(createCleanupController(deps), elsewhere),
+  ];
+}

@@ -1,0 +1,28 @@
+/** Dependencies of the controllers in this folder. One set of them serves all logical clusters. */
+import type { Clock, Log } from "@flotilla/base";
+import type { Client } from "@flotilla/client";
+import type { Informers } from "@flotilla/controller-runtime";
+import type { SignRequest } from "./certificates/signing-controller.ts";
+
+export interface SystemDependencies {
+  client: Client;
+  /** The informers of all clusters. */
+  informers: Informers;
+  clock: Clock;
+  log: Log;
+  /** A cluster that always exists. */
+  home: string;
+  /** PEM; if empty, no namespace gets the ConfigMap. */
+  rootCertificate: string;
+  /** The cluster has its own kube-controller-manager, which does the same work. */
+  isManagedElsewhere?(cluster: string): boolean;
+  /** Issues a service account token that is valid as long as a Secret exists. */
+  issueSecretToken(
+    cluster: string,
+    namespace: string,
+    account: { name: string; uid: string },
+    secret: string,
+  ): Promise<string>;
+  /** Signs requests for client certificates; unset leaves them to other signers. */
+  signRequest?: SignRequest;
+}

@@ -1,0 +1,44 @@
+/** The missing fields of a service account token Secret. */
+import type { Secret } from "../../api/core/secret.ts";
+import type { DeepReadonly } from "@flotilla/base";
+
+export const TOKEN_TYPE = "kubernetes.io/service-account-token";
+export const ACCOUNT_NAME = "kubernetes.io/service-account.name";
+export const ACCOUNT_UID = "kubernetes.io/service-account.uid";
+
+export interface Account {
+  name: string;
+  uid: string;
+}
+
+/** The desired Secret, or undefined if it is correct. `token` is called only if the Secret has none. */
+export async function planSecret(
+  secret: DeepReadonly<Secret>,
+  account: Account,
+  rootCertificate: string,
+  token: () => Promise<string>,
+): Promise<DeepReadonly<Secret> | undefined> {
+  const { data = {}, metadata } = secret;
+  const certificate = encode(rootCertificate);
+  const needsCertificate = rootCertificate !== "" && data["ca.crt"] !== certificate;
+  const needsNamespace = !data.namespace;
+  const needsToken = !data.token;
+  if (!needsCertificate && !needsNamespace && !needsToken) return undefined;
+  return {
+    ...secret,
+    metadata: {
+      ...metadata,
+      annotations: { ...metadata.annotations, [ACCOUNT_NAME]: account.name, [ACCOUNT_UID]: account.uid },
+    },
+    data: {
+      ...data,
+      ...(needsCertificate && { "ca.crt": certificate }),
+      ...(needsNamespace && { namespace: encode(metadata.namespace ?? "") }),
+      ...(needsToken && { token: encode(await token()) }),
+    },
+  };
+}
+
+function encode(text: string): string {
+  return Buffer.from(text).toString("base64");
+}

@@ -1,0 +1,146 @@
+/**
+ * Fills Secrets that request the token of a service account, and deletes them with the account: the long-lived tokens
+ * that tools from before TokenRequest need.
+ *
+ * Reads: Secret of type `kubernetes.io/service-account-token`, ServiceAccount.
+ * Writes: those Secrets; `secrets` of a ServiceAccount whose token Secret was deleted.
+ */
+import { Secret } from "../../api/core/secret.ts";
+import { ServiceAccount } from "../../api/core/service-account.ts";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import type { Client, ObjectKey } from "@flotilla/client";
+import { isConflict, isNotFound } from "@flotilla/apimachinery";
+import { defineKeyedController, done, watch, type Controller } from "@flotilla/controller-runtime";
+import type { SystemDependencies } from "../dependencies.ts";
+import { createWatchSource } from "../watch-source.ts";
+import { ACCOUNT_NAME, ACCOUNT_UID, TOKEN_TYPE, planSecret, type Account } from "./plan-secret.ts";
+
+type Place = Required<ObjectKey>;
+/** A Secret to fill, a deleted account, or a deleted Secret of an account. */
+type TokenKey =
+  | ({ what: "secret" } & Place)
+  | ({ what: "account" } & Place)
+  | ({ what: "reference"; secret: string } & Place);
+
+type Dependencies = Pick<
+  SystemDependencies,
+  "client" | "informers" | "clock" | "log" | "rootCertificate" | "issueSecretToken"
+>;
+
+export function createTokenController(deps: Dependencies): Controller<TokenKey> {
+  const { client, informers, clock, log, rootCertificate, issueSecretToken } = deps;
+  const secrets = createWatchSource<Secret, TokenKey>({
+    client,
+    clock,
+    log,
+    kind: Secret,
+    fieldSelector: `type=${TOKEN_TYPE}`,
+    map({ cluster, object: { metadata }, deleted }) {
+      const place = { cluster, namespace: metadata.namespace ?? "" };
+      const account = metadata.annotations?.[ACCOUNT_NAME];
+      if (!account) return [];
+      return deleted
+        ? [{ what: "reference", ...place, name: account, secret: metadata.name }]
+        : [{ what: "secret", ...place, name: metadata.name }];
+    },
+    // A reopened watch delivers every Secret; accounts deleted in the gap are found through their Secrets.
+    afterGap: () => [],
+  });
+
+  const fill = async ({ cluster, namespace, name }: Place, signal: AbortSignal): Promise<void> => {
+    const secret = await find(client, Secret, { cluster, namespace, name }, signal);
+    const accountName = secret?.metadata.annotations?.[ACCOUNT_NAME];
+    if (!secret || secret.type !== TOKEN_TYPE || !accountName || secret.metadata.deletionTimestamp !== undefined)
+      return;
+    const wantedUid = secret.metadata.annotations?.[ACCOUNT_UID];
+    const found = await find(client, ServiceAccount, { cluster, namespace, name: accountName }, signal);
+    if (!found || (wantedUid && wantedUid !== found.metadata.uid)) {
+      await removeSecret(cluster, secret, signal);
+      return;
+    }
+    const account: Account = { name: accountName, uid: found.metadata.uid ?? "" };
+    const filled = await planSecret(secret, account, rootCertificate, () =>
+      issueSecretToken(cluster, namespace, account, name),
+    );
+    if (filled) await client.update(Secret, cluster, filled, { signal }).catch(ignoreConflict);
+  };
+
+  const removeSecret = async (
+    cluster: string,
+    { metadata }: DeepReadonly<Secret>,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const { namespace = "", name, uid = "" } = metadata;
+    await client.delete(Secret, { cluster, namespace, name }, { preconditions: { uid }, signal }).catch(ignoreConflict);
+  };
+
+  /** Deletes every token of a deleted account; a new account of the same name is another one. */
+  const removeTokens = async ({ cluster, namespace, name }: Place, signal: AbortSignal): Promise<void> => {
+    const current = informers.of(ServiceAccount).get({ cluster, namespace, name });
+    const { items } = await client
+      .list(Secret, { cluster, namespace, fieldSelector: `type=${TOKEN_TYPE}`, signal })
+      .catch(emptyIfNotFound);
+    for (const secret of items) {
+      const { annotations = {} } = secret.metadata;
+      const belongs =
+        annotations[ACCOUNT_NAME] === name &&
+        (!current || (annotations[ACCOUNT_UID] !== undefined && annotations[ACCOUNT_UID] !== current.metadata.uid));
+      if (belongs) await removeSecret(cluster, secret, signal);
+    }
+  };
+
+  const removeReference = async (
+    { cluster, namespace, name, secret }: Place & { secret: string },
+    signal: AbortSignal,
+  ): Promise<void> => {
+    const account = informers.of(ServiceAccount).get({ cluster, namespace, name });
+    if (!account?.secrets?.some((reference) => reference.name === secret)) return;
+    const rest = account.secrets.filter((reference) => reference.name !== secret);
+    await client.update(ServiceAccount, cluster, { ...account, secrets: rest }, { signal }).catch(ignoreConflict);
+  };
+
+  return defineKeyedController<TokenKey>({
+    name: "tokens",
+    writes: [Secret, ServiceAccount],
+    sources: [
+      { source: secrets },
+      watch(ServiceAccount, ({ cluster, object: { metadata }, deleted }): TokenKey[] =>
+        deleted ? [{ what: "account", cluster, namespace: metadata.namespace ?? "", name: metadata.name }] : [],
+      ),
+    ],
+    idOf: (key) =>
+      [key.what, key.cluster, key.namespace, key.name, ...(key.what === "reference" ? [key.secret] : [])].join("/"),
+    async reconcile(key, { signal }) {
+      if (key.what === "secret") await fill(key, signal);
+      else if (key.what === "account") await removeTokens(key, signal);
+      else await removeReference(key, signal);
+      return done;
+    },
+  });
+}
+
+/** Another client changed or deleted the object; its event triggers the next reconcile. */
+function ignoreConflict(error: unknown): void {
+  if (!isConflict(error) && !isNotFound(error)) throw error;
+}
+
+/** The accounts of a deleted cluster are reported as deleted, and so is everything else in it. */
+function emptyIfNotFound(error: unknown): { items: [] } {
+  if (!isNotFound(error)) throw error;
+  return { items: [] };
+}
+
+async function find<T extends KubernetesObject>(
+  client: Client,
+  kind: Kind<T>,
+  key: ObjectKey,
+  signal: AbortSignal,
+): Promise<DeepReadonly<T> | undefined> {
+  try {
+    return await client.get(kind, key, { signal });
+  } catch (error) {
+    if (isNotFound(error)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,18 @@
+export type { Expression, FunctionBody, Statement } from "./ast.ts";
+export { DEFAULT_BUDGET } from "./budget.ts";
+export type { LuaBudget } from "./budget.ts";
+export { EncodeError, encode } from "./encode.ts";
+export type { EmptyRule } from "./encode.ts";
+export { LuaInternalError, LuaLimitError, LuaRuntimeError, LuaSyntaxError } from "./errors.ts";
+export type { LuaLimit } from "./errors.ts";
+export { Arguments, bind } from "./library/arguments.ts";
+export type { LibraryFunction } from "./library/arguments.ts";
+export { DISABLED_FUNCTIONS } from "./library/base.ts";
+export { LIBRARY_NAMES, libraryHas } from "./library/globals.ts";
+export type { LuaModule } from "./library/globals.ts";
+export { parse } from "./parser.ts";
+export { CompiledScript, LuaResult, compileScript } from "./script.ts";
+export type { CompileOptions } from "./script.ts";
+export { Table } from "./table.ts";
+export { LuaThrow } from "./values.ts";
+export type { LuaValue } from "./values.ts";

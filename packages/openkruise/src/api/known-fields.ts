@@ -1,0 +1,50 @@
+/**
+ * Removes fields that a webhook loses when it decodes a value into a Go struct and encodes it again: fields that the
+ * struct does not have. CRDs leave pod templates open, so schema pruning does not remove them.
+ */
+import { isObject, type Json, type JsonObject } from "@flotilla/base";
+import { structOf, type FactStruct, type FactType } from "@flotilla/apimachinery";
+
+/**
+ * Returns the value without fields that its type does not have, and reports each. Returns the same value when there are
+ * none.
+ */
+export function knownFields(
+  table: string,
+  name: string,
+  value: JsonObject,
+  at: string,
+  unknown: (path: string) => void,
+): JsonObject {
+  return knownOf({ shape: "struct", struct: structOf(table, name), pointer: false }, value, at, unknown) as JsonObject;
+}
+
+function knownOf(type: FactType, value: Json, at: string, unknown: (path: string) => void): Json {
+  if (type.shape === "leaf") return value;
+  if (type.shape === "list") return Array.isArray(value) ? knownItems(type.of, value, at, unknown) : value;
+  if (!isObject(value)) return value;
+  return type.shape === "struct"
+    ? knownStruct(type.struct, value, at, unknown)
+    : changed(value, (key, item) => knownOf(type.of, item, `${at}.${key}`, unknown));
+}
+
+function knownItems(of: FactType, list: Json[], at: string, unknown: (path: string) => void): Json[] {
+  const items = list.map((item, index) => knownOf(of, item, `${at}[${index}]`, unknown));
+  return items.every((item, index) => item === list[index]) ? list : items;
+}
+
+function knownStruct({ flat }: FactStruct, value: JsonObject, at: string, unknown: (path: string) => void): JsonObject {
+  return changed(value, (key, item) => {
+    const field = flat.get(key);
+    if (field) return knownOf(field.type, item, `${at}.${key}`, unknown);
+    unknown(`${at}.${key}`);
+    return undefined;
+  });
+}
+
+/** Returns the object with every field changed; fields that become undefined are removed. */
+export function changed(object: JsonObject, edit: (key: string, value: Json) => Json | undefined): JsonObject {
+  const entries = Object.entries(object).map(([key, value]): [string, Json | undefined] => [key, edit(key, value)]);
+  if (entries.every(([key, value]) => value === object[key])) return object;
+  return Object.fromEntries(entries.filter((entry): entry is [string, Json] => entry[1] !== undefined));
+}

@@ -1,0 +1,50 @@
+/** Builds a new CloneSet pod. */
+import { controllerReference } from "@flotilla/apimachinery";
+import type { Pod } from "@flotilla/kubernetes";
+import type { DeepReadonly } from "@flotilla/base";
+import { withClaimVolumes } from "@flotilla/kubernetes";
+import type { ReadonlyPod } from "@flotilla/kubernetes";
+import type { PodTemplatePodTemplateData as PodTemplate } from "@flotilla/kubernetes";
+import type { FeatureGates } from "@flotilla/kubernetes";
+import { IN_PLACE_READY } from "../in-place/state.ts";
+import { withLifecycleState } from "../lifecycle/lifecycle.ts";
+import { claimsOfPod } from "./claims.ts";
+import { INSTANCE_ID_LABEL, revisionLabels } from "./names.ts";
+import type { ReadonlyCloneSet } from "./pod-state.ts";
+
+export interface NewPod {
+  revision: string;
+  template: PodTemplate;
+  id: string;
+}
+
+export function makePod(
+  cloneSet: ReadonlyCloneSet,
+  { revision, template, id }: NewPod,
+  gates: FeatureGates,
+  nowMs: number,
+): ReadonlyPod {
+  const { name, namespace } = cloneSet.metadata;
+  const readinessGates = template.spec?.readinessGates ?? [];
+  const hasGate = readinessGates.some(({ conditionType }) => conditionType === IN_PLACE_READY);
+  const pod: unknown = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: `${name}-${id}`,
+      generateName: `${name}-`,
+      ...(namespace && { namespace }),
+      labels: { ...template.metadata?.labels, [INSTANCE_ID_LABEL]: id, ...revisionLabels(revision, gates) },
+      ...(template.metadata?.annotations && { annotations: template.metadata.annotations }),
+      ...(template.metadata?.finalizers && { finalizers: template.metadata.finalizers }),
+      ownerReferences: [controllerReference(cloneSet)],
+    },
+    // Every pod has the readiness gate, whatever the update strategy: the strategy may change later, but the gates of a
+    // pod are immutable.
+    spec: {
+      ...withClaimVolumes(template.spec ?? {}, claimsOfPod(cloneSet, id)),
+      readinessGates: hasGate ? readinessGates : [...readinessGates, { conditionType: IN_PLACE_READY }],
+    },
+  };
+  return withLifecycleState(pod as DeepReadonly<Pod>, "PreparingNormal", nowMs);
+}

@@ -1,0 +1,35 @@
+/**
+ * Reflects a member's part of a rollout, counted in pods of the release. A backward copy (`member-stage.ts`) counts the
+ * other pods as updated on its member; the counts are inverted here, so that members add up regardless of direction.
+ */
+import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
+import { countOf } from "@flotilla/kubernetes";
+import { parseStage, stageTextOf } from "./member-stage.ts";
+import type { Partitioned } from "./partitioned.ts";
+
+/** Counters of updated pods, each with the counter of all pods. */
+const PARTS: readonly (readonly [updated: string, all: string])[] = [
+  ["updatedReplicas", "replicas"],
+  ["updatedReadyReplicas", "readyReplicas"],
+  ["updatedAvailableReplicas", "availableReplicas"],
+];
+
+export function reflectRollout(cloneSet: DeepReadonly<Partitioned>, status: Json | undefined): Json | undefined {
+  const text = stageTextOf(cloneSet);
+  const stage = parseStage(text);
+  if (!isObject(status) || !stage || text === undefined) return status;
+  return { ...(stage.isBackward ? turnedRound(status, cloneSet.spec?.replicas ?? 1) : status), rolloutStage: text };
+}
+
+function turnedRound(status: JsonObject, replicas: number): JsonObject {
+  const { updateRevision, ...others } = status;
+  const turned: JsonObject = { ...others };
+  for (const [updated, all] of PARTS)
+    if (status[updated] !== undefined || status[all] !== undefined)
+      turned[updated] = Math.max(0, countOf(status[all]) - countOf(status[updated]));
+  turned["expectedUpdatedReplicas"] = Math.max(0, replicas - countOf(status["expectedUpdatedReplicas"]));
+  // The member's update revision is the revision that the fleet updates from. Forward members report the revision of
+  // the release.
+  if (updateRevision !== undefined) turned["currentRevision"] = updateRevision;
+  return turned;
+}

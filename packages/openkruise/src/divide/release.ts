@@ -1,0 +1,85 @@
+/**
+ * Identifies the release of a member's copy. Every copy of a staged rollout has an annotation with a digest of the
+ * release (the pod template before overrides) and the template's partition. So the next division can distinguish
+ * progress of the same release, which is never rolled back automatically, from a new release and from a partition
+ * raised by a user.
+ *
+ * The annotation is on the workload, not in its pod template, where it would create a new revision.
+ */
+import { createHash } from "node:crypto";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { isObject, type DeepReadonly } from "@flotilla/base";
+import { percentOf, type IntOrPercent } from "./split-partition.ts";
+
+/**
+ * `<digest>/<partition>`, for example `9f86d081884c7d65/50%`. If only the member knows its pod count, `@` and the
+ * number of pods that the copy lets through follow.
+ */
+export const ROLLOUT_STAGE = "flotilla.dev/rollout-stage";
+
+/** Long enough to avoid collisions between two releases of one workload. */
+const DIGEST_LENGTH = 16;
+
+type Annotated = DeepReadonly<KubernetesObject>;
+
+export function withStage<T extends Annotated>(copy: T, digest: string, partition: IntOrPercent, updated?: number): T {
+  return withAnnotation(copy, ROLLOUT_STAGE, `${digest}/${partition}${updated === undefined ? "" : `@${updated}`}`);
+}
+
+/** Undefined removes the annotation, also one that comes from the template. */
+export function withAnnotation<T extends Annotated>(object: T, name: string, value: string | undefined): T {
+  const { annotations } = object.metadata;
+  if (annotations?.[name] === value) return object;
+  const { [name]: _before, ...others } = annotations ?? {};
+  return {
+    ...object,
+    metadata: { ...object.metadata, annotations: value === undefined ? others : { ...others, [name]: value } },
+  };
+}
+
+/**
+ * The template's partition for which a copy was made; undefined when the copy belongs to another release or to no
+ * staged one.
+ */
+export function stagedPartition(copy: Annotated, digest: string): IntOrPercent | undefined {
+  const [text] = stageIn(copy, digest)?.split("@") ?? [];
+  if (text === undefined) return undefined;
+  if (/^\d{1,10}$/.test(text)) return Number(text);
+  // Any other text is ignored: a copy can be edited by hand.
+  return percentOf(text) === undefined ? undefined : text;
+}
+
+/** The number of pods that a copy of this release lets through, if it is recorded on the copy. */
+export function stagedUpdated(copy: Annotated, digest: string): number {
+  const [, updated = ""] = stageIn(copy, digest)?.split("@") ?? [];
+  return /^\d{1,10}$/.test(updated) ? Number(updated) : 0;
+}
+
+/**
+ * The part of a copy's stage after the digest; undefined when the copy belongs to another release or to no staged one.
+ */
+export function stageIn({ metadata }: Annotated, digest: string): string | undefined {
+  const stamp = metadata.annotations?.[ROLLOUT_STAGE] ?? "";
+  return stamp.startsWith(`${digest}/`) ? stamp.slice(digest.length + 1) : undefined;
+}
+
+/** Templates are shared and immutable, so the digest of each is computed once. */
+const known = new WeakMap<object, string>();
+
+export function digestOf(release: unknown): string {
+  const cached = isObject(release) ? known.get(release) : undefined;
+  if (cached !== undefined) return cached;
+  const text = JSON.stringify(sorted(release)) ?? "";
+  const digest = createHash("sha256").update(text).digest("hex").slice(0, DIGEST_LENGTH);
+  if (isObject(release)) known.set(release, digest);
+  return digest;
+}
+
+/** The order of keys is irrelevant and must not create a release. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, item]) => [key, sorted(item)]);
+}

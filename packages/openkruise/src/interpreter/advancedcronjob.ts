@@ -1,0 +1,38 @@
+/** OpenKruise AdvancedCronJob: each member runs its own schedule of Jobs, BroadcastJobs or image pulls. */
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { JsonObject } from "@flotilla/base";
+import type { KindInterpreter } from "@flotilla/kubernetes";
+import { podDependencies } from "@flotilla/kubernetes";
+import { reportedStatuses, statusOf, textOf, withStatus } from "@flotilla/kubernetes";
+import type { PodTemplateShape } from "@flotilla/kubernetes";
+
+interface JobTemplate {
+  spec?: { template?: PodTemplateShape };
+}
+interface AdvancedCronJob extends KubernetesObject {
+  spec?: { template?: { jobTemplate?: JobTemplate; broadcastJobTemplate?: JobTemplate } };
+  status?: JsonObject;
+}
+
+export const advancedCronJobInterpreter: KindInterpreter<AdvancedCronJob> = {
+  group: "apps.kruise.io",
+  kind: "AdvancedCronJob",
+  aggregateStatus(cronJob, items) {
+    const statuses = reportedStatuses(items);
+    const active = statuses.flatMap((status) => (Array.isArray(status["active"]) ? status["active"] : []));
+    const lastOf = (field: string): string =>
+      textOf(statuses.findLast((status) => typeof status[field] === "string")?.[field]);
+    const [type, lastScheduleTime] = [lastOf("type"), lastOf("lastScheduleTime")];
+    const { active: _active, type: _type, lastScheduleTime: _time, ...others } = statusOf(cronJob) ?? {};
+    return withStatus(cronJob, {
+      ...others,
+      ...(active.length > 0 && { active }),
+      ...(type && { type }),
+      ...(lastScheduleTime && { lastScheduleTime }),
+    });
+  },
+  dependencies({ metadata, spec }) {
+    const { jobTemplate, broadcastJobTemplate } = spec?.template ?? {};
+    return podDependencies((broadcastJobTemplate ?? jobTemplate)?.spec?.template, metadata.namespace);
+  },
+};

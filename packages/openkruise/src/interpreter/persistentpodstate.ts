@@ -1,0 +1,21 @@
+/**
+ * OpenKruise PersistentPodState: every member records where its own pods ran. The record is useful only there and grows
+ * with the pods, so the hub reflects only the generation.
+ */
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { isObject, type JsonObject } from "@flotilla/base";
+import type { KindInterpreter } from "@flotilla/kubernetes";
+import { isObserved } from "@flotilla/kubernetes";
+import { aggregateFields, reflectFields } from "@flotilla/kubernetes";
+
+interface PersistentPodState extends KubernetesObject {
+  status?: JsonObject;
+}
+
+export const persistentPodStateInterpreter: KindInterpreter<PersistentPodState> = {
+  group: "apps.kruise.io",
+  kind: "PersistentPodState",
+  reflectStatus: (state) => reflectFields(state, []),
+  aggregateStatus: (state, items) => aggregateFields(state, items, { counters: [] }),
+  isHealthy: (state) => isObject(state.status) && isObserved(state),
+};

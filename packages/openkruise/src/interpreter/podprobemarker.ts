@@ -1,0 +1,20 @@
+/** OpenKruise PodProbeMarker: every member probes its own pods; the template counts the pods of the fleet. */
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { isObject, type JsonObject } from "@flotilla/base";
+import type { KindInterpreter } from "@flotilla/kubernetes";
+import { isObserved } from "@flotilla/kubernetes";
+import { aggregateFields, reflectFields } from "@flotilla/kubernetes";
+
+interface PodProbeMarker extends KubernetesObject {
+  status?: JsonObject;
+}
+
+const FIELDS = { counters: ["matchedPods"] };
+
+export const podProbeMarkerInterpreter: KindInterpreter<PodProbeMarker> = {
+  group: "apps.kruise.io",
+  kind: "PodProbeMarker",
+  reflectStatus: (marker) => reflectFields(marker, FIELDS.counters),
+  aggregateStatus: (marker, items) => aggregateFields(marker, items, FIELDS),
+  isHealthy: (marker) => isObject(marker.status) && isObserved(marker),
+};

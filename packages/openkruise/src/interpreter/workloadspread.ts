@@ -1,0 +1,91 @@
+/**
+ * OpenKruise WorkloadSpread: every member spreads its own pods over the subsets; the template sums the pods in each. A
+ * subset without a limit is missing -1 pods, and so is its sum. Pods in creation or deletion are left out: they change
+ * with every pod and last only seconds.
+ */
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
+import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
+import { countOf, statusOf, replaceStatus, textOf } from "@flotilla/kubernetes";
+import { isObserved } from "@flotilla/kubernetes";
+import { observedGenerationOf, reflectFields } from "@flotilla/kubernetes";
+
+interface WorkloadSpread extends KubernetesObject {
+  status?: JsonObject;
+}
+
+const NO_LIMIT = -1;
+
+export const workloadSpreadInterpreter: KindInterpreter<WorkloadSpread> = {
+  group: "apps.kruise.io",
+  kind: "WorkloadSpread",
+  reflectStatus(spread) {
+    const reflected = reflectFields(spread, []);
+    if (!isObject(reflected)) return reflected;
+    const subsetStatuses = subsetsIn(statusOf(spread)).map(
+      ({ creatingPods: _creating, deletingPods: _deleting, ...subset }) => subset,
+    );
+    return { ...reflected, ...(subsetStatuses.length > 0 && { subsetStatuses }) };
+  },
+  aggregateStatus(spread, items) {
+    const subsetStatuses = addSubsets(items);
+    return replaceStatus(spread, {
+      observedGeneration: observedGenerationOf(spread, items),
+      ...(subsetStatuses.length > 0 && { subsetStatuses }),
+    });
+  },
+  /** Pods that do not fit into one subset are placed in the next, so a full subset is not a failure. */
+  isHealthy(spread) {
+    if (!isObject(spread.status) || !isObserved(spread)) return false;
+    const subsets = subsetsIn(spread.status);
+    return subsets.length === 0 || !subsets.every(isFull);
+  },
+};
+
+/** The subsets of all members by name, in the order in which they are first reported. */
+function addSubsets(items: readonly StatusItem[]): JsonObject[] {
+  const byName = new Map<string, JsonObject>();
+  for (const { status } of items) {
+    for (const subset of isObject(status) ? subsetsIn(status) : []) {
+      const name = textOf(subset["name"]);
+      const sum = byName.get(name);
+      byName.set(
+        name,
+        sum
+          ? add(sum, subset)
+          : {
+              name,
+              ...pods(countOf(subset["replicas"]), countOf(subset["missingReplicas"])),
+              ...conditions(subset["conditions"]),
+            },
+      );
+    }
+  }
+  return [...byName.values()];
+}
+
+function add(sum: JsonObject, subset: JsonObject): JsonObject {
+  const [left, right] = [countOf(sum["missingReplicas"]), countOf(subset["missingReplicas"])];
+  const missing = left === NO_LIMIT || right === NO_LIMIT ? NO_LIMIT : left + right;
+  // A subset that is full on any member is shown as full.
+  return {
+    ...sum,
+    ...pods(countOf(sum["replicas"]) + countOf(subset["replicas"]), missing),
+    ...(isFull(subset) && conditions(subset["conditions"])),
+  };
+}
+
+const pods = (replicas: number, missingReplicas: number): JsonObject => ({ replicas, missingReplicas });
+const conditions = (value: Json | undefined): JsonObject =>
+  Array.isArray(value) && value.length > 0 ? { conditions: value } : {};
+
+function subsetsIn(status: DeepReadonly<JsonObject> | undefined): JsonObject[] {
+  const subsets = status?.["subsetStatuses"];
+  return Array.isArray(subsets) ? subsets.filter(isObject) : [];
+}
+
+function isFull({ conditions: own }: JsonObject): boolean {
+  return (
+    Array.isArray(own) && own.filter(isObject).some(({ type, status }) => type === "Schedulable" && status === "False")
+  );
+}

@@ -1,0 +1,92 @@
+/**
+ * The metrics that kruise-state-metrics exports for an OpenKruise object: families, each with a function from the
+ * object to its samples. Objects are read as plain JSON, because members run different OpenKruise versions and may lack
+ * fields.
+ */
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { gauge, isObject } from "@flotilla/base";
+import type { DeepReadonly, Metric } from "@flotilla/base";
+
+/** Additional labels besides the object's namespace and name, and the value. */
+export type Sample = readonly [labels: readonly string[], value: number];
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface StateView {
+  readonly metadata: DeepReadonly<KubernetesObject>["metadata"];
+  readonly spec: Fields;
+  readonly status: Fields;
+}
+
+export interface StateFamily {
+  readonly metric: Metric;
+  samplesOf(view: StateView): readonly Sample[];
+}
+
+export interface StateKind {
+  readonly kind: Kind;
+  /** The label that carries an object's name. */
+  readonly label: string;
+  readonly families: readonly StateFamily[];
+}
+
+export const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
+export const textOf = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" ? String(value) : "";
+
+export function viewOf(object: DeepReadonly<KubernetesObject>): StateView {
+  const { spec, status } = object as { readonly spec?: unknown; readonly status?: unknown };
+  return { metadata: object.metadata, spec: fieldsOf(spec), status: fieldsOf(status) };
+}
+
+/** An int-or-percent value, as Kubernetes reads it; 0 if it cannot be parsed. */
+export function shareOf(value: unknown, total: number, round: (share: number) => number): number {
+  if (typeof value === "number") return value;
+  const percent = /^(\d{1,6})%$/.exec(textOf(value))?.[1];
+  return percent === undefined ? 0 : round((Number(percent) * total) / 100);
+}
+
+/** The metric families of one kind. Their names start with the kind, and their labels with namespace and name. */
+export function familiesOf(kind: string): {
+  family(name: string, help: string, samplesOf: StateFamily["samplesOf"], ...labels: string[]): StateFamily;
+  figure(name: string, help: string, valueOf: (view: StateView) => number): StateFamily;
+  created: StateFamily;
+  labels: StateFamily;
+  annotations: StateFamily;
+  conditions(): StateFamily;
+} {
+  const family = (
+    name: string,
+    help: string,
+    samplesOf: StateFamily["samplesOf"],
+    ...labels: string[]
+  ): StateFamily => ({ metric: gauge(`kruise_${kind}_${name}`, help, "namespace", kind, ...labels), samplesOf });
+  return {
+    family,
+    figure: (name, help, valueOf) => family(name, help, (view) => [[[], valueOf(view)]]),
+    created: family("created", "Creation time in seconds since 1970.", ({ metadata: { creationTimestamp } }) =>
+      creationTimestamp ? [[[], Date.parse(creationTimestamp) / 1000]] : [],
+    ),
+    // kruise-state-metrics exports the labels and annotations that its flags list; without flags it exports none, only
+    // that the object exists.
+    labels: family("labels", "1 for every object; its own labels are not exported.", () => [[[], 1]]),
+    annotations: family("annotations", "1 for every object; its annotations are not exported.", () => [[[], 1]]),
+    conditions: () =>
+      family(
+        "status_condition",
+        "Conditions of the object: 1 for the current status of a condition, 0 for the others.",
+        ({ status }) =>
+          listOf(status["conditions"]).flatMap((each) =>
+            STATUSES.map((value): Sample => [
+              [textOf(fieldsOf(each)["type"]), value.toLowerCase()],
+              fieldsOf(each)["status"] === value ? 1 : 0,
+            ]),
+          ),
+        "condition",
+        "status",
+      ),
+  };
+}
+
+const STATUSES = ["True", "False", "Unknown"] as const;

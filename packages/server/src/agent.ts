@@ -1,0 +1,247 @@
+/**
+ * Runs an agent in this process: kubeconfigs, credentials, and leader election among replicas; `packages/flotilla/src/agent` does the
+ * rest.
+ */
+import { hash, randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { createRealMember, createSecretStore, ensureAgentNamespace, runAgent } from "@flotilla/flotilla";
+import type { CredentialStore } from "@flotilla/flotilla";
+import { Namespace } from "@flotilla/kubernetes";
+import { HUB } from "@flotilla/apimachinery";
+import { sleep, systemClock, systemRandom, UsageError } from "@flotilla/base";
+import type { Log } from "@flotilla/base";
+import type { AgentRunOptions } from "@flotilla/cli";
+import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, parseKubeconfig } from "@flotilla/client";
+import type { Client, Kubeconfig, KubeconfigConnection, Transport } from "@flotilla/client";
+import { createLeaderElection } from "@flotilla/controller-runtime";
+import { createAgentMetrics, serveMetrics } from "./agent-metrics.ts";
+import type { AgentMetrics } from "./agent-metrics.ts";
+import { withBootstrap, withKubeconfig, type Open } from "./agent-hub.ts";
+import { createDirectoryStore, textOf } from "./credential-directory.ts";
+import { createStderrLog } from "./stderr-log.ts";
+import { whileUnchanged } from "./while-unchanged.ts";
+
+const ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
+const RETRY_MS = 5_000;
+const surroundings = { clock: systemClock, random: systemRandom };
+/**
+ * The values of Open Cluster Management's agents: long enough that a restarting API server does not cost the
+ * leadership.
+ */
+const ELECTION_TIMES = { leaseDurationMs: 137_000, renewDeadlineMs: 107_000, retryMs: 26_000 };
+const LEASE = "flotilla-agent";
+
+interface Member {
+  id: string;
+  connection: KubeconfigConnection;
+  transport: Transport;
+  client: Client;
+  store: CredentialStore;
+}
+
+export async function startAgent(
+  options: AgentRunOptions,
+  report: (text: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const log = createStderrLog(options.logLevel, options.logFormat);
+  const metrics = createAgentMetrics();
+  const page =
+    options.metricsAddress === undefined ? undefined : await serveMetrics(options.metricsAddress, metrics.render, log);
+  try {
+    await attendTo(options, metrics, report, log, signal);
+  } finally {
+    await page?.close();
+  }
+}
+
+async function attendTo(
+  options: AgentRunOptions,
+  metrics: AgentMetrics,
+  report: (text: string) => void,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  const { cluster } = options;
+  const connection = await connectionOf(
+    options.clusterKubeconfig === undefined ? inCluster() : await loadKubeconfig(options.clusterKubeconfig),
+    options.clusterContext,
+  );
+  const transport = createHttp2Transport({ ...connection, cluster: { only: cluster }, userAgent: "flotilla-agent" });
+  try {
+    const client = createClient({ transport, fieldManager: "flotilla-agent" });
+    const id = await clusterId(client, cluster, log, signal);
+    const store =
+      options.state === undefined
+        ? createSecretStore({ client, cluster, namespace: options.namespace })
+        : createDirectoryStore(options.state);
+    const member: Member = { id, connection, transport, client, store };
+    const file = options.bootstrapKubeconfig ?? options.hubKubeconfig;
+    // Restarts when the kubeconfig changes, because it may name another hub or address.
+    const attend = (stop: AbortSignal): Promise<void> =>
+      file === undefined
+        ? serve(options, member, metrics, report, log, stop)
+        : whileUnchanged(
+            () => textOf(file),
+            (unchanged) => serve(options, member, metrics, report, log, unchanged),
+            { clock: systemClock, log, name: file },
+            stop,
+          );
+    await (options.leaderElects ? whenElected(attend, options, client, log, signal) : attend(signal));
+  } finally {
+    await transport.close();
+  }
+}
+
+/** One of several replicas serves, and the others wait for its Lease to expire. */
+async function whenElected(
+  attend: (signal: AbortSignal) => Promise<void>,
+  { cluster, namespace }: AgentRunOptions,
+  client: Client,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  // An agent that may not create the namespace relies on an administrator; leader election reports any other problem.
+  await ensureAgentNamespace(client, cluster, namespace, signal).catch((error: unknown) =>
+    log.warn("namespace of the lease not created", { error }),
+  );
+  const election = createLeaderElection({
+    client,
+    ...surroundings,
+    log,
+    lease: { cluster, namespace, name: LEASE },
+    identity: `${hostname()}_${randomUUID()}`,
+    times: ELECTION_TIMES,
+  });
+  while (!signal.aborted) await election.run(attend, signal);
+}
+
+async function serve(
+  options: AgentRunOptions,
+  member: Member,
+  metrics: AgentMetrics,
+  report: (text: string) => void,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  const { cluster } = options;
+  const { id, store } = member;
+  const opened: Transport[] = [];
+  const open: Open = (connection, credentials) => {
+    const transport = createHttp2Transport({
+      ...connection,
+      ...(credentials && { credentials }),
+      cluster: { only: HUB },
+      userAgent: "flotilla-agent",
+    });
+    opened.push(transport);
+    return transport;
+  };
+  try {
+    const server = member.connection.server.href.replace(/\/+$/, "");
+    const hub = await (options.bootstrapKubeconfig === undefined
+      ? withKubeconfig(options, store, open, log, signal)
+      : withBootstrap(
+          options,
+          options.bootstrapKubeconfig,
+          { id, server, ca: member.connection.ca ?? "" },
+          store,
+          open,
+          log,
+          signal,
+        ));
+    const hubHash = hash("sha256", hub.server, "hex");
+    const members = createRealMember({ cluster, id, transport: member.transport, ...surroundings, log });
+    // A failure of one ends the other; otherwise they would wait for each other forever.
+    const ended = new AbortController();
+    const stop = AbortSignal.any([signal, ended.signal]);
+    const keeping = hub.keep(stop);
+    let serving: Promise<void> | undefined;
+    try {
+      const { provider, region, zones, evictionGraceMs } = options;
+      const description = hub.isKarmada
+        ? {
+            id,
+            apiEndpoint: server,
+            provider: provider || undefined,
+            region: region || undefined,
+            zones: zones.length > 0 ? zones : undefined,
+          }
+        : undefined;
+      serving = runAgent(
+        {
+          hub: HUB,
+          cluster,
+          clientFor: (part) => createClient({ transport: hub.transport, fieldManager: `flotilla-${part}` }),
+          members: metrics.around(members),
+          meter: metrics.meter,
+          origin: { hubHash, agentID: hub.agent },
+          rotation: hub.rotation,
+          description,
+          standing: hub.standing,
+          evictionGraceMs,
+          onServing(faces, agent) {
+            const { karmada, ocm } = faces;
+            metrics.follow(agent, faces);
+            report(
+              `serving ${cluster}: ${[karmada && "Works", ocm && "ManifestWorks"].filter(Boolean).join(" and ")} of ${hub.server}`,
+            );
+          },
+          ...surroundings,
+          log,
+        },
+        stop,
+      );
+      await Promise.race([serving, keeping.then(() => serving)]);
+    } finally {
+      ended.abort();
+      await Promise.allSettled([serving, keeping]);
+      members.close();
+    }
+  } finally {
+    await Promise.all(opened.map((transport) => transport.close()));
+  }
+}
+
+/** The cluster in which this process runs, with the service account of its pod. */
+function inCluster(): Kubeconfig {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = process.env;
+  if (!host)
+    throw new UsageError(
+      "--cluster-kubeconfig FILE is required: the cluster that this agent serves, unless it runs inside it",
+    );
+  const document = {
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": "pod",
+    clusters: [
+      {
+        name: "pod",
+        cluster: {
+          server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
+          "certificate-authority": join(ACCOUNT_DIRECTORY, "ca.crt"),
+        },
+      },
+    ],
+    contexts: [{ name: "pod", context: { cluster: "pod", user: "pod" } }],
+    users: [{ name: "pod", user: { tokenFile: join(ACCOUNT_DIRECTORY, "token") } }],
+  };
+  return parseKubeconfig(JSON.stringify(document), {
+    source: "the service account of this pod",
+    directory: ACCOUNT_DIRECTORY,
+  });
+}
+
+/** The member may start after its agent. */
+async function clusterId(client: Client, cluster: string, log: Log, signal: AbortSignal): Promise<string> {
+  for (;;) {
+    try {
+      return (await client.get(Namespace, { cluster, name: "kube-system" }, { signal })).metadata.uid ?? "";
+    } catch (error) {
+      if (signal.aborted) throw error;
+      log.warn("cluster not responding, retrying", { cluster, error });
+      await sleep(systemClock, RETRY_MS, signal);
+    }
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * Kubeconfigs for logical clusters. Each cluster has one administrator token, stored beside the certificates. The hub's
+ * token is valid for every cluster. A cluster's own token is valid only there, and is deleted with the cluster: a
+ * cluster recreated under the same name gets a new one.
+ */
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { HUB } from "@flotilla/apimachinery";
+import type { ApiServer } from "@flotilla/apiserver";
+import { systemRandom } from "@flotilla/base";
+import type { Log } from "@flotilla/base";
+import { renderKubeconfig } from "@flotilla/client";
+
+export interface ClusterAccess {
+  /** Throws 404 for an unknown cluster. */
+  kubeconfig(cluster: string): Promise<string>;
+  /** Removes the tokens of clusters that were deleted while this process did not run. Later deletions remove theirs. */
+  prune(): Promise<void>;
+  /** Waits for removals in progress. */
+  close(): Promise<void>;
+}
+
+export function createClusterAccess(options: {
+  server: Pick<ApiServer, "tokens" | "clusterId" | "clusters" | "onClusterGone">;
+  pki: string;
+  ca: string;
+  log: Log;
+  endpointOf(cluster: string): string;
+}): ClusterAccess {
+  const { server, pki, ca, log, endpointOf } = options;
+  const known = new Map<string, string>();
+  const kept = join(pki, "clusters");
+  const removals = new Set<Promise<void>>();
+  const stopListening = server.onClusterGone((cluster, id) => {
+    known.delete(id);
+    // The token is already invalid; the next start prunes the file.
+    const removal = rm(join(kept, `${id}.token`), { force: true })
+      .catch((error: unknown) => log.warn("removing the token of a cluster failed", { cluster, error }))
+      .finally(() => removals.delete(removal));
+    removals.add(removal);
+  });
+  const access: ClusterAccess = {
+    async kubeconfig(cluster) {
+      const id = server.clusterId(cluster);
+      let token = known.get(id);
+      if (token === undefined) {
+        token = await keptSecret(cluster === HUB ? join(pki, "admin.token") : join(kept, `${id}.token`), newToken);
+        // While the file was read, the cluster may have been replaced by another of its name, which has its own token.
+        if (server.clusterId(cluster) !== id) return access.kubeconfig(cluster);
+        server.tokens.add({
+          token,
+          user: "admin",
+          groups: ["system:masters"],
+          cluster: cluster !== HUB ? cluster : undefined,
+        });
+        known.set(id, token);
+      }
+      return renderKubeconfig({ name: cluster, server: endpointOf(cluster), ca, token });
+    },
+    async prune() {
+      const files = await filesIn(kept);
+      // Read after the files: a cluster created meanwhile keeps its token.
+      const current = new Set(server.clusters().map((cluster) => `${server.clusterId(cluster)}.token`));
+      for (const file of files)
+        if (file.endsWith(".token") && !current.has(file)) await rm(join(kept, file), { force: true });
+    },
+    async close() {
+      stopListening();
+      await Promise.all(removals);
+    },
+  };
+  return access;
+}
+
+async function filesIn(directory: string): Promise<string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+const newToken = (): string => Buffer.from(systemRandom.bytes(32)).toString("base64url");
+
+/** A secret that an earlier start stored in a file, or a new one that is stored now. */
+export async function keptSecret(path: string, make: () => string | Promise<string>): Promise<string> {
+  try {
+    return (await readFile(path, "utf8")).trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  const secret = (await make()).trim();
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await writeSecret(path, `${secret}\n`);
+  return secret;
+}
+
+/** Atomic, and readable only by the user. */
+export async function writeSecret(path: string, text: string): Promise<void> {
+  const unfinished = `${path}.${process.pid}`;
+  await writeFile(unfinished, text, { mode: 0o600 });
+  await chmod(unfinished, 0o600);
+  await rename(unfinished, path);
+}

@@ -1,0 +1,240 @@
+/**
+ * What a process that serves a hub needs of files and the network: data directory, log, store, certificates, port and
+ * kubeconfigs. `flotilla up` and `flotilla apiserver` share it.
+ */
+import { networkInterfaces } from "node:os";
+import { join, resolve } from "node:path";
+import { FLOTILLA_GROUP, flotillaUser, HUB } from "@flotilla/apimachinery";
+import { HEALTH_PATHS, createAuthenticator, createHttpServer, createSigningKey } from "@flotilla/apiserver";
+import { ensureCertificates } from "@flotilla/apimachinery";
+import type { ApiServer } from "@flotilla/apiserver";
+import type { Certificates } from "@flotilla/apimachinery";
+import { FlotillaError, systemClock, systemRandom } from "@flotilla/base";
+import type { Clock, Log, Random } from "@flotilla/base";
+import type { HubProcessOptions } from "@flotilla/cli";
+import { kubeconfigPath, logPath, VERSION } from "@flotilla/cli";
+import { renderKubeconfig } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
+import { createMemoryEngine, openSqliteEngine } from "@flotilla/apiserver";
+import { CLUSTER_INFO_PATH, publishClusterInfo } from "@flotilla/kubernetes";
+import { planAddress, urlOf } from "./address.ts";
+import type { AddressPlan } from "./address.ts";
+import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
+import { ensureDirectory } from "./data-directory.ts";
+import { keepCertificates } from "./keep-certificates.ts";
+import { listen, refuseTakenPort } from "./port.ts";
+import { createProcessLog } from "./process-log.ts";
+import { noteRunning, refuseSecondStart } from "./running.ts";
+import { sizeOfFiles } from "./store-size.ts";
+import { watchStoreTroubles } from "./store-troubles.ts";
+import type { WatchedStore } from "./store-troubles.ts";
+import { growYoungGeneration } from "./young-generation.ts";
+
+/** A store with this many writes takes a while to read, and what is read needs memory. */
+const LONG_HISTORY = 10_000;
+
+const storePath = (data: string): string => join(data, "flotilla.db");
+
+/** What every hub is created with in this process. */
+interface HubSurroundings extends WatchedStore {
+  clock: Clock;
+  random: Random;
+  log: Log;
+  rootCertificate: string;
+  authority: Certificates["authority"];
+  signingKey(): Promise<string>;
+  clusterKubeconfig(cluster: string): Promise<string>;
+  storeBytes?(): number;
+  onFailure(error: Error): void;
+}
+
+interface Serving {
+  url: string;
+  endpointOf(cluster: string): string;
+  /** Writes the kubeconfigs of these clusters to the data directory; returns the files by cluster. */
+  writeKubeconfigs(clusters: readonly string[]): Promise<ReadonlyMap<string, string>>;
+}
+
+export interface HubProcess {
+  data: string;
+  log: Log;
+  logFile: string;
+  surroundings: HubSurroundings;
+  /** Starts to accept requests. `stop` of the hub is called when the process stops. */
+  serve(hub: { server: ApiServer; client: Client; stop(): Promise<void> }, signal: AbortSignal): Promise<Serving>;
+  /** From now on a store that takes no writes is reported instead of failing the start. */
+  ready(): void;
+  /** Resolves with the reason when the hub cannot continue, for example because its disk is full. */
+  failed: Promise<Error>;
+  stop(): Promise<void>;
+}
+
+/** Opens everything that exists before the hub. What was opened is closed again when `use` throws. */
+export async function withHubProcess<T>(
+  options: HubProcessOptions,
+  progress: (text: string) => void,
+  use: (process: HubProcess) => Promise<T>,
+): Promise<T> {
+  const addresses = planAddress(options, networkInterfaces());
+  const data = resolve(options.data);
+  await ensureDirectory(data);
+  await refuseSecondStart(data);
+  await refuseTakenPort(options.port, addresses.bind);
+  const opened: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const close of opened.splice(0).toReversed()) await close();
+  };
+  try {
+    return await use(await openProcess(options, data, addresses, opened, stop, progress));
+  } catch (error) {
+    await stop();
+    throw isOfFiles(error)
+      ? new FlotillaError(
+          "DataDirectory",
+          `writing to the data directory ${data} failed; free space or fix permissions there, or choose another with --data DIR`,
+          { cause: error },
+        )
+      : error;
+  }
+}
+
+/** System errors about files do not state what to do, and not always the path. */
+const OF_FILES: ReadonlySet<unknown> = new Set([
+  "ENOSPC",
+  "EDQUOT",
+  "EACCES",
+  "EPERM",
+  "EROFS",
+  "EISDIR",
+  "ENOTDIR",
+  "ENOENT",
+]);
+const isOfFiles = (error: unknown): boolean => error instanceof Error && "code" in error && OF_FILES.has(error.code);
+
+async function openProcess(
+  options: HubProcessOptions,
+  data: string,
+  addresses: AddressPlan,
+  opened: (() => Promise<void>)[],
+  stop: () => Promise<void>,
+  progress: (text: string) => void,
+): Promise<HubProcess> {
+  const logFile = logPath(data);
+  const { log, fileOnly, close: closeLog } = createProcessLog(options.logLevel, logFile, options.logFormat);
+  opened.push(closeLog);
+  progress("opening the store");
+  const store = options.ephemeral ? createMemoryEngine() : await openSqliteEngine({ path: storePath(data) });
+  // Until everything runs, a disk that takes no writes fails the start, which reports it.
+  let isReady = false;
+  const watched = watchStoreTroubles(store, systemClock, fileOnly, (text) => isReady && options.onTrouble?.(text));
+  opened.push(() => watched.engine.close());
+  if ((await watched.engine.revision()) > LONG_HISTORY) growYoungGeneration();
+
+  progress("starting the API server");
+  const pki = join(data, "pki");
+  const { name: commonName, groups: organizations } = flotillaUser("controllers");
+  const certificatesOnDisk = (): Promise<Certificates> =>
+    ensureCertificates({
+      directory: pki,
+      hosts: addresses.hosts,
+      clients: {
+        admin: { commonName: "admin", organizations: ["system:masters"] },
+        controllers: { commonName, organizations: organizations.filter((group) => group !== "system:authenticated") },
+      },
+      clock: systemClock,
+      log,
+    });
+  const certificates = await certificatesOnDisk();
+  const failed = Promise.withResolvers<Error>();
+  let access: ReturnType<typeof createClusterAccess> | undefined;
+  const kubeconfigOf = async (cluster: string): Promise<string> => {
+    if (!access) throw new FlotillaError("Starting", `the hub is starting; ask for the kubeconfig of ${cluster} again`);
+    return access.kubeconfig(cluster);
+  };
+
+  return {
+    data,
+    log,
+    logFile,
+    surroundings: {
+      ...watched,
+      clock: systemClock,
+      random: systemRandom,
+      log,
+      rootCertificate: certificates.authority.certificate,
+      authority: certificates.authority,
+      signingKey: () => keptSecret(join(pki, "service-accounts.key"), createSigningKey),
+      clusterKubeconfig: kubeconfigOf,
+      storeBytes: options.ephemeral ? undefined : () => sizeOfFiles(storePath(data)),
+      onFailure: failed.resolve,
+    },
+    async serve({ server, client, stop: stopHub }, signal) {
+      // The hub closes the store that it was given.
+      opened.splice(-1, 1, stopHub);
+      const ca = certificates.authority.certificate;
+      const http = createHttpServer({
+        handle: (request) => server.handle(request),
+        // As in Kubernetes, requests without credentials reach only what the cluster's roles open to everyone.
+        authenticator: createAuthenticator({
+          tokens: server.tokens,
+          isCluster: server.isCluster,
+          anonymous: new Set([...HEALTH_PATHS, CLUSTER_INFO_PATH]),
+        }),
+        tls: { ...certificates.serving, clientCa: ca },
+        log,
+        onStopping: () => server.drain(),
+      });
+      opened.push(() => http.close());
+      const port = await listen(http, options.port, addresses.bind);
+      const url = urlOf(addresses.advertise, port);
+      opened.push(await noteRunning(data, { pid: process.pid, url }));
+      const stopRenewing = keepCertificates({
+        current: certificates,
+        ensure: certificatesOnDisk,
+        use: ({ serving }) => http.setTls({ ...serving, clientCa: ca }),
+        clock: systemClock,
+        log,
+      });
+      opened.push(async () => stopRenewing());
+      log.info("serving", { url, bind: addresses.bind, version: VERSION, pid: process.pid });
+      for (const address of addresses.publicAddresses) {
+        log.warn("listening on a public address", { address, port });
+        options.onTrouble?.(
+          `listening on the public address ${address}:${port}; anyone on the internet can reach it and try credentials. Restrict it with a firewall, or listen elsewhere with --bind-address`,
+        );
+      }
+      const endpointOf = (cluster: string): string => (cluster === HUB ? url : `${url}/clusters/${cluster}`);
+      const clusterAccess = createClusterAccess({ server, pki, ca, log, endpointOf });
+      access = clusterAccess;
+      opened.push(() => clusterAccess.close());
+      await clusterAccess.prune();
+      // Tokens that were valid before the restart are valid again before the controllers have read everything.
+      for (const cluster of server.clusters()) await clusterAccess.kubeconfig(cluster);
+      await publishClusterInfo(client, HUB, { server: url, ca }, signal);
+      const { certificate: cert, key } = certificates.clients["controllers"] ?? { certificate: "", key: "" };
+      await writeSecret(
+        kubeconfigPath(data, "controllers"),
+        renderKubeconfig({ name: FLOTILLA_GROUP, server: url, ca, cert, key }),
+      );
+      return {
+        url,
+        endpointOf,
+        async writeKubeconfigs(clusters) {
+          const files = new Map<string, string>();
+          for (const cluster of clusters) {
+            const file = kubeconfigPath(data, cluster);
+            await writeSecret(file, await clusterAccess.kubeconfig(cluster));
+            files.set(cluster, file);
+          }
+          return files;
+        },
+      };
+    },
+    ready() {
+      isReady = true;
+      growYoungGeneration();
+    },
+    failed: failed.promise,
+    stop,
+  };
+}

@@ -1,0 +1,10 @@
+export { startFleet } from "./fleet.ts";
+export { createHub } from "./hub.ts";
+export type { Hub, HubOptions } from "./hub.ts";
+export { metricsPages } from "./metrics-catalogue.ts";
+export type { MetricsPage } from "./metrics-catalogue.ts";
+export { openOfflineHub } from "./offline-hub.ts";
+export { builtInAdmissions, createBuiltInAdmissions } from "./roles/built-in-admissions.ts";
+export { createProfiles } from "./roles/profiles.ts";
+export { createWorkloadControllers } from "./roles/workload-controllers.ts";
+export { main } from "./run.ts";

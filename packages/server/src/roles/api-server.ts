@@ -1,0 +1,202 @@
+/**
+ * The role `apiserver`: the hub's API server with its store, its logical clusters and the controllers that every
+ * cluster has. It knows nothing of the controllers of the hub and of the members: what those add to its API they put
+ * into `HubExtensions`.
+ */
+import { createBuiltInAdmissions } from "./built-in-admissions.ts";
+import { decodeProtobuf, FLOTILLA_GROUP, flotillaUser, HUB } from "@flotilla/apimachinery";
+import { kruiseKinds } from "@flotilla/openkruise";
+import { logicalClusterAdmission } from "@flotilla/apiserver";
+import type { ConnectHandler } from "@flotilla/apimachinery";
+import { createApiServer } from "@flotilla/apiserver";
+import type { ApiServer, ApiServerOptions } from "@flotilla/apiserver";
+import type { CertificateAuthority } from "@flotilla/apimachinery";
+import { formatTime } from "@flotilla/base";
+import type { Clock, Log, Random } from "@flotilla/base";
+import { createClient } from "@flotilla/client";
+import type { Client, Transport } from "@flotilla/client";
+import { interpreterAdmissions } from "@flotilla/flotilla";
+import { unavailable } from "@flotilla/apimachinery";
+import { createMembershipAdmissions } from "@flotilla/flotilla";
+import { joinedClusters } from "./joined-clusters.ts";
+import { createDeletionProtection, policyTargets } from "@flotilla/flotilla";
+import { createEventRecorders, createInformers, createManager } from "@flotilla/controller-runtime";
+import type { Manager } from "@flotilla/controller-runtime";
+import { createCache, StoreError } from "@flotilla/apiserver";
+import type { Cache, Engine } from "@flotilla/apiserver";
+import { createSystemControllers } from "@flotilla/kubernetes";
+import { createKruiseAdmissions } from "@flotilla/openkruise";
+import type { FeatureGates } from "@flotilla/kubernetes";
+import { createProfiles } from "./profiles.ts";
+import type { ProfileOptions } from "./profiles.ts";
+import { createSimulatedClusters } from "./simulated-clusters.ts";
+import type { SimulatedClusters } from "./simulated-clusters.ts";
+
+/**
+ * What other roles add to the API of a hub. They are created with clients of the server, so they fill this in after
+ * the server exists and before it takes requests.
+ */
+export interface HubExtensions {
+  /** The subresource `proxy` of a Cluster. */
+  clusterProxy?: ConnectHandler;
+  /** Explanations by the name of the binding. */
+  explanation?: NonNullable<ProfileOptions["explanation"]>;
+  /** Usage of pods and nodes on simulated members. */
+  podMetrics?: ReturnType<NonNullable<ProfileOptions["metrics"]>>;
+  /** What runs the containers of a cluster, for logs and exec. */
+  runtimeOf?: NonNullable<ApiServerOptions["connect"]>["runtimeOf"];
+  /** Figures and problems of the controllers in this process. */
+  controllers?: NonNullable<ApiServerOptions["controllers"]>;
+  /** Figures of what runs on the members. */
+  workloads?: NonNullable<ApiServerOptions["workloads"]>;
+}
+
+export interface HubApiServerOptions {
+  engine: Engine;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  extensions: HubExtensions;
+  /** Feature gates of OpenKruise on simulated members; unset means its defaults. */
+  kruiseGates?: FeatureGates;
+  /** Whether ClusterTaintPolicies may set taints that evict. */
+  allowNoExecuteTaintPolicy?: boolean;
+  /** Simulated nodes per member; with 0 nothing runs there. */
+  nodes: number;
+  /** PEM; published in every namespace so that workloads can verify this server. */
+  rootCertificate?: string;
+  /** PEM of the key that signs service account tokens; unset generates one for the lifetime of the process. */
+  signingKey?: () => Promise<string>;
+  /** Signs certificate requests; unset leaves them to other signers. */
+  authority?: Pick<CertificateAuthority, "signRequest">;
+  /** A kubeconfig for an administrator of one logical cluster, served as the subresource of that name. */
+  clusterKubeconfig?(cluster: string): Promise<string>;
+  /** Wraps the transport of every part, for example to count writes. */
+  wrap?(transport: Transport, part: string): Transport;
+  /** Whether the store takes writes; unset means that it does. */
+  takesWrites?(): boolean;
+  /** Called when the store failed; everything that needs it fails from then on. */
+  onFailure?(error: Error): void;
+  /** Freezes what readers share, so that a test fails where a reader changes it. */
+  freeze?: boolean;
+}
+
+export interface HubApiServer {
+  server: ApiServer;
+  cache: Cache;
+  clusters: SimulatedClusters;
+  /** OpenKruise is installed on a simulated member as soon as the member serves one of its kinds. */
+  hasKruise(cluster: string): boolean;
+  /** A client in this process with the identity of one part of Flotilla. */
+  connect(part: string, fieldManager: string): Client;
+  /** Runs the controllers that every logical cluster has. */
+  manager: Manager;
+  close(): Promise<void>;
+}
+
+export async function createHubApiServer(options: HubApiServerOptions): Promise<HubApiServer> {
+  const { engine, clock, random, log, nodes, extensions, authority, rootCertificate = "" } = options;
+  const { wrap = (transport) => transport } = options;
+  const cache = await createCache(engine, {
+    onError(error) {
+      log.error("store failed", { error });
+      if (error instanceof StoreError) options.onFailure?.(error);
+    },
+  });
+  const profiles = createProfiles({
+    rootCertificate,
+    startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length),
+    nodes,
+    nowMs: clock.now(),
+    metrics: nodes > 0 ? () => present(extensions.podMetrics, "metrics") : undefined,
+    clusterKubeconfig: options.clusterKubeconfig,
+    clusterProxy: (...request) => present(extensions.clusterProxy, "proxy")(...request),
+    explanation: (...binding) => present(extensions.explanation, "explanation")(...binding),
+  });
+  const server = await createApiServer({
+    cache,
+    clock,
+    random,
+    log,
+    controllerGroup: FLOTILLA_GROUP,
+    admissions: [
+      ...createBuiltInAdmissions(options.kruiseGates, { allowNoExecute: options.allowNoExecuteTaintPolicy ?? false }),
+      ...createMembershipAdmissions({ hub: HUB, clock }),
+      joinedClusters,
+      policyTargets,
+      createDeletionProtection(HUB),
+      ...interpreterAdmissions,
+      ...createKruiseAdmissions({
+        gates: options.kruiseGates,
+        appliesTo: (cluster) => hasKruise(cluster),
+        nowMs: () => clock.now(),
+        recordEvent: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event),
+      }),
+      logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub")),
+    ],
+    decodeProtobuf,
+    profiles,
+    serviceAccounts: options.signingKey ? { signingKey: options.signingKey } : undefined,
+    freeze: options.freeze ?? false,
+    controllers: {
+      writeMetrics: (text) => extensions.controllers?.writeMetrics(text),
+      problems: () => extensions.controllers?.problems() ?? [],
+    },
+    takesWrites: options.takesWrites,
+    workloads: {
+      write: (text, cluster) => extensions.workloads?.write(text, cluster),
+      page: (only) => present(extensions.workloads, "metrics of members").page(only),
+    },
+    connect: { runtimeOf: (cluster) => extensions.runtimeOf?.(cluster) },
+  });
+  await server.addCluster(HUB, "hub");
+
+  const clusters = createSimulatedClusters(server);
+  const hasKruise = (cluster: string): boolean =>
+    clusters.isSimulated(cluster) && kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural));
+  const connect = (part: string, fieldManager: string): Client =>
+    createClient({ transport: wrap(server.transport(flotillaUser(part)), part), fieldManager });
+  const events = createEventRecorders({ client: connect("events", "flotilla-events"), clock, log });
+
+  // Their writes carry the field manager of Kubernetes' own controllers.
+  const client = connect("system-controllers", "kube-controller-manager");
+  const informers = createInformers({ client, clock, random, log, scope: { cluster: "*" } });
+  const manager = createManager({ client, informers, clock, log: log.with({ component: "system" }) });
+  manager.add(
+    ...createSystemControllers({
+      client,
+      informers,
+      clock,
+      log,
+      home: HUB,
+      rootCertificate,
+      issueSecretToken: server.issueSecretToken,
+      isManagedElsewhere: server.isManagedElsewhere,
+      signRequest: authority
+        ? (cluster, request, terms) => authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) })
+        : undefined,
+    }),
+  );
+  return {
+    server,
+    cache,
+    clusters,
+    hasKruise,
+    connect,
+    manager,
+    async close() {
+      await manager.stop();
+      await events.stop();
+      informers.close();
+      await server.close();
+      await cache.close();
+      await engine.close();
+    },
+  };
+}
+
+/** Requests arrive after every role was created, so what an extension point offers is there by then. */
+function present<T>(extension: T | undefined, name: string): T {
+  if (extension === undefined) throw unavailable(`no controllers run in this process that serve ${name}`);
+  return extension;
+}

@@ -1,0 +1,21 @@
+/** Every admission of the kinds in this folder. Admissions are selected by kind, so the order of kinds has no meaning. */
+import type { AnyAdmission } from "@flotilla/apimachinery";
+import { karmadaAdmissions } from "@flotilla/karmada";
+import type { ClusterTaintPolicyOptions } from "@flotilla/karmada";
+import { kruiseAdmissions } from "@flotilla/openkruise";
+import type { KruiseGates } from "@flotilla/openkruise";
+import { convertsWithoutWebhook } from "@flotilla/openkruise";
+import { createKubernetesAdmissions } from "@flotilla/kubernetes";
+import { ocmAdmissions } from "@flotilla/ocm";
+
+export const createBuiltInAdmissions = (
+  gates?: KruiseGates,
+  taintPolicies?: ClusterTaintPolicyOptions,
+): readonly AnyAdmission[] => [
+  ...createKubernetesAdmissions(convertsWithoutWebhook),
+  ...karmadaAdmissions(taintPolicies),
+  ...ocmAdmissions,
+  ...kruiseAdmissions(gates),
+];
+
+export const builtInAdmissions: readonly AnyAdmission[] = createBuiltInAdmissions();

@@ -1,0 +1,93 @@
+/** The hub's metrics for Prometheus: connects `monitoring` with the components that provide the values. */
+import { Cluster } from "@flotilla/karmada";
+import type { Kind } from "@flotilla/apimachinery";
+import type { ApiServer } from "@flotilla/apiserver";
+import type { MetricsText } from "@flotilla/base";
+import type { LaneFigures } from "@flotilla/flotilla";
+import { createWorkloadMetrics } from "@flotilla/flotilla";
+import type { WorkloadMetrics } from "@flotilla/flotilla";
+import { writeControllerMetrics } from "@flotilla/controller-runtime";
+import type { Informers, Manager } from "@flotilla/controller-runtime";
+import type { Cache } from "@flotilla/apiserver";
+import type { HubControllers } from "./hub-controllers.ts";
+
+export interface HubMetricsOptions {
+  hub: string;
+  controllers: Pick<HubControllers, "monitoring" | "membership" | "propagation" | "writeInterpreterMetrics">;
+  server: Pick<ApiServer, "serves">;
+  cache: Pick<Cache, "count" | "revision">;
+  /** Size of the store on disk. */
+  storeBytes?(): number;
+  /** Informers of the hub. */
+  informers: Informers;
+  /** Informers of the simulated members. */
+  memberInformers: Informers;
+  isSimulated(cluster: string): boolean;
+  managers(): readonly Manager[];
+  lanes(): readonly LaneFigures[];
+}
+
+export interface HubMetrics {
+  write(text: MetricsText): void;
+  workloads: WorkloadMetrics;
+  /** Starts collecting. */
+  start(signal: AbortSignal): void;
+}
+
+export function createHubMetrics({
+  hub,
+  controllers: { monitoring, membership, propagation, writeInterpreterMetrics },
+  server,
+  cache,
+  storeBytes,
+  informers,
+  memberInformers,
+  isSimulated,
+  managers,
+  lanes,
+}: HubMetricsOptions): HubMetrics {
+  const clusters = informers.of(Cluster);
+
+  /** An external member reports which kinds it serves. */
+  function serves(cluster: string, { group, kind, plural }: Kind): boolean {
+    if (isSimulated(cluster)) return server.serves(cluster, group, plural);
+    const enablements = clusters.get({ cluster: hub, name: cluster })?.status?.apiEnablements ?? [];
+    return enablements.some(
+      ({ groupVersion, resources }) =>
+        (group === "" ? groupVersion === "v1" : groupVersion.startsWith(`${group}/`)) &&
+        (resources ?? []).some((resource) => resource.kind === kind),
+    );
+  }
+
+  return {
+    write(text) {
+      writeControllerMetrics(text, managers());
+      writeInterpreterMetrics(text);
+      monitoring.write(text);
+    },
+    workloads: createWorkloadMetrics({
+      members: () => clusters.list({ cluster: hub }).map(({ metadata }) => metadata.name),
+      // Simulated members are known here even while they are disconnected.
+      informersOf: (cluster) => (isSimulated(cluster) ? memberInformers : membership.informersOf(cluster)),
+      serves,
+    }),
+    start(signal) {
+      const store = (): { entries: number; revision: number; bytes?: number } => ({
+        entries: cache.count("/"),
+        revision: cache.revision,
+        bytes: storeBytes ? storeBytes() : undefined,
+      });
+      monitoring.follow(
+        {
+          templates: propagation.templates,
+          managers,
+          lanes,
+          store,
+          informersOf: membership.informersOf,
+          serves,
+        },
+        signal,
+      );
+    },
+  };
+}

@@ -1,0 +1,95 @@
+/** Assembles the simulated members: nodes and kubelets, workload controllers, OpenKruise, and their metrics. */
+import type { ApiServer } from "@flotilla/apiserver";
+import type { Clock, Log, Random } from "@flotilla/base";
+import type { Client } from "@flotilla/client";
+import { createManager, yieldToOtherControllers as standAside } from "@flotilla/controller-runtime";
+import type { EventRecorders, Manager, SharedInformers } from "@flotilla/controller-runtime";
+import {
+  createComponentLogs,
+  createKruiseInstallController,
+  createSimulation,
+  MANAGER as KRUISE_MANAGER,
+} from "@flotilla/simulation";
+import type { KubeletTimes, Simulation } from "@flotilla/simulation";
+import { containerHashes } from "@flotilla/openkruise";
+import { createWorkloadControllerGroups } from "./workload-controllers.ts";
+import type { FeatureGates } from "@flotilla/kubernetes";
+
+export interface MemberControllersOptions {
+  /** The logical clusters, of which some are simulated members. */
+  clusters: Pick<ApiServer, "profileOf" | "isManagedElsewhere" | "onServed" | "onClusterGone">;
+  client: Client;
+  /** Informers of the simulated members only; one set serves them all. */
+  informers: SharedInformers;
+  clock: Clock;
+  random: Random;
+  log: Log;
+  events: EventRecorders;
+  /** False for members that store objects but run nothing. */
+  haveNodes: boolean;
+  hasKruise(cluster: string): boolean;
+  gates?: FeatureGates;
+  times?: Partial<KubeletTimes>;
+}
+
+export interface MemberControllers {
+  manager: Manager;
+  simulation: Simulation;
+}
+
+export function createMemberControllers({
+  clusters: server,
+  client,
+  informers,
+  clock,
+  random,
+  log,
+  events,
+  haveNodes,
+  hasKruise,
+  gates,
+  times,
+}: MemberControllersOptions): MemberControllers {
+  const componentLogs = createComponentLogs({
+    clock,
+    componentOf: (controller) => (kruiseControllers.has(controller) ? KRUISE_MANAGER : undefined),
+  });
+  server.onClusterGone((cluster) => componentLogs.forget(cluster));
+  const manager = createManager({ client, informers, clock, log: componentLogs.keep(log) });
+  const simulation = createSimulation({
+    client,
+    informers,
+    clock,
+    hashes: containerHashes,
+    componentLogs,
+    events,
+    times,
+  });
+  const kruiseControllers = new Set<string>();
+  // Without nodes, the informers of the workload controllers would only cost memory.
+  if (!haveNodes) return { manager, simulation };
+
+  const workloads = createWorkloadControllerGroups({
+    client,
+    informers,
+    clock,
+    random,
+    events,
+    usage: simulation,
+    gates,
+  });
+  for (const { name } of workloads.kruise) kruiseControllers.add(name);
+  // An empty cluster waits for external controllers, and a cluster with its own controllers is left to them.
+  const elsewhere = {
+    isForeign: (cluster: string) => server.profileOf(cluster) === "empty",
+    isTaken: server.isManagedElsewhere,
+  };
+  const install = createKruiseInstallController({
+    client,
+    isInstalled: (cluster) => server.profileOf(cluster) === "member-bare" && hasKruise(cluster),
+    onServed: server.onServed,
+  });
+  const runsMembers = [...Object.values(workloads).flat(), ...simulation.controllers];
+  manager.add(install, ...runsMembers.map((controller) => standAside(controller, elsewhere)));
+  return { manager, simulation };
+}

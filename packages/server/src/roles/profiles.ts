@@ -1,0 +1,179 @@
+/** The initial content of a logical cluster: the kinds it serves and its built-in objects. */
+import {
+  Cluster,
+  ClusterOverridePolicy,
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  ClusterTaintPolicy,
+  OverridePolicy,
+  PropagationPolicy,
+  ResourceBinding,
+  ResourceInterpreterCustomization,
+  ResourceInterpreterWebhookConfiguration,
+  Work,
+  WorkloadRebalancer,
+} from "@flotilla/karmada";
+import { OCM_AGENT_NAMESPACE, OCM_HUB_NAMESPACE, OCM_NAMESPACE, ocmHubKinds, ocmMemberKinds } from "@flotilla/ocm";
+import { Workflow } from "@flotilla/argo";
+import { apiServerService, bootstrapRbac, kubernetesKinds, systemPriorityClasses } from "@flotilla/kubernetes";
+import { kruiseKinds } from "@flotilla/openkruise";
+import { logicalClusterKind } from "@flotilla/apiserver";
+import { HUB, KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/apimachinery";
+import type { ConnectHandler, Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { Namespace } from "@flotilla/kubernetes";
+import type { Profile } from "@flotilla/apiserver";
+import { methodNotAllowed, pathNotFound } from "@flotilla/apimachinery";
+import {
+  clusterManagerLayer,
+  karmadaLayer,
+  klusterletLayer,
+  kruiseLayer,
+  kruiseNamespace,
+  metricsKinds,
+  nodeLayer,
+  standardStorageClass,
+} from "@flotilla/simulation";
+import { explanationKinds } from "@flotilla/flotilla";
+import { clusterProxyAdministrators } from "@flotilla/flotilla";
+import { bootstrapAccess } from "@flotilla/flotilla";
+import { defaultServiceAccount, rootCertificateConfigMap, tokenTrackingConfigMap } from "@flotilla/kubernetes";
+
+const CLUSTER_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
+
+/** Workloads of other projects: members run them, and the hub stores their templates. */
+const WORKLOAD_KINDS: readonly Kind[] = [...kruiseKinds, Workflow];
+
+export interface ProfileOptions {
+  /** PEM; if empty, it is omitted. */
+  rootCertificate: string;
+  /** The day on which this server started to record the use of tokens in Secrets. */
+  startedOn: string;
+  clusterKubeconfig?(cluster: string): Promise<string>;
+  /** The API of a member through its Cluster; if unset, the subresource is omitted. */
+  clusterProxy?: ConnectHandler;
+  /** Explanations of placements, by binding name; omitted if unset. */
+  explanation?: Parameters<typeof explanationKinds>[0];
+  /** The number of simulated nodes per member, and their creation time. */
+  nodes?: number;
+  nowMs?: number;
+  /**
+   * Resource usage of pods and nodes, computed on request. If unset, nothing runs there, so there is no storage driver
+   * either.
+   */
+  metrics?: Parameters<typeof metricsKinds>[0];
+}
+
+function kubeconfigHandler(kubeconfigOf: (cluster: string) => Promise<string>): ConnectHandler {
+  return async ({ cluster, name, method }) => {
+    // Only users of the hub may request it: elsewhere the same path would return credentials that the cluster's users
+    // are not entitled to.
+    if (cluster !== HUB) throw pathNotFound();
+    if (method !== "GET") throw methodNotAllowed();
+    return {
+      status: 200,
+      headers: { "content-type": "application/yaml", "cache-control": "no-store" },
+      body: new TextEncoder().encode(await kubeconfigOf(name)),
+    };
+  };
+}
+
+/**
+ * A kind is listed here only if its controller works; docs/compatibility.md lists what is missing. Objects that
+ * controllers create in every namespace are built in, so that an empty cluster stores nothing.
+ */
+export function createProfiles({
+  rootCertificate,
+  startedOn,
+  clusterKubeconfig,
+  clusterProxy,
+  explanation,
+  nodes = 0,
+  nowMs = 0,
+  metrics,
+}: ProfileOptions): Record<"hub" | "member" | "member-bare" | "empty", Profile> {
+  const namespaces = (...given: (string | Namespace)[]): KubernetesObject[] =>
+    given.flatMap((item) => {
+      const namespace =
+        typeof item === "string" ? { apiVersion: "v1", kind: "Namespace", metadata: { name: item } } : item;
+      const { name } = namespace.metadata;
+      return [
+        namespace,
+        defaultServiceAccount(name),
+        ...(rootCertificate === "" ? [] : [rootCertificateConfigMap(name, rootCertificate)]),
+      ];
+    });
+  const shared = [...bootstrapRbac(), ...systemPriorityClasses(), tokenTrackingConfigMap(startedOn)];
+  // No traffic flows through simulated clusters, so the server's Service must exist, but its address does not matter.
+  const apiServer = apiServerService({ address: "127.0.0.1", port: 6443 }, `${startedOn}T00:00:00Z`);
+  const memberBare: Profile = {
+    builtIns: kubernetesKinds,
+    customs: [],
+    objects: [...namespaces(...CLUSTER_NAMESPACES), ...apiServer, ...shared],
+  };
+  // What a metrics server and a storage driver add to a real cluster.
+  const simulated: Profile = metrics
+    ? {
+        ...memberBare,
+        builtIns: [...kubernetesKinds, ...metricsKinds(metrics)],
+        objects: [
+          ...memberBare.objects,
+          standardStorageClass(),
+          ...nodeLayer({ nodes, nowMs }),
+          ...namespaces(OCM_AGENT_NAMESPACE),
+          ...klusterletLayer({ nodes, nowMs }),
+        ],
+      }
+    : memberBare;
+  return {
+    hub: {
+      podsAreTemplates: true,
+      builtIns: [
+        ...kubernetesKinds,
+        clusterProxy
+          ? { ...Cluster, subresources: { ...Cluster.subresources, connect: { proxy: clusterProxy } } }
+          : Cluster,
+        logicalClusterKind(clusterKubeconfig && kubeconfigHandler(clusterKubeconfig)),
+        ...(explanation ? explanationKinds(explanation) : []),
+      ],
+      customs: [
+        PropagationPolicy,
+        ClusterPropagationPolicy,
+        OverridePolicy,
+        ClusterOverridePolicy,
+        ClusterTaintPolicy,
+        ResourceBinding,
+        ClusterResourceBinding,
+        Work,
+        WorkloadRebalancer,
+        ResourceInterpreterCustomization,
+        ResourceInterpreterWebhookConfiguration,
+        ...ocmHubKinds,
+        ...WORKLOAD_KINDS,
+      ],
+      // The administrator's certificate and token both have the user `admin`.
+      objects: [
+        ...namespaces(
+          ...CLUSTER_NAMESPACES,
+          KARMADA_SYSTEM_NAMESPACE,
+          KARMADA_CLUSTER_NAMESPACE,
+          OCM_NAMESPACE,
+          OCM_HUB_NAMESPACE,
+        ),
+        ...karmadaLayer({ nowMs }),
+        ...clusterManagerLayer({ nowMs }),
+        ...apiServer,
+        ...shared,
+        ...clusterProxyAdministrators(["admin"]),
+        ...bootstrapAccess(),
+      ],
+    },
+    // OpenKruise keeps the history of SidecarSets in its own namespace.
+    member: {
+      ...simulated,
+      customs: [...WORKLOAD_KINDS, ...ocmMemberKinds],
+      objects: [...simulated.objects, ...namespaces(kruiseNamespace()), ...kruiseLayer({ nodes, nowMs })],
+    },
+    "member-bare": { ...simulated, customs: ocmMemberKinds },
+    empty: memberBare,
+  };
+}

@@ -1,0 +1,30 @@
+/** Wires the controllers that run workloads on simulated members: Kubernetes, OpenKruise and Argo Workflows. */
+import type { ObjectKey } from "@flotilla/client";
+import type { Controller } from "@flotilla/controller-runtime";
+import type { WorkloadDependencies } from "@flotilla/kubernetes";
+import { createKubernetesControllers } from "@flotilla/kubernetes";
+import { createKruiseControllers } from "@flotilla/openkruise";
+import { createWorkflowController } from "@flotilla/argo";
+import { indexByController } from "@flotilla/kubernetes";
+
+/** The controllers, grouped by the program that contains them in a real cluster. */
+export interface WorkloadControllers {
+  kubernetes: Controller<ObjectKey>[];
+  kruise: Controller<ObjectKey>[];
+  argo: Controller<ObjectKey>[];
+}
+
+/** Call it once per set of informers, because it adds indexes to them. */
+export function createWorkloadControllerGroups(deps: WorkloadDependencies): WorkloadControllers {
+  indexByController(deps.informers);
+  return {
+    kubernetes: createKubernetesControllers(deps),
+    kruise: createKruiseControllers(deps),
+    argo: [createWorkflowController(deps)],
+  };
+}
+
+/** The same as one list. */
+export function createWorkloadControllers(deps: WorkloadDependencies): Controller<ObjectKey>[] {
+  return Object.values(createWorkloadControllerGroups(deps)).flat();
+}

@@ -1,0 +1,99 @@
+/** Wires what makes a simulated member run: nodes, scheduling, kubelets, volumes, metrics and components. */
+import type { ObjectSource } from "@flotilla/apimachinery";
+import type { Pod } from "@flotilla/kubernetes";
+import type { Clock, DeepReadonly } from "@flotilla/base";
+import type { Client, ObjectKey } from "@flotilla/client";
+import type { Controller, EventRecorders, Informers } from "@flotilla/controller-runtime";
+import type { ComponentLogs } from "./components/component-logs.ts";
+import { withComponentLogs } from "./components/component-runtime.ts";
+import { KRUISE_NAMESPACE } from "./components/kruise-manifests.ts";
+import { createPodAddresses } from "./kubelet/addresses.ts";
+import { createContainerConfig } from "./kubelet/config.ts";
+import type { ContainerHashes } from "./kubelet/container-meta.ts";
+import { createKubeletController } from "./kubelet/kubelet-controller.ts";
+import type { KubeletTimes } from "./kubelet/kubelet-controller.ts";
+import { createSimulatedRuntime } from "./logs.ts";
+import type { SimulatedRuntime } from "./logs.ts";
+import { createMetricsSources } from "./metrics/kinds.ts";
+import { usageOf } from "./metrics/usage.ts";
+import type { PodUsage } from "./metrics/usage.ts";
+import { createNodeEvictionController } from "./nodes/eviction-controller.ts";
+import { createNodeLifecycleController } from "./nodes/lifecycle-controller.ts";
+import type { NodeTimes } from "./nodes/lifecycle-controller.ts";
+import { ensureNodes } from "./nodes/nodes.ts";
+import type { NodeOptions } from "./nodes/nodes.ts";
+import { bindByBinding, bindByUpdate } from "./placement/binding.ts";
+import { createPlacementController } from "./placement/placement-controller.ts";
+import { createClusterViews } from "./placement/views.ts";
+import { createClaimController } from "./volumes/claim-controller.ts";
+import { createEphemeralVolumeController } from "./volumes/ephemeral-controller.ts";
+import { createVolumeReads } from "./volume-reads.ts";
+import { createVolumeController } from "./volumes/volume-controller.ts";
+
+export interface SimulationDependencies {
+  client: Client;
+  /** The informers of the member clusters, without the hub. */
+  informers: Informers;
+  clock: Clock;
+  times?: Partial<KubeletTimes & NodeTimes>;
+  /** Unset emits no events. */
+  events?: EventRecorders;
+  /** The API server is in another process, so it applies the rules for external schedulers. */
+  isElsewhere?: boolean;
+  /** OpenKruise's container hashes; unset disables the simulation of its node daemon. */
+  hashes?: ContainerHashes;
+  /** Log lines of the parts of this process, for the pods that represent them; unset shows none. */
+  componentLogs?: ComponentLogs;
+}
+
+export interface Simulation {
+  controllers: Controller<ObjectKey>[];
+  /** Serves logs and commands of the containers. */
+  runtime: SimulatedRuntime;
+  /** The sources of `metrics.k8s.io`; see `metricsKinds`. */
+  metrics: { pods: ObjectSource; nodes: ObjectSource };
+  /** The resource usage of a pod; undefined for one that is not running. */
+  podUsage(cluster: string, pod: DeepReadonly<Pod>): PodUsage | undefined;
+  /** Creates the missing nodes of a member. */
+  ensureNodes(cluster: string, count: number, options?: NodeOptions, signal?: AbortSignal): Promise<void>;
+}
+
+/** Call it once per set of informers, because it adds indexes to them. */
+export function createSimulation(deps: SimulationDependencies): Simulation {
+  const { informers, hashes, times, events: recorders } = deps;
+  const views = createClusterViews(informers);
+  const volumes = createVolumeReads(informers);
+  const storage = { ...deps, volumes, events: recorders?.("persistentvolume-controller") };
+  const lifecycle = { ...deps, views, events: recorders?.("node-controller") };
+  return {
+    controllers: [
+      createPlacementController({
+        ...deps,
+        bind: deps.isElsewhere ? bindByBinding(deps.client) : bindByUpdate(deps.client),
+        views,
+        volumes,
+        events: recorders?.("default-scheduler"),
+      }),
+      createKubeletController({
+        ...deps,
+        views,
+        addresses: createPodAddresses(informers),
+        config: createContainerConfig(informers),
+        hashes,
+        times,
+        events: recorders?.("kubelet"),
+      }),
+      createNodeLifecycleController(lifecycle),
+      createNodeEvictionController({ ...deps, views, events: recorders?.("taint-eviction-controller") }),
+      createClaimController(storage),
+      createVolumeController(storage),
+      createEphemeralVolumeController(storage),
+    ],
+    runtime: deps.componentLogs
+      ? withComponentLogs(createSimulatedRuntime(deps), deps.componentLogs, KRUISE_NAMESPACE)
+      : createSimulatedRuntime(deps),
+    metrics: createMetricsSources({ ...deps, views }),
+    podUsage: (_cluster, pod) => usageOf(pod),
+    ensureNodes: (cluster, count, options, signal) => ensureNodes(deps, cluster, count, options, signal),
+  };
+}

@@ -1,4 +1,0 @@
-import type { RequestInfo } from "../../api/index.ts";
-
-/** The condition of steps for requests that write a whole object, not one of its subresources. */
-export const writesObject = ({ subresource }: RequestInfo): boolean => subresource === undefined;

@@ -1,8 +1,0 @@
-import { FlotillaError } from "../../base/index.ts";
-
-/** Customizations, a rule or fixtures failed; the message states where. */
-export class RulesError extends FlotillaError {
-  constructor(message: string) {
-    super("Rules", message);
-  }
-}

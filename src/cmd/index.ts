@@ -1,2 +1,0 @@
-export * from "./hub.ts";
-export { openOfflineHub } from "./offline-hub.ts";

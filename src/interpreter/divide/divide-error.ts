@@ -1,7 +1,0 @@
-/**
- * A template that cannot be divided as requested. Retrying yields the same error, so the caller waits for a change of
- * the template.
- */
-import { InterpretError } from "../interpret-error.ts";
-
-export class DivideError extends InterpretError {}

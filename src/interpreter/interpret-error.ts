@@ -1,8 +1,0 @@
-/** An object does not match the schema of its kind: the message names the field and the expected value. */
-import { FlotillaError } from "../base/index.ts";
-
-export class InterpretError extends FlotillaError {
-  constructor(message: string, options?: ErrorOptions) {
-    super("Interpret", message, options);
-  }
-}
