@@ -6,39 +6,49 @@ const file = (path: string, text: string) => ({ path, text });
 
 describe("layers", () => {
   const cases: Record<string, { path: string; text: string; want: string[] }> = {
-    "an import of a lower directory through its index is allowed": {
-      path: "packages/apiserver/src/store/a.ts",
-      text: 'import { x } from "../base/index.ts";\n',
+    "a package may import a lower one by name": {
+      path: "packages/client/src/a.ts",
+      text: 'import { x } from "@flotilla/base";\n',
       want: [],
     },
-    "an import of a higher directory is reported": {
+    "an import that the table does not allow is reported": {
       path: "packages/base/src/a.ts",
-      text: 'import { x } from "../api/index.ts";\n',
-      want: ["packages/base/src/a.ts: base may not import api (tools/layers.ts)"],
+      text: 'import { x } from "@flotilla/client";\n',
+      want: ["packages/base/src/a.ts: base may not import client (tools/layers.ts)"],
     },
-    "an import that bypasses the index is reported": {
-      path: "packages/apiserver/src/store/a.ts",
-      text: 'import { x } from "../base/json.ts";\n',
+    "an import that bypasses the index of a package is reported": {
+      path: "packages/client/src/a.ts",
+      text: 'import { x } from "@flotilla/base/json.ts";\n',
       want: [
-        "packages/apiserver/src/store/a.ts: imports packages/base/src/json.ts; import other directories through their index.ts",
+        "packages/client/src/a.ts: imports @flotilla/base/json.ts; other packages are imported through their index.ts",
       ],
     },
-    "a stage that imports another is reported": {
+    "a relative import of another package is reported": {
+      path: "packages/client/src/a.ts",
+      text: 'import { x } from "../../base/src/json.ts";\n',
+      want: ["packages/client/src/a.ts: imports packages/base/src/json.ts; import other packages by name"],
+    },
+    "a stage that imports another stage is reported": {
       path: "packages/flotilla/src/propagation/match/a.ts",
-      text: 'import { x } from "../schedule/assign.ts";\n',
+      text: 'import { x } from "../schedule/b.ts";\n',
       want: [
-        "packages/flotilla/src/propagation/match/a.ts: the stage match may not import the stage schedule (packages/flotilla/src/propagation/schedule/assign.ts)",
+        "packages/flotilla/src/propagation/match/a.ts: the stage match may not import the stage schedule (packages/flotilla/src/propagation/schedule/b.ts)",
       ],
     },
-    "dispatch may import the pure functions of override": {
+    "a stage may import pure functions where the table allows it": {
       path: "packages/flotilla/src/propagation/dispatch/a.ts",
-      text: 'import { x } from "../override/plan-overrides.ts";\n',
+      text: 'import { x } from "../override/b.ts";\n',
       want: [],
     },
-    "a directory missing from the table is reported": {
-      path: "src/novelty/a.ts",
-      text: 'import { x } from "../base/index.ts";\n',
-      want: ["src/novelty/a.ts: the directory novelty is missing from tools/layers.ts"],
+    "a package missing from the table is reported": {
+      path: "packages/novelty/src/a.ts",
+      text: 'import { x } from "@flotilla/base";\n',
+      want: ["packages/novelty/src/a.ts: the package novelty is missing from tools/layers.ts"],
+    },
+    "tests may import anything": {
+      path: "packages/base/src/a.test.ts",
+      text: 'import { x } from "@flotilla/server";\n',
+      want: [],
     },
   };
   for (const [behaviour, { path, text, want }] of Object.entries(cases)) {
@@ -46,6 +56,27 @@ describe("layers", () => {
       expect(checkLayers([file(path, text)])).toEqual(want);
     });
   }
+
+  test("a cycle between two packages is reported", () => {
+    const findings = checkLayers([
+      file("packages/server/src/a.ts", 'import { x } from "@flotilla/testing";\n'),
+      file("packages/server/src/b.ts", 'import { x } from "@flotilla/cli";\n'),
+      file("packages/cli/src/c.ts", 'import { x } from "@flotilla/server";\n'),
+    ]);
+
+    expect(findings).toContain("cycle between packages: cli -> server -> cli");
+  });
+
+  test("a cycle between two folders of a package is reported with an example", () => {
+    const findings = checkLayers([
+      file("packages/client/src/one/a.ts", 'import { x } from "../two/b.ts";\n'),
+      file("packages/client/src/two/b.ts", 'import { x } from "../one/a.ts";\n'),
+    ]);
+
+    expect(findings).toEqual([
+      "cycle between folders: client/two/ -> client/one/ -> client/two/ (for example packages/client/src/one/a.ts -> packages/client/src/two/b.ts)",
+    ]);
+  });
 });
 
 describe("tidy rules", () => {

@@ -13,9 +13,9 @@ const cases: Record<string, { path: string; text: string; want: string[] }> = {
     want: ['packages/base/src/a.ts:2: "Whoever" is not a word that we use'],
   },
   "a forbidden word in a string is reported": {
-    path: "src/cli/a.ts",
+    path: "packages/cli/src/a.ts",
     text: 'throw new Error("nobody answered");\n',
-    want: ['src/cli/a.ts:1: "nobody" is not a word that we use'],
+    want: ['packages/cli/src/a.ts:1: "nobody" is not a word that we use'],
   },
   "a forbidden word in a test title is reported": {
     path: "test/e2e/a.test.ts",

@@ -31,7 +31,7 @@ const PHRASES: readonly RegExp[] = [
 ];
 
 /** Product code, tests, tools, and the documents that users read. */
-const CHECKED = /^(?:src|test|tools|examples)\/.*\.ts$|^(?:README|CHANGELOG)\.md$|^(?:docs|examples)\/.*\.md$/;
+const CHECKED = /^(?:packages|test|tools|examples)\/.*\.ts$|^(?:README|CHANGELOG)\.md$|^(?:docs|examples)\/.*\.md$/;
 /** Generated tables and recordings of the real programs; and this check, which has to name the words. */
 const EXEMPT = /\/facts\/|\/testdata\/|^test\/golden\/|^tools\/check\/words(?:\.test)?\.ts$/;
 

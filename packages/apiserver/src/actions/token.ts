@@ -1,13 +1,14 @@
 /** TokenRequest: issues a service account token with a lifetime, audiences and an optional bound object. */
 import type { ClusterReader } from "@flotilla/apimachinery";
-import { Node, TokenRequest } from "@flotilla/kubernetes";
-import { parseApiVersion } from "@flotilla/apimachinery";
+import { Node, Pod, TokenRequest } from "@flotilla/kubernetes";
+import { field, parseApiVersion } from "@flotilla/apimachinery";
 import { formatTime, randomUuid } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { badRequest, conflict, field, invalid, notFound } from "@flotilla/apimachinery";
+import { badRequest, conflict, invalid, notFound } from "@flotilla/apimachinery";
 import type { BoundObjects, NamedObject } from "../access/account-claims.ts";
 import type { Action } from "../action.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
+
 import type { RequestContext } from "../context.ts";
 import { metadataOf } from "../write/metadata.ts";
 import { checkNamespace } from "../background/namespaces.ts";
@@ -125,10 +126,7 @@ function boundObjects(
   if (plural === undefined) throw badRequest(`cannot bind token to object of type ${group}/${version}, Kind=${kind}`);
   if (name === "") throw badRequest("Name parameter required.");
   const found = identityOf(read, plural, kind === "Node" ? undefined : namespace, name);
-  const { spec } = (read.get({ group: "", plural }, kind === "Node" ? undefined : namespace, name) ?? {}) as {
-    spec?: { serviceAccountName?: string; nodeName?: string };
-  };
-  const pod = kind === "Pod" ? spec : undefined;
+  const pod = kind === "Pod" ? read.get(Pod, namespace, name)?.spec : undefined;
   if (kind === "Pod" && pod?.serviceAccountName !== account)
     throw badRequest(
       `cannot bind token for serviceaccount ${JSON.stringify(account)} to pod running with different serviceaccount name.`,

@@ -18,7 +18,7 @@ import {
 import { refusal } from "@flotilla/apimachinery";
 import type { AdmissionStep, ClusterWriter, KubernetesObject, RequestInfo, Review } from "@flotilla/apimachinery";
 import type { Amounts, QuotaEvaluator } from "@flotilla/kubernetes";
-import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
 
 type Quota = DeepReadonly<ResourceQuota>;
 type Request = Review<KubernetesObject>;
@@ -42,8 +42,7 @@ function chargeOf(
   usage: Amounts,
   former: Amounts | undefined,
 ): Amounts | undefined {
-  const object = asJson(request.object);
-  const oldObject = request.oldObject && asJson(request.oldObject);
+  const { object, oldObject } = request;
   const hard = hardOf(quota);
   if (!quotaMatches(quota, hard, evaluator, object)) return undefined;
   const counted = hard.filter((name) => evaluator.counts(name));
@@ -78,9 +77,7 @@ function charged(quota: Quota, charge: Amounts, request: Request): Amounts {
 
 /** The charges of all quotas that count the object. */
 function chargesOf(request: Request): Map<Quota, Amounts> {
-  const { subresource, namespace, read } = request;
-  const object = asJson(request.object);
-  const oldObject = request.oldObject && asJson(request.oldObject);
+  const { subresource, namespace, object, oldObject, read } = request;
   const charges = new Map<Quota, Amounts>();
   const evaluator = evaluatorFor(request);
   if (
@@ -99,9 +96,6 @@ function chargesOf(request: Request): Map<Quota, Amounts> {
   }
   return charges;
 }
-
-/** Evaluators count objects of any kind. */
-const asJson = (object: DeepReadonly<KubernetesObject>): DeepReadonly<JsonObject> => object;
 
 const withUsed = ({ status }: Quota, used: Amounts): object => ({ ...status, used: writeAmounts(used) });
 

@@ -9,9 +9,8 @@ export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
 }
 
 /** Continues with a value: at once, or when it arrives. */
-export function after<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
-  // oxlint-disable-next-line promise/no-callback-in-promise -- `next` is the rest of the chain, not a callback of Node.
-  return isPromise(value) ? value.then(next) : next(value);
+export function after<T, R>(value: T | Promise<T>, continuation: (value: T) => R | Promise<R>): R | Promise<R> {
+  return isPromise(value) ? value.then(continuation) : continuation(value);
 }
 
 /** Visits the items one after the other. */

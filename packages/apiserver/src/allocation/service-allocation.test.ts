@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { builtInAdmissions } from "@flotilla/server";
 import { Endpoints, Namespace, Service } from "@flotilla/kubernetes";
+import type { AnyStep } from "@flotilla/apimachinery";
 import type { Profile } from "../clusters/profiles.ts";
 import { createTestServer, type Answered, type TestServer } from "../test-server.ts";
 
@@ -10,8 +12,12 @@ const profile: Profile = {
 };
 const SERVICES = "/api/v1/namespaces/default/services";
 
-const start = (): Promise<TestServer> =>
-  createTestServer({ profiles: { hub: profile }, clusters: { hub: "hub", member1: "hub" } });
+const start = (...steps: AnyStep[]): Promise<TestServer> =>
+  createTestServer({
+    profiles: { hub: profile },
+    clusters: { hub: "hub", member1: "hub" },
+    admissions: [...builtInAdmissions, ...steps],
+  });
 const service = (name: string, spec: object = {}): object => ({
   apiVersion: "v1",
   kind: "Service",
@@ -44,6 +50,23 @@ test("a Service gets a permanent address from the cluster's range", async () => 
     ipFamilyPolicy: "SingleStack",
   });
   expect(replaced.clusterIP).toBe(created.clusterIP);
+});
+
+test("a number that another Service takes while admission waits is not given twice", async () => {
+  const waiting: AnyStep = {
+    name: "Waiting",
+    for: Service,
+    on: ["CREATE"],
+    check: () => new Promise((resolve) => setImmediate(resolve)),
+  };
+  const server = await start(waiting);
+
+  const answers = await Promise.all(
+    ["a", "b"].map((name) => create(server, name, { clusterIP: "10.96.1.7", type: "NodePort" })),
+  );
+
+  expect(answers.map(({ status }) => status)).toEqual([201, 422]);
+  expect(answers[1]?.body.message).toContain("provided IP is already allocated");
 });
 
 test("Services created concurrently get different numbers", async () => {

@@ -3,7 +3,7 @@
  * matching step is asynchronous, nothing is awaited.
  *
  * The order is that of Kubernetes, because clients see it: in error texts, in the managers of fields, in what a step may
- * still change (docs/adr/0010).
+ * still change (docs/adr/0010, docs/adr/0026).
  */
 import type { AnyStep, Operation, SpecPart } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";

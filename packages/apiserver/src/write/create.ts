@@ -57,7 +57,7 @@ export async function createObject(
 
 /**
  * Creates an object; undefined when the name exists. The object is admitted again when what its admission relied on has
- * changed: its namespace, its CRD or its cluster.
+ * changed: its namespace or its CRD, or an address that it was given.
  */
 export async function insertObject(deps: WriteDependencies, request: CreateRequest): Promise<CachedEntry | undefined> {
   const { options, name } = request;
@@ -86,7 +86,7 @@ export async function insertObject(deps: WriteDependencies, request: CreateReque
   }
 }
 
-const UNSETTLED_MESSAGE = "the namespace, the definition or the cluster of the object keeps changing; please try again";
+const UNSETTLED_MESSAGE = "the namespace or the definition of the object keeps changing; please try again";
 
 /** The context of the next attempt: the CRD may have been replaced by one with another schema. */
 function renewedContext({ clusters }: WriteDependencies, context: RequestContext): RequestContext {
