@@ -1,14 +1,18 @@
 import { defineConfig } from "vitest/config";
 
 const shared = { testTimeout: 20_000, setupFiles: ["test/setup.ts"] };
+/** A suite in `test`; the files of a suite keep state in modules, so each runs in a context of its own. */
+const suite = (name: string, ...folders: string[]) => ({
+  test: { ...shared, name, include: folders.map((folder) => `test/${folder}/**/*.test.ts`) },
+});
 
 export default defineConfig({
   test: {
     // Two cores: one process per core keeps the suite fast without starving the worker threads that the store starts.
     maxWorkers: 2,
     projects: [
-      // Unit tests keep no state in modules, so files share them: loading a thousand modules for each file took longer
-      // than the tests.
+      // Tests next to the code keep no state in modules, so files share modules: loading a thousand modules for each file
+      // took longer than the tests.
       {
         test: {
           ...shared,
@@ -17,7 +21,11 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { test: { ...shared, name: "system", include: ["test/**/*.test.ts"] } },
+      suite("contract", "contract"),
+      suite("simulation", "simulation", "seeds"),
+      suite("golden", "golden"),
+      suite("e2e", "e2e", "hostile", "monitoring"),
+      suite("docs", "docs"),
     ],
   },
 });

@@ -12,9 +12,8 @@ const source = join(root, "packages");
 const output = resolve(process.argv[2] ?? join(root, "dist"));
 rmSync(output, { recursive: true, force: true });
 
-/** Entry points that are started by name: the command, and worker threads. */
-const entries = [
-  "server/src/main",
+/** Worker threads, which are started by name. */
+const workers = [
   "apiserver/src/store/sqlite-worker",
   "apiserver/src/store/sqlite-snapshot-worker",
   "flotilla/src/interpreter/scripts/quarantine-worker",
@@ -46,7 +45,11 @@ await build({
     target: "node24",
     minify: false,
     rolldownOptions: {
-      input: Object.fromEntries(entries.map((entry) => [entry, join(source, `${entry}.ts`)])),
+      input: {
+        // One directory below `dist`, because it reads files next to itself.
+        "server/main": join(source, "server/src/main.ts"),
+        ...Object.fromEntries(workers.map((worker) => [worker, join(source, `${worker}.ts`)])),
+      },
       output: {
         entryFileNames: "[name].js",
         chunkFileNames: "chunks/[name].js",
@@ -67,7 +70,7 @@ for (const file of globSync("**/*.js", { cwd: output })) {
 for (const file of globSync("*/*/**/*.js", { cwd: output })) {
   if (readFileSync(join(output, file), "utf8").includes("import.meta.url"))
     throw new Error(
-      `dist/${file} reads files next to itself from a deeper directory than others; give it an entry one directory below src`,
+      `dist/${file} reads files next to itself from a deeper directory than others; give it an entry one directory below dist`,
     );
 }
 for (const name of joined) cpSync(join(root, "node_modules", name, "LICENSE"), join(output, "licenses", `${name}.txt`));

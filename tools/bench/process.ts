@@ -21,7 +21,7 @@ const PROBE = ["--expose-gc", "--import", join(import.meta.dirname, "heap-probe.
 
 /** The program: the source, and the emitted build. */
 export const SOURCE = "packages/server/src/main.ts";
-export const EMITTED = "dist/cmd/main.js";
+export const EMITTED = "dist/server/main.js";
 
 export interface StartOptions {
   entry?: string;

@@ -29,7 +29,7 @@ export const commands: readonly CommandEntry[] = [
     name: "status",
     section: "Looking",
     summary: "show the members of the fleet, what is unhealthy, and where workloads run",
-    load: async () => (await import("./commands/commands-status.ts")).statusCommand,
+    load: async () => (await import("./commands/status.ts")).statusCommand,
   },
   {
     name: "get",

@@ -6,7 +6,7 @@ import { notFound } from "@flotilla/apimachinery";
 import { makeCluster } from "@flotilla/testing/builders.ts";
 import type { CommandContext } from "../command.ts";
 import { createOutput } from "../output.ts";
-import { statusCommand } from "./commands-status.ts";
+import { statusCommand } from "./status.ts";
 
 test("--watch prints what changed, and exits with 0 when interrupted", async () => {
   // Timers fire at once.
