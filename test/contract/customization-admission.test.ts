@@ -4,7 +4,7 @@ import { builtInAdmissions } from "@flotilla/server";
 import { ResourceInterpreterCustomization } from "@flotilla/karmada";
 import { createTestServer, PROFILE } from "../../packages/apiserver/src/test-server.ts";
 import type { Answered, TestServer } from "../../packages/apiserver/src/test-server.ts";
-import { makeCustomization } from "@flotilla/flotilla";
+import { makeCustomization } from "../../packages/flotilla/src/interpreter/customization/test-customization.ts";
 import { interpreterAdmissions } from "@flotilla/flotilla";
 
 const PATH = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations";

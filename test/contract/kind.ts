@@ -16,7 +16,7 @@ import {
 } from "@flotilla/apimachinery";
 import { copy, deepFreeze, isObject, type JsonObject } from "@flotilla/base";
 import { compileJsonPath, compileSchema, dns1035LabelProblems, dnsSubdomainProblems } from "@flotilla/apimachinery";
-import { emptyCluster, SOME_KIND } from "@flotilla/apimachinery";
+import { emptyCluster, SOME_KIND } from "../../packages/apimachinery/src/kind/test-review.ts";
 
 const versionOf = ({ apiVersion }: JsonObject): string =>
   parseApiVersion(typeof apiVersion === "string" ? apiVersion : "").version;

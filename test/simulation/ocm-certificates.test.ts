@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { CertificateSigningRequest, CLIENT_SIGNER, Event, requestState } from "@flotilla/kubernetes";
 import { CLUSTER_NAME_LABEL, ManagedCluster } from "@flotilla/ocm";
-import { makeRequest } from "@flotilla/apimachinery";
+import { makeRequest } from "../../packages/apimachinery/src/pki/test-requests.ts";
 import { createClient } from "@flotilla/client";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";

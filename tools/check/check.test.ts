@@ -28,6 +28,11 @@ describe("layers", () => {
       text: 'import { x } from "../../base/src/json.ts";\n',
       want: ["packages/client/src/a.ts: imports packages/base/src/json.ts; import other packages by name"],
     },
+    "product code that imports or exports a test helper is reported": {
+      path: "packages/client/src/index.ts",
+      text: 'export { makeReview } from "./test-review.ts";\n',
+      want: ["packages/client/src/index.ts: imports packages/client/src/test-review.ts, which is for tests"],
+    },
     "a stage that imports another stage is reported": {
       path: "packages/flotilla/src/propagation/match/a.ts",
       text: 'import { x } from "../schedule/b.ts";\n',

@@ -57,6 +57,7 @@ function importsOf({ path, text }: SourceFile): Import[] {
 
 function checkImport({ file, target }: Import): string[] {
   const from = packageOf(file);
+  if (isTest(target)) return [`${file}: imports ${target}, which is for tests`];
   if (!target.startsWith("@")) {
     if (!target.startsWith(`packages/${from}/`)) return [`${file}: imports ${target}; import other packages by name`];
     return file.startsWith(STAGES) && target.startsWith(STAGES) ? checkStage(file, target) : [];

@@ -2,7 +2,7 @@
  * Parts of error messages that are not compared: values and differences that the original prints as Go structs.
  * `differences.json` gives the reason of each class under "messages". Everything around them is compared.
  */
-import { withoutRejectedValues } from "@flotilla/openkruise";
+import { withoutRejectedValues } from "../../packages/openkruise/src/api/testdata/rejected-values.ts";
 
 /** Each removes what is not compared, from a recorded and from a received message. */
 export const MESSAGE_CLASSES = {

@@ -164,16 +164,6 @@ export { controllerOf, controllerReference, formatApiVersion, gvkOf, parseApiVer
 export type { KubernetesObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./kind/meta.ts";
 export { decodeProtobuf } from "./kind/protobuf.ts";
 export type { Sent } from "./kind/sent.ts";
-export {
-  SOME_KIND,
-  UID,
-  completedBy,
-  emptyCluster,
-  makeReview,
-  problemsOf,
-  review,
-  warningsOf,
-} from "./kind/test-review.ts";
 export { checkWebhookClient, checkWebhookService } from "./kind/webhook-client.ts";
 export { formatLabelSelector, labelSelectorOf, matchesLabels, nothing, parseLabelSelector } from "./labels.ts";
 export type { LabelRequirement, LabelSelector, LabelSelectorObject } from "./labels.ts";
@@ -205,10 +195,6 @@ export { DerError, derItems, readDer } from "./pki/der-reader.ts";
 export { der } from "./pki/der-writer.ts";
 export { pemBlocks, writePem } from "./pki/pem.ts";
 export { clusterOf } from "./pki/signed-requests.ts";
-export { makeInput } from "./pki/test-inputs.ts";
-export type { PkiInput } from "./pki/test-inputs.ts";
-export { differenceOf as differenceOfOfTestPeers, opensslProblem } from "./pki/test-peers.ts";
-export { makeRequest } from "./pki/test-requests.ts";
 export { hasCertificate, tlsPairProblem } from "./pki/tls-pair.ts";
 export { validityOf } from "./pki/validity.ts";
 export { writeCertificateRequest } from "./pki/write-request.ts";

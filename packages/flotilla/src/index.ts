@@ -46,7 +46,6 @@ export { findConflicts, interpreterAdmissions } from "./interpreter/customizatio
 export { checkCustomization } from "./interpreter/customization/check.ts";
 export { createCustomizationLevel } from "./interpreter/customization/level.ts";
 export { convertShorthand } from "./interpreter/customization/shorthand.ts";
-export { makeCustomization } from "./interpreter/customization/test-customization.ts";
 export { createInterpreter, knownKinds, knownLevels } from "./interpreter/interpreter.ts";
 export type { AnyObject, Interpreter } from "./interpreter/interpreter.ts";
 export { prune, withoutTimeToLive } from "./interpreter/prune.ts";

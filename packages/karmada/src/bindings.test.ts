@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
-import { completedBy, problemsOf, review, UID } from "@flotilla/apimachinery";
+import { completedBy, problemsOf, review, UID } from "../../apimachinery/src/kind/test-review.ts";
 import { fromStorage, toStorage } from "./binding-versions.ts";
 import { admissions as clusterAdmissions, type ClusterResourceBinding } from "./cluster-resource-binding.ts";
 import { admissions, type ResourceBinding } from "./resource-binding.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { completedBy, problemsOf } from "@flotilla/apimachinery";
+import { completedBy, problemsOf } from "../../apimachinery/src/kind/test-review.ts";
 import { admissions, type Cluster } from "./cluster.ts";
 
 const cluster = (spec: object, name = "m1"): Cluster => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { problemsOf, warningsOf } from "@flotilla/apimachinery";
+import { problemsOf, warningsOf } from "../../apimachinery/src/kind/test-review.ts";
 import { admissions, createClusterTaintPolicyAdmissions, type ClusterTaintPolicy } from "./cluster-taint-policy.ts";
 
 const policy = (spec: object): ClusterTaintPolicy => ({

@@ -1,7 +1,7 @@
 import { rootCertificates } from "node:tls";
 import { describe, expect, test } from "vitest";
 import type { ResourceInterpreterWebhook } from "@flotilla/apimachinery/facts/config-karmada-v1alpha1.ts";
-import { problemsOf } from "@flotilla/apimachinery";
+import { problemsOf } from "../../apimachinery/src/kind/test-review.ts";
 import {
   admissions,
   type ResourceInterpreterWebhookConfiguration,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { completedBy, problemsOf, warningsOf } from "@flotilla/apimachinery";
+import { completedBy, problemsOf, warningsOf } from "../../apimachinery/src/kind/test-review.ts";
 import { admissions as clusterAdmissions, type ClusterOverridePolicy } from "./cluster-override-policy.ts";
 import { admissions, type OverridePolicy } from "./override-policy.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { completedBy, problemsOf, review, UID, warningsOf } from "@flotilla/apimachinery";
+import { completedBy, problemsOf, review, UID, warningsOf } from "../../apimachinery/src/kind/test-review.ts";
 import { admissions as clusterPolicyAdmissions, type ClusterPropagationPolicy } from "./cluster-propagation-policy.ts";
 import { admissions, type PropagationPolicy } from "./propagation-policy.ts";
 

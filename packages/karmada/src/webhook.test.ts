@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Review } from "@flotilla/apimachinery";
-import { makeReview } from "@flotilla/apimachinery";
+import { makeReview } from "../../apimachinery/src/kind/test-review.ts";
 import { OverridePolicy } from "./override-policy.ts";
 import { denial, karmadaAdmission } from "./webhook.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { completedBy, review, UID } from "@flotilla/apimachinery";
+import { completedBy, review, UID } from "../../apimachinery/src/kind/test-review.ts";
 import { createWorkAdmissions } from "./work-rules.ts";
 import type { Work } from "./work.ts";
 

@@ -191,10 +191,7 @@ export {
 export type { PodRule, ReadonlyPod } from "./workloads/pod.ts";
 export { createRevisionHistory } from "./workloads/revisions/history.ts";
 export { podTemplateData, podTemplateOf } from "./workloads/revisions/pod-template-data.ts";
-export type {
-  PodTemplate as PodTemplatePodTemplateData,
-  ReadonlyRevision,
-} from "./workloads/revisions/pod-template-data.ts";
+export type { PodTemplate as ReadonlyPodTemplate, ReadonlyRevision } from "./workloads/revisions/pod-template-data.ts";
 export {
   REVISION_LABEL,
   inRevisionOrder,

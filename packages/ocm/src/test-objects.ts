@@ -2,7 +2,7 @@
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { AnyAdmission, ClusterReader, Review } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { makeReview } from "@flotilla/apimachinery";
+import { makeReview } from "../../apimachinery/src/kind/test-review.ts";
 
 export function makeManifest(name: string, rest: JsonObject = {}): JsonObject {
   return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "shop" }, ...rest };

@@ -3,8 +3,8 @@
  * same names, validity and usages. `npm run fuzz -- pki-differential --inputs 1000` compares a thousand.
  */
 import { createSeededRandom } from "@flotilla/base";
-import { makeInput, type PkiInput } from "@flotilla/apimachinery";
-import { differenceOfOfTestPeers as differenceOf, opensslProblem } from "@flotilla/apimachinery";
+import { makeInput, type PkiInput } from "../../../packages/apimachinery/src/pki/test-inputs.ts";
+import { differenceOf, opensslProblem } from "../../../packages/apimachinery/src/pki/test-peers.ts";
 import { defineTarget } from "../target.ts";
 
 let openssl: Promise<boolean> | undefined;

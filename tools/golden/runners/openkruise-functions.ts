@@ -3,18 +3,21 @@
  * compared with the planners that the controllers use.
  */
 import { equalJson } from "@flotilla/base";
-import { broadcastJobCases, whyBroadcastJobDiffers } from "@flotilla/openkruise";
-import { cloneSetCases, whyCloneSetDiffers } from "@flotilla/openkruise";
-import { traceCloneSet } from "@flotilla/openkruise";
-import { createDaemonSetCases } from "@flotilla/openkruise";
-import { inPlaceCases } from "@flotilla/openkruise";
-import { plain } from "@flotilla/openkruise";
-import { budgetCases } from "@flotilla/openkruise";
-import type { RecordedRun } from "@flotilla/openkruise";
-import { sidecarSetCases } from "@flotilla/openkruise";
-import { statefulSetCases } from "@flotilla/openkruise";
-import { traceStatefulSet } from "@flotilla/openkruise";
-import { unitedDeploymentCases } from "@flotilla/openkruise";
+import {
+  broadcastJobCases,
+  whyBroadcastJobDiffers,
+} from "../../../packages/openkruise/src/testdata/broadcastjob-cases.ts";
+import { cloneSetCases, whyCloneSetDiffers } from "../../../packages/openkruise/src/testdata/cloneset-cases.ts";
+import { traceCloneSet } from "../../../packages/openkruise/src/testdata/cloneset-trace.ts";
+import { createDaemonSetCases } from "../../../packages/openkruise/src/testdata/daemonset-cases.ts";
+import { inPlaceCases } from "../../../packages/openkruise/src/testdata/in-place-cases.ts";
+import { plain } from "../../../packages/openkruise/src/testdata/plain.ts";
+import { budgetCases } from "../../../packages/openkruise/src/testdata/pub-cases.ts";
+import type { RecordedRun } from "../../../packages/openkruise/src/testdata/read-cases.ts";
+import { sidecarSetCases } from "../../../packages/openkruise/src/testdata/sidecarset-cases.ts";
+import { statefulSetCases } from "../../../packages/openkruise/src/testdata/statefulset-cases.ts";
+import { traceStatefulSet } from "../../../packages/openkruise/src/testdata/statefulset-trace.ts";
+import { unitedDeploymentCases } from "../../../packages/openkruise/src/testdata/uniteddeployment-cases.ts";
 import { pick } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 

@@ -2,7 +2,12 @@
  * `openkruise-validation.jsonl`: what OpenKruise's webhooks default, reject and convert. Messages are compared loosely;
  * the invalid field and its error type are not.
  */
-import { flotillaResponse, UNSUPPORTED_KINDS, recordedAnswer, type Recorded } from "@flotilla/openkruise";
+import {
+  flotillaResponse,
+  UNSUPPORTED_KINDS,
+  recordedAnswer,
+  type Recorded,
+} from "../../../packages/openkruise/src/api/testdata/recorded-webhooks.ts";
 import { equalJson, isObject, type Json } from "@flotilla/base";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 

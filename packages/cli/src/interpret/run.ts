@@ -18,8 +18,8 @@ import { runRule } from "./run-rule.ts";
 import type { Answer } from "./run-rule.ts";
 import { SourceError, Sources } from "./sources.ts";
 import type { Reach } from "./sources.ts";
-import { hasPassed, outcomeData, renderOutcome, renderSummary, runFixture } from "./test-fixtures.ts";
-import type { Outcome } from "./test-fixtures.ts";
+import { hasPassed, outcomeData, renderOutcome, renderSummary, runFixture } from "./fixture-runs.ts";
+import type { Outcome } from "./fixture-runs.ts";
 
 export interface InterpretContext {
   output: Output;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { formatTime } from "@flotilla/base";
 import { parseSchedule, zonedSchedule } from "./cron.ts";
-import { readCases } from "@flotilla/openkruise";
+import { readCases } from "../../../openkruise/src/testdata/read-cases.ts";
 
 interface Asked {
   schedule?: string;

@@ -4,7 +4,7 @@ import type { Review } from "@flotilla/apimachinery";
 import { admissions, CloneSet } from "./clone-set.ts";
 import { fromStorage, toStorage } from "./clone-set-versions.ts";
 import { DEFAULT_KRUISE_GATES } from "./gates.ts";
-import { emptyCluster, SOME_KIND } from "@flotilla/apimachinery";
+import { emptyCluster, SOME_KIND } from "../../../apimachinery/src/kind/test-review.ts";
 
 const base = {
   selector: { matchLabels: { app: "a" } },

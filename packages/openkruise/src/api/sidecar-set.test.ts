@@ -1,6 +1,12 @@
 import { expect, test } from "vitest";
 import type { ClusterReader } from "@flotilla/apimachinery";
-import { completedBy, emptyCluster, makeReview, problemsOf, warningsOf } from "@flotilla/apimachinery";
+import {
+  completedBy,
+  emptyCluster,
+  makeReview,
+  problemsOf,
+  warningsOf,
+} from "../../../apimachinery/src/kind/test-review.ts";
 import { DEFAULT_KRUISE_GATES } from "./gates.ts";
 import { admissions as admissionsWith, type SidecarSet } from "./sidecar-set.ts";
 

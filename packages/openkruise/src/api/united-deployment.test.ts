@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { completedBy, review } from "@flotilla/apimachinery";
+import { completedBy, review } from "../../../apimachinery/src/kind/test-review.ts";
 import { DEFAULT_KRUISE_GATES } from "./gates.ts";
 import { admissions as admissionsWith, type UnitedDeployment } from "./united-deployment.ts";
 import { fromStorage, toStorage } from "./united-deployment-versions.ts";

@@ -4,7 +4,7 @@ import type { Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { withClaimVolumes } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import type { PodTemplatePodTemplateData as PodTemplate } from "@flotilla/kubernetes";
+import type { ReadonlyPodTemplate as PodTemplate } from "@flotilla/kubernetes";
 import type { FeatureGates } from "@flotilla/kubernetes";
 import { IN_PLACE_READY } from "../in-place/state.ts";
 import { withLifecycleState } from "../lifecycle/lifecycle.ts";

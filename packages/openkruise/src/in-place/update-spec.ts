@@ -9,7 +9,7 @@ import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { equalJson, isObject, setOwn } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { formatQuantity, tryParseQuantity } from "@flotilla/apimachinery";
-import type { PodTemplatePodTemplateData as PodTemplate } from "@flotilla/kubernetes";
+import type { ReadonlyPodTemplate as PodTemplate } from "@flotilla/kubernetes";
 import type { FeatureGates } from "@flotilla/kubernetes";
 import { metadataReferences } from "./container-hashes.ts";
 import type { ContainerResources, RefMetadata, UpdateSpec } from "./state.ts";

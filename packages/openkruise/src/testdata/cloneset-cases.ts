@@ -6,7 +6,7 @@ import type { Node, PersistentVolumeClaim, Pod } from "@flotilla/kubernetes";
 import { createSeededRandom, equalJson } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { podTemplateData } from "@flotilla/kubernetes";
-import type { PodTemplatePodTemplateData as PodTemplate, ReadonlyRevision } from "@flotilla/kubernetes";
+import type { ReadonlyPodTemplate as PodTemplate, ReadonlyRevision } from "@flotilla/kubernetes";
 import { LIFECYCLE_STATE_LABEL, LIFECYCLE_TIMESTAMP_ANNOTATION } from "../lifecycle/lifecycle.ts";
 import { fractionalShare, legacyShare, partitionOf, strictShare } from "../shares.ts";
 import type { IntOrPercent } from "../shares.ts";

@@ -8,7 +8,7 @@
 import { formatTime } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { podTemplateData } from "@flotilla/kubernetes";
-import type { PodTemplatePodTemplateData as PodTemplate, ReadonlyRevision } from "@flotilla/kubernetes";
+import type { ReadonlyPodTemplate as PodTemplate, ReadonlyRevision } from "@flotilla/kubernetes";
 import { DEFAULT_GATES } from "@flotilla/kubernetes";
 import { markForDelete } from "../specified-delete.ts";
 import { nodeActs } from "./node-acts.ts";

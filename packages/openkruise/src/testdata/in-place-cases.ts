@@ -11,7 +11,7 @@ import type { JsonObject } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { goJson } from "@flotilla/apimachinery";
 import { podTemplateData } from "@flotilla/kubernetes";
-import type { PodTemplatePodTemplateData as PodTemplate } from "@flotilla/kubernetes";
+import type { ReadonlyPodTemplate as PodTemplate } from "@flotilla/kubernetes";
 import { makeRevision, shortHash } from "@flotilla/kubernetes";
 import type { RevisionFormat } from "@flotilla/kubernetes";
 import { hasRevision, revisionLabels } from "../cloneset/names.ts";

@@ -7,7 +7,7 @@ import type { PersistentVolumeClaim, Pod } from "@flotilla/kubernetes";
 import { claimsOf } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { podTemplateData } from "@flotilla/kubernetes";
-import type { PodTemplatePodTemplateData as PodTemplate, ReadonlyRevision } from "@flotilla/kubernetes";
+import type { ReadonlyPodTemplate as PodTemplate, ReadonlyRevision } from "@flotilla/kubernetes";
 import { LIFECYCLE_STATE_LABEL } from "../lifecycle/lifecycle.ts";
 import { changesOf } from "./changes.ts";
 import { RECORDED_AT, gatesOf } from "./read-cases.ts";

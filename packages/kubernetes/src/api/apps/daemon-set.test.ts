@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { review } from "@flotilla/apimachinery";
+import { review } from "../../../../apimachinery/src/kind/test-review.ts";
 import type { DaemonSet } from "./daemon-set.ts";
 import { admissions } from "./daemon-set.ts";
 

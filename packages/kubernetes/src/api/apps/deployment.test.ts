@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { deepFreeze } from "@flotilla/base";
 import type { Review } from "@flotilla/apimachinery";
 import { admissions, type Deployment } from "./deployment.ts";
-import { emptyCluster, SOME_KIND } from "@flotilla/apimachinery";
+import { emptyCluster, SOME_KIND } from "../../../../apimachinery/src/kind/test-review.ts";
 
 const admission = admissions[0];
 const base = {

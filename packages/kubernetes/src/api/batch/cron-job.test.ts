@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { review } from "@flotilla/apimachinery";
+import { review } from "../../../../apimachinery/src/kind/test-review.ts";
 import type { CronJob } from "./cron-job.ts";
 import { admissions } from "./cron-job.ts";
 import { scheduleProblem } from "./cron-schedule.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { review, UID } from "@flotilla/apimachinery";
+import { review, UID } from "../../../../apimachinery/src/kind/test-review.ts";
 import type { Job } from "./job.ts";
 import { admissions } from "./job.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeReview, problemsOf } from "@flotilla/apimachinery";
+import { makeReview, problemsOf } from "../../../../apimachinery/src/kind/test-review.ts";
 import { admissions, type Lease } from "./lease.ts";
 
 const makeLease = (spec: Lease["spec"]): Lease => ({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { completedBy, problemsOf } from "@flotilla/apimachinery";
+import { completedBy, problemsOf } from "../../../../apimachinery/src/kind/test-review.ts";
 import { admissions, asNewNamespace, type Namespace } from "./namespace.ts";
 
 const makeNamespace = (rest: Partial<Namespace> = {}): Namespace => ({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { completedBy, problemsOf, warningsOf } from "@flotilla/apimachinery";
+import { completedBy, problemsOf, warningsOf } from "../../../../apimachinery/src/kind/test-review.ts";
 import { admissions, type PersistentVolume } from "./persistent-volume.ts";
 
 const volume = (spec: object): PersistentVolume => ({

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Pod as PodType } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { ephemeralContainersPart } from "./pod-ephemeral.ts";
 import { admissions } from "./pod.ts";
-import { review } from "@flotilla/apimachinery";
+import { review } from "../../../../apimachinery/src/kind/test-review.ts";
 
 const debug = { name: "debug", image: "busybox", targetContainerName: "c" };
 const make = (ephemeralContainers: object[] = [], metadata: object = {}): PodType => {

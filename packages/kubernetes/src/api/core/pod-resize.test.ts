@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Pod as PodType } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { resizePart } from "./pod-resize.ts";
 import { admissions } from "./pod.ts";
-import { review } from "@flotilla/apimachinery";
+import { review } from "../../../../apimachinery/src/kind/test-review.ts";
 
 const container = (requests: object = { cpu: "1", memory: "1Gi" }, rest: object = {}): object => ({
   name: "c",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Pod as PodType } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { admissions } from "./pod.ts";
-import { makeReview, review } from "@flotilla/apimachinery";
+import { makeReview, review } from "../../../../apimachinery/src/kind/test-review.ts";
 
 const make = (spec: object = {}, metadata: object = {}): PodType =>
   review(admissions, {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Pod as PodType } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { admissions } from "./pod.ts";
-import { review } from "@flotilla/apimachinery";
+import { review } from "../../../../apimachinery/src/kind/test-review.ts";
 
 const pod = (spec: object, metadata: object = {}): PodType =>
   ({ apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "shop", ...metadata }, spec }) as PodType;

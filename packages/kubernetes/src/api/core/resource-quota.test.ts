@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ageColumn } from "@flotilla/apimachinery";
-import { problemsOf, warningsOf } from "@flotilla/apimachinery";
+import { problemsOf, warningsOf } from "../../../../apimachinery/src/kind/test-review.ts";
 import { ResourceQuota, admissions } from "./resource-quota.ts";
 
 type Spec = NonNullable<ResourceQuota["spec"]>;

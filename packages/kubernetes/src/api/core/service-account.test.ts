@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeReview, warningsOf } from "@flotilla/apimachinery";
+import { makeReview, warningsOf } from "../../../../apimachinery/src/kind/test-review.ts";
 import { admissions, type ServiceAccount } from "./service-account.ts";
 
 const makeAccount = (rest: object): ServiceAccount => ({

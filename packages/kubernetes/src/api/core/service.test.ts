@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { ApiError, type FieldError } from "@flotilla/apimachinery";
 import type { Review } from "@flotilla/apimachinery";
-import { makeReview } from "@flotilla/apimachinery";
+import { makeReview } from "../../../../apimachinery/src/kind/test-review.ts";
 import { admissions, type Service } from "./service.ts";
 import { prepareService, type ServicePools } from "./service-prepare.ts";
 

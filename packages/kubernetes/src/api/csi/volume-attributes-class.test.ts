@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { completedBy, problemsOf } from "@flotilla/apimachinery";
+import { completedBy, problemsOf } from "../../../../apimachinery/src/kind/test-review.ts";
 import { admissions, type VolumeAttributesClass } from "./volume-attributes-class.ts";
 
 const attributes = (fields: object = {}): VolumeAttributesClass => ({

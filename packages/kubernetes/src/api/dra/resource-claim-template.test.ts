@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { completedBy, problemsOf } from "@flotilla/apimachinery";
+import { completedBy, problemsOf } from "../../../../apimachinery/src/kind/test-review.ts";
 import { admissions, type ResourceClaimTemplate } from "./resource-claim-template.ts";
 
 const template = (count: number, metadata: object = {}): ResourceClaimTemplate => ({

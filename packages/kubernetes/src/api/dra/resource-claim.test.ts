@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { completedBy, problemsOf } from "@flotilla/apimachinery";
+import { completedBy, problemsOf } from "../../../../apimachinery/src/kind/test-review.ts";
 import { changedDrivers, nodeOfAllocation, prepareClaimStatus } from "./claim-status.ts";
 import { admissions, type ResourceClaim } from "./resource-claim.ts";
 

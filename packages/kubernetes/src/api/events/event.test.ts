@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
 import { admissions as coreAdmissions, type Event } from "../core/event.ts";
-import { completedBy, problemsOf } from "@flotilla/apimachinery";
+import { completedBy, problemsOf } from "../../../../apimachinery/src/kind/test-review.ts";
 import { EventsEvent, admissions } from "./event.ts";
 
 const { toStorage, fromStorage } = EventsEvent.versions.v1 ?? {};

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { problemsOf, warningsOf } from "@flotilla/apimachinery";
+import { problemsOf, warningsOf } from "../../../../apimachinery/src/kind/test-review.ts";
 import { Ingress, admissions } from "./ingress.ts";
 
 const backend = { service: { name: "s", port: { number: 80 } } };

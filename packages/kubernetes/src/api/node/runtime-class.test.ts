@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { problemsOf, warningsOf } from "@flotilla/apimachinery";
+import { problemsOf, warningsOf } from "../../../../apimachinery/src/kind/test-review.ts";
 import { admissions, type RuntimeClass } from "./runtime-class.ts";
 
 const makeClass = (rest: object): RuntimeClass =>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { problemsOf } from "@flotilla/apimachinery";
+import { problemsOf } from "../../../../apimachinery/src/kind/test-review.ts";
 import { admissions, type PodDisruptionBudget } from "./pod-disruption-budget.ts";
 
 const makeBudget = (rest: object): PodDisruptionBudget => ({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { completedBy, problemsOf } from "@flotilla/apimachinery";
+import { completedBy, problemsOf } from "../../../../apimachinery/src/kind/test-review.ts";
 import { admissions as clusterRole } from "./cluster-role.ts";
 import { admissions as clusterRoleBinding } from "./cluster-role-binding.ts";
 import { admissions as roleBinding, type RoleBinding } from "./role-binding.ts";

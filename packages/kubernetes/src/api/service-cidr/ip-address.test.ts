@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { completedBy, problemsOf } from "@flotilla/apimachinery";
+import { completedBy, problemsOf } from "../../../../apimachinery/src/kind/test-review.ts";
 import { addressNameProblems } from "../networking/addresses.ts";
 import { addressOfService, admissions, isAllocated, type IPAddress } from "./ip-address.ts";
 

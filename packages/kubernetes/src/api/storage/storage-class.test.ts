@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { completedBy, problemsOf, warningsOf } from "@flotilla/apimachinery";
+import { completedBy, problemsOf, warningsOf } from "../../../../apimachinery/src/kind/test-review.ts";
 import { admissions, type StorageClass } from "./storage-class.ts";
 
 const storageClass = (fields: object = {}): StorageClass => ({
