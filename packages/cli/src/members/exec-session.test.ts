@@ -25,14 +25,21 @@ const failed = (code: number): string =>
 /** The server's end: what it receives on each channel, and what it sends. */
 class Server extends Duplex {
   readonly heard: [number, string][] = [];
+  /** A frame may arrive in several writes. */
+  #received: Buffer = Buffer.alloc(0);
   override _read(): void {
     // The server's data is pushed by the test.
   }
-  override _write(frame: Buffer, _encoding: BufferEncoding, done: () => void): void {
-    const short = (frame[1] ?? 0) & 0x7f;
-    const mask = frame.subarray(2, 6);
-    const data = frame.subarray(6, 6 + short).map((byte, index) => byte ^ (mask[index & 3] ?? 0));
-    if (((frame[0] ?? 0) & 0x0f) === 2) this.heard.push([data[0] ?? -1, Buffer.from(data.subarray(1)).toString()]);
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#received = Buffer.concat([this.#received, chunk]);
+    for (;;) {
+      const end = 6 + ((this.#received[1] ?? 0) & 0x7f);
+      if (this.#received.length < end) break;
+      const frame = this.#received.subarray(0, end);
+      this.#received = this.#received.subarray(end);
+      const data = frame.subarray(6).map((byte, index) => byte ^ (frame[2 + (index & 3)] ?? 0));
+      if (((frame[0] ?? 0) & 0x0f) === 2) this.heard.push([data[0] ?? -1, Buffer.from(data.subarray(1)).toString()]);
+    }
     done();
   }
   say(channel: number, text: string, opcode = 2): void {
