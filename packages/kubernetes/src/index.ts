@@ -94,6 +94,17 @@ export {
 } from "./api/service-cidr/service-cidr.ts";
 export { STORAGE_CLASS_ANNOTATION, StorageClass, isDefaultStorageClass } from "./api/storage/storage-class.ts";
 export {
+  controllersOf,
+  defineKind,
+  interpretersOf,
+  isServed,
+  rulesOf,
+  servedKinds,
+} from "./definition/kind-definition.ts";
+export type { KindDefinition, KindName, Progress, WellKnownFeedback } from "./definition/kind-definition.ts";
+export { viewOf } from "./definition/state-family.ts";
+export type { Fields, Sample, StateFamily, StateKind, StateView } from "./definition/state-family.ts";
+export {
   aggregateFields,
   mergeConditions,
   observedGenerationOf,

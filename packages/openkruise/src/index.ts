@@ -39,5 +39,3 @@ export { unitedDeploymentInterpreter } from "./interpreter/uniteddeployment.ts";
 export { workloadSpreadInterpreter } from "./interpreter/workloadspread.ts";
 export { createKruiseAdmissions, createKruiseControllers } from "./kruise-controllers.ts";
 export { kruiseStateMetrics, kruiseStates } from "./metrics/index.ts";
-export { viewOf } from "./metrics/state-family.ts";
-export type { StateFamily } from "./metrics/state-family.ts";

@@ -12,8 +12,9 @@ import { formatLabel, gauge, MetricsText, writeGauge } from "@flotilla/base";
 import type { DeepReadonly, Metric } from "@flotilla/base";
 import { tryParseQuantity } from "@flotilla/apimachinery";
 import type { Informers } from "@flotilla/controller-runtime";
-import { kruiseStateMetrics, kruiseStates, viewOf } from "@flotilla/openkruise";
-import type { StateFamily } from "@flotilla/openkruise";
+import { kruiseStateMetrics, kruiseStates } from "@flotilla/openkruise";
+import { viewOf } from "@flotilla/kubernetes";
+import type { StateFamily } from "@flotilla/kubernetes";
 import { numberOfQuantity } from "./quantity.ts";
 
 /**

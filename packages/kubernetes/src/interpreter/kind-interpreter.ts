@@ -1,6 +1,5 @@
 /**
- * Defines what a kind means to the fleet: how many replicas it requests, how it is divided, how its status is read. One
- * file per kind in `native/` and `thirdparty/<group>/`; kinds are matched by group and kind across versions.
+ * Defines what a kind means to the fleet: how many replicas it requests, how it is divided, how its status is read. Kinds are matched by group and kind across versions.
  *
  * Pure. A missing operation means that the kind has no such concept.
  */
@@ -87,4 +86,11 @@ export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> 
   aggregateStatus?(object: DeepReadonly<T>, items: readonly StatusItem[]): DeepReadonly<T>;
   isHealthy?(object: DeepReadonly<T>): boolean;
   dependencies?(object: DeepReadonly<T>): Dependency[];
+  /** A template without the fields that a member allocates or generates itself. Returns the template if it has none. */
+  prune?(template: DeepReadonly<T>): DeepReadonly<T>;
+  /**
+   * The path of the field that makes a member delete a finished object. It is removed from copies: a deleted copy would
+   * be created, and run, again.
+   */
+  timeToLive?: readonly string[];
 }

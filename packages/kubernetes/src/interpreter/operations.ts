@@ -1,7 +1,7 @@
 /** Karmada's operation names, and the property of `KindInterpreter` that implements each. */
 import type { KindInterpreter } from "./kind-interpreter.ts";
 
-export type Rule = Exclude<keyof KindInterpreter, "group" | "kind" | "versions">;
+export type Rule = Exclude<keyof KindInterpreter, "group" | "kind" | "versions" | "prune" | "timeToLive">;
 
 export const OPERATIONS = {
   InterpretReplica: "replicas",

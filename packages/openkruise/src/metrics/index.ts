@@ -1,6 +1,6 @@
 import type { Metric } from "@flotilla/base";
 import { otherStates } from "./other-states.ts";
-import type { StateKind } from "./state-family.ts";
+import type { StateKind } from "@flotilla/kubernetes";
 import { workloadStates } from "./workload-states.ts";
 
 /** The kinds that kruise-state-metrics covers. */
@@ -8,4 +8,3 @@ export const kruiseStates: readonly StateKind[] = [...workloadStates, ...otherSt
 export const kruiseStateMetrics: readonly Metric[] = kruiseStates.flatMap(({ families }) =>
   families.map(({ metric }) => metric),
 );
-export { viewOf, type StateKind } from "./state-family.ts";

@@ -2,8 +2,8 @@
 import { BroadcastJob } from "../api/broadcast-job.ts";
 import { dynamicKind } from "@flotilla/apimachinery";
 import { SidecarSet } from "../api/sidecar-set.ts";
-import { familiesOf, fieldsOf, listOf, numberOf, shareOf, textOf } from "./state-family.ts";
-import type { Fields, Sample, StateKind, StateView } from "./state-family.ts";
+import { familiesOf, fieldsOf, listOf, numberOf, shareOf, textOf } from "./state-families.ts";
+import type { Fields, Sample, StateKind, StateView } from "@flotilla/kubernetes";
 
 const generationOf = ({ metadata }: StateView): number => metadata.generation ?? 0;
 const count =

@@ -2,8 +2,8 @@
 import { AdvancedDaemonSet } from "../api/advanced-daemon-set.ts";
 import { AdvancedStatefulSet } from "../api/advanced-stateful-set.ts";
 import { CloneSet } from "../api/clone-set.ts";
-import { familiesOf, fieldsOf, listOf, numberOf, shareOf, textOf } from "./state-family.ts";
-import type { Fields, Sample, StateKind, StateView } from "./state-family.ts";
+import { familiesOf, fieldsOf, listOf, numberOf, shareOf, textOf } from "./state-families.ts";
+import type { Fields, Sample, StateKind, StateView } from "@flotilla/kubernetes";
 
 const generationOf = ({ metadata }: StateView): number => metadata.generation ?? 0;
 const replicasOf = ({ spec }: StateView): number => (typeof spec["replicas"] === "number" ? spec["replicas"] : 1);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { kruiseStates, viewOf } from "./index.ts";
+import { viewOf } from "@flotilla/kubernetes";
+import { kruiseStates } from "./index.ts";
 
 /** Every sample of an object, as `name{labels} value` without the object's own labels. */
 function samplesOf(kind: string, fields: object): string[] {

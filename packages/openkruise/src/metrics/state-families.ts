@@ -1,44 +1,12 @@
-/**
- * The metrics that kruise-state-metrics exports for an OpenKruise object: families, each with a function from the
- * object to its samples. Objects are read as plain JSON, because members run different OpenKruise versions and may lack
- * fields.
- */
-import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+/** The metric families that kruise-state-metrics exports for every kind, and readers for the fields of its objects. */
 import { gauge, isObject } from "@flotilla/base";
-import type { DeepReadonly, Metric } from "@flotilla/base";
-
-/** Additional labels besides the object's namespace and name, and the value. */
-export type Sample = readonly [labels: readonly string[], value: number];
-export type Fields = Readonly<Record<string, unknown>>;
-
-export interface StateView {
-  readonly metadata: DeepReadonly<KubernetesObject>["metadata"];
-  readonly spec: Fields;
-  readonly status: Fields;
-}
-
-export interface StateFamily {
-  readonly metric: Metric;
-  samplesOf(view: StateView): readonly Sample[];
-}
-
-export interface StateKind {
-  readonly kind: Kind;
-  /** The label that carries an object's name. */
-  readonly label: string;
-  readonly families: readonly StateFamily[];
-}
+import type { Fields, Sample, StateFamily, StateView } from "@flotilla/kubernetes";
 
 export const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
 export const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : "";
-
-export function viewOf(object: DeepReadonly<KubernetesObject>): StateView {
-  const { spec, status } = object as { readonly spec?: unknown; readonly status?: unknown };
-  return { metadata: object.metadata, spec: fieldsOf(spec), status: fieldsOf(status) };
-}
 
 /** An int-or-percent value, as Kubernetes reads it; 0 if it cannot be parsed. */
 export function shareOf(value: unknown, total: number, round: (share: number) => number): number {
