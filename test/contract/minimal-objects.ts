@@ -14,15 +14,8 @@ import {
   OcmPlacement,
   PlacementDecision,
 } from "@flotilla/ocm";
-import {
-  AdvancedDaemonSet,
-  AdvancedStatefulSet,
-  BroadcastJob,
-  CloneSet,
-  PodUnavailableBudget,
-  SidecarSet,
-  UnitedDeployment,
-} from "@flotilla/openkruise";
+import { isServed } from "@flotilla/kubernetes";
+import { kruiseDefinitions } from "@flotilla/openkruise";
 import {
   Binding,
   CSIDriver,
@@ -102,7 +95,7 @@ import { LogicalCluster } from "@flotilla/apiserver";
 import { Workflow } from "@flotilla/argo";
 import { formatApiVersion } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
-import type { JsonObject } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
 
 const template: JsonObject = {
   metadata: { labels: { app: "web" } },
@@ -118,6 +111,8 @@ const manifestWork: JsonObject = {
 const CERTIFICATE_REQUEST =
   "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlHUU1FUUNBUUF3RVRFUE1BMEdBMVVFQXd3R2RHVnpkR1Z5TUNvd0JRWURLMlZ3QXlFQU5qc3hQUCtxbFNuKwp2WEVsQWNnR0xkUlJobEN0ajlGYjRuODI3YTlFbi9PZ0FEQUZCZ01yWlhBRFFRQ01UbXdXSEFvSU5jMkZJbVBKCjFuYmZWZzZsQ2VDdEE1UFQyUmVnUmphNFE2VVMzUFJ4UE0zdGZBNnFzaWloZ1QyaGFYS1VmNUhjc1hoK2xscDAKTFdzRgotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K";
 const deploymentSelector: JsonObject = { apiVersion: "apps/v1", kind: "Deployment" };
+
+const UID = "00000000-0000-4000-8000-000000000001";
 
 const fields = new Map<Kind, JsonObject>([
   [Namespace, {}],
@@ -281,23 +276,6 @@ const fields = new Map<Kind, JsonObject>([
       ],
     },
   ],
-  [CloneSet, { spec: workload }],
-  [AdvancedStatefulSet, { spec: workload }],
-  [AdvancedDaemonSet, { spec: workload }],
-  [SidecarSet, { spec: { selector: { matchLabels: { app: "web" } }, containers: [{ name: "log", image: "log:1" }] } }],
-  [
-    UnitedDeployment,
-    {
-      spec: {
-        replicas: 1,
-        selector: workload["selector"],
-        template: { deploymentTemplate: { metadata: { labels: { app: "web" } }, spec: workload } },
-        topology: { subsets: [{ name: "a" }] },
-      },
-    } as JsonObject,
-  ],
-  [BroadcastJob, { spec: { template: jobTemplate } }],
-  [PodUnavailableBudget, { spec: { maxUnavailable: 1, selector: { matchLabels: { app: "web" } } } }],
   [ManagedCluster, { spec: { managedClusterClientConfigs: [{ url: "https://web.example.com" }] } }],
   [ManagedClusterSet, { spec: {} }],
   [ManagedClusterSetBinding, { spec: { clusterSet: "web" } }],
@@ -320,9 +298,16 @@ const fields = new Map<Kind, JsonObject>([
   [Workflow, { spec: { entrypoint: "main", templates: [{ name: "main", container: { image: "web:1" } }] } }],
 ]);
 
-export const kinds: readonly Kind[] = [...fields.keys()];
+/** Kinds that declare their example themselves. */
+const examples = new Map<Kind, DeepReadonly<JsonObject>>(
+  kruiseDefinitions.flatMap(({ kind, example }) => (isServed(kind) && example ? [[kind, example as JsonObject]] : [])),
+);
+
+export const kinds: readonly Kind[] = [...fields.keys(), ...examples.keys()];
 
 export function minimalObject(kind: Kind): JsonObject {
+  const example = examples.get(kind) as JsonObject | undefined;
+  if (example) return { ...example, metadata: { ...(example["metadata"] as JsonObject), uid: UID } };
   const apiVersion = formatApiVersion(kind.group, kind.storageVersion);
   const name = kind.kind === "CustomResourceDefinition" ? "teapots.example.com" : "web";
   return {
@@ -330,7 +315,7 @@ export function minimalObject(kind: Kind): JsonObject {
     kind: kind.kind,
     metadata: {
       name,
-      uid: "00000000-0000-4000-8000-000000000001",
+      uid: UID,
       ...(kind.scope === "Namespaced" && { namespace: "shop" }),
     },
     ...fields.get(kind),

@@ -1,4 +1,5 @@
 /** One sentence on each kind of other projects whose schema has no description, by kind name. */
+import { kruiseDefinitions } from "@flotilla/openkruise";
 
 export const kindSummaries: Readonly<Record<string, string>> = {
   // Karmada
@@ -17,14 +18,7 @@ export const kindSummaries: Readonly<Record<string, string>> = {
   ResourceBinding:
     "The scheduling result of an object with the replicas of each member, and its members' reports. Created by Flotilla.",
   Work: "One member's copy of objects, and their status there. Created by Flotilla.",
-  // OpenKruise
-  BroadcastJob: "Runs a pod to completion on every node.",
-  CloneSet: "A Deployment with in-place updates, a partition, and pods that can be selected for deletion.",
-  DaemonSet: "OpenKruise's DaemonSet, with a partition, surging, and rollouts by node.",
-  SidecarSet: "Containers that are injected into pods on creation, and updated independently.",
-  StatefulSet: "OpenKruise's StatefulSet, with a partition, in-place updates, reserved ordinals, and parallel updates.",
-  UnitedDeployment: "A workload that is divided over subsets, such as zones of one cluster.",
-  PodUnavailableBudget: "How many pods of an application may be unavailable for any reason, including updates.",
+  ...Object.fromEntries(kruiseDefinitions.flatMap(({ kind, summary }) => (summary ? [[kind.kind, summary]] : []))),
   // Argo
   Workflow: "Steps that run to completion as pods, one after another or as a graph.",
 };

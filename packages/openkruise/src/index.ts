@@ -1,41 +1,32 @@
-export { kruiseAdmissions } from "./api/admissions.ts";
-export { AdvancedDaemonSet } from "./api/advanced-daemon-set.ts";
-export { AdvancedStatefulSet } from "./api/advanced-stateful-set.ts";
-export { BroadcastJob } from "./api/broadcast-job.ts";
-export type { CloneSetV1alpha1 } from "./api/clone-set-types.ts";
-export { CloneSet } from "./api/clone-set.ts";
+export { AdvancedDaemonSet } from "./daemonset/daemonset-kind.ts";
+export { AdvancedStatefulSet } from "./statefulset/statefulset-kind.ts";
+export { BroadcastJob } from "./broadcastjob/broadcastjob-kind.ts";
+export type { CloneSetV1alpha1 } from "./cloneset/cloneset-types.ts";
+export { CloneSet } from "./cloneset/cloneset-kind.ts";
 export type { KruiseGates } from "./api/gates.ts";
-export { convertsWithoutWebhook, kruiseKinds } from "./api/kinds.ts";
-export { fieldsLostIn } from "./api/lost-fields.ts";
-export { PodUnavailableBudget } from "./api/pod-unavailable-budget.ts";
+export { PodUnavailableBudget } from "./podunavailablebudget/podunavailablebudget-kind.ts";
 export { selectorsAgree, selectorsOverlap } from "./api/selector-overlap.ts";
-export { expandShorthand } from "./api/shorthand.ts";
-export { SidecarSet } from "./api/sidecar-set.ts";
-export { UnitedDeployment } from "./api/united-deployment.ts";
+export { SidecarSet } from "./sidecarset/sidecarset-kind.ts";
+export { UnitedDeployment } from "./uniteddeployment/uniteddeployment-kind.ts";
 export { DivideError } from "./divide/divide-error.ts";
 export { heldRollout, openRollout } from "./divide/held-rollout.ts";
 export type { HeldRollout } from "./divide/held-rollout.ts";
 export { KEPT_TEMPLATE, takeKeptTemplate } from "./divide/member-stage.ts";
-export { LEAVING_ORDINALS } from "./divide/plan-ordinals.ts";
+export { LEAVING_ORDINALS } from "./statefulset/plan-fleet-ordinals.ts";
 export { ROLLOUT_STAGE } from "./divide/release.ts";
 export { keptPods } from "./divide/split-partition.ts";
 export { containerHashes } from "./in-place/container-hashes.ts";
-export { advancedCronJobInterpreter } from "./interpreter/advancedcronjob.ts";
-export { broadcastJobInterpreter } from "./interpreter/broadcastjob.ts";
-export { cloneSetInterpreter } from "./interpreter/cloneset.ts";
-export { containerRecreateRequestInterpreter } from "./interpreter/containerrecreaterequest.ts";
-export { advancedDaemonSetInterpreter } from "./interpreter/daemonset.ts";
-export { ephemeralJobInterpreter } from "./interpreter/ephemeraljob.ts";
 export { podTimesOf, sums } from "./interpreter/fleet.ts";
-export { imageListPullJobInterpreter } from "./interpreter/imagelistpulljob.ts";
-export { imagePullJobInterpreter } from "./interpreter/imagepulljob.ts";
 export { summingNewest } from "./interpreter/newest-items.ts";
-export { persistentPodStateInterpreter } from "./interpreter/persistentpodstate.ts";
-export { podProbeMarkerInterpreter } from "./interpreter/podprobemarker.ts";
-export { resourceDistributionInterpreter } from "./interpreter/resourcedistribution.ts";
-export { sidecarSetInterpreter } from "./interpreter/sidecarset.ts";
-export { advancedStatefulSetInterpreter } from "./interpreter/statefulset.ts";
-export { unitedDeploymentInterpreter } from "./interpreter/uniteddeployment.ts";
-export { workloadSpreadInterpreter } from "./interpreter/workloadspread.ts";
-export { createKruiseAdmissions, createKruiseControllers } from "./kruise-controllers.ts";
-export { kruiseStateMetrics, kruiseStates } from "./metrics/index.ts";
+export { kruiseDefinitions } from "./kruise-definitions.ts";
+export {
+  convertsWithoutWebhook,
+  createKruiseAdmissions,
+  createKruiseControllers,
+  expandShorthand,
+  fieldsLostIn,
+  kruiseAdmissions,
+  kruiseKinds,
+  kruiseStateMetrics,
+  kruiseStates,
+} from "./openkruise.ts";

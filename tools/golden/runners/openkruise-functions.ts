@@ -6,18 +6,21 @@ import { equalJson } from "@flotilla/base";
 import {
   broadcastJobCases,
   whyBroadcastJobDiffers,
-} from "../../../packages/openkruise/src/testdata/broadcastjob-cases.ts";
-import { cloneSetCases, whyCloneSetDiffers } from "../../../packages/openkruise/src/testdata/cloneset-cases.ts";
-import { traceCloneSet } from "../../../packages/openkruise/src/testdata/cloneset-trace.ts";
-import { createDaemonSetCases } from "../../../packages/openkruise/src/testdata/daemonset-cases.ts";
-import { inPlaceCases } from "../../../packages/openkruise/src/testdata/in-place-cases.ts";
+} from "../../../packages/openkruise/src/broadcastjob/testdata/broadcastjob-cases.ts";
+import {
+  cloneSetCases,
+  whyCloneSetDiffers,
+} from "../../../packages/openkruise/src/cloneset/testdata/cloneset-cases.ts";
+import { traceCloneSet } from "../../../packages/openkruise/src/cloneset/testdata/cloneset-trace.ts";
+import { createDaemonSetCases } from "../../../packages/openkruise/src/daemonset/testdata/daemonset-cases.ts";
+import { inPlaceCases } from "../../../packages/openkruise/src/in-place/testdata/in-place-cases.ts";
 import { plain } from "../../../packages/openkruise/src/testdata/plain.ts";
-import { budgetCases } from "../../../packages/openkruise/src/testdata/pub-cases.ts";
+import { budgetCases } from "../../../packages/openkruise/src/podunavailablebudget/testdata/pub-cases.ts";
 import type { RecordedRun } from "../../../packages/openkruise/src/testdata/read-cases.ts";
-import { sidecarSetCases } from "../../../packages/openkruise/src/testdata/sidecarset-cases.ts";
-import { statefulSetCases } from "../../../packages/openkruise/src/testdata/statefulset-cases.ts";
-import { traceStatefulSet } from "../../../packages/openkruise/src/testdata/statefulset-trace.ts";
-import { unitedDeploymentCases } from "../../../packages/openkruise/src/testdata/uniteddeployment-cases.ts";
+import { sidecarSetCases } from "../../../packages/openkruise/src/sidecarset/testdata/sidecarset-cases.ts";
+import { statefulSetCases } from "../../../packages/openkruise/src/statefulset/testdata/statefulset-cases.ts";
+import { traceStatefulSet } from "../../../packages/openkruise/src/statefulset/testdata/statefulset-trace.ts";
+import { unitedDeploymentCases } from "../../../packages/openkruise/src/uniteddeployment/testdata/uniteddeployment-cases.ts";
 import { pick } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 

@@ -7,6 +7,7 @@ import { parseApiVersion } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { SERVICE_ACCOUNT_TOKEN } from "@flotilla/kubernetes";
+import { knownKinds } from "./interpreter.ts";
 
 type Manifest = DeepReadonly<KubernetesObject> & { readonly [field: string]: unknown };
 type Fields = Readonly<Record<string, unknown>>;
@@ -53,6 +54,8 @@ const byKind: Readonly<Record<string, (manifest: Manifest) => Manifest>> = {
   },
 };
 
+const interpreters = new Map(knownKinds.map((known) => [`${known.group}/${known.kind}`, known]));
+
 /** The template as propagated to members, before division. */
 export function prune(template: Manifest): Manifest {
   const { status: _status, ...manifest } = template;
@@ -64,24 +67,15 @@ export function prune(template: Manifest): Manifest {
 
 /** The TTL fields of kinds that run to completion. */
 const TIMES_TO_LIVE: Readonly<Record<string, readonly string[]>> = {
-  "apps.kruise.io/BroadcastJob": ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
-  "apps.kruise.io/ContainerRecreateRequest": ["spec", "ttlSecondsAfterFinished"],
-  "apps.kruise.io/EphemeralJob": ["spec", "ttlSecondsAfterFinished"],
-  "apps.kruise.io/ImageListPullJob": ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
-  "apps.kruise.io/ImagePullJob": ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
   "argoproj.io/Workflow": ["spec", "ttlStrategy"],
   "batch/Job": ["spec", "ttlSecondsAfterFinished"],
-  "batch.volcano.sh/Job": ["spec", "ttlSecondsAfterFinished"],
-  "kubeflow.org/MPIJob": ["spec", "runPolicy", "ttlSecondsAfterFinished"],
-  "kubeflow.org/PyTorchJob": ["spec", "runPolicy", "ttlSecondsAfterFinished"],
-  "kubeflow.org/TFJob": ["spec", "runPolicy", "ttlSecondsAfterFinished"],
-  "sparkoperator.k8s.io/SparkApplication": ["spec", "timeToLiveSeconds"],
 };
 
 /** A member must not garbage-collect a finished object: it would be created, and run, again. */
 export function withoutTimeToLive(manifest: Manifest): Manifest {
   const key = keyOf(manifest);
-  const path = Object.hasOwn(TIMES_TO_LIVE, key) ? TIMES_TO_LIVE[key] : undefined;
+  const path =
+    interpreters.get(key)?.timeToLive ?? (Object.hasOwn(TIMES_TO_LIVE, key) ? TIMES_TO_LIVE[key] : undefined);
   return path ? (withoutPath(manifest, path) as Manifest) : manifest;
 }
 

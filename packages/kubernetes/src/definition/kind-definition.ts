@@ -24,7 +24,7 @@ export interface KindDefinition<Options = never> {
   /** Descriptions of fields for the reference pages, by path, where the schema has none. */
   readonly fieldNotes?: Readonly<Record<string, string>>;
   /** The smallest valid object in the storage version. The contract suites run on it. */
-  readonly example?: DeepReadonly<KubernetesObject>;
+  readonly example?: DeepReadonly<KubernetesObject> & Readonly<Record<string, unknown>>;
 
   /** Defaults, validation and warnings. They read one object and hold in every cluster that serves the kind. */
   readonly rules?: readonly AnyAdmission[] | ((options: Options) => readonly AnyAdmission[]);

@@ -3,13 +3,13 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { deepFreeze, required, type JsonObject } from "@flotilla/base";
 import type { Kind } from "@flotilla/apimachinery";
-import { AdvancedDaemonSet } from "./advanced-daemon-set.ts";
-import { AdvancedStatefulSet } from "./advanced-stateful-set.ts";
-import { BroadcastJob } from "./broadcast-job.ts";
-import { CloneSet } from "./clone-set.ts";
-import { PodUnavailableBudget } from "./pod-unavailable-budget.ts";
-import { SidecarSet } from "./sidecar-set.ts";
-import { UnitedDeployment } from "./united-deployment.ts";
+import { AdvancedDaemonSet } from "../daemonset/daemonset-kind.ts";
+import { AdvancedStatefulSet } from "../statefulset/statefulset-kind.ts";
+import { BroadcastJob } from "../broadcastjob/broadcastjob-kind.ts";
+import { CloneSet } from "../cloneset/cloneset-kind.ts";
+import { PodUnavailableBudget } from "../podunavailablebudget/podunavailablebudget-kind.ts";
+import { SidecarSet } from "../sidecarset/sidecarset-kind.ts";
+import { UnitedDeployment } from "../uniteddeployment/uniteddeployment-kind.ts";
 
 const share = fc.oneof(
   fc.nat(50),

@@ -3,8 +3,7 @@
  * CRDs.
  */
 import type { JsonObject } from "@flotilla/base";
-import { lazyVersion } from "@flotilla/apimachinery";
-import { definitionSchema } from "@flotilla/apimachinery";
+import { definitionSchema, dynamicKind, lazyVersion } from "@flotilla/apimachinery";
 import type { Column, Kind, KindVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 
@@ -58,3 +57,7 @@ export function kruiseKind<T extends KubernetesObject>(of: KruiseKind): Kind<T> 
     hasGeneration: true,
   };
 }
+
+/** A kind of `apps.kruise.io` that members may have, but that Flotilla does not serve. */
+export const unservedKind = (kind: string, plural: string): Kind =>
+  dynamicKind({ group: "apps.kruise.io", version: "v1alpha1", kind, plural, scope: "Namespaced" });

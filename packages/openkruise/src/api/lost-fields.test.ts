@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fieldsLostIn } from "./lost-fields.ts";
+import { fieldsLostIn } from "../openkruise.ts";
 
 const cases: Record<string, { version: string; kind: string; spec: object; want: string[] }> = {
   "a CloneSet with fields of both versions loses nothing": {
@@ -53,6 +53,8 @@ const cases: Record<string, { version: string; kind: string; spec: object; want:
 };
 for (const [behaviour, { version, kind, spec, want }] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(fieldsLostIn(version, { kind, spec: spec as never })).toEqual(want);
+    const apiVersion = kind === "PodUnavailableBudget" ? "policy.kruise.io/v1" : "apps.kruise.io/v1";
+
+    expect(fieldsLostIn(version, { apiVersion, kind, spec: spec as never })).toEqual(want);
   });
 }

@@ -4,7 +4,7 @@
  * Reads: BroadcastJob, its pods, Node.
  * Writes: Pod, BroadcastJob status; deletes the BroadcastJob after its ttlSecondsAfterFinished.
  */
-import { BroadcastJob } from "../api/broadcast-job.ts";
+import { BroadcastJob } from "./broadcastjob-kind.ts";
 import { Node, Pod } from "@flotilla/kubernetes";
 import { TerminalError, equalJson } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";

@@ -1,8 +1,8 @@
 /** BroadcastJobs on a simulated member. */
 import { afterEach, describe, expect, test } from "vitest";
-import { BroadcastJob } from "../api/broadcast-job.ts";
+import { BroadcastJob } from "./broadcastjob-kind.ts";
 import { Node } from "@flotilla/kubernetes";
-import { kruiseKinds } from "../api/kinds.ts";
+import { kruiseKinds } from "../openkruise.ts";
 import type { Pod } from "@flotilla/kubernetes";
 import { MEMBER, NAMESPACE } from "@flotilla/testing/member/member.ts";
 import { startKruiseMember } from "@flotilla/testing/member/kruise-member.ts";

@@ -4,7 +4,7 @@
  *
  * Nodes that join while the job runs get a pod too. A pod that no longer fits its node is deleted and counts as failed.
  */
-import type { BroadcastJob } from "../api/broadcast-job.ts";
+import type { BroadcastJob } from "./broadcastjob-kind.ts";
 import type {
   JobCondition as BroadcastJobCondition,
   BroadcastJobStatus,

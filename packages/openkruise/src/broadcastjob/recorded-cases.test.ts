@@ -1,6 +1,6 @@
 /** BroadcastJobs compared with reconciles recorded from OpenKruise's own controller. */
 import { describe } from "vitest";
-import { broadcastJobCases } from "../testdata/broadcastjob-cases.ts";
+import { broadcastJobCases } from "./testdata/broadcastjob-cases.ts";
 import { checkCases } from "../testdata/check-cases.ts";
 import { readCases } from "../testdata/read-cases.ts";
 
@@ -9,5 +9,5 @@ const DIFFERENT = ["broadcastjob/reconcile/0248"];
 
 describe("BroadcastJobs match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(broadcastJobCases))
-    checkCases(kind, readCases<never, never>("broadcastjob.jsonl.gz", kind), run, DIFFERENT);
+    checkCases(kind, readCases<never, never>("../broadcastjob/testdata/broadcastjob.jsonl.gz", kind), run, DIFFERENT);
 });

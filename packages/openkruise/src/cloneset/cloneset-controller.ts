@@ -7,7 +7,7 @@
  * upstream does). A reconcile either scales or updates, then writes the status; the planners beside this file make all
  * decisions.
  */
-import { CloneSet } from "../api/clone-set.ts";
+import { CloneSet } from "./cloneset-kind.ts";
 import { ControllerRevision, Node, PersistentVolumeClaim, Pod } from "@flotilla/kubernetes";
 import { equalJson, messageOf } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
@@ -15,11 +15,10 @@ import { formatLabelSelector, matchesLabels } from "@flotilla/apimachinery";
 import { defineController, done, idOfKey, owned, unlessChanged } from "@flotilla/controller-runtime";
 import type { Controller, Result } from "@flotilla/controller-runtime";
 import { STATUS_DELAY_MS } from "@flotilla/kubernetes";
-import type { WorkloadDependencies } from "@flotilla/kubernetes";
+import type { KruiseDependencies } from "../api/kruise-definition.ts";
 import { createExpectations } from "@flotilla/kubernetes";
 import type { Owner } from "@flotilla/kubernetes";
 import { isActive, nextAvailableInMs } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { ownedBy } from "@flotilla/kubernetes";
 import { createPace } from "@flotilla/kubernetes";
 import { createRevisionHistory } from "@flotilla/kubernetes";
@@ -53,17 +52,10 @@ interface PassResult {
   delayMs: number;
 }
 
-export interface CloneSetDependencies extends WorkloadDependencies {
-  /**
-   * A disruption budget may block the update of a pod (gate PodUnavailableBudgetUpdateGate). Unset allows every update.
-   */
-  mayUpdatePod?(cluster: string, pod: ReadonlyPod): Promise<boolean>;
-}
-
 /** Retry interval for a pod that a budget blocks. */
 const HELD_RETRY_MS = 1_000;
 
-export function createCloneSetController(deps: CloneSetDependencies): Controller<ObjectKey> {
+export function createCloneSetController(deps: KruiseDependencies): Controller<ObjectKey> {
   const { client, informers, clock, random, gates = DEFAULT_GATES } = deps;
   const pods = informers.of(Pod);
   const claims = informers.of(PersistentVolumeClaim);

@@ -4,7 +4,7 @@
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { CloneSet } from "../api/clone-set.ts";
+import { CloneSet } from "./cloneset-kind.ts";
 import { Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { MEMBER } from "@flotilla/testing/member/member.ts";

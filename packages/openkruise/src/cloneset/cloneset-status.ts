@@ -4,7 +4,7 @@
  * Reads: spec, the previous status, active pods and revision names. Writes nothing; `controller.ts` writes the result
  * if it differs from the stored one.
  */
-import type { CloneSet } from "../api/clone-set.ts";
+import type { CloneSet } from "./cloneset-kind.ts";
 import { formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { timeMs } from "@flotilla/kubernetes";

@@ -3,7 +3,7 @@
  * them.
  */
 import { afterEach, describe, expect, test } from "vitest";
-import { CloneSet } from "../api/clone-set.ts";
+import { CloneSet } from "./cloneset-kind.ts";
 import { PersistentVolumeClaim, Pod, ResourceQuota } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { MEMBER, NAMESPACE } from "@flotilla/testing/member/member.ts";

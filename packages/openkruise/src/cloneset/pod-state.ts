@@ -1,11 +1,11 @@
 /** Predicates of the CloneSet controller on one pod. Pure; see also the general ones in `kubernetes/pod.ts`. */
-import type { CloneSet } from "../api/clone-set.ts";
+import type { CloneSet } from "./cloneset-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { isAvailable, isReady, podCondition } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { IN_PLACE_READY } from "../in-place/state.ts";
 import { lifecycleState } from "../lifecycle/lifecycle.ts";
-import { isMarkedForDelete } from "../specified-delete.ts";
+import { isMarkedForDelete } from "../pod/specified-delete.ts";
 
 export type ReadonlyCloneSet = DeepReadonly<CloneSet>;
 

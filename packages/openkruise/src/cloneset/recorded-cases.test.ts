@@ -1,7 +1,7 @@
 /** Every planner compared with inputs and outputs recorded from OpenKruise's own functions. */
 import { describe } from "vitest";
 import { checkCases } from "../testdata/check-cases.ts";
-import { cloneSetCases } from "../testdata/cloneset-cases.ts";
+import { cloneSetCases } from "./testdata/cloneset-cases.ts";
 import { readCases } from "../testdata/read-cases.ts";
 
 /** Cases with OnDelete; see `whyCloneSetDiffers`. */
@@ -9,5 +9,5 @@ const DIFFERENT = ["cloneset/update/0964", "cloneset/update/1008", "cloneset/upd
 
 describe("CloneSet planners match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(cloneSetCases))
-    checkCases(kind, readCases<never, never>("cloneset.jsonl.gz", kind), run, DIFFERENT);
+    checkCases(kind, readCases<never, never>("../cloneset/testdata/cloneset.jsonl.gz", kind), run, DIFFERENT);
 });

@@ -1,11 +1,11 @@
 /** Complete rollouts compared with traces recorded from OpenKruise, reconcile by reconcile. */
 import { describe, expect, test } from "vitest";
-import { traceCloneSet } from "../testdata/cloneset-trace.ts";
+import { traceCloneSet } from "./testdata/cloneset-trace.ts";
 import { readCases } from "../testdata/read-cases.ts";
 
 describe("CloneSet rollouts match OpenKruise's recorded traces", () => {
   for (const { name, input, want } of readCases<Parameters<typeof traceCloneSet>[0], object>(
-    "cloneset-traces.jsonl.gz",
+    "../cloneset/testdata/cloneset-traces.jsonl.gz",
     "cloneset",
   )) {
     test(`as recorded in ${name}`, () => {

@@ -1,5 +1,5 @@
 /** The revisions of a CloneSet: its pod template, and a hash of the volume claim templates. */
-import type { CloneSet } from "../api/clone-set.ts";
+import type { CloneSet } from "./cloneset-kind.ts";
 import type { PersistentVolumeClaim } from "@flotilla/kubernetes";
 import { compareText, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";

@@ -6,7 +6,7 @@
  */
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { enterState, isHooked, lifecycleState, marksPodsNotReady } from "../lifecycle/lifecycle.ts";
-import type { PodStep } from "../write-pod.ts";
+import type { PodStep } from "../in-place/write-pod.ts";
 import { computeDiff } from "./diff.ts";
 import type { DiffInput } from "./diff.ts";
 import { hasRevision } from "./names.ts";

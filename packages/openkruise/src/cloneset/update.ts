@@ -22,8 +22,8 @@ import {
   prepareUpdateAgain,
   withLifecycleState,
 } from "../lifecycle/lifecycle.ts";
-import { isMarkedForDelete } from "../specified-delete.ts";
-import type { PodStep } from "../write-pod.ts";
+import { isMarkedForDelete } from "../pod/specified-delete.ts";
+import type { PodStep } from "../in-place/write-pod.ts";
 import { computeDiff } from "./diff.ts";
 import type { DiffInput } from "./diff.ts";
 import { CLAIM_TEMPLATES_HASH_ANNOTATION, TEMPLATE_HASH_LABEL, hasRevision, revisionLabels } from "./names.ts";

@@ -5,7 +5,7 @@
  * Writes: Pod, ControllerRevision, Advanced DaemonSet status. A reconcile either manages the nodes' pods (`manage.ts`)
  * or updates (`update.ts`), then writes status and history. After: placement puts each pod on the node that it names.
  */
-import { AdvancedDaemonSet } from "../api/advanced-daemon-set.ts";
+import { AdvancedDaemonSet } from "./daemonset-kind.ts";
 import { ControllerRevision, Node, Pod } from "@flotilla/kubernetes";
 import { equalJson, messageOf } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
@@ -32,8 +32,8 @@ import { selectorOf } from "@flotilla/kubernetes";
 import { createStatusDelay } from "@flotilla/kubernetes";
 import { writeAll } from "@flotilla/kubernetes";
 import { DEFAULT_GATES } from "@flotilla/kubernetes";
-import { createWritePod } from "../write-pod.ts";
-import type { PodStep } from "../write-pod.ts";
+import { createWritePod } from "../in-place/write-pod.ts";
+import type { PodStep } from "../in-place/write-pod.ts";
 import { usesShares } from "./limits.ts";
 import { changesNothing, planManage } from "./manage.ts";
 import type { DaemonPlan } from "./manage.ts";

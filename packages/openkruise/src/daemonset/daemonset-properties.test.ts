@@ -4,9 +4,9 @@
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { AdvancedDaemonSet } from "../api/advanced-daemon-set.ts";
+import { AdvancedDaemonSet } from "./daemonset-kind.ts";
 import { Pod } from "@flotilla/kubernetes";
-import { kruiseKinds } from "../api/kinds.ts";
+import { kruiseKinds } from "../openkruise.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { MEMBER, NAMESPACE } from "@flotilla/testing/member/member.ts";
 import { startKruiseMember } from "@flotilla/testing/member/kruise-member.ts";

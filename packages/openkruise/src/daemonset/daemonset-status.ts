@@ -3,7 +3,7 @@ import { isUpdated } from "@flotilla/kubernetes";
 import { isReady, podCondition } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { IN_PLACE_READY } from "../in-place/state.ts";
-import { hasReadinessGate } from "../pod-ready.ts";
+import { hasReadinessGate } from "../pod/pod-ready.ts";
 import { works } from "./nodes.ts";
 import type { DaemonView, ReadonlyDaemonSet } from "./nodes.ts";
 

@@ -1,8 +1,8 @@
 /** Advanced DaemonSets on a simulated member with a fake clock, as users see them. */
 import { afterEach, describe, expect, test } from "vitest";
-import { AdvancedDaemonSet } from "../api/advanced-daemon-set.ts";
+import { AdvancedDaemonSet } from "./daemonset-kind.ts";
 import { Node, Pod } from "@flotilla/kubernetes";
-import { kruiseKinds } from "../api/kinds.ts";
+import { kruiseKinds } from "../openkruise.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { MEMBER, NAMESPACE } from "@flotilla/testing/member/member.ts";
 import { startKruiseMember } from "@flotilla/testing/member/kruise-member.ts";

@@ -10,7 +10,7 @@ import { isReady } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { REVISION_LABEL } from "@flotilla/kubernetes";
 import { enterState, isHooked } from "../lifecycle/lifecycle.ts";
-import type { PodStep } from "../write-pod.ts";
+import type { PodStep } from "../in-place/write-pod.ts";
 import { burstOf, isRolling, nodesToFill, partitionOf, surges } from "./limits.ts";
 import { isLive, isPreparingDelete, versionsOn, works } from "./nodes.ts";
 import type { NodeView } from "@flotilla/kubernetes";

@@ -3,7 +3,7 @@ import type { Random } from "@flotilla/base";
 import { daemonPod } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { IN_PLACE_READY } from "../in-place/state.ts";
-import { hasReadinessGate } from "../pod-ready.ts";
+import { hasReadinessGate } from "../pod/pod-ready.ts";
 import { rollingOf } from "./limits.ts";
 import type { ReadonlyDaemonSet } from "./nodes.ts";
 

@@ -1,5 +1,5 @@
 /** The nodes of a member as an Advanced DaemonSet sees them, and predicates on their pods. Pure. */
-import type { AdvancedDaemonSet } from "../api/advanced-daemon-set.ts";
+import type { AdvancedDaemonSet } from "./daemonset-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { isUpdated } from "@flotilla/kubernetes";
 import { viewNodes } from "@flotilla/kubernetes";

@@ -3,8 +3,8 @@
  * deletion. `Always` rejects every deletion; `Cascading` rejects one that would also delete dependents in use. Needs
  * the gate ResourcesDeletionProtection.
  */
-import { AdvancedStatefulSet } from "../api/advanced-stateful-set.ts";
-import { CloneSet } from "../api/clone-set.ts";
+import { AdvancedStatefulSet } from "../statefulset/statefulset-kind.ts";
+import { CloneSet } from "../cloneset/cloneset-kind.ts";
 import {
   CustomResourceDefinition,
   Deployment,
@@ -16,13 +16,12 @@ import {
   Service,
   StatefulSet,
 } from "@flotilla/kubernetes";
-import { UnitedDeployment } from "../api/united-deployment.ts";
+import { UnitedDeployment } from "../uniteddeployment/uniteddeployment-kind.ts";
 import type { AnyAdmission, Kind, KubernetesObject, Review } from "@flotilla/apimachinery";
 import { deniedByWebhook } from "@flotilla/apimachinery";
 import { isActive } from "@flotilla/kubernetes";
 import type { FeatureGates } from "@flotilla/kubernetes";
-import { isKruiseInstalled } from "../scope.ts";
-import type { KruiseAdmissionOptions } from "../scope.ts";
+import type { KruiseWebhookOptions } from "../api/kruise-definition.ts";
 
 const DELETE_PROTECTION_LABEL = "policy.kruise.io/delete-protection";
 
@@ -83,13 +82,13 @@ const PROTECTED = [
   { kind: Ingress, webhook: "vingress.kb.io" } satisfies Protected<Ingress>,
 ] as const;
 
-export function createDeletionProtectionAdmissions(options: KruiseAdmissionOptions): AnyAdmission[] {
+export function createDeletionProtectionAdmissions(options: KruiseWebhookOptions): AnyAdmission[] {
   return PROTECTED.map((item) => admissionOf(item as Protected<KubernetesObject>, options));
 }
 
 function admissionOf(
   { kind, webhook, inUse }: Protected<KubernetesObject>,
-  { appliesTo, gates }: KruiseAdmissionOptions,
+  { appliesTo, gates, isInstalled }: KruiseWebhookOptions,
 ): AnyAdmission {
   return {
     for: kind,
@@ -103,7 +102,7 @@ function admissionOf(
         !gates.isOn("ResourcesDeletionProtection") ||
         !appliesTo(cluster) ||
         object.metadata.deletionTimestamp ||
-        !isKruiseInstalled(review.read)
+        !isInstalled(review.read)
       )
         return [];
       const why = `forbidden by ResourcesProtectionDeletion for ${DELETE_PROTECTION_LABEL}=${protection}`;

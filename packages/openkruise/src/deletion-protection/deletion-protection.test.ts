@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { CloneSet } from "../api/clone-set.ts";
+import { CloneSet } from "../cloneset/cloneset-kind.ts";
 import { CustomResourceDefinition, Deployment, Namespace, Service } from "@flotilla/kubernetes";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { MEMBER, NAMESPACE } from "@flotilla/testing/member/member.ts";

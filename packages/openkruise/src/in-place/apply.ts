@@ -14,7 +14,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import type { FeatureGates } from "@flotilla/kubernetes";
 import { launchPriorityOf } from "../launch-priority/barrier.ts";
-import { hasReadinessGate, withCondition, withReadyFromGates } from "../pod-ready.ts";
+import { hasReadinessGate, withCondition, withReadyFromGates } from "../pod/pod-ready.ts";
 import {
   IN_PLACE_GRACE_ANNOTATION,
   IN_PLACE_READY,

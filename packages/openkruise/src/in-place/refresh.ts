@@ -10,7 +10,7 @@ import { compareQuantities, tryParseQuantity } from "@flotilla/apimachinery";
 import { podCondition, timeMs } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import type { FeatureGates } from "@flotilla/kubernetes";
-import { hasReadinessGate, withCondition } from "../pod-ready.ts";
+import { hasReadinessGate, withCondition } from "../pod/pod-ready.ts";
 import { applyBatch, withoutGrace } from "./apply.ts";
 import type { Applied } from "./apply.ts";
 import { envFromMetadataHash, plainHash } from "./container-hashes.ts";

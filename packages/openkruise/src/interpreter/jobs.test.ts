@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { containerRecreateRequestInterpreter } from "./containerrecreaterequest.ts";
-import { ephemeralJobInterpreter } from "./ephemeraljob.ts";
-import { imageListPullJobInterpreter } from "./imagelistpulljob.ts";
-import { imagePullJobInterpreter } from "./imagepulljob.ts";
+import { containerRecreateRequestInterpreter } from "../containerrecreaterequest/containerrecreaterequest-interpreter.ts";
+import { ephemeralJobInterpreter } from "../ephemeraljob/ephemeraljob-interpreter.ts";
+import { imageListPullJobInterpreter } from "../imagelistpulljob/imagelistpulljob-interpreter.ts";
+import { imagePullJobInterpreter } from "../imagepulljob/imagepulljob-interpreter.ts";
 
 const object = (rest: object = {}): KubernetesObject => ({
   apiVersion: "apps.kruise.io/v1beta1",

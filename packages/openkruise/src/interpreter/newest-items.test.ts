@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
 import { makeCloneSet } from "@flotilla/testing/builders.ts";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { cloneSetInterpreter } from "./cloneset.ts";
+import { cloneSetInterpreter } from "../cloneset/cloneset-interpreter.ts";
 import { deploymentInterpreter } from "@flotilla/kubernetes";
 import { newestItems, summingNewest } from "./newest-items.ts";
 

@@ -3,10 +3,10 @@ import { TEMPLATE_GENERATION } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { persistentPodStateInterpreter } from "./persistentpodstate.ts";
-import { podProbeMarkerInterpreter } from "./podprobemarker.ts";
-import { resourceDistributionInterpreter } from "./resourcedistribution.ts";
-import { workloadSpreadInterpreter } from "./workloadspread.ts";
+import { persistentPodStateInterpreter } from "../persistentpodstate/persistentpodstate-interpreter.ts";
+import { podProbeMarkerInterpreter } from "../podprobemarker/podprobemarker-interpreter.ts";
+import { resourceDistributionInterpreter } from "../resourcedistribution/resourcedistribution-interpreter.ts";
+import { workloadSpreadInterpreter } from "../workloadspread/workloadspread-interpreter.ts";
 
 const object = (status?: JsonObject): KubernetesObject => ({
   apiVersion: "apps.kruise.io/v1beta1",

@@ -11,12 +11,12 @@ import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { deniedByWebhook, safeEncode } from "@flotilla/apimachinery";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { isKruiseInstalled, isPodInScope } from "../scope.ts";
-import type { KruiseAdmissionOptions } from "../scope.ts";
+import { isPodInScope } from "../api/webhook-scope.ts";
+import type { KruiseWebhookOptions } from "../api/kruise-definition.ts";
 import { BARRIER_VARIABLE, LAUNCH_PRIORITY_ANNOTATION, PRIORITY_VARIABLE, barrierKey, barrierName } from "./barrier.ts";
 
 /** Runs after the admissions that add containers: all of them take part. */
-export function createLaunchPriorityAdmission(options: KruiseAdmissionOptions): Admission<Pod> {
+export function createLaunchPriorityAdmission(options: KruiseWebhookOptions): Admission<Pod> {
   return {
     for: Pod,
     on: ["CREATE"],
@@ -24,7 +24,7 @@ export function createLaunchPriorityAdmission(options: KruiseAdmissionOptions): 
       const { object, subresource } = review;
       if (subresource !== undefined) return object;
       const priorities = launchPriorities(object);
-      return priorities && isPodInScope(review, options) && isKruiseInstalled(review.read)
+      return priorities && isPodInScope(review, options) && options.isInstalled(review.read)
         ? withBarrier(object, priorities, () => safeEncode(review.newUid().slice(0, 5)))
         : object;
     },

@@ -14,7 +14,7 @@
  */
 import { formatTime } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { addNotReadyMessage, removeNotReadyMessage } from "../pod-ready.ts";
+import { addNotReadyMessage, removeNotReadyMessage } from "../pod/pod-ready.ts";
 
 export const LIFECYCLE_STATE_LABEL = "lifecycle.apps.kruise.io/state";
 export const LIFECYCLE_TIMESTAMP_ANNOTATION = "lifecycle.apps.kruise.io/timestamp";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { viewOf } from "@flotilla/kubernetes";
-import { kruiseStates } from "./index.ts";
+import { kruiseStates } from "../openkruise.ts";
 
 /** Every sample of an object, as `name{labels} value` without the object's own labels. */
 function samplesOf(kind: string, fields: object): string[] {

@@ -8,6 +8,20 @@ export const numberOf = (value: unknown): number => (typeof value === "number" ?
 export const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : "";
 
+export const generationOf = ({ metadata }: StateView): number => metadata.generation ?? 0;
+export const replicasOf = ({ spec }: StateView): number =>
+  typeof spec["replicas"] === "number" ? spec["replicas"] : 1;
+export const strategyOf = ({ spec }: StateView): Fields => fieldsOf(spec["updateStrategy"]);
+export const rollingOf = (view: StateView): Fields => fieldsOf(strategyOf(view)["rollingUpdate"]);
+/** A number of the status; 0 if it is absent. */
+export const count =
+  (field: string) =>
+  ({ status }: StateView): number =>
+    numberOf(status[field]);
+/** A partition as a label, because it may be a percentage. */
+export const partitionSamples = (value: unknown): readonly Sample[] =>
+  value === undefined || value === null ? [] : [[[textOf(value)], 0]];
+
 /** An int-or-percent value, as Kubernetes reads it; 0 if it cannot be parsed. */
 export function shareOf(value: unknown, total: number, round: (share: number) => number): number {
   if (typeof value === "number") return value;

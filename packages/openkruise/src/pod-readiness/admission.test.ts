@@ -42,6 +42,7 @@ function start({ gates = {}, namespaceLabels = {}, workload, review: changes }: 
   };
   const admission = createPodStartAdmission({
     appliesTo: (cluster) => cluster === "paris",
+    isInstalled: () => true,
     gates: createFeatureGates(gates),
     nowMs: () => NOW,
   });

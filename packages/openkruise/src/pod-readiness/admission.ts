@@ -6,8 +6,8 @@
  * once it has a node, and ready again as soon as its last gate becomes true. That saves writes per pod and ends in the
  * same state; in other processes the controllers write these fields.
  */
-import { AdvancedStatefulSet } from "../api/advanced-stateful-set.ts";
-import { CloneSet } from "../api/clone-set.ts";
+import { AdvancedStatefulSet } from "../statefulset/statefulset-kind.ts";
+import { CloneSet } from "../cloneset/cloneset-kind.ts";
 import { Pod } from "@flotilla/kubernetes";
 import { controllerOf, parseApiVersion } from "@flotilla/apimachinery";
 import type { Admission, KindRef, Review } from "@flotilla/apimachinery";
@@ -18,12 +18,12 @@ import { podCondition } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { IN_PLACE_READY } from "../in-place/state.ts";
 import { lifecycleState, withLifecycleState } from "../lifecycle/lifecycle.ts";
-import { KRUISE_POD_READY, hasReadinessGate, withCondition } from "../pod-ready.ts";
-import { isKruiseInstalled, isPodInScope } from "../scope.ts";
-import type { KruiseAdmissionOptions } from "../scope.ts";
+import { KRUISE_POD_READY, hasReadinessGate, withCondition } from "../pod/pod-ready.ts";
+import { isPodInScope } from "../api/webhook-scope.ts";
+import type { KruiseWebhookOptions } from "../api/kruise-definition.ts";
 
 /** `nowMs` reads the clock of the controllers. */
-export function createPodStartAdmission(options: KruiseAdmissionOptions & { nowMs(): number }): Admission<Pod> {
+export function createPodStartAdmission(options: KruiseWebhookOptions): Admission<Pod> {
   const { gates, nowMs } = options;
   return {
     for: Pod,
@@ -33,7 +33,8 @@ export function createPodStartAdmission(options: KruiseAdmissionOptions & { nowM
       const { operation, object, subresource } = review;
       if (operation !== "CREATE" || subresource !== undefined || hasReadinessGate(object, KRUISE_POD_READY))
         return object;
-      if (!ownerOf(object) && !(gates.isOn("KruisePodReadinessGate") && isKruiseInstalled(review.read))) return object;
+      if (!ownerOf(object) && !(gates.isOn("KruisePodReadinessGate") && options.isInstalled(review.read)))
+        return object;
       if (!isPodInScope(review, options)) return object;
       return {
         ...object,

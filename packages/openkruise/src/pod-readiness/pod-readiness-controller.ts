@@ -12,7 +12,7 @@ import type { Controller } from "@flotilla/controller-runtime";
 import type { WorkloadDependencies } from "@flotilla/kubernetes";
 import { podCondition } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { KRUISE_POD_READY, hasReadinessGate, withCondition } from "../pod-ready.ts";
+import { KRUISE_POD_READY, hasReadinessGate, withCondition } from "../pod/pod-ready.ts";
 
 export function createPodReadinessController({
   client,

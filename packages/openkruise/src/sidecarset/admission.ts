@@ -5,19 +5,19 @@
  * In a cluster without SidecarSets it costs one check of an empty list.
  */
 import { ControllerRevision, Namespace, Pod, completePod } from "@flotilla/kubernetes";
-import { SidecarSet } from "../api/sidecar-set.ts";
+import { SidecarSet } from "./sidecarset-kind.ts";
 import { canonicalObject } from "@flotilla/apimachinery";
 import type { Admission, Review } from "@flotilla/apimachinery";
 import { ApiError, deniedByWebhook } from "@flotilla/apimachinery";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { isPodInScope } from "../scope.ts";
-import type { KruiseAdmissionOptions } from "../scope.ts";
+import { isPodInScope } from "../api/webhook-scope.ts";
+import type { KruiseWebhookOptions } from "../api/kruise-definition.ts";
 import { injectSidecars } from "./inject.ts";
 import { KRUISE_NAMESPACE, SidecarError } from "./names.ts";
 import type { ReadonlySidecarSet } from "./names.ts";
 
 /** Runs before launch priorities, which apply to sidecars too. `nowMs` reads the clock of the controllers. */
-export function createSidecarSetAdmission(options: KruiseAdmissionOptions & { nowMs(): number }): Admission<Pod> {
+export function createSidecarSetAdmission(options: KruiseWebhookOptions): Admission<Pod> {
   return {
     for: Pod,
     on: ["CREATE"],
@@ -36,7 +36,7 @@ export function createSidecarSetAdmission(options: KruiseAdmissionOptions & { no
 function inject(
   { object, read, newUid }: Review<Pod>,
   sets: readonly ReadonlySidecarSet[],
-  { gates, nowMs }: KruiseAdmissionOptions & { nowMs(): number },
+  { gates, nowMs }: KruiseWebhookOptions,
 ): ReadonlyPod {
   try {
     return injectSidecars({

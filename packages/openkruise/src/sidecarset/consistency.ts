@@ -3,7 +3,7 @@
  * ready, whatever its conditions are. Pure.
  */
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { isSameImage, parseImage } from "../same-image.ts";
+import { isSameImage, parseImage } from "../pod/same-image.ts";
 import { IN_PLACE_STATE_ANNOTATION, isHotUpgrade } from "./names.ts";
 import type { ReadonlySidecarSet } from "./names.ts";
 import { readUpdateStates } from "./records.ts";

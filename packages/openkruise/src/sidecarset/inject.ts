@@ -2,7 +2,7 @@
  * Injects the matching sets into a new pod: adds their containers, init containers, volumes and pull secrets, and
  * records the injection in annotations. Pure.
  */
-import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "../api/sidecar-set-hash.ts";
+import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "./sidecarset-hash.ts";
 import { compareText, formatTime } from "@flotilla/base";
 import { matchesLabels } from "@flotilla/apimachinery";
 import { isActive } from "@flotilla/kubernetes";

@@ -1,7 +1,7 @@
 /** Names of the annotations and labels that a SidecarSet writes, as in OpenKruise, and the types of this folder. */
 import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { SidecarContainer as SidecarContainerFacts } from "@flotilla/apimachinery/facts/apps-kruise-v1beta1.ts";
-import type { SidecarSet } from "../api/sidecar-set.ts";
+import type { SidecarSet } from "./sidecarset-kind.ts";
 import { FlotillaError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";

@@ -1,5 +1,5 @@
 /** The state of a pod for a SidecarSet: updated, upgradable, ready. Pure. */
-import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "../api/sidecar-set-hash.ts";
+import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "./sidecarset-hash.ts";
 import { isReady } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { isSidecarStateConsistent, sidecarsInPod } from "./consistency.ts";

@@ -2,7 +2,7 @@
  * The annotations of a pod about its injected sets: the hash of each, and the state before an in-place update. Parsed
  * leniently, because users can write anything there, and written in OpenKruise's format.
  */
-import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "../api/sidecar-set-hash.ts";
+import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "./sidecarset-hash.ts";
 import { compareText, isObject } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { goStructJson } from "@flotilla/apimachinery";

@@ -3,8 +3,8 @@
  *
  * A limit is set only if every matched container has one, because a sum with "unlimited" is unlimited.
  */
-import { evaluateExpression, expressionQuantity } from "../api/resource-expression.ts";
-import type { ExpressionValue } from "../api/resource-expression.ts";
+import { evaluateExpression, expressionQuantity } from "./resource-expression.ts";
+import type { ExpressionValue } from "./resource-expression.ts";
 import type { ResourceRequirements } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import {

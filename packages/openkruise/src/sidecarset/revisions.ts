@@ -6,8 +6,8 @@ import {
   SIDECAR_SET_HASH_ANNOTATION,
   SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION,
   sidecarSetHashes,
-} from "../api/sidecar-set-hash.ts";
-import type { SidecarSet } from "../api/sidecar-set.ts";
+} from "./sidecarset-hash.ts";
+import type { SidecarSet } from "./sidecarset-kind.ts";
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { ReadonlyRevision } from "@flotilla/kubernetes";

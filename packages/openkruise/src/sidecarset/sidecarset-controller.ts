@@ -8,7 +8,7 @@
  * Before: injection annotates every pod with its sets; only these pods are reconciled.
  */
 import { ControllerRevision, Namespace, Pod } from "@flotilla/kubernetes";
-import { SidecarSet } from "../api/sidecar-set.ts";
+import { SidecarSet } from "./sidecarset-kind.ts";
 import type { PodCondition } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { SidecarSetStatus } from "@flotilla/apimachinery/facts/apps-kruise-v1beta1.ts";
 import { compareText, equalJson, messageOf } from "@flotilla/base";

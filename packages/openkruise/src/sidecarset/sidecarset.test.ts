@@ -1,10 +1,10 @@
 /** SidecarSets on a simulated member: injection and updates of running pods. */
 import { afterEach, describe, expect, test } from "vitest";
-import { CloneSet } from "../api/clone-set.ts";
+import { CloneSet } from "../cloneset/cloneset-kind.ts";
 import { ControllerRevision, Pod } from "@flotilla/kubernetes";
-import { PodUnavailableBudget } from "../api/pod-unavailable-budget.ts";
-import { SidecarSet } from "../api/sidecar-set.ts";
-import { kruiseKinds } from "../api/kinds.ts";
+import { PodUnavailableBudget } from "../podunavailablebudget/podunavailablebudget-kind.ts";
+import { SidecarSet } from "./sidecarset-kind.ts";
+import { kruiseKinds } from "../openkruise.ts";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
@@ -324,7 +324,14 @@ test("retries a pod after a conflict, even if the conflicting change is not watc
   });
   const alone = await startTestMember({
     customs: kruiseKinds,
-    admissions: [createSidecarSetAdmission({ appliesTo: () => true, gates: DEFAULT_GATES, nowMs: () => 0 })],
+    admissions: [
+      createSidecarSetAdmission({
+        appliesTo: () => true,
+        isInstalled: () => true,
+        gates: DEFAULT_GATES,
+        nowMs: () => 0,
+      }),
+    ],
     controllers(deps) {
       indexByController(deps.informers);
       return [createSidecarSetController({ ...deps, client: contested(deps.client) })];

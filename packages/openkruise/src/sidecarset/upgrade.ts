@@ -2,7 +2,7 @@
  * An in-place update of one pod's sidecars: new images, and annotations with the hash and the previous state. `flipPod`
  * is the second half of a hot upgrade, in which the previously active container becomes idle. Pure.
  */
-import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "../api/sidecar-set-hash.ts";
+import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "./sidecarset-hash.ts";
 import type { PodCondition } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { formatTime, isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";

@@ -2,7 +2,7 @@
  * Predicates of the Advanced StatefulSet controller on its set and on one of its pods. Pure; see also the general ones
  * in `kubernetes/pod.ts`.
  */
-import type { AdvancedStatefulSet } from "../api/advanced-stateful-set.ts";
+import type { AdvancedStatefulSet } from "./statefulset-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { isReady, readySinceMs } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";

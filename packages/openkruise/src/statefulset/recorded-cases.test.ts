@@ -2,9 +2,9 @@
 import { describe } from "vitest";
 import { checkCases } from "../testdata/check-cases.ts";
 import { readCases } from "../testdata/read-cases.ts";
-import { statefulSetCases } from "../testdata/statefulset-cases.ts";
+import { statefulSetCases } from "./testdata/statefulset-cases.ts";
 
 describe("Advanced StatefulSet planners match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(statefulSetCases))
-    checkCases(kind, readCases<never, never>("statefulset.jsonl.gz", kind), run);
+    checkCases(kind, readCases<never, never>("../statefulset/testdata/statefulset.jsonl.gz", kind), run);
 });

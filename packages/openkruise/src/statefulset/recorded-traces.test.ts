@@ -1,11 +1,11 @@
 /** Complete rollouts compared with traces recorded from OpenKruise, reconcile by reconcile. */
 import { describe, expect, test } from "vitest";
 import { readCases } from "../testdata/read-cases.ts";
-import { traceStatefulSet } from "../testdata/statefulset-trace.ts";
+import { traceStatefulSet } from "./testdata/statefulset-trace.ts";
 
 describe("Advanced StatefulSet rollouts match OpenKruise's recorded traces", () => {
   for (const { name, input, want } of readCases<Parameters<typeof traceStatefulSet>[0], object>(
-    "statefulset-traces.jsonl.gz",
+    "../statefulset/testdata/statefulset-traces.jsonl.gz",
     "statefulset",
   )) {
     test(`as recorded in ${name}`, () => {

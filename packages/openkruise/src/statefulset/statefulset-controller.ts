@@ -7,7 +7,7 @@
  * Writes: Pod, PersistentVolumeClaim, ControllerRevision, Advanced StatefulSet status. A reconcile executes one step
  * (`plan.ts`), or else writes status and history.
  */
-import { AdvancedStatefulSet } from "../api/advanced-stateful-set.ts";
+import { AdvancedStatefulSet } from "./statefulset-kind.ts";
 import { ControllerRevision, PersistentVolumeClaim, Pod, StorageClass } from "@flotilla/kubernetes";
 import { equalJson, formatTime } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";

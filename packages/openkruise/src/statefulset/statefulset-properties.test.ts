@@ -5,9 +5,9 @@
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { AdvancedStatefulSet } from "../api/advanced-stateful-set.ts";
+import { AdvancedStatefulSet } from "./statefulset-kind.ts";
 import { Pod } from "@flotilla/kubernetes";
-import { kruiseKinds } from "../api/kinds.ts";
+import { kruiseKinds } from "../openkruise.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { MEMBER, NAMESPACE } from "@flotilla/testing/member/member.ts";
 import { startKruiseMember } from "@flotilla/testing/member/kruise-member.ts";

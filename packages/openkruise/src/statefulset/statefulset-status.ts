@@ -1,5 +1,5 @@
 /** The status of an Advanced StatefulSet. Counts the observed pods, minus the planned deletions. Pure. */
-import type { AdvancedStatefulSet } from "../api/advanced-stateful-set.ts";
+import type { AdvancedStatefulSet } from "./statefulset-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { claimState } from "./claim-size.ts";
 import { claimsInUse } from "./pass.ts";

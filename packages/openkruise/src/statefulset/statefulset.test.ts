@@ -1,8 +1,8 @@
 /** Advanced StatefulSets on a simulated member with a fake clock, as users see them. */
 import { afterEach, describe, expect, test } from "vitest";
-import { AdvancedStatefulSet } from "../api/advanced-stateful-set.ts";
+import { AdvancedStatefulSet } from "./statefulset-kind.ts";
 import { PersistentVolumeClaim, Pod } from "@flotilla/kubernetes";
-import { kruiseKinds } from "../api/kinds.ts";
+import { kruiseKinds } from "../openkruise.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { MEMBER, NAMESPACE } from "@flotilla/testing/member/member.ts";
 import { startKruiseMember } from "@flotilla/testing/member/kruise-member.ts";

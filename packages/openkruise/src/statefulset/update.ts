@@ -18,7 +18,7 @@ import {
   prepareUpdateAgain,
   withLifecycleState,
 } from "../lifecycle/lifecycle.ts";
-import { isMarkedForDelete } from "../specified-delete.ts";
+import { isMarkedForDelete } from "../pod/specified-delete.ts";
 import { claimState, isGrown, planGrowth } from "./claim-size.ts";
 import { change, claimsInUse, draftOf, refresh, remove, wait } from "./pass.ts";
 import type { Draft, Pass } from "./pass.ts";

@@ -11,7 +11,7 @@ import type { Expectations, Owner } from "@flotilla/kubernetes";
 import { createPodWriter, failureMessage } from "@flotilla/kubernetes";
 import type { PodWords, PodWriter } from "@flotilla/kubernetes";
 import { writeAll } from "@flotilla/kubernetes";
-import { createWritePod } from "../write-pod.ts";
+import { createWritePod } from "../in-place/write-pod.ts";
 import type { PodChange, StatefulPlan } from "./plan-statefulset.ts";
 import type { ReadonlyStatefulSet } from "./pod-state.ts";
 

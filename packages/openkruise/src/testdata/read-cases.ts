@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import type { CloneSet } from "../api/clone-set.ts";
+import type { CloneSet } from "../cloneset/cloneset-kind.ts";
 import { createFeatureGates } from "@flotilla/kubernetes";
 import type { FeatureGates } from "@flotilla/kubernetes";
 

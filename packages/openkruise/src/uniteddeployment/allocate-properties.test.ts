@@ -1,7 +1,7 @@
 /** Invariants of the replica allocation for every UnitedDeployment. */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import type { UnitedDeployment } from "../api/united-deployment.ts";
+import type { UnitedDeployment } from "./uniteddeployment-kind.ts";
 import { allocatePartitions, allocateReplicas } from "./allocate.ts";
 import type { SizedSubset } from "./allocate.ts";
 import { SCHEDULABLE } from "./subset.ts";

@@ -3,7 +3,7 @@
  * the order of the subsets; the same but avoiding unschedulable subsets; and the same with pending pods kept as
  * reserved while others run in their place. Pure.
  */
-import { subsetReplicas } from "../api/united-deployment-subsets.ts";
+import { subsetReplicas } from "./subset-rules.ts";
 import { compareText } from "@flotilla/base";
 import { isAdaptive, reserves, subsetsOf } from "./names.ts";
 import type { ReadonlyUnitedDeployment } from "./names.ts";

@@ -1,5 +1,5 @@
 /** Names of UnitedDeployments, as in upstream. */
-import type { UnitedDeployment } from "../api/united-deployment.ts";
+import type { UnitedDeployment } from "./uniteddeployment-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 
 export type ReadonlyUnitedDeployment = DeepReadonly<UnitedDeployment>;

@@ -1,7 +1,7 @@
 /** Which workloads change, and which pods block an update. */
 import { expect, test } from "vitest";
 import type { Pod } from "@flotilla/kubernetes";
-import type { UnitedDeployment } from "../api/united-deployment.ts";
+import type { UnitedDeployment } from "./uniteddeployment-kind.ts";
 import { required } from "@flotilla/base";
 import { DEPLOYMENT_REVISION_LABEL, PATCH_ANNOTATION } from "./names.ts";
 import { planProvision, planUpdates } from "./provision.ts";

@@ -1,16 +1,16 @@
 /** Every planner compared with inputs and outputs recorded from OpenKruise's own functions. */
 import { describe, expect, test } from "vitest";
-import type { UnitedDeployment } from "../api/united-deployment.ts";
+import type { UnitedDeployment } from "./uniteddeployment-kind.ts";
 import type { JsonObject } from "@flotilla/base";
 import { revisionHash } from "@flotilla/kubernetes";
 import { checkCases } from "../testdata/check-cases.ts";
 import { readCases } from "../testdata/read-cases.ts";
-import { unitedDeploymentCases, unitedDeploymentFromAlpha } from "../testdata/uniteddeployment-cases.ts";
+import { unitedDeploymentCases, unitedDeploymentFromAlpha } from "./testdata/uniteddeployment-cases.ts";
 import { unitedDeploymentRevisions } from "./revisions.ts";
 
 describe("UnitedDeployment planners match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(unitedDeploymentCases))
-    checkCases(kind, readCases<never, never>("uniteddeployment.jsonl.gz", kind), run);
+    checkCases(kind, readCases<never, never>("../uniteddeployment/testdata/uniteddeployment.jsonl.gz", kind), run);
 });
 
 test("revisions have OpenKruise's data and names", () => {

@@ -2,7 +2,7 @@
  * The revisions of a UnitedDeployment: the template of its subsets, byte for byte as in OpenKruise 1.9, that is in
  * v1alpha1 and with the fields that Go always serializes.
  */
-import { UnitedDeployment } from "../api/united-deployment.ts";
+import { UnitedDeployment } from "./uniteddeployment-kind.ts";
 import { isObject, required } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { inRevisionOrder } from "@flotilla/kubernetes";

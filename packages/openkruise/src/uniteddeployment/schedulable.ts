@@ -4,7 +4,7 @@
  * Without reserved pods, a pod that is pending for too long marks its subset for a while; with them, a subset is marked
  * as long as it has any. Pure: the result is stored before replicas are moved because of it.
  */
-import type { UnitedDeployment } from "../api/united-deployment.ts";
+import type { UnitedDeployment } from "./uniteddeployment-kind.ts";
 import { formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { isReady, podCondition, timeMs } from "@flotilla/kubernetes";

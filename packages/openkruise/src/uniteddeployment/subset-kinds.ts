@@ -1,6 +1,6 @@
 /** The four workload kinds of a subset, and their differences. */
-import { AdvancedStatefulSet } from "../api/advanced-stateful-set.ts";
-import { CloneSet } from "../api/clone-set.ts";
+import { AdvancedStatefulSet } from "../statefulset/statefulset-kind.ts";
+import { CloneSet } from "../cloneset/cloneset-kind.ts";
 import { Deployment, StatefulSet } from "@flotilla/kubernetes";
 import type { Kind, KubernetesObject, ObjectMeta } from "@flotilla/apimachinery";
 import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";

@@ -8,7 +8,7 @@
  * After: the workloads' controllers create the pods; their status changes trigger the next reconcile.
  */
 import { ControllerRevision, Pod, ReplicaSet } from "@flotilla/kubernetes";
-import { UnitedDeployment } from "../api/united-deployment.ts";
+import { UnitedDeployment } from "./uniteddeployment-kind.ts";
 import { controllerOf } from "@flotilla/apimachinery";
 import { TerminalError, equalJson, invariant, messageOf } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";

@@ -2,7 +2,7 @@
  * The status of a UnitedDeployment. Data that upstream's v1alpha1 has in separate maps is in the subsets' own statuses,
  * from which the conversion takes it. A deleted subset is removed from the status. Pure.
  */
-import type { UnitedDeployment } from "../api/united-deployment.ts";
+import type { UnitedDeployment } from "./uniteddeployment-kind.ts";
 import { formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { formatLabelSelector, labelSelectorOf } from "@flotilla/apimachinery";

@@ -1,9 +1,9 @@
 /** UnitedDeployments on a simulated member: their workloads, the placement of pods, and the status. */
 import { afterEach, expect, test } from "vitest";
-import { AdvancedStatefulSet } from "../api/advanced-stateful-set.ts";
-import { CloneSet } from "../api/clone-set.ts";
+import { AdvancedStatefulSet } from "../statefulset/statefulset-kind.ts";
+import { CloneSet } from "../cloneset/cloneset-kind.ts";
 import { ControllerRevision, Deployment, Node, Pod, StatefulSet } from "@flotilla/kubernetes";
-import { UnitedDeployment } from "../api/united-deployment.ts";
+import { UnitedDeployment } from "./uniteddeployment-kind.ts";
 import type { Kind } from "@flotilla/apimachinery";
 import { compareText } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";

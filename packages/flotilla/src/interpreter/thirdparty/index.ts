@@ -1,20 +1,7 @@
 /** The third-party kinds with built-in rules, so that users need not write rules for them. */
+import { interpretersOf } from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
-import { advancedCronJobInterpreter } from "@flotilla/openkruise";
-import { broadcastJobInterpreter } from "@flotilla/openkruise";
-import { cloneSetInterpreter } from "@flotilla/openkruise";
-import { containerRecreateRequestInterpreter } from "@flotilla/openkruise";
-import { advancedDaemonSetInterpreter } from "@flotilla/openkruise";
-import { ephemeralJobInterpreter } from "@flotilla/openkruise";
-import { imageListPullJobInterpreter } from "@flotilla/openkruise";
-import { imagePullJobInterpreter } from "@flotilla/openkruise";
-import { persistentPodStateInterpreter } from "@flotilla/openkruise";
-import { podProbeMarkerInterpreter } from "@flotilla/openkruise";
-import { resourceDistributionInterpreter } from "@flotilla/openkruise";
-import { sidecarSetInterpreter } from "@flotilla/openkruise";
-import { advancedStatefulSetInterpreter } from "@flotilla/openkruise";
-import { unitedDeploymentInterpreter } from "@flotilla/openkruise";
-import { workloadSpreadInterpreter } from "@flotilla/openkruise";
+import { kruiseDefinitions } from "@flotilla/openkruise";
 import { cronWorkflowInterpreter } from "@flotilla/argo";
 import { rolloutInterpreter } from "@flotilla/argo";
 import { workflowInterpreter } from "@flotilla/argo";
@@ -28,11 +15,9 @@ import { helmReleaseInterpreter } from "./helm.toolkit.fluxcd.io/helmrelease.ts"
 import { kustomizationInterpreter } from "./kustomize.toolkit.fluxcd.io/kustomization.ts";
 import { clusterPolicyInterpreter } from "./kyverno.io/clusterpolicy.ts";
 import { kyvernoPolicyInterpreter } from "./kyverno.io/policy.ts";
-import { podUnavailableBudgetInterpreter } from "./policy.kruise.io/podunavailablebudget.ts";
 import { rayClusterInterpreter } from "./ray.io/raycluster.ts";
 import { rayJobInterpreter } from "./ray.io/rayjob.ts";
 import { rayServiceInterpreter } from "./ray.io/rayservice.ts";
-import { kruiseRolloutInterpreter } from "./rollouts.kruise.io/rollout.ts";
 import { bucketInterpreter } from "./source.toolkit.fluxcd.io/bucket.ts";
 import { gitRepositoryInterpreter } from "./source.toolkit.fluxcd.io/gitrepository.ts";
 import { helmChartInterpreter } from "./source.toolkit.fluxcd.io/helmchart.ts";
@@ -42,13 +27,7 @@ import { sparkApplicationInterpreter } from "./sparkoperator.k8s.io/sparkapplica
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the list holds interpreters of different kinds.
 export const thirdPartyKinds: readonly KindInterpreter<any>[] = [
-  advancedCronJobInterpreter,
-  broadcastJobInterpreter,
-  cloneSetInterpreter,
-  advancedDaemonSetInterpreter,
-  sidecarSetInterpreter,
-  advancedStatefulSetInterpreter,
-  unitedDeploymentInterpreter,
+  ...interpretersOf(kruiseDefinitions),
   cronWorkflowInterpreter,
   rolloutInterpreter,
   workflowInterpreter,
@@ -71,14 +50,4 @@ export const thirdPartyKinds: readonly KindInterpreter<any>[] = [
   rayClusterInterpreter,
   rayJobInterpreter,
   rayServiceInterpreter,
-  containerRecreateRequestInterpreter,
-  ephemeralJobInterpreter,
-  imageListPullJobInterpreter,
-  imagePullJobInterpreter,
-  persistentPodStateInterpreter,
-  podProbeMarkerInterpreter,
-  resourceDistributionInterpreter,
-  workloadSpreadInterpreter,
-  podUnavailableBudgetInterpreter,
-  kruiseRolloutInterpreter,
 ];

@@ -3,6 +3,7 @@ import type { FeedbackRule, FeedbackValue, FieldValue } from "@flotilla/apimachi
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { messageOf, type DeepReadonly, type Json } from "@flotilla/base";
 import { compileStrictJsonPath, goJson } from "@flotilla/apimachinery";
+import { kruiseDefinitions } from "@flotilla/openkruise";
 
 export interface FeedbackOptions {
   /** Objects, lists and multiple values are returned as JSON; otherwise only strings, integers and booleans are. */
@@ -36,20 +37,6 @@ const DAEMONS: readonly Path[] = [
   ["DesiredNumberScheduled", ".status.desiredNumberScheduled"],
   ["NumberAvailable", ".status.numberAvailable"],
 ];
-const CLONES: readonly Path[] = [
-  ...REPLICAS,
-  UPDATED,
-  ["UpdatedReadyReplicas", ".status.updatedReadyReplicas"],
-  ["ExpectedUpdatedReplicas", ".status.expectedUpdatedReplicas"],
-];
-const BROADCAST: readonly Path[] = [
-  ["Desired", ".status.desired"],
-  ["Active", ".status.active"],
-  ["Succeeded", ".status.succeeded"],
-  ["Failed", ".status.failed"],
-  ["Phase", ".status.phase"],
-];
-
 /**
  * OCM supports Deployment, DaemonSet, Job and Pod. The others are Flotilla's; OpenKruise's kinds have the same paths in
  * every version.
@@ -72,22 +59,9 @@ const WELL_KNOWN: ReadonlyMap<string, readonly Path[]> = new Map([
       ["PodPhase", ".status.phase"],
     ],
   ],
-  ["apps.kruise.io CloneSet", CLONES],
-  ["apps.kruise.io StatefulSet", [...REPLICAS, UPDATED]],
-  ["apps.kruise.io DaemonSet", [...DAEMONS, ["UpdatedNumberScheduled", ".status.updatedNumberScheduled"]]],
-  [
-    "apps.kruise.io UnitedDeployment",
-    [["ReadyReplicas", ".status.readyReplicas"], ["Replicas", ".status.replicas"], UPDATED],
-  ],
-  ["apps.kruise.io BroadcastJob", BROADCAST],
-  [
-    "apps.kruise.io SidecarSet",
-    [
-      ["MatchedPods", ".status.matchedPods"],
-      ["UpdatedPods", ".status.updatedPods"],
-      ["ReadyPods", ".status.readyPods"],
-    ],
-  ],
+  ...kruiseDefinitions.flatMap(({ kind, feedback }): [string, readonly Path[]][] =>
+    feedback ? [[`${kind.group} ${kind.kind}`, feedback.values]] : [],
+  ),
 ]);
 
 export function readFeedback(

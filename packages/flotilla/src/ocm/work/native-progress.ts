@@ -6,11 +6,12 @@ import { parseApiVersion } from "@flotilla/apimachinery";
 import type { ConditionRule } from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly } from "@flotilla/base";
+import type { Progress } from "@flotilla/kubernetes";
+import { kruiseDefinitions } from "@flotilla/openkruise";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { findCondition, isConditionTrue, type NextCondition } from "@flotilla/apimachinery";
 
 type Object = DeepReadonly<KubernetesObject>;
-type Verdict = { isProgressing: boolean; failure?: string };
 
 /** The reason of native conditions; the prefix makes them count like those of rules. */
 const NATIVE_REASON = "ConditionRuleNative";
@@ -18,13 +19,15 @@ const NATIVE_REASON = "ConditionRuleNative";
 /** Kinds whose health reports that the rollout of the latest spec is complete, in any version. */
 const ROLLED_OUT: ReadonlySet<string> = new Set([
   ...["Deployment", "StatefulSet", "DaemonSet"].map((kind) => `apps ${kind}`),
-  ...["CloneSet", "StatefulSet", "DaemonSet", "UnitedDeployment", "SidecarSet"].map((kind) => `apps.kruise.io ${kind}`),
+  ...kruiseDefinitions.filter(({ progress }) => progress === "health").map(({ kind }) => `${kind.group} ${kind.kind}`),
   "argoproj.io Rollout",
 ]);
 /** Kinds that run to completion. */
-const FINISHED: ReadonlyMap<string, (object: Object) => Verdict> = new Map([
+const FINISHED: ReadonlyMap<string, (object: Object) => Progress> = new Map([
   ["batch Job", ofJob],
-  ["apps.kruise.io BroadcastJob", ofBroadcastJob],
+  ...kruiseDefinitions.flatMap(({ kind, progress }): [string, (object: Object) => Progress][] =>
+    typeof progress === "function" ? [[`${kind.group} ${kind.kind}`, progress]] : [],
+  ),
   [" Pod", ofPod],
 ]);
 
@@ -50,7 +53,7 @@ export async function nativeProgress(
     : [progressing, { type: "Degraded", status: "True", reason: NATIVE_REASON, message: `${name}: ${failure}` }];
 }
 
-async function verdictOn(object: Object, interpreter: Pick<Interpreter, "health">): Promise<Verdict | undefined> {
+async function verdictOn(object: Object, interpreter: Pick<Interpreter, "health">): Promise<Progress | undefined> {
   const id = `${parseApiVersion(object.apiVersion).group} ${object.kind}`;
   const finished = FINISHED.get(id);
   if (!finished && !ROLLED_OUT.has(id)) return undefined;
@@ -79,7 +82,7 @@ function missedDeadline(object: Object): string | undefined {
     : undefined;
 }
 
-function ofJob(job: Object): Verdict {
+function ofJob(job: Object): Progress {
   const conditions = conditionsOf(job);
   const failed = findCondition(conditions, "Failed");
   if (failed?.status === "True") return { isProgressing: true, failure: failed.message || failed.reason || "failed" };
@@ -87,13 +90,7 @@ function ofJob(job: Object): Verdict {
   return { isProgressing: !isSuspended && !isConditionTrue(conditions, "Complete") };
 }
 
-function ofBroadcastJob(job: Object): Verdict {
-  const { phase } = statusOf(job);
-  if (phase === "failed") return { isProgressing: true, failure: "failed" };
-  return { isProgressing: phase !== "completed" && phase !== "paused" };
-}
-
-function ofPod(pod: Object): Verdict {
+function ofPod(pod: Object): Progress {
   const { phase, message } = statusOf(pod);
   if (phase === "Failed")
     return { isProgressing: true, failure: typeof message === "string" && message ? message : "failed" };

@@ -7,7 +7,7 @@ import { fieldErrorText, type FieldError } from "@flotilla/apimachinery";
 import type { AnyAdmission, ClusterReader, KindRef, Review } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import { parseApiVersion, type KubernetesObject } from "@flotilla/apimachinery";
-import { kruiseAdmissions } from "../admissions.ts";
+import { kruiseAdmissions } from "../../openkruise.ts";
 import { DEFAULT_KRUISE_GATES } from "../gates.ts";
 import { withoutRejectedValues } from "./rejected-values.ts";
 

@@ -47,6 +47,7 @@ const FAILING = new Set(["Failed", "Aborting", "Aborted", "Terminating", "Termin
 export const volcanoJobInterpreter: KindInterpreter<VolcanoJob> = {
   group: "batch.volcano.sh",
   kind: "Job",
+  timeToLive: ["spec", "ttlSecondsAfterFinished"],
   components(job) {
     const tasks = job.spec?.["tasks"];
     if (!Array.isArray(tasks)) return [];

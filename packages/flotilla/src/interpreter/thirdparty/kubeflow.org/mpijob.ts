@@ -16,6 +16,7 @@ const SPECS = "mpiReplicaSpecs";
 export const mpiJobInterpreter: KindInterpreter<TrainingJob> = {
   group: "kubeflow.org",
   kind: "MPIJob",
+  timeToLive: ["spec", "runPolicy", "ttlSecondsAfterFinished"],
   components(job) {
     const specs = job.spec?.[SPECS];
     const described = rolesOf(job, SPECS, isObject(specs) ? Object.keys(specs).toSorted() : []).filter(

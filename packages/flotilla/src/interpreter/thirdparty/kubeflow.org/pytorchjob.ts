@@ -20,6 +20,7 @@ const ROLES = ["Master", "Worker"];
 export const pyTorchJobInterpreter: KindInterpreter<TrainingJob> = {
   group: "kubeflow.org",
   kind: "PyTorchJob",
+  timeToLive: ["spec", "runPolicy", "ttlSecondsAfterFinished"],
   components: (job) => roleComponents(job, SPECS, ROLES),
   aggregateStatus(job, items) {
     if (items.length === 0) return putStatus(job, idleStatus(job));

@@ -23,6 +23,7 @@ const ROLES = ["PS", "Worker", "Chief", "Master", "Evaluator"];
 export const tfJobInterpreter: KindInterpreter<TrainingJob> = {
   group: "kubeflow.org",
   kind: "TFJob",
+  timeToLive: ["spec", "runPolicy", "ttlSecondsAfterFinished"],
   components: (job) => roleComponents(job, SPECS, ROLES),
   aggregateStatus(job, items) {
     if (items.length === 0) return putStatus(job, idleStatus(job));

@@ -72,6 +72,7 @@ const SEVERITY: ReadonlyMap<unknown, number> = new Map<unknown, number>([
 export const sparkApplicationInterpreter: KindInterpreter<SparkApplication> = {
   group: "sparkoperator.k8s.io",
   kind: "SparkApplication",
+  timeToLive: ["spec", "timeToLiveSeconds"],
   components(application) {
     const factor = overheadFactorOf(application);
     return [

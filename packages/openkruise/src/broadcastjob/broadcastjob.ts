@@ -1,0 +1,47 @@
+/** BroadcastJob: everything that Flotilla knows about the kind. */
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import type { Progress } from "@flotilla/kubernetes";
+import { defineKruiseKind } from "../api/kruise-definition.ts";
+import { createBroadcastJobController } from "./broadcastjob-controller.ts";
+import { broadcastJobInterpreter } from "./broadcastjob-interpreter.ts";
+import { BroadcastJob } from "./broadcastjob-kind.ts";
+import { broadcastJobStates } from "./broadcastjob-metrics.ts";
+import { broadcastJobRules } from "./broadcastjob-rules.ts";
+
+export const broadcastJob = defineKruiseKind({
+  kind: BroadcastJob,
+  summary: "Runs a pod to completion on every node.",
+  example: {
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "BroadcastJob",
+    metadata: { name: "web", namespace: "shop" },
+    spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "web", image: "web:1" }] } } },
+  },
+  rules: broadcastJobRules,
+  interpreter: broadcastJobInterpreter,
+  controllers: (deps) => [createBroadcastJobController(deps)],
+  states: broadcastJobStates,
+  runsToCompletion: true,
+  progress: progressOf,
+  feedback: {
+    values: [
+      ["Desired", ".status.desired"],
+      ["Active", ".status.active"],
+      ["Succeeded", ".status.succeeded"],
+      ["Failed", ".status.failed"],
+      ["Phase", ".status.phase"],
+    ],
+  },
+  fieldNotes: {
+    "spec.parallelism": "How many nodes run it at a time, per cluster.",
+    "spec.completionPolicy": "Whether it completes when every node is done, and its time limit.",
+    "spec.failurePolicy": "How a failed pod affects the rest.",
+  },
+});
+
+function progressOf(job: DeepReadonly<KubernetesObject>): Progress {
+  const phase = (job as { readonly status?: { readonly phase?: unknown } }).status?.phase;
+  if (phase === "failed") return { isProgressing: true, failure: "failed" };
+  return { isProgressing: phase !== "completed" && phase !== "paused" };
+}

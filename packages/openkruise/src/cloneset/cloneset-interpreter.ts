@@ -1,0 +1,43 @@
+/**
+ * OpenKruise CloneSet in every served version: apart from the location of the partition, the fields read here are the
+ * same.
+ *
+ * Unlike Karmada's rules, a partitioned rollout is healthy once it has reached its stage instead of unhealthy
+ * throughout the stage, and a partition counts the pods of the fleet.
+ */
+import { dividePartition } from "../divide/partition.ts";
+import { partitionOf, type Partitioned } from "../divide/partitioned.ts";
+import { reflectRollout } from "../divide/reflect-rollout.ts";
+import { keptPods } from "../divide/split-partition.ts";
+import type { KindInterpreter } from "@flotilla/kubernetes";
+import { templateDependencies, templateReplicas, withSpecField } from "@flotilla/kubernetes";
+import { aggregateFields, reflectFields } from "@flotilla/kubernetes";
+import { hasReachedStage, sumReported } from "../interpreter/rollout-health.ts";
+
+const FIELDS = {
+  counters: [
+    "replicas",
+    "updatedReplicas",
+    "readyReplicas",
+    "availableReplicas",
+    "updatedReadyReplicas",
+    "expectedUpdatedReplicas",
+  ],
+  texts: ["updateRevision", "currentRevision", "labelSelector"],
+};
+const NEWER_COUNTERS = ["updatedAvailableReplicas"];
+
+export const cloneSetInterpreter: KindInterpreter<Partitioned> = {
+  group: "apps.kruise.io",
+  kind: "CloneSet",
+  // OpenKruise defaults to one replica.
+  replicas: ({ spec }) => templateReplicas(spec?.replicas ?? 1, spec?.template),
+  reviseReplicas: (cloneSet, replicas) => withSpecField(cloneSet, "replicas", replicas),
+  divide: dividePartition,
+  reflectStatus: (cloneSet) =>
+    reflectRollout(cloneSet, reflectFields(cloneSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts])),
+  aggregateStatus: (cloneSet, items) =>
+    aggregateFields(cloneSet, items, FIELDS, sumReported(cloneSet, items, NEWER_COUNTERS)),
+  isHealthy: (cloneSet) => hasReachedStage(cloneSet, keptPods(partitionOf(cloneSet), cloneSet.spec?.replicas ?? 1)),
+  dependencies: templateDependencies,
+};

@@ -1,0 +1,41 @@
+/**
+ * OpenKruise's Advanced DaemonSet: runs on nodes; its partition counts nodes of the fleet. Its revision is
+ * `daemonSetHash`, and from v1beta1 on `updateRevision`.
+ */
+import { isObject } from "@flotilla/base";
+import { divideDaemonPartition, type PartitionedDaemonSet } from "./daemon-partition.ts";
+import { keptPods } from "../divide/split-partition.ts";
+import type { KindInterpreter } from "@flotilla/kubernetes";
+import { countIn } from "@flotilla/kubernetes";
+import { isObserved, templateDependencies } from "@flotilla/kubernetes";
+import { aggregateFields, reflectFields } from "@flotilla/kubernetes";
+
+const FIELDS = {
+  counters: [
+    "currentNumberScheduled",
+    "numberMisscheduled",
+    "desiredNumberScheduled",
+    "numberReady",
+    "updatedNumberScheduled",
+    "numberAvailable",
+    "numberUnavailable",
+  ],
+  texts: ["daemonSetHash", "updateRevision"],
+};
+
+export const advancedDaemonSetInterpreter: KindInterpreter<PartitionedDaemonSet> = {
+  group: "apps.kruise.io",
+  kind: "DaemonSet",
+  divide: divideDaemonPartition,
+  reflectStatus: (daemonSet) => reflectFields(daemonSet, [...FIELDS.counters, ...FIELDS.texts]),
+  aggregateStatus: (daemonSet, items) => aggregateFields(daemonSet, items, FIELDS),
+  isHealthy(daemonSet) {
+    if (!isObject(daemonSet.status) || !isObserved(daemonSet)) return false;
+    const desired = countIn(daemonSet, "desiredNumberScheduled");
+    const updated = countIn(daemonSet, "updatedNumberScheduled");
+    const kept = keptPods(daemonSet.spec?.updateStrategy?.rollingUpdate?.partition, desired, "floor");
+    // During a stage the nodes that are held back must be available as well.
+    return updated >= desired - kept && countIn(daemonSet, "numberAvailable") >= (kept > 0 ? desired : updated);
+  },
+  dependencies: templateDependencies,
+};

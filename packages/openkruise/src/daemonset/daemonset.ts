@@ -1,0 +1,45 @@
+/** Advanced DaemonSet: everything that Flotilla knows about the kind. */
+import { defineKruiseKind } from "../api/kruise-definition.ts";
+import { LIFECYCLE_NOTES } from "../api/lifecycle-notes.ts";
+import { expandSelector } from "../api/template-shorthand.ts";
+import { createAdvancedDaemonSetController } from "./daemonset-controller.ts";
+import { advancedDaemonSetInterpreter } from "./daemonset-interpreter.ts";
+import { AdvancedDaemonSet } from "./daemonset-kind.ts";
+import { daemonSetStates } from "./daemonset-metrics.ts";
+import { daemonSetRules } from "./daemonset-rules.ts";
+
+export const daemonSet = defineKruiseKind({
+  kind: AdvancedDaemonSet,
+  summary: "OpenKruise's DaemonSet, with a partition, surging, and rollouts by node.",
+  example: {
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "DaemonSet",
+    metadata: { name: "web", namespace: "shop" },
+    spec: {
+      selector: { matchLabels: { app: "web" } },
+      template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } },
+    },
+  },
+  rules: daemonSetRules,
+  expandShorthand: expandSelector,
+  interpreter: advancedDaemonSetInterpreter,
+  controllers: (deps) => [createAdvancedDaemonSetController(deps)],
+  states: daemonSetStates,
+  progress: "health",
+  feedback: {
+    values: [
+      ["NumberReady", ".status.numberReady"],
+      ["DesiredNumberScheduled", ".status.desiredNumberScheduled"],
+      ["NumberAvailable", ".status.numberAvailable"],
+      ["UpdatedNumberScheduled", ".status.updatedNumberScheduled"],
+    ],
+  },
+  fieldNotes: {
+    ...LIFECYCLE_NOTES,
+    "spec.updateStrategy.rollingUpdate.partition": "How many nodes keep the old template, counted over the fleet.",
+    "spec.updateStrategy.rollingUpdate.selector": "Selects the nodes to update; the others wait.",
+    "spec.updateStrategy.rollingUpdate.rollingUpdateType":
+      "`Standard` recreates pods, `InPlaceIfPossible` updates them in place.",
+    "spec.burstReplicas": "Maximum number of pods created at a time.",
+  },
+});

@@ -1,0 +1,31 @@
+/**
+ * OpenKruise ImageListPullJob: every member creates an ImagePullJob for each image; the template counts those of all
+ * members.
+ */
+import { isObject } from "@flotilla/base";
+import type { KindInterpreter } from "@flotilla/kubernetes";
+import { replaceStatus } from "@flotilla/kubernetes";
+import { entriesOf, jobTimes, sums } from "../interpreter/fleet.ts";
+import { pullSecrets, type PullJob } from "../imagepulljob/imagepulljob-interpreter.ts";
+
+const COUNTERS = ["desired", "active", "completed", "succeeded"];
+
+export const imageListPullJobInterpreter: KindInterpreter<PullJob> = {
+  group: "apps.kruise.io",
+  kind: "ImageListPullJob",
+  timeToLive: ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
+  aggregateStatus(job, items) {
+    const failedImageStatuses = entriesOf(items, "failedImageStatuses", "imagePullJob");
+    return replaceStatus(job, {
+      ...jobTimes(items),
+      ...sums(items, COUNTERS),
+      ...(failedImageStatuses.length > 0 && { failedImageStatuses }),
+    });
+  },
+  isHealthy({ status }) {
+    if (!isObject(status)) return false;
+    const failed = status["failedImageStatuses"];
+    return !Array.isArray(failed) || failed.length === 0;
+  },
+  dependencies: pullSecrets,
+};

@@ -1,0 +1,62 @@
+/**
+ * OpenKruise ImagePullJob: every member pulls an image to its own nodes; the template counts the nodes of the fleet.
+ */
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import type { Dependency, KindInterpreter, StatusItem } from "@flotilla/kubernetes";
+import { podDependencies } from "@flotilla/kubernetes";
+import { countOf, replaceStatus, reportedStatuses, textOf } from "@flotilla/kubernetes";
+import { addNames, jobTimes, sums } from "../interpreter/fleet.ts";
+
+/** Common fields of jobs that pull images. */
+export interface PullJob extends KubernetesObject {
+  spec?: { pullSecrets?: string[] };
+  status?: JsonObject;
+}
+
+const COUNTERS = ["desired", "active", "succeeded", "failed"];
+const COMPLETED = "job has completed";
+
+export const imagePullJobInterpreter: KindInterpreter<PullJob> = {
+  group: "apps.kruise.io",
+  kind: "ImagePullJob",
+  timeToLive: ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
+  aggregateStatus(job, items) {
+    const counts = sums(items, COUNTERS);
+    const times = jobTimes(items);
+    const failedNodes: string[] = [];
+    for (const { clusterName, status } of items)
+      if (isObject(status)) addNames(failedNodes, clusterName, status["failedNodes"]);
+    return replaceStatus(job, {
+      ...times,
+      ...counts,
+      message: messageOf(items, counts, times),
+      ...(failedNodes.length > 0 && { failedNodes }),
+    });
+  },
+  isHealthy: ({ status }) => isObject(status) && countOf(status["failed"]) === 0,
+  dependencies: pullSecrets,
+};
+
+/** The Secrets needed to pull images from a private registry. */
+export function pullSecrets({ metadata, spec }: DeepReadonly<PullJob>): Dependency[] {
+  const names: readonly string[] = Array.isArray(spec?.pullSecrets) ? spec.pullSecrets : [];
+  return podDependencies(
+    { spec: { imagePullSecrets: names.filter((name) => typeof name === "string").map((name) => ({ name })) } },
+    metadata.namespace,
+  );
+}
+
+/** The message that OpenKruise writes for one cluster; a member whose job ended otherwise adds its own message. */
+function messageOf(items: readonly StatusItem[], counts: JsonObject, { completionTime }: JsonObject): string {
+  if (completionTime !== undefined) {
+    return (
+      reportedStatuses(items)
+        .map((status) => textOf(status["message"]))
+        .find((message) => message !== "" && message !== COMPLETED) ?? COMPLETED
+    );
+  }
+  const desired = countOf(counts["desired"]);
+  if (desired === 0) return "job is running, no progress";
+  return `job is running, progress ${((100 * (countOf(counts["succeeded"]) + countOf(counts["failed"]))) / desired).toFixed(1)}%`;
+}

@@ -1,0 +1,50 @@
+/** OpenKruise: its kinds, and its features that have no kind. A new kind is one folder and one line here. */
+import { advancedCronJob } from "./advancedcronjob/advancedcronjob.ts";
+import type { KruiseDefinition, KruiseFeature } from "./api/kruise-definition.ts";
+import { broadcastJob } from "./broadcastjob/broadcastjob.ts";
+import { cloneSet } from "./cloneset/cloneset.ts";
+import { containerRecreateRequest } from "./containerrecreaterequest/containerrecreaterequest.ts";
+import { daemonSet } from "./daemonset/daemonset.ts";
+import { deletionProtection } from "./deletion-protection/deletion-protection.ts";
+import { ephemeralJob } from "./ephemeraljob/ephemeraljob.ts";
+import { imageListPullJob } from "./imagelistpulljob/imagelistpulljob.ts";
+import { imagePullJob } from "./imagepulljob/imagepulljob.ts";
+import { launchPriority } from "./launch-priority/launch-priority.ts";
+import { persistentPodState } from "./persistentpodstate/persistentpodstate.ts";
+import { podProbeMarker } from "./podprobemarker/podprobemarker.ts";
+import { podReadiness } from "./pod-readiness/pod-readiness.ts";
+import { podUnavailableBudget } from "./podunavailablebudget/podunavailablebudget.ts";
+import { resourceDistribution } from "./resourcedistribution/resourcedistribution.ts";
+import { kruiseRollout } from "./rollout/rollout.ts";
+import { sidecarSet } from "./sidecarset/sidecarset.ts";
+import { statefulSet } from "./statefulset/statefulset.ts";
+import { unitedDeployment } from "./uniteddeployment/uniteddeployment.ts";
+import { workloadSpread } from "./workloadspread/workloadspread.ts";
+
+/** Pods pass the webhooks in this order, which is upstream's. */
+export const kruiseParts: readonly (KruiseDefinition | KruiseFeature)[] = [
+  podReadiness,
+  cloneSet,
+  statefulSet,
+  daemonSet,
+  sidecarSet,
+  launchPriority,
+  unitedDeployment,
+  broadcastJob,
+  podUnavailableBudget,
+  deletionProtection,
+  advancedCronJob,
+  containerRecreateRequest,
+  ephemeralJob,
+  imageListPullJob,
+  imagePullJob,
+  persistentPodState,
+  podProbeMarker,
+  resourceDistribution,
+  workloadSpread,
+  kruiseRollout,
+];
+
+export const kruiseDefinitions: readonly KruiseDefinition[] = kruiseParts.filter(
+  (part): part is KruiseDefinition => "kind" in part,
+);

@@ -1,0 +1,37 @@
+/**
+ * Checks and charges the budget of a pod before a controller updates it in place: the controller delays the update
+ * instead of running into a rejection. The budget then knows the pod's update and allows it.
+ */
+import { PodUnavailableBudget } from "./podunavailablebudget-kind.ts";
+import type { WorkloadDependencies } from "@flotilla/kubernetes";
+import type { KruiseDependencies } from "../api/kruise-definition.ts";
+import { DEFAULT_GATES } from "@flotilla/kubernetes";
+import { checkBudget, isUnprotected } from "./check.ts";
+import { RELATED_BUDGET_ANNOTATION } from "./pod-state.ts";
+import { unlessChanged } from "@flotilla/controller-runtime";
+
+/** Undefined if the gate is off: then budgets ignore updates. */
+export function createMayUpdatePod({
+  client,
+  informers,
+  clock,
+  gates = DEFAULT_GATES,
+}: WorkloadDependencies): KruiseDependencies["mayUpdatePod"] {
+  if (!gates.isOn("PodUnavailableBudgetUpdateGate")) return undefined;
+  const budgets = informers.of(PodUnavailableBudget);
+  return async (cluster, pod) => {
+    const name = pod.metadata.annotations?.[RELATED_BUDGET_ANNOTATION];
+    if (!name || isUnprotected(pod, gates)) return true;
+    const { namespace } = pod.metadata;
+    const budget = budgets.get({ cluster, name, ...(namespace && { namespace }) });
+    if (!budget) return true;
+    const verdict = checkBudget(budget, pod, "UPDATE", gates, clock.now());
+    if (!verdict.allowed || !verdict.status) return verdict.allowed;
+    // Another client charged it in the meantime: the caller retries soon with the remaining budget.
+    return (
+      (await unlessChanged(
+        client.updateStatus(PodUnavailableBudget, cluster, { ...budget, status: verdict.status }),
+      )) !== undefined
+    );
+  };
+}

@@ -1,0 +1,189 @@
+/**
+ * PodUnavailableBudget: maintains the number of pods that may still become unavailable.
+ *
+ * Reads: PodUnavailableBudget, its pods, the workloads that they belong to.
+ * Writes: PodUnavailableBudget status; Pod, once: the annotation with its budget, if the pod is older than the budget.
+ * The admission beside this file decrements `unavailableAllowed`; this controller restores it when pods are available
+ * again.
+ */
+import { Pod } from "@flotilla/kubernetes";
+import { PodUnavailableBudget } from "./podunavailablebudget-kind.ts";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { TerminalError, equalJson, messageOf } from "@flotilla/base";
+import type { ObjectKey } from "@flotilla/client";
+import { defineController, done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
+import type { Controller, KindRequest, ObjectEvent } from "@flotilla/controller-runtime";
+import { STATUS_DELAY_MS } from "@flotilla/kubernetes";
+import type { WorkloadDependencies } from "@flotilla/kubernetes";
+import type { ReadonlyPod } from "@flotilla/kubernetes";
+import { ownedBy } from "@flotilla/kubernetes";
+import { createStatusDelay } from "@flotilla/kubernetes";
+import { writeAll } from "@flotilla/kubernetes";
+import { DEFAULT_GATES } from "@flotilla/kubernetes";
+import { RELATED_BUDGET_ANNOTATION, isAvailable } from "./pod-state.ts";
+import type { ReadonlyBudget } from "./pod-state.ts";
+import { budgetFor } from "./related.ts";
+import { scopeOf } from "./scope.ts";
+import type { Scope, Workload, WorkloadRef } from "./scope.ts";
+import { planBudgetStatus } from "./podunavailablebudget-status.ts";
+import { SCALED_KINDS, createWorkloads } from "./workloads.ts";
+
+type Replicated = KubernetesObject & {
+  spec?: { replicas?: number; template?: { metadata?: { labels?: Record<string, string> } } };
+};
+
+export function createBudgetController(deps: WorkloadDependencies): Controller<ObjectKey> {
+  const { client, informers, clock, gates = DEFAULT_GATES } = deps;
+  const pods = informers.of(Pod);
+  const budgets = informers.of(PodUnavailableBudget);
+  const workloads = createWorkloads(deps);
+  const delay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
+  const events = deps.events?.("podunavailablebudget-controller");
+
+  return defineController({
+    name: "podunavailablebudget",
+    for: PodUnavailableBudget,
+    watches: [watch(Pod, budgetOfPod), ...SCALED_KINDS.map((kind) => watchScaled(kind as unknown as Kind<Replicated>))],
+    writes: [PodUnavailableBudget, Pod],
+
+    async reconcile(budget, { key, signal }) {
+      if (budget.metadata.deletionTimestamp) return done;
+      // A budget before its first count allows nothing, so it is counted without delay.
+      const isCounted = budget.status?.observedGeneration === budget.metadata.generation;
+      const left = isCounted ? delay.leftMs(idOfKey(key)) : 0;
+      if (left > 0) return { requeueAfterMs: left };
+      const scope = await readScope(budget, key, signal);
+      if (scope.pods.length === 0)
+        events?.record(key.cluster, budget, { type: "Normal", reason: "NoPods", message: "No matching pods found" });
+      await nameBudget(budget, scope.pods, key.cluster, signal);
+      const { status, notDeleted, againInMs } = planStatus(budget, scope, key);
+      const again = againInMs === undefined ? done : { requeueAfterMs: againInMs };
+      if (equalJson(status, withoutEmptyMaps(budget.status))) {
+        delay.settled(idOfKey(key));
+        return again;
+      }
+      const leftMs = isCounted ? delay.waitMs(idOfKey(key)) : 0;
+      if (leftMs > 0) return { requeueAfterMs: leftMs };
+      for (const pod of notDeleted)
+        events?.record(key.cluster, pod, {
+          type: "Warning",
+          reason: "NotDeleted",
+          message: `Pod was expected by PUB ${key.namespace}/${key.name} to be deleted but it wasn't`,
+        });
+      await unlessChanged(client.updateStatus(PodUnavailableBudget, key.cluster, { ...budget, status }, { signal }));
+      delay.settled(idOfKey(key));
+      return again;
+    },
+    forget: (key) => delay.settled(idOfKey(key)),
+  });
+
+  /** The pods and their desired number. Workloads are looked up first, because some need a request. */
+  async function readScope(budget: ReadonlyBudget, key: ObjectKey, signal: AbortSignal): Promise<Scope> {
+    const { cluster, namespace = "" } = key;
+    const found = new Map<string, Workload | undefined>();
+    const idOf = ({ apiVersion, kind, name, uid = "" }: WorkloadRef): string => `${apiVersion}/${kind}/${name}/${uid}`;
+    const unknown: WorkloadRef[] = [];
+    const reader = {
+      selected: (matches: (pod: ReadonlyPod) => boolean) => pods.list({ cluster, namespace }).filter(matches),
+      ownedBy: (uid: string) => ownedBy(pods, cluster, uid),
+      workload(ref: WorkloadRef) {
+        if (!found.has(idOf(ref))) unknown.push(ref);
+        return found.get(idOf(ref));
+      },
+    };
+    for (;;) {
+      const scope = scopeOf(budget, reader);
+      if (unknown.length === 0) return scope;
+      for (const ref of unknown.splice(0))
+        found.set(idOf(ref), await workloads.find({ cluster, namespace }, ref, signal));
+    }
+  }
+
+  function planStatus(
+    budget: ReadonlyBudget,
+    scope: Scope,
+    { cluster }: ObjectKey,
+  ): ReturnType<typeof planBudgetStatus> {
+    try {
+      return planBudgetStatus({ budget, ...scope, gates, nowMs: clock.now() });
+    } catch (error) {
+      if (error instanceof TerminalError)
+        events?.record(cluster, budget, {
+          type: "Warning",
+          reason: "CalculateExpectedPodCountFailed",
+          message: `Failed to calculate the number of expected pods: ${messageOf(error)}`,
+        });
+      throw error;
+    }
+  }
+
+  /** New pods are annotated with their budget on creation; older ones here. */
+  async function nameBudget(
+    { metadata }: ReadonlyBudget,
+    protectedPods: readonly ReadonlyPod[],
+    cluster: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const unnamed = protectedPods.filter((pod) => !pod.metadata.annotations?.[RELATED_BUDGET_ANNOTATION]);
+    const patch = { metadata: { annotations: { [RELATED_BUDGET_ANNOTATION]: metadata.name } } };
+    await writeAll("pod annotations", unnamed, async (pod) => {
+      await unlessChanged(client.patch(Pod, keyOf(cluster, pod), patch, { type: "merge", signal }));
+    });
+  }
+
+  /**
+   * Maps a pod to its budget when the pod became available or unavailable, or joined or left the budget; other changes
+   * are ignored.
+   */
+  function budgetOfPod({ cluster, object, old, deleted }: ObjectEvent<Pod>): ObjectKey[] {
+    const { namespace, annotations, deletionTimestamp } = object.metadata;
+    const name = annotations?.[RELATED_BUDGET_ANNOTATION];
+    const before = old?.metadata.annotations?.[RELATED_BUDGET_ANNOTATION];
+    if (!name && !before) return [];
+    const counts =
+      !old ||
+      deleted ||
+      name !== before ||
+      old.metadata.deletionTimestamp !== deletionTimestamp ||
+      isAvailable(old, gates) !== isAvailable(object, gates);
+    if (!counts) return [];
+    return [...new Set([name, before])].flatMap((budget) =>
+      budget ? [{ cluster, name: budget, ...(namespace && { namespace }) }] : [],
+    );
+  }
+
+  /** A scaled-down workload needs fewer pods, and its own deletions must not be rejected for that. */
+  function watchScaled(kind: Kind<Replicated>): KindRequest<ObjectKey> {
+    return watch(kind, ({ cluster, object, old, deleted }) => {
+      if (
+        old &&
+        !deleted &&
+        old.spec?.replicas === object.spec?.replicas &&
+        old.metadata.deletionTimestamp === object.metadata.deletionTimestamp
+      )
+        return [];
+      const { namespace = "", name } = object.metadata;
+      const there = budgets.list({ cluster, namespace });
+      if (there.length === 0) return [];
+      const budget = budgetFor(
+        there,
+        { apiVersion: `${kind.group}/${kind.storageVersion}`, kind: kind.kind, name },
+        object.spec?.template?.metadata?.labels,
+      );
+      return budget ? [keyOf(cluster, budget)] : [];
+    });
+  }
+}
+
+/** Upstream writes empty maps after entries come and go. */
+function withoutEmptyMaps(status: ReadonlyBudget["status"]): ReadonlyBudget["status"] {
+  if (!status) return status;
+  const { disruptedPods, unavailablePods, ...rest } = status;
+  const isFilled = (map: Readonly<Record<string, string>> | undefined): boolean =>
+    map !== undefined && Object.keys(map).length > 0;
+  return {
+    ...rest,
+    ...(isFilled(disruptedPods) && { disruptedPods }),
+    ...(isFilled(unavailablePods) && { unavailablePods }),
+  };
+}

@@ -1,0 +1,30 @@
+/** PodUnavailableBudget: everything that Flotilla knows about the kind. */
+import { defineKruiseKind } from "../api/kruise-definition.ts";
+import { onlyInBeta } from "../api/lost-fields.ts";
+import { createBudgetAdmissions } from "./admission.ts";
+import { createBudgetController } from "./podunavailablebudget-controller.ts";
+import { podUnavailableBudgetInterpreter } from "./podunavailablebudget-interpreter.ts";
+import { PodUnavailableBudget } from "./podunavailablebudget-kind.ts";
+import { podUnavailableBudgetRules } from "./podunavailablebudget-rules.ts";
+
+export const podUnavailableBudget = defineKruiseKind({
+  kind: PodUnavailableBudget,
+  summary: "How many pods of an application may be unavailable for any reason, including updates.",
+  example: {
+    apiVersion: "policy.kruise.io/v1beta1",
+    kind: "PodUnavailableBudget",
+    metadata: { name: "web", namespace: "shop" },
+    spec: { maxUnavailable: 1, selector: { matchLabels: { app: "web" } } },
+  },
+  rules: podUnavailableBudgetRules,
+  fieldsMissingIn: onlyInBeta("spec.ignoredPodSelector"),
+  webhooks: createBudgetAdmissions,
+  interpreter: podUnavailableBudgetInterpreter,
+  controllers: (deps) => [createBudgetController(deps)],
+  fieldNotes: {
+    "spec.maxUnavailable": "Maximum number of unavailable pods, per cluster.",
+    "spec.minAvailable": "Minimum number of available pods, per cluster.",
+    "spec.targetRef": "The workload whose pods it protects, instead of a selector.",
+    "spec.protectOperations": "The protected operations: deletion, eviction, updates.",
+  },
+});

@@ -1,0 +1,26 @@
+/** OpenKruise's StatefulSet, called Advanced StatefulSet: in-place updates, in any order, several pods at once. */
+import type { Column } from "@flotilla/apimachinery";
+import type { AdvancedStatefulSet as AdvancedStatefulSetType } from "./statefulset-types.ts";
+import { fromStorage, toStorage } from "./statefulset-versions.ts";
+import { AGE_AND_CONTAINERS, count } from "../api/columns.ts";
+import { kruiseKind } from "../api/kruise-kind.ts";
+
+export type AdvancedStatefulSet = AdvancedStatefulSetType;
+
+const columns: Column[] = [
+  count("DESIRED", ".spec.replicas"),
+  count("CURRENT", ".status.replicas"),
+  count("UPDATED", ".status.updatedReplicas"),
+  count("READY", ".status.readyReplicas"),
+  ...AGE_AND_CONTAINERS,
+];
+
+export const AdvancedStatefulSet = kruiseKind<AdvancedStatefulSet>({
+  kind: "StatefulSet",
+  plural: "statefulsets",
+  shortNames: ["sts", "asts"],
+  columns,
+  hasScale: true,
+  toStorage,
+  fromStorage,
+});

@@ -1,0 +1,49 @@
+/** UnitedDeployment: everything that Flotilla knows about the kind. */
+import { UPDATED_FEEDBACK } from "../api/feedback.ts";
+import { defineKruiseKind } from "../api/kruise-definition.ts";
+import { onlyInBeta } from "../api/lost-fields.ts";
+import { createUnitedDeploymentController } from "./uniteddeployment-controller.ts";
+import { unitedDeploymentInterpreter } from "./uniteddeployment-interpreter.ts";
+import { UnitedDeployment } from "./uniteddeployment-kind.ts";
+import { unitedDeploymentRules } from "./uniteddeployment-rules.ts";
+import { expandUnitedDeployment } from "./uniteddeployment-shorthand.ts";
+
+export const unitedDeployment = defineKruiseKind({
+  kind: UnitedDeployment,
+  summary: "A workload that is divided over subsets, such as zones of one cluster.",
+  example: {
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "UnitedDeployment",
+    metadata: { name: "web", namespace: "shop" },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: { app: "web" } },
+      template: {
+        deploymentTemplate: {
+          metadata: { labels: { app: "web" } },
+          spec: {
+            selector: { matchLabels: { app: "web" } },
+            template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } },
+          },
+        },
+      },
+      topology: { subsets: [{ name: "a" }] },
+    },
+  },
+  rules: unitedDeploymentRules,
+  fieldsMissingIn: onlyInBeta("spec.template.cloneSetTemplate.spec.scaleStrategy.excludePreparingDelete"),
+  expandShorthand: expandUnitedDeployment,
+  interpreter: unitedDeploymentInterpreter,
+  controllers: (deps) => [createUnitedDeploymentController(deps)],
+  progress: "health",
+  feedback: {
+    values: [["ReadyReplicas", ".status.readyReplicas"], ["Replicas", ".status.replicas"], UPDATED_FEEDBACK],
+  },
+  fieldNotes: {
+    "spec.replicas": "Divided over the members, and on each member over the subsets.",
+    "spec.template": "The workload template of a subset, of one of four kinds.",
+    "spec.topology.subsets": "The nodes and replicas of each subset. Numbers and limits are divided over the members.",
+    "spec.topology.scheduleStrategy": "What happens if a subset has no room.",
+    "spec.updateStrategy.manualUpdate.partitions": "A partition for each subset. Divided over the members.",
+  },
+});

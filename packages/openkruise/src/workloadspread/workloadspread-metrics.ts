@@ -1,0 +1,37 @@
+/** The metrics that kruise-state-metrics exports for a WorkloadSpread. */
+import type { Sample, StateKind, StateView } from "@flotilla/kubernetes";
+import { unservedKind } from "../api/kruise-kind.ts";
+import { familiesOf, fieldsOf, listOf, numberOf, textOf, generationOf } from "../metrics/state-families.ts";
+
+const workloadSpread = familiesOf("workloadspread");
+/** The subset label, which upstream omits: without it the subsets of one object could not be distinguished. */
+const ofSubsets =
+  (field: string) =>
+  ({ status }: StateView): readonly Sample[] =>
+    listOf(status["subsetStatuses"]).map((each): Sample => [
+      [textOf(fieldsOf(each)["name"])],
+      numberOf(fieldsOf(each)[field]),
+    ]);
+export const workloadSpreadStates: StateKind = {
+  kind: unservedKind("WorkloadSpread", "workloadspreads"),
+  label: "workloadspread",
+  families: [
+    workloadSpread.created,
+    workloadSpread.family("status_subset_replicas", "Pods of each subset.", ofSubsets("replicas"), "subset"),
+    workloadSpread.family(
+      "status_subset_replicas_missing",
+      "Missing pods of each subset.",
+      ofSubsets("missingReplicas"),
+      "subset",
+    ),
+    workloadSpread.figure("metadata_generation", "The generation of the desired state.", generationOf),
+    workloadSpread.annotations,
+    workloadSpread.labels,
+    workloadSpread.family(
+      "spec_strategy_type",
+      "The schedule strategy, as a label; the value is 0.",
+      ({ spec }) => [[[textOf(fieldsOf(spec["scheduleStrategy"])["type"])], 0]],
+      "strategy_type",
+    ),
+  ],
+};
