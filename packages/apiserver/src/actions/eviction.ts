@@ -19,12 +19,12 @@ import {
   matchesLabels,
   notFound,
 } from "@flotilla/apimachinery";
-import type { Action } from "../action.ts";
+import type { Action } from "./action.ts";
 import { MAX_ATTEMPTS } from "../clusters/attempts.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import { createClusterWriter } from "../clusters/cluster-writer.ts";
-import { plainError } from "../context.ts";
-import type { RequestContext } from "../context.ts";
+import { plainError } from "../request/context.ts";
+import type { RequestContext } from "../request/context.ts";
 import { admitDeletion } from "../write/admit.ts";
 import { deleteObject } from "../write/delete.ts";
 import { deletionOptions } from "../write/delete-options.ts";
@@ -33,10 +33,10 @@ import { metadataOf } from "../write/metadata.ts";
 import { reserve } from "../write/reserve.ts";
 import { deletionOf } from "../write/review.ts";
 import { writeOptions } from "../request/options.ts";
-import type { Input, OperationDependencies } from "../operations.ts";
-import { objectIn, ordered, settledIn, viewOfWritten } from "../read/render.ts";
-import { createResource, keyOf } from "../clusters/resources.ts";
-import { textOf } from "../request/text.ts";
+import type { Input, OperationDependencies } from "../serve/operations.ts";
+import { objectIn, ordered, settledIn, viewOfWritten } from "../codec/render.ts";
+import { createResource, keyOf } from "../resources/resources.ts";
+import { textOf } from "../codec/text.ts";
 import { SUCCESS, withCondition } from "./pod-conditions.ts";
 import { readSent } from "./sent-object.ts";
 

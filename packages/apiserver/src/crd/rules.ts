@@ -1,7 +1,7 @@
 /** The conditions of a CRD while it is being deleted. */
 import type { JsonObject } from "@flotilla/base";
-import { CRD_FINALIZER, conditionOf } from "./crd.ts";
-import type { Definition, DefinitionCondition } from "./crd.ts";
+import { CRD_FINALIZER, conditionOf } from "../resources/definition.ts";
+import type { Definition, DefinitionCondition } from "../resources/definition.ts";
 import { finalizersOf, metadataOf } from "../write/metadata.ts";
 
 /**

@@ -3,7 +3,7 @@
  * silently, as the request specifies.
  */
 import { MAX_STRICT_PROBLEMS, inOrderOfAppearance, undecodable } from "@flotilla/apimachinery";
-import type { RequestContext } from "../context.ts";
+import type { RequestContext } from "../request/context.ts";
 import type { WriteOptions } from "../request/options.ts";
 
 /** Findings from decoding the body. */

@@ -16,8 +16,8 @@ import {
   pathSegmentProblems,
 } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
-import type { Resource } from "../clusters/resources.ts";
-import { textOf } from "../request/text.ts";
+import type { Resource } from "../resources/resources.ts";
+import { textOf } from "../codec/text.ts";
 
 const GENERATED_SUFFIX_LENGTH = 5;
 /** `generateName` is truncated so that the name with its suffix stays a DNS label. */

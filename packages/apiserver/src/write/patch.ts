@@ -27,8 +27,8 @@ import {
   unsupportedMediaType,
 } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
-import { plainError } from "../context.ts";
-import type { RequestContext } from "../context.ts";
+import { plainError } from "../request/context.ts";
+import type { RequestContext } from "../request/context.ts";
 import { yamlLines } from "./field-validation.ts";
 import type { Findings } from "./field-validation.ts";
 import { canonicalForm } from "./admit.ts";
@@ -37,14 +37,14 @@ import { otherVersions } from "./managed-fields.ts";
 import { metadataOf } from "./metadata.ts";
 import { writeOptions } from "../request/options.ts";
 import type { WriteOptions } from "../request/options.ts";
-import { keyOf } from "../clusters/resources.ts";
-import type { ServedVersion } from "../clusters/resources.ts";
+import { keyOf } from "../resources/resources.ts";
+import type { ServedVersion } from "../resources/resources.ts";
 import { insertObject } from "./create.ts";
 import { checkMayCreate } from "./store-object.ts";
 import type { WriteDependencies, WriteRequest, Written } from "./store-object.ts";
 import { rewriteObject } from "./update.ts";
 import type { Change } from "./update.ts";
-import { textOf } from "../request/text.ts";
+import { textOf } from "../codec/text.ts";
 
 const CONTENT_TYPES: Readonly<Record<string, PatchType>> = {
   "application/json-patch+json": "json",

@@ -1,10 +1,10 @@
 /** Which parts of an object a request writes, and which changes start a new generation. */
 import { equalJson, isObject } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
-import { partOf } from "../clusters/resources.ts";
-import type { Resource } from "../clusters/resources.ts";
-import type { RequestContext } from "../context.ts";
-import { isDefinition } from "../crd/crd.ts";
+import { partOf } from "../resources/resources.ts";
+import type { Resource } from "../resources/resources.ts";
+import type { RequestContext } from "../request/context.ts";
+import { isDefinition } from "../resources/definition.ts";
 import { metadataOf } from "./metadata.ts";
 
 /**
