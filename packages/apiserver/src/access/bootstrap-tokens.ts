@@ -12,7 +12,7 @@ import type { ObjectStore } from "../clusters/objects.ts";
 import { keyOf } from "../resources/resources.ts";
 import { objectIn } from "../codec/render.ts";
 import type { UserInfo } from "../request/request.ts";
-import { metadataOf } from "../write/metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { AUTHENTICATED } from "./subjects.ts";
 
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;

@@ -11,7 +11,7 @@ import type { Cache, CachedEntry } from "../store/cache.ts";
 import { isMaster } from "../request/authorize.ts";
 import type { AccessRequest, Authorizer, Decision } from "../request/authorize.ts";
 import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
-import { metadataOf } from "../write/metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { isMarker } from "../clusters/objects.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import type { ProfileLayer } from "../clusters/profiles.ts";

@@ -10,7 +10,7 @@ import { isObject } from "@flotilla/base";
 import type { Clock, JsonObject } from "@flotilla/base";
 import type { CachedEntry } from "../store/cache.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
-import { metadataOf } from "../write/metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { objectIn } from "../codec/render.ts";
 import { keyOf } from "../resources/resources.ts";

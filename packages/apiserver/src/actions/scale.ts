@@ -24,15 +24,13 @@ import {
 } from "@flotilla/apimachinery";
 import { plainError } from "../request/context.ts";
 import type { RequestContext } from "../request/context.ts";
-import type { DecodedObject } from "../codec/decode.ts";
+import type { DecodedObject, DecodedPatch, Findings } from "../codec/decode.ts";
 import { reportFields } from "../write/field-validation.ts";
-import type { Findings } from "../write/field-validation.ts";
 import { checkPlace, unregisteredKind } from "../write/identity.ts";
-import { metadataOf } from "../write/metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { writeOptions } from "../request/options.ts";
 import type { WriteOptions } from "../request/options.ts";
 import { readApplied, reportRepeated } from "../write/patch.ts";
-import type { DecodedPatch } from "../write/patch.ts";
 import { objectIn } from "../codec/render.ts";
 import { scaleManagers } from "./scale-managers.ts";
 import { pathParts, valueAt, withValueAt } from "../codec/field-paths.ts";

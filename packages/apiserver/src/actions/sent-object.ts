@@ -10,9 +10,9 @@ import type { RequestContext } from "../request/context.ts";
 import { reportFields } from "../write/field-validation.ts";
 import { checkIdentity } from "../write/identity.ts";
 import { trackFields } from "../write/managed-fields.ts";
-import { metadataOf } from "../write/metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { writeOptions } from "../request/options.ts";
-import type { Input } from "../serve/operations.ts";
+import type { Input } from "./action.ts";
 import { ordered } from "../codec/render.ts";
 
 export interface SentObjectOptions {

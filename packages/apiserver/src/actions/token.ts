@@ -10,7 +10,7 @@ import type { Action } from "./action.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 
 import type { RequestContext } from "../request/context.ts";
-import { metadataOf } from "../write/metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { checkNamespace } from "../write/namespaces.ts";
 import { createResource } from "../resources/resources.ts";
 import { readSent } from "./sent-object.ts";

@@ -14,7 +14,7 @@ import type { Definition } from "../resources/definition.ts";
 import { markDeleting } from "../crd/rules.ts";
 import type { GarbageCollector } from "./garbage-collection.ts";
 import type { Housekeeping } from "./housekeeping.ts";
-import { finalizersOf, metadataOf } from "../write/metadata.ts";
+import { finalizersOf, metadataOf } from "../codec/metadata.ts";
 import { NAMESPACE_FINALIZER } from "../write/namespaces.ts";
 import { isMarker } from "../clusters/objects.ts";
 import type { ObjectStore } from "../clusters/objects.ts";

@@ -15,7 +15,7 @@ import { concurrently } from "../write/concurrently.ts";
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "../write/delete.ts";
 import type { Propagation } from "../write/delete-options.ts";
 import type { Housekeeping } from "./housekeeping.ts";
-import { finalizersOf, metadataOf } from "../write/metadata.ts";
+import { finalizersOf, metadataOf } from "../codec/metadata.ts";
 import { isMarker } from "../clusters/objects.ts";
 import { knownObject } from "../codec/render.ts";
 import { storedMetadataField } from "../codec/stored-metadata.ts";

@@ -8,7 +8,7 @@ import type { ClusterRegistry } from "../clusters/clusters.ts";
 import type { ControllerLeases } from "../clusters/controller-leases.ts";
 import { deleteObject } from "../write/delete.ts";
 import type { Propagation } from "../write/delete-options.ts";
-import { finalizersOf, metadataOf } from "../write/metadata.ts";
+import { finalizersOf, metadataOf } from "../codec/metadata.ts";
 import { ownChange, ownContext, ownOptions } from "../write/own-request.ts";
 import type { OwnPlace } from "../write/own-request.ts";
 import { objectIn } from "../codec/render.ts";

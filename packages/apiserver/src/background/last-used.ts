@@ -2,7 +2,7 @@
 import { isObject } from "@flotilla/base";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import type { Housekeeping } from "./housekeeping.ts";
-import { metadataOf } from "../write/metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { keyOf } from "../resources/resources.ts";
 
 const LAST_USED = "kubernetes.io/legacy-token-last-used";

@@ -13,9 +13,8 @@ import type { JsonObject } from "@flotilla/base";
 import type { CachedEntry } from "../store/cache.ts";
 import { definitionOf } from "../resources/definition.ts";
 import type { LayerViewer } from "./layer.ts";
-import { isNamespaceKind } from "../write/namespaces.ts";
+import { createResourceTable, createResources, isNamespaceKind } from "../resources/resources.ts";
 import { encodeObject, ordered, viewOfWritten } from "../codec/render.ts";
-import { createResourceTable, createResources } from "../resources/resources.ts";
 import type { Resource, ResourceTable, ServedVersion } from "../resources/resources.ts";
 
 export interface Profile {

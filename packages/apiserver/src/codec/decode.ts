@@ -16,9 +16,7 @@ import {
   unsupportedMediaType,
 } from "@flotilla/apimachinery";
 import { infiniteNumber, wellFormed } from "./exact-json.ts";
-import { yamlProblem } from "../write/field-validation.ts";
-import type { Findings } from "../write/field-validation.ts";
-import type { DecodedPatch } from "../write/patch.ts";
+import { yamlProblem } from "./yaml-problem.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
@@ -26,11 +24,26 @@ export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 /** Deeper than any real object; recursion over objects stays far from the stack limit. */
 const MAX_DEPTH = 1000;
 
+/** Findings from decoding the body. */
+export interface Findings {
+  /** Paths of duplicate keys in the body. */
+  duplicates: readonly string[];
+  /** The body, when it has duplicate keys: unknown fields are reported in one order with them. */
+  text?: string;
+  /** Problems with different wording that come first: YAML keys, operations of a JSON patch. */
+  problems?: readonly string[];
+}
+
 export interface DecodedObject extends Findings {
   /** Owned by the request: it may be modified. */
   object: JsonObject;
   /** The stored object with which it already shares equal parts. */
   sharesWith?: JsonObject;
+}
+
+/** A decoded patch. */
+export interface DecodedPatch extends Findings {
+  value: Json;
 }
 
 /** Converts the protobuf body of a built-in kind into JSON. Injected, because the field numbers are facts of `api`. */

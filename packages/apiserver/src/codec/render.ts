@@ -7,11 +7,18 @@
  */
 import { copy, invariant, isObject } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
-import type { CachedEntry } from "../store/cache.ts";
 import { encodeSharing, FIRST_FIELDS } from "./encode.ts";
 import type { Former, Layout } from "./encode.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import type { ServedVersion } from "../resources/resources.ts";
+
+/** An object as the store holds it: bytes at a key. `memo` holds its views. */
+export interface StoredObject {
+  readonly key: string;
+  readonly revision: number;
+  readonly value: Uint8Array;
+  memo?: unknown;
+}
 
 /** An object in one version. Views in other versions are linked by `next`; almost every entry has only one view. */
 interface View {
@@ -64,12 +71,12 @@ export function viewOfWritten(served: ServedVersion, object: JsonObject, settled
 }
 
 /** The object in a version, if it is known to have passed admission and validation in that version. */
-export function settledIn(entry: CachedEntry, served: ServedVersion): JsonObject | undefined {
+export function settledIn(entry: StoredObject, served: ServedVersion): JsonObject | undefined {
   return viewOf(entry, served).settled ? objectIn(entry, served) : undefined;
 }
 
 /** The object in a version, with its resourceVersion. Shared: callers must not modify it. */
-export function objectIn(entry: CachedEntry, served: ServedVersion): JsonObject {
+export function objectIn(entry: StoredObject, served: ServedVersion): JsonObject {
   const view = viewOf(entry, served);
   const object = view.object?.deref() ?? readInto(view, entry);
   const metadata = object.metadata as JsonObject;
@@ -79,7 +86,7 @@ export function objectIn(entry: CachedEntry, served: ServedVersion): JsonObject 
   return object;
 }
 
-function readInto(view: View, entry: CachedEntry): JsonObject {
+function readInto(view: View, entry: StoredObject): JsonObject {
   const { served } = view;
   const object = served.isStorage ? parseStored(entry, served) : convertFromStorage(entry, served);
   view.object = new WeakRef(object);
@@ -87,7 +94,7 @@ function readInto(view: View, entry: CachedEntry): JsonObject {
 }
 
 /** The object in any version in which it is already parsed; undefined when it would have to be parsed. */
-export function knownObject({ memo }: CachedEntry): JsonObject | undefined {
+export function knownObject({ memo }: StoredObject): JsonObject | undefined {
   for (let view = memo as View | undefined; view; view = view.next) {
     const object = view.object?.deref();
     if (object) return object;
@@ -96,14 +103,14 @@ export function knownObject({ memo }: CachedEntry): JsonObject | undefined {
 }
 
 /** The bytes of an entry, for a write that shares parts with its object. */
-export function formerOf(entry: CachedEntry, served: ServedVersion): Former | undefined {
+export function formerOf(entry: StoredObject, served: ServedVersion): Former | undefined {
   const { layout, object } = viewOf(entry, served);
   const former = layout && object?.deref();
   return former && { object: former, value: entry.value, layout };
 }
 
 /** The last state of the object, at the revision of the change that removed it from the watch. */
-export function objectAt(entry: CachedEntry, served: ServedVersion, revision: number): JsonObject {
+export function objectAt(entry: StoredObject, served: ServedVersion, revision: number): JsonObject {
   const object = objectIn(entry, served);
   if (entry.revision === revision) return object;
   return { ...object, metadata: { ...(object.metadata as JsonObject), resourceVersion: String(revision) } };
@@ -113,7 +120,7 @@ export function objectAt(entry: CachedEntry, served: ServedVersion, revision: nu
  * Three chunks that form the object in a version, at a revision. None is a copy when the stored value is served
  * verbatim.
  */
-export function piecesIn(entry: CachedEntry, served: ServedVersion, revision = entry.revision): readonly Uint8Array[] {
+export function piecesIn(entry: StoredObject, served: ServedVersion, revision = entry.revision): readonly Uint8Array[] {
   const view = viewOf(entry, served);
   if (!isServedVerbatim(entry, view)) {
     if (revision !== entry.revision) return [encoder.encode(JSON.stringify(objectAt(entry, served, revision)))];
@@ -129,7 +136,7 @@ export function piecesIn(entry: CachedEntry, served: ServedVersion, revision = e
 const COPY_UP_TO_BYTES = 16 * 1024;
 
 /** The object in a version as the body of a response. */
-export function bodyIn(entry: CachedEntry, served: ServedVersion): Uint8Array | readonly Uint8Array[] {
+export function bodyIn(entry: StoredObject, served: ServedVersion): Uint8Array | readonly Uint8Array[] {
   const { value, revision } = entry;
   if (revision === 0 || value.byteLength > COPY_UP_TO_BYTES || !isServedVerbatim(entry, viewOf(entry, served)))
     return piecesIn(entry, served);
@@ -143,7 +150,7 @@ export function bodyIn(entry: CachedEntry, served: ServedVersion): Uint8Array | 
 }
 
 /** Writes the object in a version. Items of built-in lists omit apiVersion and kind, which the list specifies once. */
-export function writeObject(entry: CachedEntry, served: ServedVersion, output: ByteWriter): void {
+export function writeObject(entry: StoredObject, served: ServedVersion, output: ByteWriter): void {
   const isItem = served.resource.kind.builtIn;
   const view = viewOf(entry, served);
   const { revision } = entry;
@@ -163,7 +170,7 @@ export function writeObject(entry: CachedEntry, served: ServedVersion, output: B
   output.bytes(value, at);
 }
 
-function isServedVerbatim(entry: CachedEntry, view: View): boolean {
+function isServedVerbatim(entry: StoredObject, view: View): boolean {
   const { served } = view;
   return (view.verbatim ??= served.isStorage && (served.resource.kind.builtIn || isVerbatim(entry, view)));
 }
@@ -194,13 +201,13 @@ function isMetadataBefore(value: Uint8Array, end: number): boolean {
  * After a restart the schema may differ from the one under which the value was written; equal bytes prove that nothing
  * changes.
  */
-function isVerbatim(entry: CachedEntry, view: View): boolean {
+function isVerbatim(entry: StoredObject, view: View): boolean {
   const object = objectIn(entry, view.served);
   const { resourceVersion: _, ...metadata } = object.metadata as JsonObject;
   return Buffer.compare(encodeObject({ ...object, metadata }), entry.value) === 0;
 }
 
-function viewOf(entry: CachedEntry, served: ServedVersion): View {
+function viewOf(entry: StoredObject, served: ServedVersion): View {
   const first = entry.memo as View | undefined;
   for (let view = first; view; view = view.next) if (view.served === served) return view;
   const view: View = { served };
@@ -218,7 +225,7 @@ function countViews(first: View): number {
   return count;
 }
 
-function parseStored(entry: CachedEntry, served: ServedVersion): JsonObject {
+function parseStored(entry: StoredObject, served: ServedVersion): JsonObject {
   let object = JSON.parse(decoder.decode(entry.value)) as JsonObject;
   if (object.apiVersion !== served.apiVersion) object = upgradeStored(object, served);
   // Built-in values are served verbatim, so their parsed form must not differ from the bytes.
@@ -232,7 +239,7 @@ function upgradeStored(object: JsonObject, served: ServedVersion): JsonObject {
   return { ...(written?.toStorage?.(object) ?? object), apiVersion: served.apiVersion };
 }
 
-function convertFromStorage(entry: CachedEntry, served: ServedVersion): JsonObject {
+function convertFromStorage(entry: StoredObject, served: ServedVersion): JsonObject {
   const { storage } = served.resource;
   const known = viewOf(entry, storage).object?.deref();
   const stored = known ?? parseStored(entry, storage);

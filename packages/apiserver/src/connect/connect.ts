@@ -21,7 +21,7 @@ import { flagOf } from "../request/options.ts";
 import { objectIn } from "../codec/render.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
 import { keyOf } from "../resources/resources.ts";
-import { streamOf } from "../request/respond.ts";
+import { streamOf } from "../request/byte-streams.ts";
 import type { ConnectBackend, ContainerRuntime, ContainerTarget, ProxyTarget } from "./backend.ts";
 import { CHANNEL_PROTOCOLS, serveChannels } from "./channels.ts";
 import { checkNode, containerOf, nodeNameOf } from "./container.ts";

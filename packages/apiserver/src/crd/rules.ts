@@ -2,7 +2,7 @@
 import type { JsonObject } from "@flotilla/base";
 import { CRD_FINALIZER, conditionOf } from "../resources/definition.ts";
 import type { Definition, DefinitionCondition } from "../resources/definition.ts";
-import { finalizersOf, metadataOf } from "../write/metadata.ts";
+import { finalizersOf, metadataOf } from "../codec/metadata.ts";
 
 /**
  * The first deletion of a CRD marks it, whatever propagation policy the request specifies: its objects are deleted

@@ -4,16 +4,15 @@
  */
 import { createHash } from "node:crypto";
 import { negotiate } from "../request/negotiate.ts";
-import { PageNotFound } from "../serve/operations.ts";
+import { PageNotFound } from "../request/page-not-found.ts";
 import { pathNotFound } from "@flotilla/apimachinery";
 import { connectShapes } from "../resources/connect-shapes.ts";
 import { compareVersions } from "../resources/definition.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
-import { memoized } from "../resources/resources.ts";
+import { isNamespaceKind, memoized } from "../resources/resources.ts";
 import type { Resource, ResourceTable, ServedVersion } from "../resources/resources.ts";
 import { encode, jsonResponse } from "../request/respond.ts";
 import type { Route } from "../request/router.ts";
-import { isNamespaceKind } from "../write/namespaces.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 

@@ -8,7 +8,7 @@ import { notFound } from "@flotilla/apimachinery";
 import type { CachedEntry } from "../store/cache.ts";
 import { keyOf } from "../resources/resources.ts";
 import type { RequestContext } from "../request/context.ts";
-import { metadataOf } from "../write/metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { encodeObject, ordered, viewOfWritten } from "../codec/render.ts";
 
 type Where = Pick<RequestContext, "cluster" | "served" | "namespace" | "name">;

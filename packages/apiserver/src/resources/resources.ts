@@ -140,6 +140,10 @@ function createVersion(resource: Resource, version: string, declared: KindVersio
   };
 }
 
+export function isNamespaceKind({ kind }: Resource): boolean {
+  return kind.group === "" && kind.kind === "Namespace";
+}
+
 /** The part of an object that a subresource writes. The name comes from a path, so only own properties count. */
 export function partOf(
   { subresources: { parts } }: ServedVersion,

@@ -17,10 +17,13 @@ import { badRequest, copySharing, withoutUndefined } from "@flotilla/apimachiner
 import { nameSelected } from "../access/attributes.ts";
 import type { RequestContext } from "../request/context.ts";
 import { listQuery } from "../request/options.ts";
-import { authorize, findCluster, findResource, listMetadata, operate } from "./operations.ts";
-import type { Answer, Input, OperationDependencies, Verb } from "./operations.ts";
+import { authorize, findCluster, findResource, operate } from "./operations.ts";
+import { listMetadata } from "./answer.ts";
+import type { OperationDependencies, Verb } from "./operations.ts";
+import type { Answer, Input } from "../actions/action.ts";
 import { objectAt, objectIn } from "../codec/render.ts";
-import type { ApiRequest, ApiResponse, ByteStream, UserInfo } from "../request/request.ts";
+import { bodyOf } from "../request/byte-streams.ts";
+import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
 import { keyOf } from "../resources/resources.ts";
 import { Feed } from "../watch/feed.ts";
 import type { ListTurns } from "../watch/list-turns.ts";
@@ -236,56 +239,4 @@ function initialEnd({ group, version }: ResourcePath, revision: number): Transpo
       metadata: { resourceVersion: String(revision), annotations: { "k8s.io/initial-events-end": "true" } },
     },
   };
-}
-
-/** The body of a response in chunks, however the server holds it. */
-export async function* bodyOf(body: ApiResponse["body"], signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  if (body instanceof Uint8Array) yield body;
-  else if (Array.isArray(body)) yield* body as readonly Uint8Array[];
-  else yield* streamed(body as ByteStream, signal);
-}
-
-/** A byte stream with backpressure from the reader. */
-async function* streamed(stream: ByteStream, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let ended = false;
-  let wake = (): void => {};
-  let resume = (): void => {};
-  const close = stream.open({
-    write(chunk) {
-      chunks.push(chunk);
-      wake();
-      return chunks.length < 64;
-    },
-    onDrain(run) {
-      resume = run;
-    },
-    end() {
-      ended = true;
-      wake();
-    },
-  });
-  const onAbort = (): void => {
-    ended = true;
-    wake();
-  };
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    for (;;) {
-      const chunk = chunks.shift();
-      if (chunk) yield chunk;
-      else if (ended) return;
-      else {
-        resume();
-        resume = () => {};
-        if (chunks.length > 0 || ended) continue;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    }
-  } finally {
-    close();
-    signal.removeEventListener("abort", onAbort);
-  }
 }

@@ -2,72 +2,37 @@
  * One verb on one resource: from a checked request to a result that is not yet serialized. Both transports use this.
  */
 import type { ConnectHandler } from "@flotilla/apimachinery";
-import type { Json, JsonObject } from "@flotilla/base";
-import type { PatchType } from "@flotilla/client";
+import type { JsonObject } from "@flotilla/base";
 import { ApiError, methodNotAllowed, notFound, pathNotFound, verbNotSupported } from "@flotilla/apimachinery";
-import type { CachedEntry } from "../store/cache.ts";
-import type { AccountTokens } from "../access/account-tokens.ts";
-import type { BearerTokens } from "../access/bearer-tokens.ts";
-import type { Actions } from "../actions/action.ts";
+import type { ActionDependencies, Actions, Answer, Input } from "../actions/action.ts";
 import type { BackPressure } from "../watch/back-pressure.ts";
 import { confirmSubject } from "../access/subject.ts";
+import { PageNotFound } from "../request/page-not-found.ts";
 import { accessDenied } from "../request/authorize.ts";
-import type { AccessRequest, Authorizer, IsController } from "../request/authorize.ts";
+import type { AccessRequest, IsController } from "../request/authorize.ts";
 import { clusterNotFound } from "../clusters/cluster-not-found.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import { explainUnreadable, reportUnknownFields } from "../write/custom-body.ts";
 import { connectShape } from "../resources/connect-shapes.ts";
 import type { RequestContext } from "../request/context.ts";
-import type { DecodedObject } from "../codec/decode.ts";
 import { answersWithObject, deleteCollection, deleteObject, deletedStatus } from "../write/delete.ts";
 import { deletionOptions } from "../write/delete-options.ts";
-import { isNamespaceKind } from "../write/namespaces.ts";
+import { isNamespaceKind, partOf } from "../resources/resources.ts";
 import { patchObject } from "../write/patch.ts";
-import type { DecodedPatch } from "../write/patch.ts";
 import { getObject, listObjects } from "../read/read.ts";
-import type { ListResult } from "../read/read.ts";
 import { objectIn } from "../codec/render.ts";
-import { partOf } from "../resources/resources.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import type { ResourceRoute } from "../request/router.ts";
 import { scaleOf, updateScale } from "../actions/scale.ts";
 import type { ScaleBody } from "../actions/scale.ts";
 import type { WatchDependencies } from "../watch/watch.ts";
 import { createObject } from "../write/create.ts";
-import type { WriteDependencies } from "../write/store-object.ts";
 import { updateObject } from "../write/update.ts";
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "connect";
 
-export type OperationDependencies = WriteDependencies &
-  WatchDependencies & {
-    authorizer: Authorizer;
-    isController: IsController;
-    actions: Actions;
-    pressure: BackPressure;
-    accountTokens: AccountTokens;
-    tokens: BearerTokens;
-  };
-
-export type Answer =
-  | { type: "entry"; entry: CachedEntry; served: ServedVersion; code: 200 | 201 | 202 }
-  | { type: "list"; result: ListResult; served: ServedVersion }
-  | { type: "object"; object: JsonObject; code: 200 | 201 };
-
-/** The body of a request, decoded when the operation reads it. */
-export interface Input {
-  object(): DecodedObject;
-  value(): Json | undefined;
-  patch(): DecodedPatch;
-  patchType(): PatchType;
-}
-
-/** An unknown path: answered in plain text, as kube-apiserver does for unknown groups. */
-export class PageNotFound extends ApiError {
-  constructor() {
-    super(pathNotFound().status);
-  }
-}
+export type OperationDependencies = ActionDependencies &
+  WatchDependencies & { isController: IsController; actions: Actions; pressure: BackPressure };
 
 /** What the path names in a cluster. Controllers of this server may also name a version that is only stored. Throws 404 and 405. */
 export function findResource(
@@ -221,21 +186,5 @@ async function operateScale(
     type: "object",
     object: await updateScale(deps, context, verb === "patch" ? "patch" : "update", body),
     code: 200,
-  };
-}
-
-/** The metadata of a list response. */
-export function listMetadata(
-  { revision, continueToken, remaining }: ListResult,
-  { resource }: ServedVersion,
-  isTable = false,
-): JsonObject {
-  return {
-    resourceVersion: String(revision),
-    // Lists of custom resources contain an empty continue token on the last page; those of built-in kinds omit it.
-    ...(continueToken !== undefined
-      ? { continue: continueToken }
-      : !resource.kind.builtIn && !isTable && { continue: "" }),
-    ...(remaining !== undefined && { remainingItemCount: remaining }),
   };
 }

@@ -10,7 +10,7 @@ import { healthPaths, healthResponse } from "./health.ts";
 import type { HealthState } from "./health.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 import { openApiV2Response, openApiV3Response } from "../openapi/openapi.ts";
-import { PageNotFound } from "./operations.ts";
+import { PageNotFound } from "../request/page-not-found.ts";
 import type { OperationDependencies } from "./operations.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
 import { encode, jsonResponse } from "../request/respond.ts";

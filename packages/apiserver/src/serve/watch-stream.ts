@@ -9,11 +9,11 @@ import type { BackPressure, WatchShare } from "../watch/back-pressure.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import type { Representation } from "../request/negotiate.ts";
 import type { ListQuery } from "../request/options.ts";
-import { objectAt } from "../codec/render.ts";
+import { objectAt, piecesIn } from "../codec/render.ts";
 import type { ResourceRoute } from "../request/router.ts";
 import type { ByteSink, ByteStream } from "../request/request.ts";
 import type { ServedVersion } from "../resources/resources.ts";
-import { encode, entryLine } from "../request/respond.ts";
+import { encode } from "../request/respond.ts";
 import { bookmarkTable, partialMetadata, tableOf } from "../read/table.ts";
 import type { TableOptions } from "../read/table.ts";
 import type { WatchMeter } from "./server-metrics.ts";
@@ -365,4 +365,15 @@ function sharedLines(notices: readonly Notice[]): Uint8Array {
 function joined(chunks: readonly Uint8Array[]): Uint8Array {
   const [first] = chunks;
   return chunks.length === 1 && first ? first : Buffer.concat(chunks);
+}
+
+/** One line of a watch: `{"type":…,"object":…}` and a line feed. */
+function eventLine(type: string, pieces: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat([encode(`{"type":"${type}","object":`), ...pieces, EVENT_END]);
+}
+const EVENT_END = encode("}\n");
+
+/** The bytes of one entry as a watch event. */
+function entryLine(type: string, entry: CachedEntry, served: ServedVersion, revision: number): Uint8Array {
+  return eventLine(type, piecesIn(entry, served, revision));
 }

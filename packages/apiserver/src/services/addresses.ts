@@ -11,7 +11,7 @@ import type { Housekeeping } from "../background/housekeeping.ts";
 import { isMarker } from "../clusters/objects.ts";
 import { clusterOfKey } from "../resources/resources.ts";
 import { knownObject } from "../codec/render.ts";
-import { metadataOf } from "../write/metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { textOf } from "../codec/text.ts";
 import { formatClusterAddress, parseClusterAddress, SERVICE_ADDRESSES } from "./cluster-addresses.ts";
 import { heldIn, SERVICES_PREFIX } from "./holdings.ts";

@@ -1,7 +1,7 @@
 /** Deletes the Endpoints of a deleted Service: a later Service of the same name must not lead to the old addresses. */
 import type { CacheEvent } from "../store/cache.ts";
 import type { Housekeeping } from "../background/housekeeping.ts";
-import { metadataOf } from "../write/metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { isMarker } from "../clusters/objects.ts";
 import { textOf } from "../codec/text.ts";
 import { SERVICES_PREFIX } from "./holdings.ts";

@@ -1,6 +1,6 @@
 /**
  * Watches: the existing objects, if requested, and every change after them, in order and without gaps. Both transports
- * share this part; `stream.ts` serializes it, `direct-transport.ts` returns objects.
+ * share this part; `serve/watch-stream.ts` serializes it, `serve/direct-transport.ts` returns objects.
  */
 import { expired } from "@flotilla/apimachinery";
 import { CompactedError } from "../store/errors.ts";

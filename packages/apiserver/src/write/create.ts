@@ -19,7 +19,8 @@ import { admitObject } from "./admit.ts";
 import type { DecodedObject } from "../codec/decode.ts";
 import { checkIdentity } from "./identity.ts";
 import { trackFields } from "./managed-fields.ts";
-import { generatedName, metadataForCreate, metadataOf } from "./metadata.ts";
+import { generatedName, metadataForCreate } from "./metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { settleDefinitions, storeObject, withManagers, withoutRepeatedOwners } from "./store-object.ts";
 import type { WriteDependencies, WriteRequest, Written } from "./store-object.ts";
 

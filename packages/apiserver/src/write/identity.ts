@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "@flotilla/base";
 import { DecodeError, badRequest, field, invalid, undecodable } from "@flotilla/apimachinery";
 import type { RequestContext } from "../request/context.ts";
 import { checkReadable } from "./custom-body.ts";
-import { metadataOf } from "./metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { memoized } from "../resources/resources.ts";
 import type { ResourceTable } from "../resources/resources.ts";
 import { textOf } from "../codec/text.ts";

@@ -1,7 +1,7 @@
 /**
  * Namespaces: objects cannot be created in a missing or terminating namespace, and are deleted with their namespace.
  *
- * Deleting a namespace marks it; `cleanup.ts` then deletes its objects of every kind and, when nothing is left, removes
+ * Deleting a namespace marks it; `background/cleanup.ts` then deletes its objects of every kind and, when nothing is left, removes
  * the finalizer and with it the namespace.
  */
 import type { JsonObject } from "@flotilla/base";
@@ -17,10 +17,6 @@ import type { Resource } from "../resources/resources.ts";
 const NAMESPACES = { group: "", resource: "namespaces" };
 export const NAMESPACE_FINALIZER = "kubernetes";
 const PROTECTED = new Set(["default", "kube-system", "kube-public"]);
-
-export function isNamespaceKind({ kind }: Resource): boolean {
-  return kind.group === "" && kind.kind === "Namespace";
-}
 
 /**
  * Rejects creation in a missing or terminating namespace. Returns the guard that keeps the namespace as it was read

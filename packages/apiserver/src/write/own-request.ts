@@ -3,7 +3,7 @@ import type { JsonObject } from "@flotilla/base";
 import { MASTERS } from "../request/authorize.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import type { RequestContext } from "../request/context.ts";
-import { metadataOf } from "./metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import type { WriteOptions } from "../request/options.ts";
 import type { Resource } from "../resources/resources.ts";
 import type { Change } from "./update.ts";

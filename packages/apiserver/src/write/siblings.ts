@@ -9,7 +9,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { copySharing } from "@flotilla/apimachinery";
 import type { RequestContext } from "../request/context.ts";
-import { metadataOf } from "./metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 
 /** Controllers that create at the same time. After an eviction the controller's next pod costs as much as its first. */
 const MAX_OWNERS = 512;

@@ -17,7 +17,7 @@ import type { AccessRequest } from "../request/authorize.ts";
 import type { WriteOptions } from "../request/options.ts";
 import { textOf } from "../codec/text.ts";
 import type { AdmitDependencies } from "./admit.ts";
-import { metadataOf } from "./metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { reserve } from "./reserve.ts";
 import type { WriteCause } from "../clusters/write-counter.ts";
 

@@ -5,7 +5,7 @@ import { partOf } from "../resources/resources.ts";
 import type { Resource } from "../resources/resources.ts";
 import type { RequestContext } from "../request/context.ts";
 import { isDefinition } from "../resources/definition.ts";
-import { metadataOf } from "./metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 
 /**
  * The part of the object that a request may change: everything but the status, only the status, only the finalizers, or
