@@ -1,6 +1,6 @@
 /** Compares every import of the packages with `tools/layers.ts`, and looks for cycles between packages and folders. */
 import { posix } from "node:path";
-import { packages, stages, unlayered } from "../layers.ts";
+import { packages, stages } from "../layers.ts";
 import type { SourceFile } from "./sources.ts";
 
 const IMPORT = /(?:from|import)\s*\(?\s*["']((?:\.{1,2}\/|@flotilla\/)[^"']+)["']/g;
@@ -93,7 +93,7 @@ function folderOf(path: string): string {
 
 function folderCycles(imports: readonly Import[]): { cycle: string[]; example: string }[] {
   const edges = imports
-    .filter(({ file, target }) => !target.startsWith("@") && !unlayered.has(packageOf(file)))
+    .filter(({ target }) => !target.startsWith("@"))
     .map(({ file, target }) => ({ from: folderOf(file), to: folderOf(target), file: `${file} -> ${target}` }))
     .filter(({ from, to }) => from !== to && from.endsWith("/") && to.endsWith("/"));
   return cyclesOf(edges).map((cycle) => ({

@@ -9,10 +9,10 @@ import type { Clock, JsonObject } from "@flotilla/base";
 import { timeProblem } from "@flotilla/apimachinery";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
-import { keyOf } from "../clusters/resources.ts";
-import { objectIn } from "../read/render.ts";
+import { keyOf } from "../resources/resources.ts";
+import { objectIn } from "../codec/render.ts";
 import type { UserInfo } from "../request/request.ts";
-import { metadataOf } from "../write/metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { AUTHENTICATED } from "./subjects.ts";
 
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;

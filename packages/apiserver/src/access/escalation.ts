@@ -12,7 +12,7 @@ import { clusterNotFound } from "../clusters/cluster-not-found.ts";
 import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
 import { isMaster } from "../request/authorize.ts";
 import type { Authorizer } from "../request/authorize.ts";
-import { plainError } from "../context.ts";
+import { plainError } from "../request/context.ts";
 import { RBAC_GROUP, describeMissing } from "./rbac.ts";
 import { countParts, describeRules, quoteList, uncovered } from "./rules.ts";
 

@@ -5,7 +5,7 @@
 import { parseApiVersion } from "@flotilla/apimachinery";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { notFound } from "@flotilla/apimachinery";
-import type { RequestContext } from "../context.ts";
+import type { RequestContext } from "../request/context.ts";
 import { accessDenied } from "../request/authorize.ts";
 import type { Authorizer } from "../request/authorize.ts";
 

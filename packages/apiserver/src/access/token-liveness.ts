@@ -10,11 +10,11 @@ import { isObject } from "@flotilla/base";
 import type { Clock, JsonObject } from "@flotilla/base";
 import type { CachedEntry } from "../store/cache.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
-import { metadataOf } from "../write/metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
-import { objectIn } from "../read/render.ts";
-import { keyOf } from "../clusters/resources.ts";
-import { textOf } from "../request/text.ts";
+import { objectIn } from "../codec/render.ts";
+import { keyOf } from "../resources/resources.ts";
+import { textOf } from "../codec/text.ts";
 import type { AccountClaims, NamedObject } from "./account-claims.ts";
 
 export interface CheckedToken {

@@ -8,11 +8,10 @@ import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { ApiError, field, invalid, parseFieldSelector, parseLabelSelector } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
-import type { Action } from "../action.ts";
+import type { Action, ActionDependencies, Answer, Input } from "./action.ts";
 import type { AccessRequest } from "../request/authorize.ts";
-import type { RequestContext } from "../context.ts";
-import { metadataOf } from "../write/metadata.ts";
-import type { Answer, Input, OperationDependencies } from "../operations.ts";
+import type { RequestContext } from "../request/context.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import type { UserInfo } from "../request/request.ts";
 import { readSent } from "./sent-object.ts";
 
@@ -37,7 +36,7 @@ export const selfSubjectAccessReview: Action = {
 };
 
 async function review(
-  deps: OperationDependencies,
+  deps: ActionDependencies,
   context: RequestContext,
   input: Input,
   about: "others" | "self",

@@ -3,17 +3,15 @@ import { Binding, Node } from "@flotilla/kubernetes";
 import type { Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { CONFLICT_MESSAGE, badRequest, conflict, notFound } from "@flotilla/apimachinery";
-import type { Action } from "../action.ts";
+import type { Action, ActionDependencies, Answer, Input } from "./action.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
-import { plainError } from "../context.ts";
-import type { RequestContext } from "../context.ts";
-import { metadataOf } from "../write/metadata.ts";
+import { plainError } from "../request/context.ts";
+import type { RequestContext } from "../request/context.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { writeOptions } from "../request/options.ts";
-import type { Input, OperationDependencies } from "../operations.ts";
-import { objectIn, ordered, settledIn, viewOfWritten } from "../read/render.ts";
-import { createResource, keyOf } from "../clusters/resources.ts";
-import type { Answer } from "../operations.ts";
-import { textOf } from "../request/text.ts";
+import { objectIn, ordered, settledIn, viewOfWritten } from "../codec/render.ts";
+import { createResource, keyOf } from "../resources/resources.ts";
+import { textOf } from "../codec/text.ts";
 import { SUCCESS, withCondition } from "./pod-conditions.ts";
 import { readSent } from "./sent-object.ts";
 
@@ -40,7 +38,7 @@ export const legacyBinding: Action = {
 };
 
 async function bind(
-  deps: OperationDependencies,
+  deps: ActionDependencies,
   context: RequestContext,
   input: Input,
   pathName: string | undefined,
@@ -70,7 +68,7 @@ function checkTarget({ target }: DeepReadonly<Binding>): void {
 }
 
 async function assign(
-  deps: OperationDependencies,
+  deps: ActionDependencies,
   { cluster, namespace }: RequestContext,
   binding: DeepReadonly<Binding>,
   name: string,
@@ -157,7 +155,7 @@ function boundPod(
 }
 
 function topologyOf(
-  { store }: OperationDependencies,
+  { store }: ActionDependencies,
   cluster: RequestContext["cluster"],
   name: string,
 ): Record<string, string> {

@@ -19,24 +19,23 @@ import {
   matchesLabels,
   notFound,
 } from "@flotilla/apimachinery";
-import type { Action } from "../action.ts";
+import type { Action, ActionDependencies, Input } from "./action.ts";
 import { MAX_ATTEMPTS } from "../clusters/attempts.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import { createClusterWriter } from "../clusters/cluster-writer.ts";
-import { plainError } from "../context.ts";
-import type { RequestContext } from "../context.ts";
+import { plainError } from "../request/context.ts";
+import type { RequestContext } from "../request/context.ts";
 import { admitDeletion } from "../write/admit.ts";
 import { deleteObject } from "../write/delete.ts";
 import { deletionOptions } from "../write/delete-options.ts";
 import type { DeletionOptions } from "../write/delete-options.ts";
-import { metadataOf } from "../write/metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { reserve } from "../write/reserve.ts";
 import { deletionOf } from "../write/review.ts";
 import { writeOptions } from "../request/options.ts";
-import type { Input, OperationDependencies } from "../operations.ts";
-import { objectIn, ordered, settledIn, viewOfWritten } from "../read/render.ts";
-import { createResource, keyOf } from "../clusters/resources.ts";
-import { textOf } from "../request/text.ts";
+import { objectIn, ordered, settledIn, viewOfWritten } from "../codec/render.ts";
+import { createResource, keyOf } from "../resources/resources.ts";
+import { textOf } from "../codec/text.ts";
 import { SUCCESS, withCondition } from "./pod-conditions.ts";
 import { readSent } from "./sent-object.ts";
 
@@ -89,7 +88,7 @@ export const podEviction: Action = {
  * a budget.
  */
 async function evict(
-  deps: OperationDependencies,
+  deps: ActionDependencies,
   context: RequestContext,
   options: DeletionOptions,
 ): Promise<Error | undefined> {
@@ -135,7 +134,7 @@ function inCurrentVersion(input: Input): Input {
   };
 }
 
-function podOf({ store }: OperationDependencies, { cluster, served, namespace, name = "" }: RequestContext): ReadPod {
+function podOf({ store }: ActionDependencies, { cluster, served, namespace, name = "" }: RequestContext): ReadPod {
   const { entry } = store.find(cluster, served.resource, keyOf(served.resource, cluster.name, namespace, name));
   if (!entry) throw notFound(PODS, name);
   return objectIn(entry, served) as unknown as ReadPod;
@@ -152,7 +151,7 @@ const isReady = ({ status }: ReadPod): boolean =>
  * decision depended on its health.
  */
 async function charge(
-  deps: OperationDependencies,
+  deps: ActionDependencies,
   context: RequestContext,
   pod: ReadPod,
   { dryRun }: DeletionOptions,
@@ -272,7 +271,7 @@ function refused(why: string, retryAfterSeconds?: number): ApiError {
 
 /** Marks the pod as evicted and deletes it. `version` is the resourceVersion that the decision was based on. */
 async function remove(
-  deps: OperationDependencies,
+  deps: ActionDependencies,
   context: RequestContext,
   options: DeletionOptions,
   version: string | undefined,
@@ -294,7 +293,7 @@ async function remove(
 
 /** Returns the pod's new resourceVersion. */
 async function mark(
-  deps: OperationDependencies,
+  deps: ActionDependencies,
   { cluster, served, namespace, name = "" }: RequestContext,
   { uid, resourceVersion }: DeletionOptions["preconditions"],
 ): Promise<string> {

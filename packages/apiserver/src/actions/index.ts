@@ -1,5 +1,5 @@
 /** Every action that the server supports. */
-import type { Action } from "../action.ts";
+import type { Action } from "./action.ts";
 import { localSubjectAccessReview, selfSubjectAccessReview, subjectAccessReview } from "./access-review.ts";
 import { legacyBinding, podBinding } from "./binding.ts";
 import { podEviction } from "./eviction.ts";

@@ -1,7 +1,7 @@
 /** SelfSubjectReview: returns the identity of the requesting user, after impersonation. */
 import { formatTime } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import type { Action } from "../action.ts";
+import type { Action } from "./action.ts";
 import type { UserInfo } from "../request/request.ts";
 import { readSent } from "./sent-object.ts";
 

@@ -3,7 +3,7 @@ import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { badRequest } from "@flotilla/apimachinery";
 import { describeMissing } from "../access/rbac.ts";
-import type { Action } from "../action.ts";
+import type { Action } from "./action.ts";
 import { readSent } from "./sent-object.ts";
 
 export const selfSubjectRulesReview: Action = {

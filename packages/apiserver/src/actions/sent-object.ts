@@ -6,14 +6,14 @@ import { canonicalObject } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Clock, Json, JsonObject } from "@flotilla/base";
-import type { RequestContext } from "../context.ts";
+import type { RequestContext } from "../request/context.ts";
 import { reportFields } from "../write/field-validation.ts";
 import { checkIdentity } from "../write/identity.ts";
 import { trackFields } from "../write/managed-fields.ts";
-import { metadataOf } from "../write/metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { writeOptions } from "../request/options.ts";
-import type { Input } from "../operations.ts";
-import { ordered } from "../read/render.ts";
+import type { Input } from "./action.ts";
+import { ordered } from "../codec/render.ts";
 
 export interface SentObjectOptions {
   clock: Clock;

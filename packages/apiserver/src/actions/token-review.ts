@@ -2,7 +2,7 @@
 import type { TokenReview } from "@flotilla/kubernetes";
 import type { JsonObject } from "@flotilla/base";
 import { badRequest } from "@flotilla/apimachinery";
-import type { Action } from "../action.ts";
+import type { Action } from "./action.ts";
 import { userInfoOf } from "./self-subject-review.ts";
 import { readSent } from "./sent-object.ts";
 

@@ -6,13 +6,13 @@ import { formatTime, randomUuid } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { badRequest, conflict, invalid, notFound } from "@flotilla/apimachinery";
 import type { BoundObjects, NamedObject } from "../access/account-claims.ts";
-import type { Action } from "../action.ts";
+import type { Action } from "./action.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 
-import type { RequestContext } from "../context.ts";
-import { metadataOf } from "../write/metadata.ts";
-import { checkNamespace } from "../background/namespaces.ts";
-import { createResource } from "../clusters/resources.ts";
+import type { RequestContext } from "../request/context.ts";
+import { metadataOf } from "../codec/metadata.ts";
+import { checkNamespace } from "../write/namespaces.ts";
+import { createResource } from "../resources/resources.ts";
 import { readSent } from "./sent-object.ts";
 
 const GROUP = "authentication.k8s.io";

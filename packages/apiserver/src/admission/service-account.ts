@@ -8,7 +8,7 @@ import type { AdmissionStep, Review } from "@flotilla/apimachinery";
 import type { Container, Volume } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { NAME_ALPHABET } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import { plainError } from "../context.ts";
+import { plainError } from "../request/context.ts";
 
 type ReadPod = DeepReadonly<Pod>;
 type ReadContainer = DeepReadonly<Container>;

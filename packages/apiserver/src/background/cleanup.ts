@@ -8,19 +8,19 @@ import { formatTime, isObject } from "@flotilla/base";
 import type { Clock, Json, JsonObject } from "@flotilla/base";
 import type { CacheEvent, CachedEntry } from "../store/cache.ts";
 import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
-import { concurrently } from "./concurrently.ts";
-import { CRD_FINALIZER, CRD_GROUP, CRD_PLURAL } from "../crd/crd.ts";
-import type { Definition } from "../crd/crd.ts";
+import { concurrently } from "../write/concurrently.ts";
+import { CRD_FINALIZER, CRD_GROUP, CRD_PLURAL } from "../resources/definition.ts";
+import type { Definition } from "../resources/definition.ts";
 import { markDeleting } from "../crd/rules.ts";
 import type { GarbageCollector } from "./garbage-collection.ts";
 import type { Housekeeping } from "./housekeeping.ts";
-import { finalizersOf, metadataOf } from "../write/metadata.ts";
-import { NAMESPACE_FINALIZER } from "./namespaces.ts";
+import { finalizersOf, metadataOf } from "../codec/metadata.ts";
+import { NAMESPACE_FINALIZER } from "../write/namespaces.ts";
 import { isMarker } from "../clusters/objects.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
-import { clusterOfKey } from "../clusters/resources.ts";
-import type { Resource } from "../clusters/resources.ts";
-import { textOf } from "../request/text.ts";
+import { clusterOfKey } from "../resources/resources.ts";
+import type { Resource } from "../resources/resources.ts";
+import { textOf } from "../codec/text.ts";
 
 export interface Cleanup {
   load(entries: Iterable<CachedEntry>): void;

@@ -7,7 +7,7 @@
  */
 import type { Clock, Timer } from "@flotilla/base";
 import type { Cache, CachedEntry, CacheEvent } from "../store/cache.ts";
-import { concurrently } from "./concurrently.ts";
+import { concurrently } from "../write/concurrently.ts";
 import type { Housekeeping } from "./housekeeping.ts";
 
 /** The default of kube-apiserver's `--event-ttl`. */

@@ -11,17 +11,17 @@ import type { OwnerReference } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { CachedEntry, CacheEvent } from "../store/cache.ts";
-import { concurrently } from "./concurrently.ts";
+import { concurrently } from "../write/concurrently.ts";
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "../write/delete.ts";
 import type { Propagation } from "../write/delete-options.ts";
 import type { Housekeeping } from "./housekeeping.ts";
-import { finalizersOf, metadataOf } from "../write/metadata.ts";
+import { finalizersOf, metadataOf } from "../codec/metadata.ts";
 import { isMarker } from "../clusters/objects.ts";
-import { knownObject } from "../read/render.ts";
-import { storedMetadataField } from "../read/stored-metadata.ts";
+import { knownObject } from "../codec/render.ts";
+import { storedMetadataField } from "../codec/stored-metadata.ts";
 import type { OwnPlace } from "../write/own-request.ts";
-import { clusterOfKey, keyOf, memoized } from "../clusters/resources.ts";
-import { textOf } from "../request/text.ts";
+import { clusterOfKey, keyOf, memoized } from "../resources/resources.ts";
+import { textOf } from "../codec/text.ts";
 
 export interface GarbageCollector {
   /** Loads all entries when the server starts, or those of a cluster whose own controller manager stopped. */

@@ -5,9 +5,9 @@ import type { CachedEntry } from "../store/cache.ts";
 import type { LogicalCluster } from "./clusters.ts";
 import { isOfLayer } from "./layer.ts";
 import type { ObjectStore } from "./objects.ts";
-import { objectIn } from "../read/render.ts";
-import { keyOf, memoized } from "./resources.ts";
-import type { Resource, ResourceTable } from "./resources.ts";
+import { objectIn } from "../codec/render.ts";
+import { keyOf, memoized } from "../resources/resources.ts";
+import type { Resource, ResourceTable } from "../resources/resources.ts";
 
 export function createClusterReader(store: ObjectStore, cluster: LogicalCluster): ClusterReader {
   return new StoreReader(store, cluster);

@@ -9,8 +9,8 @@ import type { Cache } from "../store/cache.ts";
 import { MAX_ATTEMPTS } from "./attempts.ts";
 import type { LogicalCluster } from "./clusters.ts";
 import type { ObjectStore } from "./objects.ts";
-import { objectIn, viewOfWritten } from "../read/render.ts";
-import { keyOf } from "./resources.ts";
+import { objectIn, viewOfWritten } from "../codec/render.ts";
+import { keyOf } from "../resources/resources.ts";
 
 /** The server makes these updates for itself, so no field manager is recorded: none could ever conflict with them. */
 export function createClusterWriter(store: ObjectStore, cache: Cache, cluster: LogicalCluster): ClusterWriter {

@@ -12,14 +12,20 @@ import { FlotillaError, formatTime, randomUuid, required } from "@flotilla/base"
 import type { Clock, DeepReadonly, JsonObject, Log, Random } from "@flotilla/base";
 import type { Cache, CachedEntry } from "../store/cache.ts";
 import type { Guard } from "../store/engine.ts";
-import { CRD_GROUP, CRD_PLURAL, conditionOf, resourceOfDefinition, withAcceptedNames } from "../crd/crd.ts";
-import type { Definition } from "../crd/crd.ts";
+import {
+  CRD_GROUP,
+  CRD_PLURAL,
+  conditionOf,
+  resourceOfDefinition,
+  withAcceptedNames,
+} from "../resources/definition.ts";
+import type { Definition } from "../resources/definition.ts";
 import { clusterNotFound } from "./cluster-not-found.ts";
 import { isMarker } from "./objects.ts";
 import type { ProfileLayer } from "./profiles.ts";
-import { encodeObject, objectIn } from "../read/render.ts";
-import { clusterOfKey, createResourceTable, prefixOf } from "./resources.ts";
-import type { Resource, ResourceTable } from "./resources.ts";
+import { encodeObject, objectIn } from "../codec/render.ts";
+import { clusterOfKey, createResourceTable, prefixOf } from "../resources/resources.ts";
+import type { Resource, ResourceTable } from "../resources/resources.ts";
 
 /**
  * Clusters are objects of the hub: the hub serves them like any other kind, and this registry follows the stored

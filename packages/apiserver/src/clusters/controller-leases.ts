@@ -8,7 +8,7 @@ import { isObject } from "@flotilla/base";
 import type { Clock, Json, Timer } from "@flotilla/base";
 import type { CachedEntry, CacheEvent } from "../store/cache.ts";
 import { isMarker } from "./objects.ts";
-import { clusterOfKey } from "./resources.ts";
+import { clusterOfKey } from "../resources/resources.ts";
 
 const LEASES = "/coordination.k8s.io/leases/";
 const LEASE = "/kube-system/kube-controller-manager";

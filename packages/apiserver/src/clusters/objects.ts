@@ -8,12 +8,12 @@ import type { Cache, CachedEntry, CacheEvent } from "../store/cache.ts";
 import type { Guard, Outcome, Write } from "../store/engine.ts";
 import { clusterNotFound } from "./cluster-not-found.ts";
 import type { LogicalCluster } from "./clusters.ts";
-import { encodeSharing } from "../write/encode.ts";
-import { encodeObject, formerOf } from "../read/render.ts";
-import type { WrittenView } from "../read/render.ts";
-import { prefixOf } from "./resources.ts";
-import type { Resource } from "./resources.ts";
-import type { WriteCounter, WriteCause } from "../write/writes.ts";
+import { encodeSharing } from "../codec/encode.ts";
+import { encodeObject, formerOf } from "../codec/render.ts";
+import type { WrittenView } from "../codec/render.ts";
+import { prefixOf } from "../resources/resources.ts";
+import type { Resource } from "../resources/resources.ts";
+import type { WriteCounter, WriteCause } from "./write-counter.ts";
 
 /** The stored form of "this object of the profile was deleted": the JSON text `null`. */
 const MARKER = new TextEncoder().encode("null");

@@ -11,12 +11,11 @@ import type { Namespace } from "@flotilla/kubernetes";
 import { copy, formatUuid, invariant } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { CachedEntry } from "../store/cache.ts";
-import { definitionOf } from "../crd/crd.ts";
+import { definitionOf } from "../resources/definition.ts";
 import type { LayerViewer } from "./layer.ts";
-import { isNamespaceKind } from "../background/namespaces.ts";
-import { encodeObject, ordered, viewOfWritten } from "../read/render.ts";
-import { createResourceTable, createResources } from "./resources.ts";
-import type { Resource, ResourceTable, ServedVersion } from "./resources.ts";
+import { createResourceTable, createResources, isNamespaceKind } from "../resources/resources.ts";
+import { encodeObject, ordered, viewOfWritten } from "../codec/render.ts";
+import type { Resource, ResourceTable, ServedVersion } from "../resources/resources.ts";
 
 export interface Profile {
   /** Built-in Kubernetes kinds. */

@@ -14,20 +14,20 @@ import {
   unavailable,
 } from "@flotilla/apimachinery";
 import type { Authorizer } from "../request/authorize.ts";
-import type { RequestContext } from "../context.ts";
-import { plainError } from "../context.ts";
+import type { RequestContext } from "../request/context.ts";
+import { plainError } from "../request/context.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { flagOf } from "../request/options.ts";
-import { objectIn } from "../read/render.ts";
+import { objectIn } from "../codec/render.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
-import { keyOf } from "../clusters/resources.ts";
-import { streamOf } from "../request/respond.ts";
+import { keyOf } from "../resources/resources.ts";
+import { streamOf } from "../request/byte-streams.ts";
 import type { ConnectBackend, ContainerRuntime, ContainerTarget, ProxyTarget } from "./backend.ts";
 import { CHANNEL_PROTOCOLS, serveChannels } from "./channels.ts";
 import { checkNode, containerOf, nodeNameOf } from "./container.ts";
 import { logBytes, logOptions } from "./log.ts";
 import { proxiedHeaders } from "./proxied-headers.ts";
-import { connectShape } from "./shapes.ts";
+import { connectShape } from "../resources/connect-shapes.ts";
 
 export interface ConnectDependencies {
   store: ObjectStore;

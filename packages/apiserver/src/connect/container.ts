@@ -2,7 +2,7 @@
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { badRequest, notFound } from "@flotilla/apimachinery";
-import { textOf } from "../request/text.ts";
+import { textOf } from "../codec/text.ts";
 
 /** The only container, or the requested one. */
 export function containerOf(pod: DeepReadonly<JsonObject>, podName: string, asked: string): string {

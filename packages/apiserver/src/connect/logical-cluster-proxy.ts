@@ -1,6 +1,6 @@
 /** Requests to a logical cluster of this server that come through another cluster, with the caller's identity there. */
 import type { ConnectRequest, ConnectResponse } from "@flotilla/apimachinery";
-import { bodyOf } from "../direct-transport.ts";
+import { bodyOf } from "../request/byte-streams.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
 
 /** The roles of the logical cluster determine what the caller may do. */

@@ -11,13 +11,13 @@ import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
 import { isNotFound } from "@flotilla/apimachinery";
 import type { Cache } from "../store/cache.ts";
 import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
-import { ACCEPTED, CRD_GROUP, CRD_PLURAL, ESTABLISHED, conditionOf } from "./crd.ts";
-import type { Definition, DefinitionCondition, DefinitionNames } from "./crd.ts";
+import { ACCEPTED, CRD_GROUP, CRD_PLURAL, ESTABLISHED, conditionOf } from "../resources/definition.ts";
+import type { Definition, DefinitionCondition, DefinitionNames } from "../resources/definition.ts";
 import { isOfLayer } from "../clusters/layer.ts";
 import { isMarker } from "../clusters/objects.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
-import { objectIn } from "../read/render.ts";
-import { clusterOfKey } from "../clusters/resources.ts";
+import { objectIn } from "../codec/render.ts";
+import { clusterOfKey } from "../resources/resources.ts";
 
 export interface DefinitionStatus {
   /**

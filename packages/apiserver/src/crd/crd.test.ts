@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
 import type { JsonObject } from "@flotilla/base";
-import { compareVersions } from "./crd.ts";
+import { compareVersions } from "../resources/definition.ts";
 import { MERGE, PROFILE, createTestServer, makeDefinition } from "../test-server.ts";
-import { textOf } from "../request/text.ts";
+import { textOf } from "../codec/text.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";

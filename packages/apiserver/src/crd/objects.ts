@@ -7,9 +7,9 @@ import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { field, formatValue, labelKeyProblems, quoteText } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
-import type { RequestContext } from "../context.ts";
-import { finalizersOf, metadataOf } from "../write/metadata.ts";
-import { pathParts } from "../scale/paths.ts";
+import type { RequestContext } from "../request/context.ts";
+import { finalizersOf, metadataOf } from "../codec/metadata.ts";
+import { pathParts } from "../codec/field-paths.ts";
 
 const NOTHING: readonly FieldError[] = [];
 

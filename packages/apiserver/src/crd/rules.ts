@@ -1,8 +1,8 @@
 /** The conditions of a CRD while it is being deleted. */
 import type { JsonObject } from "@flotilla/base";
-import { CRD_FINALIZER, conditionOf } from "./crd.ts";
-import type { Definition, DefinitionCondition } from "./crd.ts";
-import { finalizersOf, metadataOf } from "../write/metadata.ts";
+import { CRD_FINALIZER, conditionOf } from "../resources/definition.ts";
+import type { Definition, DefinitionCondition } from "../resources/definition.ts";
+import { finalizersOf, metadataOf } from "../codec/metadata.ts";
 
 /**
  * The first deletion of a CRD marks it, whatever propagation policy the request specifies: its objects are deleted

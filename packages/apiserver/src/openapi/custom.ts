@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "@flotilla/base";
 import type { Schema } from "@flotilla/apimachinery";
-import type { ServedVersion } from "../clusters/resources.ts";
+import type { ServedVersion } from "../resources/resources.ts";
 import { OBJECT_META, refTo } from "./types.ts";
 
 /** `com.example.stable.v1.CronTab`: the group's domain labels in reverse order. */

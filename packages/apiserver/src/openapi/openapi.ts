@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import type { JsonObject } from "@flotilla/base";
-import { groupsOf, servedIn, subresourcesOf, versionsOf } from "../read/discovery.ts";
+import { groupsOf, servedIn, subresourcesOf, versionsOf } from "../discovery/discovery.ts";
 import { acceptedType } from "../request/negotiate.ts";
 import { customName, customSchema } from "./custom.ts";
 import { pathsOf, tagOf } from "./paths.ts";
@@ -15,10 +15,10 @@ import { Components } from "./types.ts";
 import { swaggerOf } from "./v2.ts";
 import type { V3Document } from "./v2.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
-import { memoized } from "../clusters/resources.ts";
-import type { Resource, ResourceTable, ServedVersion } from "../clusters/resources.ts";
+import { memoized } from "../resources/resources.ts";
+import type { Resource, ResourceTable, ServedVersion } from "../resources/resources.ts";
 import { encode, textResponse } from "../request/respond.ts";
-import type { VersionInfo } from "../read/version.ts";
+import type { VersionInfo } from "../discovery/version.ts";
 
 interface Document {
   body: Uint8Array;

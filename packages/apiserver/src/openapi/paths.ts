@@ -1,11 +1,11 @@
 /** The paths of a resource in OpenAPI v3: its methods, their parameters and responses. */
 import type { JsonObject } from "@flotilla/base";
-import { connectShapes } from "../connect/shapes.ts";
-import { subresourcesOf, verbsOf } from "../read/discovery.ts";
-import type { Subresource } from "../read/discovery.ts";
+import { connectShapes } from "../resources/connect-shapes.ts";
+import { subresourcesOf, verbsOf } from "../discovery/discovery.ts";
+import type { Subresource } from "../discovery/discovery.ts";
 import { DELETE_OPTIONS, PATCH, STATUS, refTo } from "./types.ts";
 import type { GroupVersionKind } from "./types.ts";
-import type { ServedVersion } from "../clusters/resources.ts";
+import type { ServedVersion } from "../resources/resources.ts";
 
 /** Components that the operations of a resource refer to. */
 export interface PathSchemas {

@@ -5,7 +5,7 @@
  */
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { textOf } from "../request/text.ts";
+import { textOf } from "../codec/text.ts";
 
 type Shape =
   | "string"

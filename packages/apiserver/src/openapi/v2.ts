@@ -4,7 +4,7 @@
  */
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { textOf } from "../request/text.ts";
+import { textOf } from "../codec/text.ts";
 
 export interface V3Document extends JsonObject {
   paths: JsonObject;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
 import { createTestServer, makeConfigMap, makeDefinition, makeDeployment } from "../test-server.ts";
 import type { Answered, TestServer } from "../test-server.ts";
-import { textOf } from "../request/text.ts";
+import { textOf } from "../codec/text.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ConfigMap, Deployment, Pod, Secret } from "@flotilla/kubernetes";
 import type { Kind } from "@flotilla/apimachinery";
-import { createResource } from "../clusters/resources.ts";
+import { createResource } from "../resources/resources.ts";
 import { selectionOf } from "./selection.ts";
 
 describe("a field selector", () => {

@@ -3,9 +3,9 @@ import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { badRequest, matchesLabels, parseFieldSelector, parseLabelSelector } from "@flotilla/apimachinery";
 import type { CachedEntry } from "../store/cache.ts";
-import { objectIn } from "./render.ts";
-import type { Resource, ServedVersion } from "../clusters/resources.ts";
-import { textOf } from "../request/text.ts";
+import { objectIn } from "../codec/render.ts";
+import type { Resource, ServedVersion } from "../resources/resources.ts";
+import { textOf } from "../codec/text.ts";
 
 export interface Selection {
   /** True without any selector, so that nothing needs to be parsed. */

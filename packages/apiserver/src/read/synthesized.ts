@@ -6,10 +6,10 @@ import type { ObjectSource } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { notFound } from "@flotilla/apimachinery";
 import type { CachedEntry } from "../store/cache.ts";
-import { keyOf } from "../clusters/resources.ts";
-import type { RequestContext } from "../context.ts";
-import { metadataOf } from "../write/metadata.ts";
-import { encodeObject, ordered, viewOfWritten } from "./render.ts";
+import { keyOf } from "../resources/resources.ts";
+import type { RequestContext } from "../request/context.ts";
+import { metadataOf } from "../codec/metadata.ts";
+import { encodeObject, ordered, viewOfWritten } from "../codec/render.ts";
 
 type Where = Pick<RequestContext, "cluster" | "served" | "namespace" | "name">;
 

@@ -5,8 +5,8 @@ import type { Json, JsonObject } from "@flotilla/base";
 import { ApiError, badRequest, compileJsonPath, formatAge, formatJson, formatNumber } from "@flotilla/apimachinery";
 import type { JsonPath } from "@flotilla/apimachinery";
 import type { Representation } from "../request/negotiate.ts";
-import type { ServedVersion } from "../clusters/resources.ts";
-import { textOf } from "../request/text.ts";
+import type { ServedVersion } from "../resources/resources.ts";
+import { textOf } from "../codec/text.ts";
 
 export interface TableOptions {
   includeObject: "None" | "Metadata" | "Object";

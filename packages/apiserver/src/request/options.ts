@@ -1,8 +1,8 @@
 /** The query options of reads and writes, validated as kube-apiserver does. */
 import { badRequest, field, invalid } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
-import { plainError } from "../context.ts";
-import type { RequestContext } from "../context.ts";
+import { plainError } from "./context.ts";
+import type { RequestContext } from "./context.ts";
 
 export interface WriteOptions {
   dryRun: boolean;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { TransportWatchEvent } from "@flotilla/client";
 import type { LogicalCluster } from "../clusters/clusters.ts";
-import type { ServedVersion } from "../clusters/resources.ts";
+import type { ServedVersion } from "../resources/resources.ts";
 import { Feed } from "./feed.ts";
 import { ListTurns } from "./list-turns.ts";
 import type { Notice } from "./watch.ts";

@@ -5,7 +5,7 @@ import type { TransportWatchEvent } from "@flotilla/client";
 import type { ByteStream } from "../request/request.ts";
 import { MERGE, PROFILE, createTestServer, makeConfigMap, makeDefinition } from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
-import { textOf } from "../request/text.ts";
+import { textOf } from "../codec/text.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 

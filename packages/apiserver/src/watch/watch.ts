@@ -1,6 +1,6 @@
 /**
  * Watches: the existing objects, if requested, and every change after them, in order and without gaps. Both transports
- * share this part; `stream.ts` serializes it, `direct-transport.ts` returns objects.
+ * share this part; `serve/watch-stream.ts` serializes it, `serve/direct-transport.ts` returns objects.
  */
 import { expired } from "@flotilla/apimachinery";
 import { CompactedError } from "../store/errors.ts";
@@ -8,8 +8,8 @@ import type { CachedEntry, CacheEvent } from "../store/cache.ts";
 import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
 import { matchesEntry, waitFor } from "../read/read.ts";
 import type { ReadDependencies } from "../read/read.ts";
-import { clusterOfKey, prefixOf } from "../clusters/resources.ts";
-import type { ServedVersion } from "../clusters/resources.ts";
+import { clusterOfKey, prefixOf } from "../resources/resources.ts";
+import type { ServedVersion } from "../resources/resources.ts";
 import { selectionOf } from "../read/selection.ts";
 import type { Selection } from "../read/selection.ts";
 

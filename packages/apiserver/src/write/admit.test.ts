@@ -19,7 +19,7 @@ import type { AdmitDependencies, AdmitRequest } from "./admit.ts";
 import { ownContext, ownOptions } from "./own-request.ts";
 import { deletionOf } from "./review.ts";
 import { Siblings } from "./siblings.ts";
-import { createWriteCounter } from "./writes.ts";
+import { createWriteCounter } from "../clusters/write-counter.ts";
 
 const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } };
 const pod = (): JsonObject => ({

@@ -5,10 +5,10 @@ import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { DecodeError, badRequest, field, invalid, jsonTypeName } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
-import type { RequestContext } from "../context.ts";
-import { TYPE_META } from "./decode.ts";
+import type { RequestContext } from "../request/context.ts";
+import { TYPE_META } from "../codec/decode.ts";
 import { unregisteredKind } from "./identity.ts";
-import { textOf } from "../request/text.ts";
+import { textOf } from "../codec/text.ts";
 
 export type Propagation = "Background" | "Foreground" | "Orphan";
 

@@ -3,18 +3,10 @@
  * silently, as the request specifies.
  */
 import { MAX_STRICT_PROBLEMS, inOrderOfAppearance, undecodable } from "@flotilla/apimachinery";
-import type { RequestContext } from "../context.ts";
+import type { Findings } from "../codec/decode.ts";
+import { yamlLines } from "../codec/yaml-problem.ts";
+import type { RequestContext } from "../request/context.ts";
 import type { WriteOptions } from "../request/options.ts";
-
-/** Findings from decoding the body. */
-export interface Findings {
-  /** Paths of duplicate keys in the body. */
-  duplicates: readonly string[];
-  /** The body, when it has duplicate keys: unknown fields are reported in one order with them. */
-  text?: string;
-  /** Problems with different wording that come first: YAML keys, operations of a JSON patch. */
-  problems?: readonly string[];
-}
 
 /** Throws 400 when field validation is strict. `unknown` are the paths of fields that the kind does not have. */
 export function reportFields(
@@ -61,22 +53,4 @@ function customProblems(unknown: readonly string[], { duplicates }: Findings): s
     ...fields.filter(isMetadata).map(unknownField),
     ...fields.filter((field) => !isMetadata(field)).map(unknownField),
   ];
-}
-
-const YAML_PREFIXES = ["yaml: unmarshal errors:\n", "error converting YAML to JSON: yaml: unmarshal errors:\n"];
-
-/** The YAML decoder reports all keys at once; a warning is about one of them. */
-export function yamlLines(problem: string): string[] {
-  const prefix = YAML_PREFIXES.find((start) => problem.startsWith(start));
-  return prefix === undefined
-    ? [problem]
-    : problem
-        .slice(prefix.length)
-        .split("\n")
-        .map((line) => line.trim());
-}
-
-/** The YAML decoder's message for duplicate keys. */
-export function yamlProblem(repeated: readonly string[]): string {
-  return `${YAML_PREFIXES[0]}${repeated.map((line) => `  ${line}`).join("\n")}`;
 }

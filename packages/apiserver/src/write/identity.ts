@@ -4,12 +4,12 @@ import type { Kind } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { DecodeError, badRequest, field, invalid, undecodable } from "@flotilla/apimachinery";
-import type { RequestContext } from "../context.ts";
-import { checkReadable } from "../crd/decode.ts";
-import { metadataOf } from "./metadata.ts";
-import { memoized } from "../clusters/resources.ts";
-import type { ResourceTable } from "../clusters/resources.ts";
-import { textOf } from "../request/text.ts";
+import type { RequestContext } from "../request/context.ts";
+import { checkReadable } from "./custom-body.ts";
+import { metadataOf } from "../codec/metadata.ts";
+import { memoized } from "../resources/resources.ts";
+import type { ResourceTable } from "../resources/resources.ts";
+import { textOf } from "../codec/text.ts";
 
 /**
  * The body must have the endpoint's kind and name; omitted fields are filled in from the path. `stored` is the metadata

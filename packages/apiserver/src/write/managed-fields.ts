@@ -4,9 +4,9 @@ import { formatTime } from "@flotilla/base";
 import type { Clock, Json, JsonObject } from "@flotilla/base";
 import { recordUpdate } from "@flotilla/apimachinery";
 import type { OtherVersion, OtherVersions } from "@flotilla/apimachinery";
-import type { RequestContext } from "../context.ts";
-import { metadataOf } from "./metadata.ts";
-import type { ServedVersion } from "../clusters/resources.ts";
+import type { RequestContext } from "../request/context.ts";
+import { metadataOf } from "../codec/metadata.ts";
+import type { ServedVersion } from "../resources/resources.ts";
 /**
  * Objects that the member simulation writes in large numbers. Their field managers would cost more than the rest of the
  * write, and no user or tool applies to them.

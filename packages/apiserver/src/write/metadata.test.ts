@@ -3,7 +3,7 @@ import { ConfigMap, Event, Lease, Namespace, PodDisruptionBudget, Role } from "@
 import { type Kind } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { repeatMetadataErrors, validateMetadata } from "./metadata.ts";
-import { createResource } from "../clusters/resources.ts";
+import { createResource } from "../resources/resources.ts";
 
 const problems = (kind: Kind, metadata: JsonObject, settled?: JsonObject): string[] =>
   validateMetadata(metadata, createResource(kind), settled).map(({ field, message }) => `${field}: ${message}`);

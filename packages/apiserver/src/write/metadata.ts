@@ -16,16 +16,13 @@ import {
   pathSegmentProblems,
 } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
-import type { Resource } from "../clusters/resources.ts";
-import { textOf } from "../request/text.ts";
+import type { Resource } from "../resources/resources.ts";
+import { finalizersOf } from "../codec/metadata.ts";
+import { textOf } from "../codec/text.ts";
 
 const GENERATED_SUFFIX_LENGTH = 5;
 /** `generateName` is truncated so that the name with its suffix stays a DNS label. */
 const MAX_GENERATED_BASE = 63 - GENERATED_SUFFIX_LENGTH;
-
-export function metadataOf(object: JsonObject): JsonObject {
-  return isObject(object.metadata) ? object.metadata : {};
-}
 
 /** A name from `generateName`, when no name was given. */
 export function generatedName(metadata: JsonObject, random: Random): string | undefined {
@@ -306,8 +303,4 @@ export function validateMetadataUpdate(given: JsonObject, stored: JsonObject): F
   if (stored.deletionTimestamp === undefined) immutable("deletionTimestamp");
   immutable("deletionGracePeriodSeconds");
   return errors;
-}
-
-export function finalizersOf(metadata: JsonObject): string[] {
-  return Array.isArray(metadata.finalizers) ? (metadata.finalizers as string[]) : [];
 }

@@ -2,10 +2,10 @@
 import type { JsonObject } from "@flotilla/base";
 import { MASTERS } from "../request/authorize.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
-import type { RequestContext } from "../context.ts";
-import { metadataOf } from "./metadata.ts";
+import type { RequestContext } from "../request/context.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import type { WriteOptions } from "../request/options.ts";
-import type { Resource } from "../clusters/resources.ts";
+import type { Resource } from "../resources/resources.ts";
 import type { Change } from "./update.ts";
 
 /** The location of an object in one of the server's clusters. */

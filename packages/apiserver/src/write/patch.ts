@@ -27,24 +27,24 @@ import {
   unsupportedMediaType,
 } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
-import { plainError } from "../context.ts";
-import type { RequestContext } from "../context.ts";
-import { yamlLines } from "./field-validation.ts";
-import type { Findings } from "./field-validation.ts";
+import { plainError } from "../request/context.ts";
+import type { RequestContext } from "../request/context.ts";
+import { yamlLines } from "../codec/yaml-problem.ts";
+import type { DecodedPatch, Findings } from "../codec/decode.ts";
 import { canonicalForm } from "./admit.ts";
 import { checkPlace, otherKind } from "./identity.ts";
 import { otherVersions } from "./managed-fields.ts";
-import { metadataOf } from "./metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 import { writeOptions } from "../request/options.ts";
 import type { WriteOptions } from "../request/options.ts";
-import { keyOf } from "../clusters/resources.ts";
-import type { ServedVersion } from "../clusters/resources.ts";
+import { keyOf } from "../resources/resources.ts";
+import type { ServedVersion } from "../resources/resources.ts";
 import { insertObject } from "./create.ts";
 import { checkMayCreate } from "./store-object.ts";
 import type { WriteDependencies, WriteRequest, Written } from "./store-object.ts";
 import { rewriteObject } from "./update.ts";
 import type { Change } from "./update.ts";
-import { textOf } from "../request/text.ts";
+import { textOf } from "../codec/text.ts";
 
 const CONTENT_TYPES: Readonly<Record<string, PatchType>> = {
   "application/json-patch+json": "json",
@@ -68,11 +68,6 @@ export function patchTypeOf(mediaType: string, builtIn: boolean): PatchType {
     throw new ApiError({ ...status, details: {} });
   }
   return type;
-}
-
-/** A decoded patch. */
-export interface DecodedPatch extends Findings {
-  value: Json;
 }
 
 export async function patchObject(

@@ -5,7 +5,7 @@ import type { Clock, JsonObject, Random } from "@flotilla/base";
 import type { AdmissionChain } from "../admission/chain.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
-import type { RequestContext } from "../context.ts";
+import type { RequestContext } from "../request/context.ts";
 import type { Authorizer } from "../request/authorize.ts";
 import type { WriteOptions } from "../request/options.ts";
 

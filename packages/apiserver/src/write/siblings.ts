@@ -8,8 +8,8 @@ import { controllerOf } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { copySharing } from "@flotilla/apimachinery";
-import type { RequestContext } from "../context.ts";
-import { metadataOf } from "./metadata.ts";
+import type { RequestContext } from "../request/context.ts";
+import { metadataOf } from "../codec/metadata.ts";
 
 /** Controllers that create at the same time. After an eviction the controller's next pod costs as much as its first. */
 const MAX_OWNERS = 512;

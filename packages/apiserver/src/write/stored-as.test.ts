@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { Event, EventsEvent, HorizontalPodAutoscaler, Namespace } from "@flotilla/kubernetes";
-import { createResources } from "../clusters/resources.ts";
+import { createResources } from "../resources/resources.ts";
 import { createTestServer } from "../test-server.ts";
 
 const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } };

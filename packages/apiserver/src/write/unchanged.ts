@@ -1,7 +1,7 @@
 /** Whether an update would store the current state: then nothing is written, and watchers are not notified. */
 import { equalJson, isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { metadataOf } from "./metadata.ts";
+import { metadataOf } from "../codec/metadata.ts";
 
 /** The time of a field manager is not a change by itself: repeating the same request later writes nothing. */
 export function changesNothing(old: JsonObject, next: JsonObject): boolean {

@@ -17,23 +17,22 @@ import {
 import type { FieldError } from "@flotilla/apimachinery";
 import type { CachedEntry } from "../store/cache.ts";
 import { after, isPromise } from "../admission/run.ts";
-import { isNamespaceKind } from "../background/namespaces.ts";
+import { isNamespaceKind, keyOf } from "../resources/resources.ts";
 import { MAX_ATTEMPTS } from "../clusters/attempts.ts";
 import type { Found } from "../clusters/objects.ts";
-import { keyOf } from "../clusters/resources.ts";
-import type { ServedVersion } from "../clusters/resources.ts";
-import { plainError } from "../context.ts";
-import type { RequestContext } from "../context.ts";
-import { isDefinition } from "../crd/crd.ts";
-import { objectIn, ordered, settledIn, viewOfWritten } from "../read/render.ts";
+import type { ServedVersion } from "../resources/resources.ts";
+import { plainError } from "../request/context.ts";
+import type { RequestContext } from "../request/context.ts";
+import { isDefinition } from "../resources/definition.ts";
+import { objectIn, ordered, settledIn, viewOfWritten } from "../codec/render.ts";
 import { writeOptions } from "../request/options.ts";
 import { admitObject } from "./admit.ts";
 import { insertObject } from "./create.ts";
-import type { DecodedObject } from "./decode.ts";
-import type { Findings } from "./field-validation.ts";
+import type { DecodedObject, Findings } from "../codec/decode.ts";
 import { checkIdentity } from "./identity.ts";
 import { trackFields } from "./managed-fields.ts";
-import { finalizersOf, metadataForUpdate, metadataOf, validateMetadataUpdate } from "./metadata.ts";
+import { metadataForUpdate, validateMetadataUpdate } from "./metadata.ts";
+import { finalizersOf, metadataOf } from "../codec/metadata.ts";
 import {
   checkMayCreate,
   settleDefinitions,

@@ -1,11 +1,11 @@
 /** Which parts of an object a request writes, and which changes start a new generation. */
 import { equalJson, isObject } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
-import { partOf } from "../clusters/resources.ts";
-import type { Resource } from "../clusters/resources.ts";
-import type { RequestContext } from "../context.ts";
-import { isDefinition } from "../crd/crd.ts";
-import { metadataOf } from "./metadata.ts";
+import { partOf } from "../resources/resources.ts";
+import type { Resource } from "../resources/resources.ts";
+import type { RequestContext } from "../request/context.ts";
+import { isDefinition } from "../resources/definition.ts";
+import { metadataOf } from "../codec/metadata.ts";
 
 /**
  * The part of the object that a request may change: everything but the status, only the status, only the finalizers, or

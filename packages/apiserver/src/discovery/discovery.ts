@@ -1,0 +1,222 @@
+/**
+ * Discovery: the resources that a cluster serves, in both formats. Documents are created once per resource table and
+ * kept as bytes; clusters that serve the same resources share them.
+ */
+import { createHash } from "node:crypto";
+import { negotiate } from "../request/negotiate.ts";
+import { PageNotFound } from "../request/page-not-found.ts";
+import { pathNotFound } from "@flotilla/apimachinery";
+import { connectShapes } from "../resources/connect-shapes.ts";
+import { compareVersions } from "../resources/definition.ts";
+import type { ApiRequest, ApiResponse } from "../request/request.ts";
+import { isNamespaceKind, memoized } from "../resources/resources.ts";
+import type { Resource, ResourceTable, ServedVersion } from "../resources/resources.ts";
+import { encode, jsonResponse } from "../request/respond.ts";
+import type { Route } from "../request/router.ts";
+
+const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+export function discoveryResponse(
+  table: ResourceTable,
+  route: Extract<Route, { type: "discovery" }>,
+  headers: ApiRequest["headers"],
+): ApiResponse {
+  const isRoot = route.group === undefined;
+  const { as } = negotiate(
+    headers.accept,
+    ({ kind, group, version }) =>
+      isRoot && kind === "APIGroupDiscoveryList" && group === "apidiscovery.k8s.io" && version === "v2",
+  );
+  if (as) return aggregatedResponse(table, route.legacy, headers["if-none-match"]);
+  return jsonResponse(200, legacyDocument(table, route), { vary: "Accept" });
+}
+
+function aggregatedResponse(table: ResourceTable, legacy: boolean, known: string | undefined): ApiResponse {
+  const { body, etag } = memoized(table, `aggregated ${legacy}`, () => {
+    const items = groupsOf(table)
+      .filter((group) => (group === "") === legacy)
+      .map((group) => aggregatedGroup(table, group));
+    const body = encode(
+      JSON.stringify({ kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items }),
+    );
+    return { body, etag: `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"` };
+  });
+  const headers = { "content-type": AGGREGATED, "cache-control": "public", etag, vary: "Accept" };
+  return known === etag ? { status: 304, headers, body: new Uint8Array() } : { status: 200, headers, body };
+}
+
+function legacyDocument(
+  table: ResourceTable,
+  { legacy, group, version }: Extract<Route, { type: "discovery" }>,
+): unknown {
+  if (group === undefined) {
+    if (legacy) return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
+    return memoized(table, "groups", () => ({
+      kind: "APIGroupList",
+      apiVersion: "v1",
+      groups: groupsOf(table)
+        .filter(Boolean)
+        .map((name) => groupDocument(table, name)),
+    }));
+  }
+  if (!table.hasGroup(group, version))
+    throw table.hasGroup(group) ? pathNotFound() : legacy ? pathNotFound() : new PageNotFound();
+  if (version === undefined) return { kind: "APIGroup", apiVersion: "v1", ...groupDocument(table, group) };
+  return memoized(table, `resources ${group}/${version}`, () => ({
+    kind: "APIResourceList",
+    apiVersion: group ? "v1" : undefined,
+    groupVersion: group ? `${group}/${version}` : version,
+    resources: servedIn(table, group, version).flatMap(resourceRows),
+  }));
+}
+
+function groupDocument(table: ResourceTable, name: string): object {
+  const versions = versionsOf(table, name).map((version) => ({ groupVersion: `${name}/${version}`, version }));
+  return { name, versions, preferredVersion: versions[0] };
+}
+
+/** Kubernetes' groups come in a fixed order; the others follow by name. */
+const GROUP_ORDER =
+  "apiregistration.k8s.io apps events.k8s.io authentication.k8s.io authorization.k8s.io autoscaling batch certificates.k8s.io networking.k8s.io policy rbac.authorization.k8s.io storage.k8s.io admissionregistration.k8s.io apiextensions.k8s.io scheduling.k8s.io coordination.k8s.io node.k8s.io discovery.k8s.io resource.k8s.io flowcontrol.apiserver.k8s.io".split(
+    " ",
+  );
+
+export function groupsOf(table: ResourceTable): string[] {
+  const rank = (group: string): number =>
+    group === "" ? -1 : GROUP_ORDER.includes(group) ? GROUP_ORDER.indexOf(group) : GROUP_ORDER.length;
+  const groups = new Set(table.resources.filter(({ versions }) => versions.length > 0).map(({ name }) => name.group));
+  return [...groups].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+}
+
+export function versionsOf(table: ResourceTable, group: string): string[] {
+  const versions = new Set(
+    table.resources
+      .filter(({ name }) => name.group === group)
+      .flatMap((resource) => resource.versions.map(({ version }) => version)),
+  );
+  return [...versions].sort(compareVersions);
+}
+
+export function servedIn(table: ResourceTable, group: string, version: string): ServedVersion[] {
+  return table.resources
+    .filter(({ name }) => name.group === group)
+    .flatMap(({ versions }) => versions.filter((served) => served.version === version))
+    .sort((a, b) => (a.resource.name.resource < b.resource.name.resource ? -1 : 1));
+}
+
+const BUILT_IN_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+const CUSTOM_VERBS = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+const SUBRESOURCE_VERBS = ["get", "patch", "update"];
+
+/** The verbs of a resource. */
+export function verbsOf(resource: Resource): readonly string[] {
+  const { builtIn, verbs } = resource.kind;
+  if (verbs) return [...verbs].sort();
+  if (!builtIn) return CUSTOM_VERBS;
+  return isNamespaceKind(resource) ? BUILT_IN_VERBS.filter((verb) => verb !== "deletecollection") : BUILT_IN_VERBS;
+}
+
+export interface Subresource {
+  name: string;
+  verbs: readonly string[];
+  /** Set when the subresource uses another kind than its parent; empty group and version mean those of the parent. */
+  kind?: { group: string; version: string; kind: string };
+}
+
+/** The subresources of a resource, by name; custom resources list the status first. */
+export function subresourcesOf(
+  resource: Resource,
+  { status, scale, connect, actions, parts }: ServedVersion["subresources"] = resource.kind.subresources,
+): Subresource[] {
+  const rows: Subresource[] = [];
+  if (status) rows.push({ name: "status", verbs: SUBRESOURCE_VERBS });
+  if (scale)
+    rows.push({
+      name: "scale",
+      verbs: SUBRESOURCE_VERBS,
+      kind: { group: "autoscaling", version: "v1", kind: "Scale" },
+    });
+  if (!resource.kind.builtIn)
+    return [
+      ...rows,
+      ...Object.keys(connect ?? {})
+        .sort()
+        .map((name) => ({ name, verbs: ["create", "get"] })),
+    ];
+  if (isNamespaceKind(resource)) rows.push({ name: "finalize", verbs: ["update"] });
+  for (const name in parts) rows.push({ name, verbs: SUBRESOURCE_VERBS });
+  for (const [name, kind] of Object.entries(actions ?? {}))
+    rows.push({
+      name,
+      verbs: ["create"],
+      kind: kind.group === resource.name.group ? { group: "", version: "", kind: kind.kind } : kind,
+    });
+  for (const [name, { kind, verbs }] of Object.entries(connectShapes(resource)))
+    rows.push({ name, verbs, kind: { group: "", version: "", kind } });
+  return rows.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function resourceRows({ resource, subresources: declared }: ServedVersion): object[] {
+  const { kind, name, singular, namespaced } = resource;
+  const row = {
+    name: name.resource,
+    singularName: singular,
+    namespaced,
+    kind: kind.kind,
+    verbs: verbsOf(resource),
+    shortNames: kind.shortNames?.length ? kind.shortNames : undefined,
+    categories: kind.categories?.length ? kind.categories : undefined,
+    storageVersionHash: isStored(resource) ? storageVersionHash(resource) : undefined,
+  };
+  const subresources = subresourcesOf(resource, declared).map(({ name: sub, verbs, kind: other }) => ({
+    name: `${name.resource}/${sub}`,
+    singularName: "",
+    namespaced,
+    ...(other?.version && { group: other.group, version: other.version }),
+    kind: other?.kind ?? kind.kind,
+    verbs,
+  }));
+  return [row, ...subresources];
+}
+
+/** Reviews are answered and not stored. */
+const isStored = ({ kind }: Resource): boolean => !kind.verbs || kind.verbs.includes("update");
+
+function storageVersionHash({ kind, storage }: Resource): string {
+  const { group, kind: name } = kind.storedAs ?? kind;
+  return createHash("sha256").update(`${group}/${storage.version}/${name}`).digest().subarray(0, 8).toString("base64");
+}
+
+function aggregatedGroup(table: ResourceTable, group: string): object {
+  return {
+    metadata: group ? { name: group } : {},
+    versions: versionsOf(table, group).map((version) => ({
+      version,
+      resources: servedIn(table, group, version).map(aggregatedResource),
+      freshness: "Current",
+    })),
+  };
+}
+
+function aggregatedResource({ resource, version, subresources: declared }: ServedVersion): object {
+  const { kind, name, singular, namespaced } = resource;
+  // kube-apiserver omits group and version of built-in kinds, and clients fill them in from the context.
+  const responseKind = kind.builtIn
+    ? { group: "", version: "", kind: kind.kind }
+    : { group: kind.group, version, kind: kind.kind };
+  const subresources = subresourcesOf(resource, declared).map(({ name: subresource, verbs, kind: other }) => ({
+    subresource,
+    responseKind: other ?? responseKind,
+    verbs,
+  }));
+  return {
+    resource: name.resource,
+    responseKind,
+    scope: namespaced ? "Namespaced" : "Cluster",
+    singularResource: singular,
+    verbs: verbsOf(resource),
+    ...(kind.shortNames?.length && { shortNames: kind.shortNames }),
+    ...(kind.categories?.length && { categories: kind.categories }),
+    ...(subresources.length > 0 && { subresources }),
+  };
+}

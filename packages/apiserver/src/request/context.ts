@@ -1,0 +1,26 @@
+/** The context that every operation on a resource needs, however the request arrived. */
+import { ApiError } from "@flotilla/apimachinery";
+import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { UserInfo } from "./request.ts";
+import type { ServedVersion } from "../resources/resources.ts";
+
+export interface RequestContext {
+  readonly cluster: LogicalCluster;
+  readonly served: ServedVersion;
+  readonly namespace?: string;
+  readonly name?: string;
+  readonly subresource?: string;
+  readonly query: URLSearchParams;
+  readonly user: UserInfo;
+  readonly userAgent: string;
+  /** The caller is one of the controllers that belong to this server, in this process or another (`IsController`). */
+  readonly byController: boolean;
+  /** Adds a `Warning:` header to the response. */
+  readonly warn: (message: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** 500 without a reason, as kube-apiserver returns for some client errors. */
+export function plainError(message: string): ApiError {
+  return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 });
+}

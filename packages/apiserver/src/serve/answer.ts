@@ -1,0 +1,106 @@
+/** The result of an operation as a response: objects and lists from cached bytes, tables, and partial metadata. */
+import type { JsonObject } from "@flotilla/base";
+import type { Answer } from "../actions/action.ts";
+import { bodyIn, objectIn } from "../codec/render.ts";
+import type { ListResult } from "../read/read.ts";
+import { metadataListOf, partialMetadata, tableOf } from "../read/table.ts";
+import type { TableOptions } from "../read/table.ts";
+import { withoutDetails } from "../request/negotiate.ts";
+import type { Representation } from "../request/negotiate.ts";
+import type { ApiResponse } from "../request/request.ts";
+import { PRIVATE, encode, valueResponse } from "../request/respond.ts";
+import type { ServedVersion } from "../resources/resources.ts";
+import { listItems } from "./list-items.ts";
+
+/** The response in the requested representation. Throws 406 for one that is not available. */
+export function answerResponse(answer: Answer, representation: Representation, options: TableOptions): ApiResponse {
+  const { format, as, version, pretty } = representation;
+  const respond = (code: number, value: JsonObject): ApiResponse => valueResponse(code, value, format, {}, pretty);
+  if (answer.type === "object") return respond(answer.code, answer.object);
+  const { served } = answer;
+  if (answer.type === "entry") {
+    const { entry, code } = answer;
+    switch (as) {
+      case "table":
+        return respond(
+          code,
+          tableOf(served, [objectIn(entry, served)], { resourceVersion: String(entry.revision) }, options),
+        );
+      case "metadata":
+        return respond(code, partialMetadata(objectIn(entry, served), version));
+      case "metadata-list":
+        throw withoutDetails(
+          `you requested PartialObjectMetadataList, but the requested object is not a list (${typeName(served, "")})`,
+        );
+      default:
+    }
+    if (format === "yaml" || pretty) return respond(code, objectIn(entry, served));
+    return {
+      status: code,
+      headers: { "content-type": "application/json", "cache-control": PRIVATE },
+      body: bodyIn(entry, served),
+    };
+  }
+  const { result } = answer;
+  const objects = (): JsonObject[] => result.entries.map((entry) => objectIn(entry, served));
+  switch (as) {
+    case "table":
+      return respond(200, tableOf(served, objects(), listMetadata(result, served, true), options));
+    case "metadata":
+      throw withoutDetails(
+        `you requested PartialObjectMetadata, but the requested object is a list (${typeName(served, "List")})`,
+      );
+    case "metadata-list":
+      return respond(200, metadataListOf(objects(), listMetadata(result, served), version));
+    default:
+  }
+  if (format === "yaml" || pretty)
+    return respond(200, {
+      kind: served.resource.listKind,
+      apiVersion: served.apiVersion,
+      metadata: listMetadata(result, served),
+      items: served.resource.kind.builtIn ? objects().map(withoutType) : objects(),
+    });
+  return {
+    status: 200,
+    headers: { "content-type": "application/json", "cache-control": PRIVATE },
+    ...listBody(served, result),
+  };
+}
+
+/** Items of built-in lists omit their kind: the list specifies it. */
+function withoutType({ apiVersion: _version, kind: _kind, ...rest }: JsonObject): JsonObject {
+  return rest;
+}
+
+/** The Go type name of an object, which some of kube-apiserver's messages contain. */
+function typeName({ resource: { kind } }: ServedVersion, suffix: "" | "List"): string {
+  if (!kind.builtIn) return `*unstructured.Unstructured${suffix}`;
+  const group = kind.group === "events.k8s.io" ? "" : kind.group;
+  return `*${group.split(".", 1)[0] || "core"}.${kind.kind}${suffix}`;
+}
+
+function listBody(served: ServedVersion, result: ListResult): Pick<ApiResponse, "body" | "release"> {
+  const { resource, apiVersion } = served;
+  const head = encode(
+    `{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(listMetadata(result, served))},"items":[`,
+  );
+  const { chunks, release } = listItems(result.entries, served);
+  return { body: [head, ...chunks], release };
+}
+
+/** The metadata of a list response. */
+export function listMetadata(
+  { revision, continueToken, remaining }: ListResult,
+  { resource }: ServedVersion,
+  isTable = false,
+): JsonObject {
+  return {
+    resourceVersion: String(revision),
+    // Lists of custom resources contain an empty continue token on the last page; those of built-in kinds omit it.
+    ...(continueToken !== undefined
+      ? { continue: continueToken }
+      : !resource.kind.builtIn && !isTable && { continue: "" }),
+    ...(remaining !== undefined && { remainingItemCount: remaining }),
+  };
+}

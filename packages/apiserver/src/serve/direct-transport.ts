@@ -1,0 +1,242 @@
+/**
+ * The transport for controllers in the same process: the same operations without serialization. It returns the object
+ * that all readers share. It copies the objects it receives, except for parts that are identical to the stored object.
+ */
+import { deepFreeze, isObject } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
+import { impersonationHeaders } from "@flotilla/client";
+import type {
+  RawRequest,
+  RawResponse,
+  ResourcePath,
+  Transport,
+  TransportRequest,
+  TransportWatchEvent,
+} from "@flotilla/client";
+import { badRequest, copySharing, withoutUndefined } from "@flotilla/apimachinery";
+import { nameSelected } from "../access/attributes.ts";
+import type { RequestContext } from "../request/context.ts";
+import { listQuery } from "../request/options.ts";
+import { authorize, findCluster, findResource, operate } from "./operations.ts";
+import { listMetadata } from "./answer.ts";
+import type { OperationDependencies, Verb } from "./operations.ts";
+import type { Answer, Input } from "../actions/action.ts";
+import { objectAt, objectIn } from "../codec/render.ts";
+import { bodyOf } from "../request/byte-streams.ts";
+import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
+import { keyOf } from "../resources/resources.ts";
+import { Feed } from "../watch/feed.ts";
+import type { ListTurns } from "../watch/list-turns.ts";
+import { startWatch } from "../watch/watch.ts";
+import type { Notice } from "../watch/watch.ts";
+
+export interface DirectTransportOptions {
+  deps: OperationDependencies;
+  user: UserInfo;
+  /** Handles requests that are not operations on a resource: discovery, proxies. */
+  handle: (request: ApiRequest) => Promise<ApiResponse>;
+  /** For tests: freezes shared objects, so that a reader that modifies one fails. */
+  freeze: boolean;
+  /** Called by each watch with the change of its number of undelivered events. */
+  track: (change: number) => void;
+  /** Shared by all transports of a server. */
+  lists: ListTurns;
+}
+
+export function createDirectTransport({ deps, user, handle, freeze, track, lists }: DirectTransportOptions): Transport {
+  const byController = deps.isController(user);
+  const shared = <T>(value: T): T => (freeze ? (deepFreeze(value) as T) : value);
+  const contextOf = (
+    path: ResourcePath,
+    verb: Verb,
+    query: Readonly<Record<string, string>> | undefined,
+    signal: AbortSignal,
+  ): RequestContext => {
+    const { group, resource, namespace, name, subresource } = path;
+    const asked = name ?? (verb === "list" || verb === "watch" ? nameSelected(query?.["fieldSelector"]) : undefined);
+    authorize(deps, {
+      user,
+      verb,
+      cluster: path.cluster,
+      resource: { group, resource, subresource: subresource || undefined, namespace, name: asked },
+    });
+    const cluster = findCluster(deps, path.cluster);
+    const served = findResource(cluster, path, verb, byController);
+    return {
+      cluster,
+      served,
+      namespace,
+      name,
+      subresource,
+      query: query ? parametersOf(query) : NO_QUERY,
+      user,
+      userAgent: "",
+      byController,
+      warn: () => {},
+      signal,
+    };
+  };
+
+  return {
+    async send(request: TransportRequest, signal = NEVER): Promise<JsonObject> {
+      const context = contextOf(request.path, request.verb, request.query, signal);
+      return shared(toObject(await operate(deps, context, request.verb, inputOf(deps, context, request))));
+    },
+
+    async *watch({ path, query, where }, signal): AsyncGenerator<TransportWatchEvent[]> {
+      if (path.cluster !== "*") contextOf(path, "watch", query, signal);
+      else authorize(deps, { user, verb: "watch", cluster: "*", resource: path });
+      const { group, version, resource, namespace } = path;
+      const { labelSelector, fieldSelector, resourceVersion, sendInitialEvents, allowBookmarks } = listQuery(
+        new URLSearchParams(query),
+        true,
+      );
+      const all = path.cluster === "*";
+      const feed = new Feed({ track, turns: lists, eventOf: (notice) => shared(eventOf(notice, all)) });
+      const stop = startWatch(
+        deps,
+        {
+          cluster: all ? "*" : findCluster(deps, path.cluster),
+          where,
+          byController,
+          group,
+          version,
+          resource,
+          namespace,
+          labelSelector,
+          fieldSelector,
+          resourceVersion,
+          sendInitialEvents,
+        },
+        {
+          initial: (notices, revision) =>
+            feed.list(
+              notices,
+              revision,
+              sendInitialEvents || allowBookmarks ? (upTo) => initialEnd(path, upTo) : undefined,
+            ),
+          notify: (notices) => feed.notify(notices),
+          end: (error) => feed.end(error),
+        },
+        signal,
+      );
+      const onAbort = (): void => feed.end();
+      signal.addEventListener("abort", onAbort, { once: true });
+      if (signal.aborted) onAbort();
+      try {
+        for (let batch = await feed.take(); batch; batch = await feed.take()) yield batch;
+      } finally {
+        stop();
+        feed.close();
+        signal.removeEventListener("abort", onAbort);
+      }
+    },
+
+    async raw(request: RawRequest, signal = NEVER): Promise<RawResponse> {
+      const url = new URL(request.path, "http://direct");
+      const response = await handle({
+        method: request.method,
+        path: `/clusters/${request.cluster}${url.pathname}`,
+        query: url.searchParams,
+        ...headersOf(request),
+        body: request.body ?? new Uint8Array(),
+        user,
+        signal,
+      });
+      const headers = Object.fromEntries(
+        Object.entries(response.headers).map(([name, value]) => [
+          name,
+          Array.isArray(value) ? value.join(", ") : value,
+        ]),
+      );
+      return { status: response.status, headers, body: bodyOf(response.body, signal) };
+    },
+
+    async close() {
+      // Watches end with their own signals; there are no other resources to release.
+    },
+  };
+}
+
+/** The headers of a raw request; those for impersonation may repeat, so they are also passed line by line. */
+function headersOf({ headers = {}, impersonate }: RawRequest): Pick<ApiRequest, "headers" | "rawHeaders"> {
+  if (!impersonate) return { headers };
+  const lines = Object.entries({ ...headers, ...impersonationHeaders(impersonate) }).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((each) => [name, each] as const),
+  );
+  return { headers: Object.fromEntries(lines), rawHeaders: lines.flat() };
+}
+
+const NO_QUERY = new URLSearchParams();
+const NEVER = new AbortController().signal;
+
+/**
+ * A client sends the same query with all of its writes; building the parameters each time took as long as finding the
+ * object.
+ */
+const parameters = new WeakMap<Readonly<Record<string, string>>, URLSearchParams>();
+
+function parametersOf(query: Readonly<Record<string, string>>): URLSearchParams {
+  let known = parameters.get(query);
+  if (!known) parameters.set(query, (known = new URLSearchParams(query)));
+  return known;
+}
+
+function inputOf(
+  deps: OperationDependencies,
+  context: RequestContext,
+  { verb, body, patchType }: TransportRequest,
+): Input {
+  return {
+    object() {
+      if (!isObject(body)) throw badRequest("the request body must be an object");
+      const stored = verb === "update" ? storedObject(deps, context) : undefined;
+      return { object: copySharing(body, stored) as JsonObject, duplicates: [], sharesWith: stored };
+    },
+    // A patch is read, never kept or changed, so it is copied only where JSON would drop fields.
+    value: () => (body === undefined ? undefined : withoutUndefined(body as Json)),
+    patch: () => ({ value: withoutUndefined(body as Json), duplicates: [] }),
+    patchType: () => patchType ?? "merge",
+  };
+}
+
+/** The object that an update is about to replace, if it exists. */
+function storedObject(
+  { store }: OperationDependencies,
+  { cluster, served, namespace, name = "" }: RequestContext,
+): JsonObject | undefined {
+  const { entry } = store.find(cluster, served.resource, keyOf(served.resource, cluster.name, namespace, name));
+  return entry && objectIn(entry, served);
+}
+
+function toObject(answer: Answer): JsonObject {
+  switch (answer.type) {
+    case "entry":
+      return objectIn(answer.entry, answer.served);
+    case "object":
+      return answer.object;
+    default: {
+      const { served, result } = answer;
+      return {
+        kind: served.resource.listKind,
+        apiVersion: served.apiVersion,
+        metadata: listMetadata(result, served),
+        items: result.entries.map((entry) => objectIn(entry, served)),
+      };
+    }
+  }
+}
+
+function eventOf({ type, cluster, served, entry, revision }: Notice, all: boolean): TransportWatchEvent {
+  return { type, cluster: all ? cluster.name : undefined, object: objectAt(entry, served, revision) };
+}
+
+function initialEnd({ group, version }: ResourcePath, revision: number): TransportWatchEvent {
+  return {
+    type: "BOOKMARK",
+    object: {
+      apiVersion: group ? `${group}/${version}` : version,
+      metadata: { resourceVersion: String(revision), annotations: { "k8s.io/initial-events-end": "true" } },
+    },
+  };
+}

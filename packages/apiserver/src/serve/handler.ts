@@ -1,0 +1,409 @@
+/**
+ * The entry point of the API server: routes, authorizes and handles each request. Every failure becomes a Status here.
+ */
+import { HUB } from "@flotilla/apimachinery";
+import { randomUuid } from "@flotilla/base";
+import type { Log, MetricsText } from "@flotilla/base";
+import type { PatchType } from "@flotilla/client";
+import {
+  ApiError,
+  badRequest,
+  internalError,
+  methodNotAllowed,
+  notAcceptable,
+  pathNotFound,
+  unavailable,
+} from "@flotilla/apimachinery";
+import { StoreWriteError } from "../store/errors.ts";
+import { accessOf } from "../access/attributes.ts";
+import { actingUser } from "../access/impersonation.ts";
+import type { ConnectBackend } from "../connect/backend.ts";
+import { connectResponse } from "../connect/connect.ts";
+import { proxiedHeaders } from "../connect/proxied-headers.ts";
+import type { RequestContext } from "../request/context.ts";
+import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "../codec/decode.ts";
+import type { Body, ProtobufDecoder } from "../codec/decode.ts";
+import { longest, withinTime } from "../request/deadline.ts";
+import type { HealthState } from "./health.ts";
+import type { ObservedRequest, ServerMetrics } from "./server-metrics.ts";
+import { failureFormat, representationOf } from "../request/negotiate.ts";
+import type { Representation } from "../request/negotiate.ts";
+import { authorize, connectHandler, findCluster, findResource, operate } from "./operations.ts";
+import { PageNotFound } from "../request/page-not-found.ts";
+import type { OperationDependencies, Verb } from "./operations.ts";
+import type { Input } from "../actions/action.ts";
+import { asksForWatch, listQuery, timeoutMsOf } from "../request/options.ts";
+import { pageResponse } from "./pages.ts";
+import type { WorkloadMetrics } from "./pages.ts";
+import { patchTypeOf } from "../write/patch.ts";
+import type { ApiRequest, ApiResponse } from "../request/request.ts";
+import type { ServedVersion } from "../resources/resources.ts";
+import { statusResponse, textResponse } from "../request/respond.ts";
+import { answerResponse } from "./answer.ts";
+import { streamOf } from "../request/byte-streams.ts";
+import { routeOf, splitCluster } from "../request/router.ts";
+import type { ResourceRoute } from "../request/router.ts";
+import { selectionOf } from "../read/selection.ts";
+import { includeObjectOf } from "../read/table.ts";
+import type { VersionInfo } from "../discovery/version.ts";
+import { warningHeaders } from "../request/warnings.ts";
+import { createWatchStream } from "./watch-stream.ts";
+
+export interface HandlerOptions {
+  deps: OperationDependencies;
+  log: Log;
+  version: VersionInfo;
+  decodeProtobuf?: ProtobufDecoder;
+  /** Aborted when the server stops: later requests are rejected so that clients reconnect elsewhere. */
+  stopping: AbortSignal;
+  health: HealthState;
+  metrics: ServerMetrics;
+  /** Writes the metrics of the controllers in this process. */
+  writeControllerMetrics?(text: MetricsText): void;
+  /** Metrics of the workloads on members. */
+  workloads?: WorkloadMetrics;
+  /** The container runtimes of the clusters, if any. */
+  connect?: ConnectBackend;
+}
+
+export function createHandler(options: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
+  const { deps, log, metrics } = options;
+  // Audit ids must be unique, not secret: one random prefix per server and a counter are cheaper than a random id per
+  // request.
+  const auditPrefix = randomUuid(deps.random).slice(0, 24);
+  let requests = 0;
+  return async (request) => {
+    const warnings = new Set<string>();
+    const isMutating = request.method !== "GET" && request.method !== "HEAD";
+    const startMs = performance.now();
+    const seen: ObservedRequest = {
+      cluster: "",
+      verb: request.method,
+      group: "",
+      version: "",
+      resource: "",
+      subresource: "",
+      scope: "",
+      dryRun: false,
+    };
+    metrics.begin(isMutating);
+    let response: ApiResponse;
+    try {
+      response = await answer(options, request, seen, (text) => warnings.add(text));
+    } catch (error) {
+      response = failureResponse(error, request, log);
+    }
+    metrics.end(isMutating, seen, response.status, (performance.now() - startMs) / 1000);
+    const headers = response.headers;
+    headers["audit-id"] = request.headers["audit-id"] || auditPrefix + (++requests).toString(16).padStart(12, "0");
+    if (warnings.size > 0) headers["warning"] = warningHeaders(warnings);
+    return response;
+  };
+}
+
+function failureResponse(error: unknown, { headers, method, path }: ApiRequest, log: Log): ApiResponse {
+  if (error instanceof PageNotFound) return textResponse(404, "404 page not found\n");
+  if (error instanceof ApiError) return statusResponse(error, failureFormat(headers.accept));
+  // The owner of the store logs this once: a full disk rejects every write.
+  if (error instanceof StoreWriteError)
+    return statusResponse(
+      internalError("the disk of this server rejects writes; free some space there, and try again"),
+      failureFormat(headers.accept),
+    );
+  log.error("request failed", { method, path, error });
+  // Internal errors are logged, not sent to the client.
+  return statusResponse(internalError("the server could not handle the request; see its log for the reason"));
+}
+
+function answer(
+  options: HandlerOptions,
+  request: ApiRequest,
+  seen: ObservedRequest,
+  warn: (text: string) => void,
+): ApiResponse | Promise<ApiResponse> {
+  const { deps, stopping } = options;
+  const { cluster: clusterName, path } = splitCluster(request.path);
+  const route = routeOf(path);
+  // Health endpoints respond until the end.
+  if (stopping.aborted && route.type !== "health") throw unavailable("the server is stopping");
+  if (route.type === "resource") return answerResource(options, request, clusterName, route, seen, warn);
+
+  // The response is immediate, so the timeout only has to be valid.
+  timeoutMsOf(request.query, longest(request.method));
+  const access = { cluster: clusterName, verb: request.method.toLowerCase(), path };
+  authorize(deps, { ...access, user: actingUser(deps.authorizer, request, access) });
+  const cluster = findCluster(deps, clusterName);
+  seen.cluster = clusterName;
+  return pageResponse(options, cluster, route, request);
+}
+
+async function answerResource(
+  options: HandlerOptions,
+  request: ApiRequest,
+  clusterName: string,
+  route: ResourceRoute,
+  seen: ObservedRequest,
+  warn: (text: string) => void,
+): Promise<ApiResponse> {
+  const { deps } = options;
+  const { query, headers } = request;
+  const { namespace, subresource } = route;
+  const access = { cluster: clusterName, ...accessOf(request.method, route, query) };
+  const user = actingUser(deps.authorizer, request, access);
+  authorize(deps, { ...access, user });
+  if (clusterName === "*") return watchAllClusters(options, request, route, seen);
+  const verb = verbOf(request.method, route, query) ?? rejectMethod(deps, clusterName, route);
+  const cluster = findCluster(deps, clusterName);
+  const byController = deps.isController(user);
+  const served = findResource(cluster, route, verb, byController);
+  if (route.name !== undefined) checkName(route.name);
+  const context: RequestContext = {
+    cluster,
+    served,
+    namespace,
+    name: route.name,
+    subresource,
+    query,
+    user,
+    userAgent: headers["user-agent"] ?? "",
+    byController,
+    warn,
+    signal: request.signal,
+  };
+  observe(seen, context, verb, headers["content-type"]);
+  if (verb !== "connect" && route.rest !== "") throw pathNotFound();
+  if (verb === "connect") return connect(options, context, route, request);
+  const representation = representationOf(headers, query, hasTable(context));
+  if (verb === "watch") return watchResponse(options, context, route, representation, seen);
+  const timeoutMs = timeoutMsOf(query, longest(request.method));
+  // Awaited only when a watcher is lagging, so that a write costs no extra turn otherwise.
+  const room = isRead(verb) || isUrgent(deps, context) ? undefined : deps.pressure.room(clusterName, request.signal);
+  if (room) await room;
+  const tableOptions = {
+    includeObject: representation.as === "table" ? includeObjectOf(query) : ("None" as const),
+    nowMs: deps.clock.now(),
+    version: representation.version,
+  };
+  const work = operate(
+    deps,
+    context,
+    verb,
+    inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, subresource, options.decodeProtobuf),
+  );
+  return answerResponse(
+    await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work)),
+    representation,
+    tableOptions,
+  );
+}
+
+/** Names that would have another meaning in a path. */
+function checkName(name: string): void {
+  if (name === "." || name === "../..")
+    throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not be '${name}'`);
+  if (name.includes("%")) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
+}
+
+const METRIC_VERBS: Readonly<Record<Verb, string>> = {
+  get: "GET",
+  list: "LIST",
+  watch: "WATCH",
+  create: "POST",
+  update: "PUT",
+  patch: "PATCH",
+  delete: "DELETE",
+  deletecollection: "DELETECOLLECTION",
+  connect: "CONNECT",
+};
+
+/**
+ * Labels for the request metrics. Only names of served resources are used, so that clients cannot create arbitrary
+ * series.
+ */
+function observe(
+  seen: ObservedRequest,
+  { cluster, served, namespace, name, subresource = "", query }: RequestContext,
+  verb: Verb,
+  contentType: string | undefined,
+): void {
+  seen.cluster = cluster.name;
+  seen.verb = verb === "patch" && contentType?.startsWith("application/apply-patch") ? "APPLY" : METRIC_VERBS[verb];
+  seen.group = served.resource.name.group;
+  seen.version = served.version;
+  seen.resource = served.resource.name.resource;
+  seen.subresource = subresource;
+  seen.scope = name !== undefined ? "resource" : namespace !== undefined ? "namespace" : "cluster";
+  seen.dryRun = verb !== "get" && verb !== "list" && verb !== "watch" && query.has("dryRun");
+}
+
+/** Reviews and actions return the sent object, which has no columns. */
+function hasTable({ served: { resource }, subresource }: RequestContext): boolean {
+  const { verbs, subresources } = resource.kind;
+  if (subresource === undefined) return verbs === undefined || verbs.includes("get");
+  return !subresources.actions || !Object.hasOwn(subresources.actions, subresource);
+}
+
+const isRead = (verb: Verb): boolean => verb === "get" || verb === "list";
+
+/** Lease renewals and reviews are not delayed by slow watchers; reviews have no watchers. */
+function isUrgent({ actions }: OperationDependencies, { served, subresource }: RequestContext): boolean {
+  return served.resource.name.group === "coordination.k8s.io" || actions.of(served, subresource) !== undefined;
+}
+
+/** An unsupported method: 405, unless the path does not exist at all. */
+function rejectMethod(deps: OperationDependencies, clusterName: string, route: ResourceRoute): never {
+  findResource(findCluster(deps, clusterName), route, "get");
+  throw methodNotAllowed();
+}
+
+function verbOf(method: string, { name, watch, subresource }: ResourceRoute, query: URLSearchParams): Verb | undefined {
+  if (watch) return method === "GET" ? "watch" : undefined;
+  if (name !== undefined && subresource !== undefined && isConnect(subresource)) return "connect";
+  switch (method) {
+    case "GET":
+      if (name !== undefined) return "get";
+      return asksForWatch(query) ? "watch" : "list";
+    case "POST":
+      if (name === undefined || subresource !== undefined) return "create";
+      break;
+    case "PUT":
+      if (name !== undefined) return "update";
+      break;
+    case "PATCH":
+      if (name !== undefined) return "patch";
+      break;
+    case "DELETE":
+      return name === undefined ? "deletecollection" : "delete";
+    default:
+  }
+  return undefined;
+}
+
+const CONNECTS = new Set(["proxy", "log", "exec", "attach", "portforward", "kubeconfig"]);
+const isConnect = (subresource: string): boolean => CONNECTS.has(subresource);
+
+async function connect(
+  { deps, connect: backend }: HandlerOptions,
+  context: RequestContext,
+  route: ResourceRoute,
+  request: ApiRequest,
+): Promise<ApiResponse> {
+  const { cluster, served, namespace, name = "", subresource = "", user, signal } = context;
+  const { rest } = route;
+  const handler = connectHandler(served, subresource);
+  if (!handler)
+    return connectResponse(
+      { store: deps.store, clock: deps.clock, authorizer: deps.authorizer, backend },
+      context,
+      request,
+      rest,
+    );
+  const { method, query, headers, body, canUpgrade = false } = request;
+  const response = await handler(
+    {
+      cluster: cluster.name,
+      namespace,
+      name,
+      method,
+      path: rest,
+      rawPath: rawRestOf(request.path, route),
+      query,
+      headers: proxiedHeaders(headers),
+      user,
+      upgrade: canUpgrade ? (headers.upgrade ?? "") : undefined,
+      body,
+    },
+    signal,
+  );
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: response.body instanceof Uint8Array ? response.body : streamOf(response.body),
+    upgrade: response.upgrade,
+  };
+}
+
+/**
+ * The unmodified path after the subresource: `/apis/<group>/<version>/<resource>/<name>/<subresource>/…`, with a
+ * namespace before the resource.
+ */
+function rawRestOf(path: string, { group, namespace }: ResourceRoute): string {
+  const before = (group === "" ? 6 : 7) + (namespace === undefined ? 0 : 2);
+  return splitCluster(path).path.split("/").slice(before).join("/");
+}
+
+function watchResponse(
+  { deps, metrics }: HandlerOptions,
+  context: RequestContext,
+  route: ResourceRoute,
+  representation: Representation,
+  seen: ObservedRequest,
+): ApiResponse {
+  const { cluster, served, signal } = context;
+  const query = listQuery(context.query, true);
+  // The legacy watch prefix names one object in the path.
+  const fieldSelector =
+    route.name === undefined
+      ? query.fieldSelector
+      : [query.fieldSelector, `metadata.name=${route.name}`].filter(Boolean).join(",");
+  selectionOf(served.resource, query.labelSelector, fieldSelector);
+  const includeObject = representation.as === "table" ? includeObjectOf(context.query) : "None";
+  if (served.deprecationWarning !== undefined) context.warn(served.deprecationWarning);
+  return {
+    status: 200,
+    headers: { "content-type": "application/json", "cache-control": "no-cache, private" },
+    body: createWatchStream(deps, {
+      cluster,
+      path: route,
+      served,
+      query: { ...query, fieldSelector },
+      representation,
+      includeObject,
+      signal,
+      meter: () => metrics.watch(seen),
+    }),
+  };
+}
+
+/** `/clusters/*` covers every logical cluster and can only be watched; events then carry the name of their cluster. */
+function watchAllClusters(
+  { deps, metrics }: HandlerOptions,
+  request: ApiRequest,
+  route: ResourceRoute,
+  seen: ObservedRequest,
+): ApiResponse {
+  const { group, version, resource, name, subresource } = route;
+  if (name !== undefined || subresource !== undefined || verbOf(request.method, route, request.query) !== "watch")
+    throw badRequest("all logical clusters together can only be watched");
+  const representation = representationOf(request.headers, request.query);
+  if (representation.as !== "object" || representation.format !== "json") throw notAcceptable("application/json");
+  Object.assign(seen, { cluster: HUB, verb: METRIC_VERBS.watch, group, version, resource, scope: "cluster" });
+  return {
+    status: 200,
+    headers: { "content-type": "application/json", "cache-control": "no-cache, private" },
+    body: createWatchStream(deps, {
+      cluster: "*",
+      path: route,
+      query: listQuery(request.query, true),
+      representation,
+      includeObject: "None",
+      signal: request.signal,
+      meter: () => metrics.watch(seen),
+    }),
+  };
+}
+
+function inputOf(
+  { body: bytes, headers }: ApiRequest,
+  served: ServedVersion,
+  subresource: string | undefined,
+  decodeProtobuf: ProtobufDecoder | undefined,
+): Input {
+  const body: Body = { bytes, contentType: headers["content-type"] };
+  return {
+    object: () => decodeObject(body, served, subresource, decodeProtobuf),
+    value: () => (bytes.byteLength === 0 ? undefined : decodeValue(body, decodeProtobuf)),
+    patch: () => decodePatch(body),
+    patchType: (): PatchType => patchTypeOf(mediaTypeOf(headers["content-type"]), served.resource.kind.builtIn),
+  };
+}

@@ -1,0 +1,190 @@
+/**
+ * One verb on one resource: from a checked request to a result that is not yet serialized. Both transports use this.
+ */
+import type { ConnectHandler } from "@flotilla/apimachinery";
+import type { JsonObject } from "@flotilla/base";
+import { ApiError, methodNotAllowed, notFound, pathNotFound, verbNotSupported } from "@flotilla/apimachinery";
+import type { ActionDependencies, Actions, Answer, Input } from "../actions/action.ts";
+import type { BackPressure } from "../watch/back-pressure.ts";
+import { confirmSubject } from "../access/subject.ts";
+import { PageNotFound } from "../request/page-not-found.ts";
+import { accessDenied } from "../request/authorize.ts";
+import type { AccessRequest, IsController } from "../request/authorize.ts";
+import { clusterNotFound } from "../clusters/cluster-not-found.ts";
+import type { LogicalCluster } from "../clusters/clusters.ts";
+import { explainUnreadable, reportUnknownFields } from "../write/custom-body.ts";
+import { connectShape } from "../resources/connect-shapes.ts";
+import type { RequestContext } from "../request/context.ts";
+import { answersWithObject, deleteCollection, deleteObject, deletedStatus } from "../write/delete.ts";
+import { deletionOptions } from "../write/delete-options.ts";
+import { isNamespaceKind, partOf } from "../resources/resources.ts";
+import { patchObject } from "../write/patch.ts";
+import { getObject, listObjects } from "../read/read.ts";
+import { objectIn } from "../codec/render.ts";
+import type { ServedVersion } from "../resources/resources.ts";
+import type { ResourceRoute } from "../request/router.ts";
+import { scaleOf, updateScale } from "../actions/scale.ts";
+import type { ScaleBody } from "../actions/scale.ts";
+import type { WatchDependencies } from "../watch/watch.ts";
+import { createObject } from "../write/create.ts";
+import { updateObject } from "../write/update.ts";
+
+export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "connect";
+
+export type OperationDependencies = ActionDependencies &
+  WatchDependencies & { isController: IsController; actions: Actions; pressure: BackPressure };
+
+/** What the path names in a cluster. Controllers of this server may also name a version that is only stored. Throws 404 and 405. */
+export function findResource(
+  cluster: LogicalCluster,
+  route: Pick<ResourceRoute, "group" | "version" | "resource" | "namespace" | "name" | "subresource">,
+  verb: Verb,
+  byController = false,
+): ServedVersion {
+  const { group, version, resource, namespace, name, subresource } = route;
+  const served = byController
+    ? cluster.table.findStored(group, version, resource)
+    : cluster.table.find(group, version, resource);
+  const missing = (): ApiError =>
+    served?.resource.kind.builtIn || cluster.table.resources.some(({ kind }) => kind.builtIn && kind.group === group)
+      ? pathNotFound()
+      : new PageNotFound();
+  if (!served) throw missing();
+  const { kind, namespaced } = served.resource;
+  if (!namespaced && namespace !== undefined) throw missing();
+  if (namespaced && namespace === undefined) {
+    if (name !== undefined || (kind.verbs && !kind.verbs.includes("list"))) throw missing();
+    if (verb !== "list" && verb !== "watch") throw methodNotAllowed();
+  }
+  if (subresource === undefined) {
+    // A review has no stored objects, so paths with a name do not exist.
+    if (kind.verbs && name !== undefined && !kind.verbs.includes("get")) throw pathNotFound();
+    if (kind.verbs && !kind.verbs.includes(verb)) throw methodNotAllowed();
+    // Namespaces cannot be deleted as a collection: too much would be deleted at once.
+    if (verb === "deletecollection" && isNamespaceKind(served.resource)) throw methodNotAllowed();
+    return served;
+  }
+  if (connectHandler(served, subresource) || connectShape(served.resource, subresource)) return served;
+  if (kind.subresources.actions && Object.hasOwn(kind.subresources.actions, subresource))
+    return checkSubresource(served, verb, ["create"]);
+  if (partOf(served, subresource)) return checkSubresource(served, verb, ["get", "update", "patch"]);
+  if (subresource === "status" && served.subresources.status)
+    return checkSubresource(served, verb, ["get", "update", "patch"]);
+  if (subresource === "scale" && served.subresources.scale)
+    return checkSubresource(served, verb, ["get", "update", "patch"]);
+  if (subresource === "finalize" && isNamespaceKind(served.resource)) return checkSubresource(served, verb, ["update"]);
+  throw kind.builtIn ? pathNotFound() : notFound(served.resource.name, name ?? "");
+}
+
+/** The handler of a connect subresource. The name comes from a path, so only own properties count. */
+export function connectHandler({ resource }: ServedVersion, subresource: string): ConnectHandler | undefined {
+  const { connect } = resource.kind.subresources;
+  return connect && Object.hasOwn(connect, subresource) ? connect[subresource] : undefined;
+}
+
+function checkSubresource(served: ServedVersion, verb: Verb, verbs: readonly Verb[]): ServedVersion {
+  if (!verbs.includes(verb))
+    throw served.resource.kind.builtIn ? methodNotAllowed() : verbNotSupported(served.resource.name, verb);
+  return served;
+}
+
+/** The cluster that a request is for. */
+export function findCluster({ clusters }: Pick<OperationDependencies, "clusters">, name: string): LogicalCluster {
+  const cluster = clusters.get(name);
+  if (!cluster) throw clusterNotFound(name);
+  return cluster;
+}
+
+export function authorize({ authorizer }: Pick<OperationDependencies, "authorizer">, request: AccessRequest): void {
+  const { allowed, reason } = authorizer.decide(request);
+  if (!allowed) throw accessDenied(request, reason);
+}
+
+export function operate(
+  deps: OperationDependencies,
+  context: RequestContext,
+  verb: Exclude<Verb, "watch" | "connect">,
+  input: Input,
+): Promise<Answer> {
+  const work = perform(deps, context, verb, input);
+  if (verb !== "create" && verb !== "update") return work;
+  return work.catch((error: unknown) => {
+    // Unknown fields are also reported for a body that is rejected for other reasons.
+    if (!(error instanceof ApiError)) throw error;
+    reportUnknownFields(deps, context, input.object(), verb);
+    throw explainUnreadable(context, error);
+  });
+}
+
+async function perform(
+  deps: OperationDependencies,
+  context: RequestContext,
+  verb: Exclude<Verb, "watch" | "connect">,
+  input: Input,
+): Promise<Answer> {
+  const { served, subresource } = context;
+  if (served.deprecationWarning !== undefined) context.warn(served.deprecationWarning);
+  if (subresource === "scale") return operateScale(deps, context, verb, input);
+  const action = verb === "create" ? deps.actions.of(served, subresource) : undefined;
+  if (action) return action.run(deps, context, input);
+  switch (verb) {
+    case "get": {
+      const entry = await getObject(deps, context);
+      if (served.resource.kind.source?.about) confirmSubject(deps.authorizer, context, objectIn(entry, served));
+      return { type: "entry", entry, served, code: 200 };
+    }
+    case "list":
+      return { type: "list", result: await listObjects(deps, context), served };
+    case "create": {
+      const { entry } = await createObject(deps, context, input.object());
+      return { type: "entry", entry, served, code: 201 };
+    }
+    case "update": {
+      const { entry, created } = await updateObject(deps, context, input.object());
+      return { type: "entry", entry, served, code: created ? 201 : 200 };
+    }
+    case "patch": {
+      const { entry, created } = await patchObject(deps, context, input.patchType(), input.patch());
+      return { type: "entry", entry, served, code: created ? 201 : 200 };
+    }
+    case "delete": {
+      const options = deletionOptions(context, input.value());
+      const { entry, gone } = await deleteObject(deps, context, options);
+      // A client that uses the deprecated orphanDependents option receives 202 when dependents are deleted first.
+      if (!gone) return { type: "entry", entry, served, code: options.orphanDependents === false ? 202 : 200 };
+      if (answersWithObject(served.resource)) return { type: "entry", entry, served, code: 200 };
+      return {
+        type: "object",
+        object: deletedStatus(served.resource, objectIn(entry, served)) as unknown as JsonObject,
+        code: 200,
+      };
+    }
+    default:
+      return {
+        type: "list",
+        result: await deleteCollection(deps, context, deletionOptions(context, input.value())),
+        served,
+      };
+  }
+}
+
+async function operateScale(
+  deps: OperationDependencies,
+  context: RequestContext,
+  verb: Verb,
+  input: Input,
+): Promise<Answer> {
+  if (verb === "get")
+    return {
+      type: "object",
+      object: scaleOf(context, objectIn(await getObject(deps, context), context.served)),
+      code: 200,
+    };
+  const body: ScaleBody =
+    verb === "patch" ? { type: input.patchType(), sent: input.patch() } : { type: "update", sent: input.object() };
+  return {
+    type: "object",
+    object: await updateScale(deps, context, verb === "patch" ? "patch" : "update", body),
+    code: 200,
+  };
+}
