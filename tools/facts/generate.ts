@@ -1,5 +1,5 @@
 /**
- * `npm run facts`: reads the published Go modules and writes the fact tables and types of `src/api/facts/`.
+ * `npm run facts`: reads the published Go modules and writes the fact tables and types of `packages/apimachinery/src/kind/facts/`.
  *
  * Needs Go, and only here: the results are committed. Running it again gives the same files.
  */

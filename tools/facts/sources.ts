@@ -18,7 +18,7 @@ export interface Source {
   table: boolean;
 }
 
-/** By the name of the file that is written to `src/api/facts/`. */
+/** By the name of the file that is written to `packages/apimachinery/src/kind/facts/`. */
 export const SOURCES: Record<string, Source> = {
   "meta-v1": {
     package: "k8s.io/apimachinery/pkg/apis/meta/v1",
@@ -138,14 +138,42 @@ export const SOURCES: Record<string, Source> = {
   "apps-kruise-v1alpha1": {
     package: "github.com/openkruise/kruise/apis/apps/v1alpha1",
     module: "github.com/openkruise/kruise",
-    roots: ["CloneSet", "StatefulSet", "DaemonSet", "SidecarSet", "UnitedDeployment", "BroadcastJob"],
+    // Every kind, so that one can be served without generating facts for it first.
+    roots: [
+      "CloneSet",
+      "StatefulSet",
+      "DaemonSet",
+      "SidecarSet",
+      "UnitedDeployment",
+      "BroadcastJob",
+      "AdvancedCronJob",
+      "ContainerRecreateRequest",
+      "EphemeralJob",
+      "ImageListPullJob",
+      "ImagePullJob",
+      "NodeImage",
+      "NodePodProbe",
+      "PersistentPodState",
+      "PodProbeMarker",
+      "ResourceDistribution",
+      "WorkloadSpread",
+    ],
     // OpenKruise's webhooks read every object as a Go struct.
     table: true,
   },
   "apps-kruise-v1beta1": {
     package: "github.com/openkruise/kruise/apis/apps/v1beta1",
     module: "github.com/openkruise/kruise",
-    roots: ["StatefulSet", "DaemonSet", "SidecarSet", "BroadcastJob"],
+    roots: [
+      "StatefulSet",
+      "DaemonSet",
+      "SidecarSet",
+      "BroadcastJob",
+      "AdvancedCronJob",
+      "ImageListPullJob",
+      "ImagePullJob",
+      "NodeImage",
+    ],
     table: true,
   },
   ...ocm("cluster", "v1", "ManagedCluster"),
@@ -188,9 +216,25 @@ export const DEFINITIONS: Record<string, { module: string; path: string }> = Obj
   ...["resourceinterpretercustomizations", "resourceinterpreterwebhookconfigurations"].map((plural) =>
     karmada("config", plural),
   ),
-  ...["clonesets", "statefulsets", "daemonsets", "sidecarsets", "uniteddeployments", "broadcastjobs"].map((plural) =>
-    kruise("apps", plural),
-  ),
+  ...[
+    "clonesets",
+    "statefulsets",
+    "daemonsets",
+    "sidecarsets",
+    "uniteddeployments",
+    "broadcastjobs",
+    "advancedcronjobs",
+    "containerrecreaterequests",
+    "ephemeraljobs",
+    "imagelistpulljobs",
+    "imagepulljobs",
+    "nodeimages",
+    "nodepodprobes",
+    "persistentpodstates",
+    "podprobemarkers",
+    "resourcedistributions",
+    "workloadspreads",
+  ].map((plural) => kruise("apps", plural)),
   kruise("policy", "podunavailablebudgets"),
   ocmDefinition("managedclusters", "cluster/v1/0000_00_clusters"),
   ocmDefinition("managedclustersets", "cluster/v1beta2/0000_00_clusters"),

@@ -1,5 +1,5 @@
 /**
- * Turns Go types into fact tables: for each type its fields, for each field one line of words that `src/api/facts.ts` reads.
+ * Turns Go types into fact tables: for each type its fields, for each field one line of words that `packages/apimachinery/src/kind/facts.ts` reads.
  *
  *   "containers": "[]Container 2 patch=merge:name list=map:name"
  *

@@ -47,7 +47,7 @@ export function renderTypes(module: string, kinds: readonly string[], table: Tab
     if (word.startsWith("map:")) return `Record<string, ${typeOf(word.slice(4))}>`;
     if (isLeaf(word)) {
       const leaf = LEAF_TYPES[word] ?? "never";
-      if (leaf === "JsonObject" || leaf === "Json") return use("../../base/index.ts", leaf);
+      if (leaf === "JsonObject" || leaf === "Json") return use("@flotilla/base", leaf);
       return leaf === "Quantity" || leaf === "IntOrString" ? use("./scalars.ts", leaf) : leaf;
     }
     if (word === "ObjectMeta" || word === "meta-v1.ObjectMeta") return `Partial<${use("../meta.ts", "ObjectMeta")}>`;

@@ -1,8 +1,7 @@
 /**
- * The shared parts of OpenKruise's kinds: two versions of which the newer is stored, a status, and schemas from its
- * CRDs.
+ * The shared parts of OpenKruise's kinds: a status, schemas from its CRDs, and either v1alpha1 alone or two versions of
+ * which the newer is stored.
  */
-import type { JsonObject } from "@flotilla/base";
 import { definitionSchema, dynamicKind, lazyVersion } from "@flotilla/apimachinery";
 import type { Column, Kind, KindVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
@@ -24,8 +23,8 @@ interface KruiseKind {
   hasScale?: true;
   /** For kinds that the newest release has only in v1alpha1; the others have it in their CRD. */
   v1beta1Schema?: () => KindVersion["schema"];
-  toStorage(object: JsonObject): JsonObject;
-  fromStorage(object: JsonObject): JsonObject;
+  /** Between v1alpha1 and v1beta1. Without a conversion the kind has v1alpha1 alone. */
+  conversion?: Pick<KindVersion, "toStorage" | "fromStorage">;
 }
 
 export function kruiseKind<T extends KubernetesObject>(of: KruiseKind): Kind<T> {
@@ -37,8 +36,7 @@ export function kruiseKind<T extends KubernetesObject>(of: KruiseKind): Kind<T> 
     scope = "Namespaced",
     columns,
     hasScale,
-    toStorage,
-    fromStorage,
+    conversion,
   } = of;
   const schemaOf = (version: string) => (): KindVersion["schema"] => definitionSchema(`${plural}.${group}`, version);
   return {
@@ -47,10 +45,10 @@ export function kruiseKind<T extends KubernetesObject>(of: KruiseKind): Kind<T> 
     plural,
     ...(shortNames && { shortNames }),
     scope,
-    storageVersion: "v1beta1",
+    storageVersion: conversion ? "v1beta1" : "v1alpha1",
     versions: {
-      v1beta1: lazyVersion(columns, of.v1beta1Schema ?? schemaOf("v1beta1")),
-      v1alpha1: lazyVersion(columns, schemaOf("v1alpha1"), { toStorage, fromStorage }),
+      ...(conversion && { v1beta1: lazyVersion(columns, of.v1beta1Schema ?? schemaOf("v1beta1")) }),
+      v1alpha1: lazyVersion(columns, schemaOf("v1alpha1"), conversion),
     },
     subresources: { status: true, ...(hasScale && { scale: SCALE }) },
     builtIn: false,

@@ -24,6 +24,5 @@ export const BroadcastJob = kruiseKind<BroadcastJob>({
   plural: "broadcastjobs",
   shortNames: ["bcj"],
   columns,
-  toStorage,
-  fromStorage,
+  conversion: { toStorage, fromStorage },
 });

@@ -25,6 +25,5 @@ export const CloneSet = kruiseKind<CloneSet>({
   columns,
   hasScale: true,
   v1beta1Schema,
-  toStorage,
-  fromStorage,
+  conversion: { toStorage, fromStorage },
 });

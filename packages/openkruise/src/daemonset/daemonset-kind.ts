@@ -21,6 +21,5 @@ export const AdvancedDaemonSet = kruiseKind<AdvancedDaemonSet>({
   plural: "daemonsets",
   shortNames: ["daemon", "ads"],
   columns,
-  toStorage,
-  fromStorage,
+  conversion: { toStorage, fromStorage },
 });

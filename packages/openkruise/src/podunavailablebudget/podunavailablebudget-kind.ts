@@ -24,6 +24,5 @@ export const PodUnavailableBudget = kruiseKind<PodUnavailableBudget>({
   shortNames: ["pub"],
   columns,
   v1beta1Schema,
-  toStorage,
-  fromStorage,
+  conversion: { toStorage, fromStorage },
 });

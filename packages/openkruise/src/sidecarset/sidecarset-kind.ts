@@ -20,6 +20,5 @@ export const SidecarSet = kruiseKind<SidecarSet>({
   plural: "sidecarsets",
   scope: "Cluster",
   columns,
-  toStorage,
-  fromStorage,
+  conversion: { toStorage, fromStorage },
 });

@@ -21,6 +21,5 @@ export const AdvancedStatefulSet = kruiseKind<AdvancedStatefulSet>({
   shortNames: ["sts", "asts"],
   columns,
   hasScale: true,
-  toStorage,
-  fromStorage,
+  conversion: { toStorage, fromStorage },
 });

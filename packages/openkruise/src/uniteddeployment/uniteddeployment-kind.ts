@@ -23,6 +23,5 @@ export const UnitedDeployment = kruiseKind<UnitedDeployment>({
   columns,
   hasScale: true,
   v1beta1Schema,
-  toStorage,
-  fromStorage,
+  conversion: { toStorage, fromStorage },
 });
