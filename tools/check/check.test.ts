@@ -84,6 +84,26 @@ describe("layers", () => {
   });
 });
 
+describe("cycles through files beside the folders", () => {
+  test("a folder and a file that import each other are reported", () => {
+    const findings = checkLayers([
+      file("packages/client/src/one/a.ts", 'import { x } from "../b.ts";\n'),
+      file("packages/client/src/b.ts", 'import { x } from "./one/a.ts";\n'),
+    ]);
+
+    expect(findings).toHaveLength(1);
+  });
+
+  test("a registry may load lazily what imports it", () => {
+    const findings = checkLayers([
+      file("packages/client/src/one/a.ts", 'import { x } from "../b.ts";\n'),
+      file("packages/client/src/b.ts", 'const load = () => import("./one/a.ts");\n'),
+    ]);
+
+    expect(findings).toEqual([]);
+  });
+});
+
 describe("tidy rules", () => {
   const cases: Record<string, { path: string; text: string; want: string[] }> = {
     "a valid file": { path: "packages/base/src/good-name.ts", text: "export const x = 1;\n", want: [] },

@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { packages, stages } from "../layers.ts";
 import type { SourceFile } from "./sources.ts";
 
-const IMPORT = /(?:from|import)\s*\(?\s*["']((?:\.{1,2}\/|@flotilla\/)[^"']+)["']/g;
+const IMPORT = /(?:from|import)\s*(\(?)\s*["']((?:\.{1,2}\/|@flotilla\/)[^"']+)["']/g;
 const STAGES = "packages/flotilla/src/propagation/";
 
 /** An import between two places, and the file that has it. */
@@ -46,11 +46,14 @@ interface Import {
   file: string;
   /** A path in the repository, or `@flotilla/<package>`. */
   target: string;
+  /** `import("…")`: loaded when it is needed. */
+  isLazy: boolean;
 }
 
 function importsOf({ path, text }: SourceFile): Import[] {
-  return Array.from(text.matchAll(IMPORT), ([, specifier = ""]) => ({
+  return Array.from(text.matchAll(IMPORT), ([, lazy, specifier = ""]) => ({
     file: path,
+    isLazy: lazy === "(",
     target: specifier.startsWith("@") ? specifier : posix.join(posix.dirname(path), specifier),
   }));
 }
@@ -91,15 +94,18 @@ function folderOf(path: string): string {
   return second === undefined ? `${name}/${first}` : `${name}/${first}/`;
 }
 
+/** Cycles through at least one folder. A registry may load lazily what imports it. */
 function folderCycles(imports: readonly Import[]): { cycle: string[]; example: string }[] {
   const edges = imports
-    .filter(({ target }) => !target.startsWith("@"))
+    .filter(({ target, isLazy }) => !target.startsWith("@") && !isLazy)
     .map(({ file, target }) => ({ from: folderOf(file), to: folderOf(target), file: `${file} -> ${target}` }))
-    .filter(({ from, to }) => from !== to && from.endsWith("/") && to.endsWith("/"));
-  return cyclesOf(edges).map((cycle) => ({
-    cycle,
-    example: edges.find(({ from, to }) => from === cycle[1] && to === cycle[0])?.file ?? "",
-  }));
+    .filter(({ from, to }) => from !== to);
+  return cyclesOf(edges)
+    .filter((cycle) => cycle.some((place) => place.endsWith("/")))
+    .map((cycle) => ({
+      cycle,
+      example: edges.find(({ from, to }) => from === cycle[1] && to === cycle[0])?.file ?? "",
+    }));
 }
 
 /** Pairs of places that reach each other, the shortest way first; each pair once. */

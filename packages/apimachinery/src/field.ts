@@ -3,7 +3,7 @@
  * `field.invalid("spec.replicas", -1, "must be greater than or equal to 0")`. Clients and their tests compare the
  * messages.
  */
-import { quoteText } from "./text/format-value.ts";
+import { quoteText } from "./format-value.ts";
 
 /** An error of one field, in Kubernetes' wording. */
 export interface FieldError {

@@ -261,7 +261,7 @@ export type { ResourceName, Status } from "./status.ts";
 export { formatAge } from "./text/age.ts";
 export { DecodeError, undecodable } from "./text/decode-error.ts";
 export { MAX_STRICT_PROBLEMS, findDuplicateKeys, hasDuplicateKeys } from "./text/duplicate-keys.ts";
-export { formatJson, formatNumber, formatValue, quoteText } from "./text/format-value.ts";
+export { formatJson, formatNumber, formatValue, quoteText } from "./format-value.ts";
 export { goJson, goStructJson, sortedKeys } from "./text/go-json.ts";
 export { compileJsonPath, compileStrictJsonPath } from "./text/json-path.ts";
 export type { JsonPath } from "./text/json-path.ts";

@@ -6,7 +6,7 @@
  * nothing.
  */
 import { compareText, messageOf } from "@flotilla/base";
-import { quoteText } from "./text/format-value.ts";
+import { quoteText } from "./format-value.ts";
 import { labelKeyProblems, labelValueProblems } from "./names.ts";
 import { badRequest } from "./status.ts";
 

@@ -6,7 +6,7 @@ import type { Clock } from "@flotilla/base";
 import type { Client, UpgradeResponse as UpgradeAnswer } from "@flotilla/client";
 import type { Agents } from "./agent-options.ts";
 import type { FleetStarter, Roles } from "./fleet.ts";
-import type { Terminal } from "./members/terminal.ts";
+import type { Terminal } from "./terminal.ts";
 import type { Output } from "./output.ts";
 
 export interface Flag {
@@ -170,4 +170,15 @@ export interface Command<F extends Record<string, Flag> = Record<string, Flag>> 
 
 export function defineCommand<F extends Record<string, Flag>>(command: Command<F>): Command {
   return command;
+}
+
+/** The overview lists the commands in these groups, in this order. */
+export const SECTIONS = ["Getting started", "Looking", "Changing", "Membership", "Operating"] as const;
+type Section = (typeof SECTIONS)[number];
+
+export interface CommandEntry {
+  name: string;
+  section: Section;
+  summary: string;
+  load(): Promise<Command>;
 }

@@ -1,16 +1,5 @@
 /** The commands by name. Each is loaded when it runs, so that `flotilla version` does not load the others. */
-import type { Command } from "./command.ts";
-
-/** The overview lists the commands in these groups, in this order. */
-export const SECTIONS = ["Getting started", "Looking", "Changing", "Membership", "Operating"] as const;
-type Section = (typeof SECTIONS)[number];
-
-export interface CommandEntry {
-  name: string;
-  section: Section;
-  summary: string;
-  load(): Promise<Command>;
-}
+import type { CommandEntry } from "./command.ts";
 
 export const commands: readonly CommandEntry[] = [
   {

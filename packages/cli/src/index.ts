@@ -8,7 +8,8 @@ export type {
   OfflineHub,
   Snapshots,
 } from "./command.ts";
-export { SECTIONS, commands } from "./commands.ts";
+export { SECTIONS } from "./command.ts";
+export { commands } from "./commands.ts";
 export { completeLine } from "./completion/complete.ts";
 export { defaultDataDirectory, kubeconfigPath, lastSnapshotPath, logPath } from "./data-directory.ts";
 export { didYouMean } from "./did-you-mean.ts";
@@ -26,7 +27,7 @@ export { findKubectl, fromPackage } from "./kubectl.ts";
 export type { Kubectl } from "./kubectl.ts";
 export type { LintRule } from "./lint/rule.ts";
 export { RULE_CHAPTERS } from "./lint/rules/index.ts";
-export type { Terminal } from "./members/terminal.ts";
+export type { Terminal } from "./terminal.ts";
 export { createOutput } from "./output.ts";
 export { createPaint } from "./paint.ts";
 export type { Paint } from "./paint.ts";

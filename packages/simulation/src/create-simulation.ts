@@ -12,8 +12,8 @@ import { createContainerConfig } from "./kubelet/config.ts";
 import type { ContainerHashes } from "./kubelet/container-meta.ts";
 import { createKubeletController } from "./kubelet/kubelet-controller.ts";
 import type { KubeletTimes } from "./kubelet/kubelet-controller.ts";
-import { createSimulatedRuntime } from "./logs.ts";
-import type { SimulatedRuntime } from "./logs.ts";
+import { createSimulatedRuntime } from "./exec/logs.ts";
+import type { SimulatedRuntime } from "./exec/logs.ts";
 import { createMetricsSources } from "./metrics/kinds.ts";
 import { usageOf } from "./metrics/usage.ts";
 import type { PodUsage } from "./metrics/usage.ts";
@@ -27,7 +27,7 @@ import { createPlacementController } from "./placement/placement-controller.ts";
 import { createClusterViews } from "./placement/views.ts";
 import { createClaimController } from "./volumes/claim-controller.ts";
 import { createEphemeralVolumeController } from "./volumes/ephemeral-controller.ts";
-import { createVolumeReads } from "./volume-reads.ts";
+import { createVolumeReads } from "./placement/volume-reads.ts";
 import { createVolumeController } from "./volumes/volume-controller.ts";
 
 export interface SimulationDependencies {

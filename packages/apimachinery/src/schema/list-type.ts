@@ -1,7 +1,7 @@
 /** Set and map lists may not contain duplicates. */
 import { isObject, type Json, type JsonObject } from "@flotilla/base";
 import { field, type FieldError } from "../field.ts";
-import { formatJson, formatValue } from "../text/format-value.ts";
+import { formatJson, formatValue } from "../format-value.ts";
 import type { Schema } from "../schema.ts";
 
 const NONE: readonly FieldError[] = [];

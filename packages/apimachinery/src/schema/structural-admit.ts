@@ -5,7 +5,7 @@
 import { copy, isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
 import { DecodeError } from "../text/decode-error.ts";
 import { formatPath, type PathStep } from "../field-path.ts";
-import { formatValue } from "../text/format-value.ts";
+import { formatValue } from "../format-value.ts";
 import type { Schema } from "../schema.ts";
 import { partOf } from "../share.ts";
 import { coerceMetadata } from "./structural-metadata.ts";

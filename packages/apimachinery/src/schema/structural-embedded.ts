@@ -1,7 +1,7 @@
 /** Embedded objects (`x-kubernetes-embedded-resource`): validation of their kind and metadata. */
 import { isObject, type Json, type JsonObject } from "@flotilla/base";
 import { field, type FieldError } from "../field.ts";
-import { formatValue } from "../text/format-value.ts";
+import { formatValue } from "../format-value.ts";
 import {
   MAX_ANNOTATIONS_BYTES,
   annotationKeyProblems,

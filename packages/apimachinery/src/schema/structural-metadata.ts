@@ -4,7 +4,7 @@
  */
 import { isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
 import { DecodeError } from "../text/decode-error.ts";
-import { formatValue } from "../text/format-value.ts";
+import { formatValue } from "../format-value.ts";
 import { timeProblem } from "../exact/go-time.ts";
 import { OBJECT_META } from "../object-meta-schema.ts";
 import { jsonTypeName } from "../patch/patch-errors.ts";

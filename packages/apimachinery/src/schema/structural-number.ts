@@ -2,7 +2,7 @@
  * Number keywords of a schema. The real server compares integers with limits truncated to integers, and reports limits
  * that do not fit the type, once for every value. Both are visible in its responses.
  */
-import { formatFloat, formatNumber } from "../text/format-value.ts";
+import { formatFloat, formatNumber } from "../format-value.ts";
 import type { Schema } from "../schema.ts";
 
 /** Receives the errors: a value that violates a rule of its field, or a remark without a field. */

@@ -6,7 +6,7 @@
  * in set and map lists.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
-import { formatJson, formatValue, quoteText } from "../text/format-value.ts";
+import { formatJson, formatValue, quoteText } from "../format-value.ts";
 import { formatCheck, isCheckedFormat } from "../formats.ts";
 import { field, type FieldError } from "../field.ts";
 import { listTypeErrors } from "./list-type.ts";

@@ -2,7 +2,7 @@
 import type { Json } from "@flotilla/base";
 import { field, type FieldError } from "../field.ts";
 import { formatPath, type PathStep } from "../field-path.ts";
-import { formatValue } from "../text/format-value.ts";
+import { formatValue } from "../format-value.ts";
 import { PatternWork } from "../regex/index.ts";
 import type { Schema } from "../schema.ts";
 import type { NumberReport } from "./structural-number.ts";

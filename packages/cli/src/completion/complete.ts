@@ -6,7 +6,7 @@
  */
 import type { Clock } from "@flotilla/base";
 import type { CommandContext } from "../command.ts";
-import type { CommandEntry } from "../commands.ts";
+import type { CommandEntry } from "../command.ts";
 import { hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { offerCommands, offerFor } from "./offer.ts";
 import type { Candidate, Offer, Wanted } from "./offer.ts";

@@ -20,7 +20,7 @@ import { renderPlan } from "./render-plan.ts";
 import type { Output } from "../output.ts";
 import type { Asking } from "../members/ask.ts";
 import { objectOf, textOf } from "../members/json-parts.ts";
-import type { Terminal } from "../members/terminal.ts";
+import type { Terminal } from "../terminal.ts";
 import { titleOf } from "../members/types.ts";
 import { isCarrier, waitUntilApplied } from "../members/wait-applied.ts";
 

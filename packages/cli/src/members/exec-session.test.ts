@@ -2,7 +2,7 @@ import { Duplex } from "node:stream";
 import { expect, test } from "vitest";
 import { exitCodeOf, runSession } from "./exec-session.ts";
 import type { FoundPod } from "./pods.ts";
-import type { Terminal, TerminalSize } from "./terminal.ts";
+import type { Terminal, TerminalSize } from "../terminal.ts";
 import { createHandshake, createWebSocketClient } from "./web-socket.ts";
 
 const POD: FoundPod = {

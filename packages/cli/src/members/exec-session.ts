@@ -9,7 +9,7 @@ import { failureOf, withTimeout, readText } from "./ask.ts";
 import type { Asking } from "./ask.ts";
 import type { FoundPod } from "./pods.ts";
 import { collectionPath } from "./read-objects.ts";
-import type { Terminal, TerminalSize } from "./terminal.ts";
+import type { Terminal, TerminalSize } from "../terminal.ts";
 import { createHandshake, createWebSocketClient } from "./web-socket.ts";
 import type { WebSocketClient } from "./web-socket.ts";
 

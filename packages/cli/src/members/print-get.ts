@@ -10,7 +10,7 @@ import type { PlaceAnswer } from "./read-objects.ts";
 import { listOf, marked, nameLine, renderColumns, renderSections } from "./render-get.ts";
 import type { PlacedObject } from "./render-get.ts";
 import { readTable } from "./table.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Terminal } from "../terminal.ts";
 import { idOf } from "./types.ts";
 import type { ServedType } from "./types.ts";
 

@@ -12,7 +12,7 @@ import { findPlaces, readNames } from "./members-places.ts";
 import type { Place } from "./members-places.ts";
 import { findPods } from "./pods.ts";
 import type { FoundPod, FoundPods } from "./pods.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 export interface ExecOptions {
   /** `web-1` or `deployment/web`. */

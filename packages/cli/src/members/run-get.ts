@@ -18,7 +18,7 @@ import type { PlaceAnswer, Room, Selection } from "./read-objects.ts";
 import { TABLE } from "./table.ts";
 import { readTargets } from "./targets.ts";
 import type { Target } from "./targets.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Terminal } from "../terminal.ts";
 import { watchPlaces } from "./watch-objects.ts";
 import type { Shown, Watching } from "./watch-objects.ts";
 import { createWatchPrinter } from "./watch-printer.ts";

@@ -19,7 +19,7 @@ import { findPlaces, readNames } from "./members-places.ts";
 import { findPods } from "./pods.ts";
 import type { FoundPod } from "./pods.ts";
 import { collectionPath } from "./read-objects.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Terminal } from "../terminal.ts";
 
 export interface LogsOptions {
   /** `web-1` or `deployment/web`; unset with a selector. */

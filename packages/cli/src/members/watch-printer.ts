@@ -9,7 +9,7 @@ import { headerOf, marked, nameLine, rowCells, shownColumns } from "./render-get
 import type { TableStyle } from "./render-get.ts";
 import { alignColumns, cellText, placesIn, readTable } from "./table.ts";
 import type { TableColumn } from "./table.ts";
-import type { Terminal } from "./terminal.ts";
+import type { Terminal } from "../terminal.ts";
 import type { WatchedEvent, Watching } from "./watch-objects.ts";
 
 export interface WatchPrinterOptions {

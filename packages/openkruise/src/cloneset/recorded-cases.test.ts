@@ -9,5 +9,5 @@ const DIFFERENT = ["cloneset/update/0964", "cloneset/update/1008", "cloneset/upd
 
 describe("CloneSet planners match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(cloneSetCases))
-    checkCases(kind, readCases<never, never>("../cloneset/testdata/cloneset.jsonl.gz", kind), run, DIFFERENT);
+    checkCases(kind, readCases<never, never>("./testdata/cloneset.jsonl.gz", kind), run, DIFFERENT);
 });

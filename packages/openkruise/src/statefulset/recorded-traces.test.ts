@@ -5,7 +5,7 @@ import { traceStatefulSet } from "./testdata/statefulset-trace.ts";
 
 describe("Advanced StatefulSet rollouts match OpenKruise's recorded traces", () => {
   for (const { name, input, want } of readCases<Parameters<typeof traceStatefulSet>[0], object>(
-    "../statefulset/testdata/statefulset-traces.jsonl.gz",
+    "./testdata/statefulset-traces.jsonl.gz",
     "statefulset",
   )) {
     test(`as recorded in ${name}`, () => {

@@ -10,7 +10,7 @@ import { unitedDeploymentRevisions } from "./revisions.ts";
 
 describe("UnitedDeployment planners match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(unitedDeploymentCases))
-    checkCases(kind, readCases<never, never>("../uniteddeployment/testdata/uniteddeployment.jsonl.gz", kind), run);
+    checkCases(kind, readCases<never, never>("./testdata/uniteddeployment.jsonl.gz", kind), run);
 });
 
 test("revisions have OpenKruise's data and names", () => {

@@ -5,7 +5,7 @@
  */
 import { messageOf } from "@flotilla/base";
 import type { Clock, Log, LogFields, LogLevel } from "@flotilla/base";
-import type { LogLine } from "../log-lines.ts";
+import type { LogLine } from "../exec/log-lines.ts";
 
 /** Enough to show recent activity; a member costs at most this many lines per component. */
 const MAX_LINES = 500;

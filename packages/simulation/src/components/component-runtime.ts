@@ -2,9 +2,9 @@
 import type { Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { showLog } from "../exec/exec.ts";
-import { statusOf } from "../log-lines.ts";
-import type { LogLine } from "../log-lines.ts";
-import type { ContainerOfPod, PodLog, SimulatedRuntime } from "../logs.ts";
+import { statusOf } from "../exec/log-lines.ts";
+import type { LogLine } from "../exec/log-lines.ts";
+import type { ContainerOfPod, PodLog, SimulatedRuntime } from "../exec/logs.ts";
 import type { ComponentLogs } from "./component-logs.ts";
 import { IN_PROCESS_ANNOTATION } from "./kruise-manifests.ts";
 

@@ -3,7 +3,7 @@ import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { Pod } from "@flotilla/kubernetes";
 import { createFakeClock } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import type { ContainerOfPod, PodLog } from "../logs.ts";
+import type { ContainerOfPod, PodLog } from "./logs.ts";
 import { execute, showLog } from "./exec.ts";
 import type { CommandStreams } from "./exec.ts";
 

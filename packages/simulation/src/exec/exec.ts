@@ -8,8 +8,8 @@ import { sleep } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { badRequest } from "@flotilla/apimachinery";
 import { stepsOf } from "../kubelet/script.ts";
-import { statusOf } from "../log-lines.ts";
-import type { ContainerOfPod, PodLog } from "../logs.ts";
+import { statusOf } from "./log-lines.ts";
+import type { ContainerOfPod, PodLog } from "./logs.ts";
 import { CANNOT_RUN, answerOf } from "./programs.ts";
 
 export interface CommandOptions {

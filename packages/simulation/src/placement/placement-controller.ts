@@ -21,7 +21,7 @@ import {
 } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Informers, ObjectEvent, Result } from "@flotilla/controller-runtime";
 import { disrupt } from "../writes.ts";
-import type { VolumeReads } from "../volume-reads.ts";
+import type { VolumeReads } from "./volume-reads.ts";
 import type { Bind } from "./binding.ts";
 import { planPlacement } from "./plan-placement.ts";
 import type { Preemption } from "./preemption.ts";

@@ -14,9 +14,9 @@ import { defineController, done, keyOf, unlessChanged, watch } from "@flotilla/c
 import type { Controller, EventRecorder, Informers, ObjectEvent } from "@flotilla/controller-runtime";
 import { NO_PROVISIONER, SELECTED_NODE, claimNamesOf, classNameOf, isReachable } from "../placement/volume-needs.ts";
 import { isOver } from "../placement/views.ts";
-import { isReservedFor, sizeOf } from "./match.ts";
+import { isReservedFor, sizeOf } from "../placement/volume-match.ts";
 import { PROVISIONED_BY, claimReference, planVolume } from "./provision.ts";
-import type { VolumeReads } from "../volume-reads.ts";
+import type { VolumeReads } from "../placement/volume-reads.ts";
 
 type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Volume = DeepReadonly<PersistentVolume>;

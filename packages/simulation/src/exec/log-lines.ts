@@ -6,8 +6,8 @@ import type { Container, ContainerStatus } from "@flotilla/apimachinery/facts/co
 import type { Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { badRequest } from "@flotilla/apimachinery";
-import { scriptOf } from "./kubelet/script.ts";
-import { simulationProblems } from "./problems.ts";
+import { scriptOf } from "../kubelet/script.ts";
+import { simulationProblems } from "../problems.ts";
 
 export interface LogLine {
   timeMs: number;

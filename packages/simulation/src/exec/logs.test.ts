@@ -7,7 +7,7 @@ import { createFakeClient } from "@flotilla/testing/fake-client.ts";
 import { logLines } from "./log-lines.ts";
 import type { LogLine } from "./log-lines.ts";
 import { createSimulatedRuntime } from "./logs.ts";
-import { planPodStatus, stoppingStatus } from "./kubelet/pod-status.ts";
+import { planPodStatus, stoppingStatus } from "../kubelet/pod-status.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);
 const settledStatus = (

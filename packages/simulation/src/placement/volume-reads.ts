@@ -4,9 +4,9 @@
 import { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Informer, Informers } from "@flotilla/controller-runtime";
-import { claimNamesOf, classNameOf } from "./placement/volume-needs.ts";
-import type { VolumeReader } from "./placement/volume-needs.ts";
-import { volumeClassOf, volumesFor } from "./volumes/match.ts";
+import { claimNamesOf, classNameOf } from "./volume-needs.ts";
+import type { VolumeReader } from "./volume-needs.ts";
+import { volumeClassOf, volumesFor } from "./volume-match.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;
 

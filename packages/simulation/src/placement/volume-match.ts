@@ -6,7 +6,7 @@ import type { PersistentVolume, PersistentVolumeClaim } from "@flotilla/kubernet
 import type { DeepReadonly } from "@flotilla/base";
 import { labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import { milli } from "../amounts.ts";
-import { classNameOf } from "../placement/volume-needs.ts";
+import { classNameOf } from "./volume-needs.ts";
 
 type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Volume = DeepReadonly<PersistentVolume>;

@@ -8,8 +8,8 @@
 import { Pod } from "@flotilla/kubernetes";
 import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
 import type { Informers } from "@flotilla/controller-runtime";
-import { execute, showLog } from "./exec/exec.ts";
-import type { CommandOptions, CommandStreams, Ended } from "./exec/exec.ts";
+import { execute, showLog } from "./exec.ts";
+import type { CommandOptions, CommandStreams, Ended } from "./exec.ts";
 import { logLines, nextLineMs, statusOf } from "./log-lines.ts";
 import type { LogLine } from "./log-lines.ts";
 
