@@ -4,6 +4,8 @@ import { formatTime } from "@flotilla/base";
 import { parseSchedule, zonedSchedule } from "./cron.ts";
 import { readCases } from "../../../openkruise/src/testdata/read-cases.ts";
 
+const CASES = new URL("../../../openkruise/src/testdata/cron.jsonl.gz", import.meta.url);
+
 interface Asked {
   schedule?: string;
   timeZone?: string;
@@ -16,7 +18,7 @@ interface Answered {
 }
 
 describe("the next time of a schedule matches the upstream library", () => {
-  for (const { name, input, want } of readCases<Asked, Answered>("cron.jsonl.gz", "next")) {
+  for (const { name, input, want } of readCases<Asked, Answered>(CASES, "next")) {
     test(`${name} ${input.schedule} ${input.timeZone ?? ""}`, () => {
       const effective = zonedSchedule(input.schedule ?? "", input.timeZone);
 

@@ -9,5 +9,10 @@ const DIFFERENT = ["broadcastjob/reconcile/0248"];
 
 describe("BroadcastJobs match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(broadcastJobCases))
-    checkCases(kind, readCases<never, never>("./testdata/broadcastjob.jsonl.gz", kind), run, DIFFERENT);
+    checkCases(
+      kind,
+      readCases<never, never>(new URL("./testdata/broadcastjob.jsonl.gz", import.meta.url), kind),
+      run,
+      DIFFERENT,
+    );
 });

@@ -9,5 +9,10 @@ const DIFFERENT = ["cloneset/update/0964", "cloneset/update/1008", "cloneset/upd
 
 describe("CloneSet planners match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(cloneSetCases))
-    checkCases(kind, readCases<never, never>("./testdata/cloneset.jsonl.gz", kind), run, DIFFERENT);
+    checkCases(
+      kind,
+      readCases<never, never>(new URL("./testdata/cloneset.jsonl.gz", import.meta.url), kind),
+      run,
+      DIFFERENT,
+    );
 });

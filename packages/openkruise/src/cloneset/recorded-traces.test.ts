@@ -5,7 +5,7 @@ import { readCases } from "../testdata/read-cases.ts";
 
 describe("CloneSet rollouts match OpenKruise's recorded traces", () => {
   for (const { name, input, want } of readCases<Parameters<typeof traceCloneSet>[0], object>(
-    "./testdata/cloneset-traces.jsonl.gz",
+    new URL("./testdata/cloneset-traces.jsonl.gz", import.meta.url),
     "cloneset",
   )) {
     test(`as recorded in ${name}`, () => {

@@ -6,5 +6,5 @@ import { readCases } from "../testdata/read-cases.ts";
 
 describe("Advanced DaemonSet planners match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(createDaemonSetCases()))
-    checkCases(kind, readCases<never, never>("./testdata/daemonset.jsonl.gz", kind), run);
+    checkCases(kind, readCases<never, never>(new URL("./testdata/daemonset.jsonl.gz", import.meta.url), kind), run);
 });

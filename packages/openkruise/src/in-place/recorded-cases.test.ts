@@ -6,5 +6,5 @@ import { readCases } from "../testdata/read-cases.ts";
 
 describe("in-place updates and revisions match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(inPlaceCases))
-    checkCases(kind, readCases<never, never>("./testdata/in-place.jsonl.gz", kind), run);
+    checkCases(kind, readCases<never, never>(new URL("./testdata/in-place.jsonl.gz", import.meta.url), kind), run);
 });

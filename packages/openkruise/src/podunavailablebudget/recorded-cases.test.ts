@@ -6,5 +6,5 @@ import { readCases } from "../testdata/read-cases.ts";
 
 describe("PodUnavailableBudgets match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(budgetCases))
-    checkCases(kind, readCases<never, never>("./testdata/pub.jsonl.gz", kind), run);
+    checkCases(kind, readCases<never, never>(new URL("./testdata/pub.jsonl.gz", import.meta.url), kind), run);
 });

@@ -11,11 +11,13 @@ type Recorded = RecordedCase<never, never> & { wantAnyOf?: never[] };
 
 describe("SidecarSets match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(sidecarSetCases)) {
-    const cases = readCases<never, never>("./testdata/sidecarset.jsonl.gz", kind).map((recorded: Recorded) => {
-      const accepted =
-        recorded.wantAnyOf?.find((want) => equalJson(want, run(recorded.input, want))) ?? recorded.wantAnyOf?.[0];
-      return accepted === undefined ? recorded : { ...recorded, want: accepted };
-    });
+    const cases = readCases<never, never>(new URL("./testdata/sidecarset.jsonl.gz", import.meta.url), kind).map(
+      (recorded: Recorded) => {
+        const accepted =
+          recorded.wantAnyOf?.find((want) => equalJson(want, run(recorded.input, want))) ?? recorded.wantAnyOf?.[0];
+        return accepted === undefined ? recorded : { ...recorded, want: accepted };
+      },
+    );
     checkCases(kind, cases, run);
   }
 });

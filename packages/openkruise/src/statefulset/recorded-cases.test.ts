@@ -6,5 +6,5 @@ import { statefulSetCases } from "./testdata/statefulset-cases.ts";
 
 describe("Advanced StatefulSet planners match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(statefulSetCases))
-    checkCases(kind, readCases<never, never>("./testdata/statefulset.jsonl.gz", kind), run);
+    checkCases(kind, readCases<never, never>(new URL("./testdata/statefulset.jsonl.gz", import.meta.url), kind), run);
 });

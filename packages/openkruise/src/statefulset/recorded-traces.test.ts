@@ -5,7 +5,7 @@ import { traceStatefulSet } from "./testdata/statefulset-trace.ts";
 
 describe("Advanced StatefulSet rollouts match OpenKruise's recorded traces", () => {
   for (const { name, input, want } of readCases<Parameters<typeof traceStatefulSet>[0], object>(
-    "./testdata/statefulset-traces.jsonl.gz",
+    new URL("./testdata/statefulset-traces.jsonl.gz", import.meta.url),
     "statefulset",
   )) {
     test(`as recorded in ${name}`, () => {

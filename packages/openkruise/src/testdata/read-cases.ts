@@ -24,8 +24,8 @@ export interface RecordedCase<I, W> {
  */
 export type RecordedRun = (input: never, want: never) => unknown;
 
-export function readCases<I, W>(file: string, kind: string): RecordedCase<I, W>[] {
-  const text = gunzipSync(readFileSync(new URL(file, import.meta.url))).toString();
+export function readCases<I, W>(file: URL, kind: string): RecordedCase<I, W>[] {
+  const text = gunzipSync(readFileSync(file)).toString();
   return text
     .split("\n")
     .filter(Boolean)

@@ -10,7 +10,11 @@ import { unitedDeploymentRevisions } from "./revisions.ts";
 
 describe("UnitedDeployment planners match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(unitedDeploymentCases))
-    checkCases(kind, readCases<never, never>("./testdata/uniteddeployment.jsonl.gz", kind), run);
+    checkCases(
+      kind,
+      readCases<never, never>(new URL("./testdata/uniteddeployment.jsonl.gz", import.meta.url), kind),
+      run,
+    );
 });
 
 test("revisions have OpenKruise's data and names", () => {

@@ -7,36 +7,29 @@
  * StatefulSet pods that block an update), UnitedDeployment (status).
  * After: the workloads' controllers create the pods; their status changes trigger the next reconcile.
  */
-import { ControllerRevision, Pod, ReplicaSet } from "@flotilla/kubernetes";
-import { UnitedDeployment } from "./uniteddeployment-kind.ts";
-import { controllerOf } from "@flotilla/apimachinery";
-import { TerminalError, equalJson, invariant, messageOf } from "@flotilla/base";
+import { equalJson, messageOf, TerminalError } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import { isNotFound } from "@flotilla/apimachinery";
-import { defineController, done, idOfKey, keyOf, owned, unlessChanged } from "@flotilla/controller-runtime";
+import { defineController, done, idOfKey, owned, unlessChanged } from "@flotilla/controller-runtime";
 import type { Controller, Result } from "@flotilla/controller-runtime";
-import { STATUS_DELAY_MS } from "@flotilla/kubernetes";
-import type { WorkloadDependencies } from "@flotilla/kubernetes";
-import { createExpectations } from "@flotilla/kubernetes";
-import type { Owner } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { ownedBy } from "@flotilla/kubernetes";
-import { createRevisionHistory } from "@flotilla/kubernetes";
-import { planRevisions } from "@flotilla/kubernetes";
-import type { RevisionPlan } from "@flotilla/kubernetes";
-import { createStatusDelay } from "@flotilla/kubernetes";
-import { slowStart, WriteAllError, writeAll } from "@flotilla/kubernetes";
+import {
+  ControllerRevision,
+  createExpectations,
+  createRevisionHistory,
+  createStatusDelay,
+  planRevisions,
+  Pod,
+  slowStart,
+  STATUS_DELAY_MS,
+  writeAll,
+  WriteAllError,
+} from "@flotilla/kubernetes";
+import type { Owner, RevisionPlan, WorkloadDependencies } from "@flotilla/kubernetes";
 import { allocatePartitions, allocateReplicas } from "./allocate.ts";
 import type { Numbers } from "./allocate.ts";
-import {
-  DEPLOYMENT_REVISION_LABEL,
-  RESERVED_LABEL,
-  SUBSET_LABEL,
-  isAdaptive,
-  schedulingTimeoutMs,
-  reserves,
-} from "./names.ts";
+import { isAdaptive, reserves, schedulingTimeoutMs } from "./names.ts";
 import type { ReadonlyUnitedDeployment } from "./names.ts";
+import { createSubsetWorkloads } from "./subset-workloads.ts";
+import { UnitedDeployment } from "./uniteddeployment-kind.ts";
 import { planProvision, planUpdates } from "./provision.ts";
 import type { ExistingSubset } from "./provision.ts";
 import { expiredRevisions, unitedDeploymentRevisions } from "./revisions.ts";
@@ -45,11 +38,10 @@ import type { Finding, SubsetStatus } from "./schedulable.ts";
 import { EMPTY_STATUS, initialSubsetStatuses, planStatus, withUpdated } from "./uniteddeployment-status.ts";
 import type { UnitedDeploymentStatus } from "./uniteddeployment-status.ts";
 import { SCHEDULABLE } from "./subset.ts";
-import { SUBSET_KINDS, partitionOf, templateOf } from "./subset-kinds.ts";
+import { SUBSET_KINDS, templateOf } from "./subset-kinds.ts";
 import type { ReadonlyWorkload, SubsetKind, SubsetTemplate } from "./subset-kinds.ts";
 import { makeSubsetWorkload } from "./workload.ts";
 
-const INDEX = "united-deployment";
 /** Requeues just after a deadline: at the exact time it has not passed yet. */
 const JUST_AFTER_MS = 1;
 /** A minimum for the requeue interval: with a timeout of 0 it would requeue without pause while a pod is not ready. */
@@ -74,20 +66,9 @@ interface View {
 
 export function createUnitedDeploymentController(deps: WorkloadDependencies): Controller<ObjectKey> {
   const { client, informers, clock } = deps;
-  const pods = informers.of(Pod);
-  const replicaSets = informers.of(ReplicaSet);
   const history = createRevisionHistory(deps);
   const statusSeen = createExpectations(informers.of(UnitedDeployment), clock);
-  const podsSeen = createExpectations(pods, clock);
-  const workloads = SUBSET_KINDS.map((kind) => ({
-    kind,
-    informer: informers.of(kind.kind),
-    seen: createExpectations(informers.of(kind.kind), clock),
-  }));
-  for (const { informer } of workloads)
-    informer.addIndex(INDEX, (object, cluster) =>
-      controllerOf(object)?.kind === UnitedDeployment.kind ? [`${cluster}/${controllerOf(object)?.uid ?? ""}`] : [],
-    );
+  const workloads = createSubsetWorkloads(deps);
   const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
   const recorder = deps.events?.("uniteddeployment-controller");
   const recordEvent = (
@@ -107,12 +88,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
       // The server's garbage collector deletes the workloads of a deleted UnitedDeployment.
       if (deployment.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: deployment.metadata.uid ?? "" };
-      const waitMs = Math.max(
-        history.waitMs(owner),
-        statusSeen.waitMs(owner),
-        podsSeen.waitMs(owner),
-        ...workloads.map(({ seen }) => seen.waitMs(owner)),
-      );
+      const waitMs = Math.max(history.waitMs(owner), statusSeen.waitMs(owner), workloads.waitMs(owner));
       if (waitMs > 0) return { requeueAfterMs: waitMs };
       const template = templateOf(deployment);
       if (!template)
@@ -152,7 +128,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     const { deployment, template, owner, revisions, signal, key } = base;
     const nowMs = clock.now();
     const updatedRevision = revisions.update.metadata.name;
-    const { subsets, duplicates } = classify(template.kind, owner, updatedRevision);
+    const { subsets, duplicates } = workloads.classify(template.kind, owner, updatedRevision);
     if (duplicates.length > 0) {
       await deleteWorkloads(base, template.kind, duplicates, "FailedDeleteDuplicatedSubsets");
       return undefined;
@@ -173,7 +149,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
           findings.set(name, (reserves(deployment) ? findReserved : findSchedulability)(dated, subset, before, nowMs));
       }
     }
-    await relabel(
+    await workloads.relabel(
       owner,
       [...findings.values()].flatMap((finding) => finding.relabel),
       signal,
@@ -224,7 +200,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     const { stored } = view;
     const plan = planProvision(view.deployment, [...view.subsets.keys()]);
     const others = SUBSET_KINDS.filter((kind) => kind !== view.template.kind).flatMap((kind) =>
-      ownedWorkloads(kind, view.owner).map((workload) => ({ kind, workload })),
+      workloads.of(kind, view.owner).map((workload) => ({ kind, workload })),
     );
     const updates = planUpdates({ ...view, revision: view.revisions.update.metadata.name });
     const isSettled =
@@ -238,7 +214,7 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     }
     try {
       await provision(view, plan);
-      for (const { kind, workload } of others) await deleteWorkload(view, kind, workload);
+      for (const { kind, workload } of others) await workloads.delete(view.owner, kind, workload, view.signal);
       await update(view, updates);
     } catch (error) {
       recordEvent(
@@ -332,16 +308,6 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     if (written) statusSeen.wrote(owner, written);
   }
 
-  async function relabel(owner: Owner, changes: Finding["relabel"], signal: AbortSignal): Promise<void> {
-    await writeAll("pod labels", changes, async ({ pod, reserved }) => {
-      const labels = { ...pod.metadata.labels, [RESERVED_LABEL]: String(reserved) };
-      const written = await unlessChanged(
-        client.update(Pod, owner.cluster, { ...pod, metadata: { ...pod.metadata, labels } }, { signal }),
-      );
-      if (written) podsSeen.wrote(owner, written);
-    });
-  }
-
   async function provision(view: View, { create, remove }: ReturnType<typeof planProvision>): Promise<void> {
     const { deployment, template, owner, revisions, replicas, partitions, signal } = view;
     const { kind } = template;
@@ -353,13 +319,13 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
         replicas: replicas.get(name) ?? 0,
         partition: partitions.get(name) ?? 0,
       });
-      seenOf(kind).wrote(owner, await client.create(kind.kind, owner.cluster, workload, { signal }));
+      await workloads.create(owner, kind, workload, signal);
     });
     if (create.length > 0)
       recordEvent(view, "Normal", "SuccessfulUpdateSubset", `Create ${create.length} Subset (${kind.type})`);
     await writeAll("subset deletions", remove, async (name) => {
       const subset = view.subsets.get(name);
-      if (subset) await deleteWorkload(view, kind, subset.workload);
+      if (subset) await workloads.delete(owner, kind, subset.workload, signal);
     });
     if (remove.length > 0)
       recordEvent(view, "Normal", "SuccessfulUpdateSubset", `Delete ${remove.length} Subset (${kind.type})`);
@@ -368,14 +334,8 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
   async function update(view: View, updates: ReturnType<typeof planUpdates>): Promise<void> {
     const { template, owner, signal } = view;
     await slowStart("subset updates", updates, async ({ changed, stuck }) => {
-      if (changed) {
-        const written = await unlessChanged(client.update(template.kind.kind, owner.cluster, changed, { signal }));
-        if (written) seenOf(template.kind).wrote(owner, written);
-      }
-      for (const pod of stuck)
-        await unlessChanged(
-          client.delete(Pod, keyOf(owner.cluster, pod), { preconditions: { uid: pod.metadata.uid ?? "" }, signal }),
-        );
+      if (changed) await workloads.update(owner, template.kind, changed, signal);
+      for (const pod of stuck) await workloads.deletePod(owner, pod, signal);
     });
   }
 
@@ -386,85 +346,13 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
     reason: string,
   ): Promise<void> {
     try {
-      await writeAll("subset deletions", surplus, (workload) => deleteWorkload(base, kind, workload));
+      await writeAll("subset deletions", surplus, (workload) =>
+        workloads.delete(base.owner, kind, workload, base.signal),
+      );
     } catch (error) {
       recordEvent(base, "Warning", reason, messageOf(error));
       throw error;
     }
-  }
-
-  async function deleteWorkload(
-    { owner, signal }: Pick<View, "owner" | "signal">,
-    kind: SubsetKind,
-    workload: ReadonlyWorkload,
-  ): Promise<void> {
-    try {
-      await client.delete(kind.kind, keyOf(owner.cluster, workload), {
-        preconditions: { uid: workload.metadata.uid ?? "" },
-        propagationPolicy: "Background",
-        signal,
-      });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
-    seenOf(kind).deleted(owner, workload);
-  }
-
-  function seenOf(kind: SubsetKind): ReturnType<typeof createExpectations> {
-    const found = workloads.find((candidate) => candidate.kind === kind);
-    invariant(found, `subsets cannot be of kind ${kind.type}`);
-    return found.seen;
-  }
-
-  /** Oldest first, without terminating ones. */
-  function ownedWorkloads(kind: SubsetKind, { cluster, uid }: Owner): ReadonlyWorkload[] {
-    const found = workloads.find((candidate) => candidate.kind === kind)?.informer.by(INDEX, `${cluster}/${uid}`) ?? [];
-    const age = ({ metadata }: ReadonlyWorkload): string => `${metadata.creationTimestamp ?? ""}/${metadata.name}`;
-    return found.filter(({ metadata }) => !metadata.deletionTimestamp).toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
-  }
-
-  /** The first workload of each subset, and the surplus ones. */
-  function classify(
-    kind: SubsetKind,
-    owner: Owner,
-    updatedRevision: string,
-  ): { subsets: Map<string, ExistingSubset>; duplicates: ReadonlyWorkload[] } {
-    const subsets = new Map<string, ExistingSubset>();
-    const duplicates: ReadonlyWorkload[] = [];
-    for (const workload of ownedWorkloads(kind, owner)) {
-      const name = workload.metadata.labels?.[SUBSET_LABEL] ?? "";
-      if (name === "") continue;
-      if (subsets.has(name)) duplicates.push(workload);
-      else subsets.set(name, subsetOf(kind, workload, name, owner.cluster, updatedRevision));
-    }
-    return { subsets, duplicates };
-  }
-
-  function subsetOf(
-    kind: SubsetKind,
-    workload: ReadonlyWorkload,
-    name: string,
-    cluster: string,
-    updatedRevision: string,
-  ): ExistingSubset {
-    const { spec, status, metadata } = workload;
-    const partition = partitionOf(kind, workload);
-    return {
-      name,
-      workload,
-      specReplicas: spec.replicas ?? 0,
-      replicas: status?.replicas ?? 0,
-      readyReplicas: status?.readyReplicas ?? 0,
-      pods: podsOf(kind, cluster, metadata.uid),
-      updatedRevision,
-      revision: metadata.labels?.[DEPLOYMENT_REVISION_LABEL] ?? "",
-      ...(partition !== undefined && { partition }),
-    };
-  }
-
-  function podsOf(kind: SubsetKind, cluster: string, uid: string | undefined): ReadonlyPod[] {
-    if (kind.type !== "Deployment") return ownedBy(pods, cluster, uid);
-    return ownedBy(replicaSets, cluster, uid).flatMap((set) => ownedBy(pods, cluster, set.metadata.uid));
   }
 }
 
