@@ -93,6 +93,7 @@ export { IPAddress, addressOfService, isAllocated } from "./service-cidr/ip-addr
 export { DEFAULT_SERVICE_CIDR, ServiceCIDR, defaultServiceCidr, usableRanges } from "./service-cidr/service-cidr.ts";
 export { StorageClass, isDefaultStorageClass } from "./storageclass/storageclass-kind.ts";
 export { STORAGE_CLASS_ANNOTATION } from "./storageclass/storageclass-rules.ts";
+export { conditionsOf } from "./definition/conditions.ts";
 export {
   controllersOf,
   defineKind,
@@ -112,7 +113,6 @@ export {
   reflectFields,
 } from "./interpreter/counters.ts";
 export { deploymentInterpreter } from "./deployment/deployment-interpreter.ts";
-export { nativeKinds } from "./native-kinds.ts";
 export { InterpretError } from "./interpreter/interpret-error.ts";
 export { conditionsIn, isConditionReady, joinConditions } from "./interpreter/joined-conditions.ts";
 export type {
@@ -154,8 +154,13 @@ export {
   withSpecField,
 } from "./interpreter/workload.ts";
 export type { PodTemplateShape, Workload } from "./interpreter/workload.ts";
-export { createKubernetesAdmissions } from "./kubernetes-admissions.ts";
-export { kubernetesKinds } from "./kubernetes-kinds.ts";
+export {
+  createKubernetesAdmissions,
+  createKubernetesControllers,
+  kubernetesDefinitions,
+  kubernetesKinds,
+  nativeKinds,
+} from "./kubernetes-definitions.ts";
 export { CLUSTER_INFO_PATH, publishClusterInfo } from "./system/bootstrap/cluster-info.ts";
 export { createSystemControllers } from "./system/create-system-controllers.ts";
 export { rootCertificateConfigMap } from "./system/root-certificates/config-map.ts";
@@ -175,7 +180,6 @@ export { createExpectations } from "./workloads/expectations.ts";
 export type { Expectations, Owner } from "./workloads/expectations.ts";
 export { DEFAULT_GATES, createFeatureGates, parseFeatureGates } from "./workloads/feature-gates.ts";
 export type { FeatureGates } from "./workloads/feature-gates.ts";
-export { createKubernetesControllers } from "./kubernetes-controllers.ts";
 export { generatedPod } from "./pod/pod-from-template.ts";
 export { orphanedPods } from "./pod/orphaned-pods.ts";
 export { indexByController } from "./owned-kinds.ts";

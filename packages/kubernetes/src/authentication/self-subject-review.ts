@@ -2,6 +2,8 @@
 import { builtInKind } from "@flotilla/apimachinery";
 import type { SelfSubjectReview as SelfSubjectReviewFacts } from "@flotilla/apimachinery/facts/authentication-v1.ts";
 import type { Kind } from "@flotilla/apimachinery";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type SelfSubjectReview = SelfSubjectReviewFacts;
 
@@ -14,4 +16,10 @@ export const SelfSubjectReview: Kind<SelfSubjectReview> = builtInKind<SelfSubjec
   facts: "authentication-v1",
   columns: [],
   verbs: ["create"],
+});
+
+export const selfSubjectReview = defineKind({
+  kind: SelfSubjectReview,
+
+  example: exampleOf(SelfSubjectReview),
 });

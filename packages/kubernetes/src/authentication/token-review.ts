@@ -2,6 +2,8 @@
 import { builtInKind } from "@flotilla/apimachinery";
 import type { TokenReview as TokenReviewFacts } from "@flotilla/apimachinery/facts/authentication-v1.ts";
 import type { Kind } from "@flotilla/apimachinery";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type TokenReview = TokenReviewFacts;
 
@@ -14,4 +16,10 @@ export const TokenReview: Kind<TokenReview> = builtInKind<TokenReview>({
   facts: "authentication-v1",
   columns: [],
   verbs: ["create"],
+});
+
+export const tokenReview = defineKind({
+  kind: TokenReview,
+
+  example: exampleOf(TokenReview, { spec: { token: "x" } }),
 });

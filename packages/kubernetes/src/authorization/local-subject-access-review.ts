@@ -5,6 +5,8 @@
 import { builtInKind } from "@flotilla/apimachinery";
 import type { LocalSubjectAccessReview as LocalSubjectAccessReviewFacts } from "@flotilla/apimachinery/facts/authorization-v1.ts";
 import type { Kind } from "@flotilla/apimachinery";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type LocalSubjectAccessReview = LocalSubjectAccessReviewFacts;
 
@@ -17,4 +19,12 @@ export const LocalSubjectAccessReview: Kind<LocalSubjectAccessReview> = builtInK
   facts: "authorization-v1",
   columns: [],
   verbs: ["create"],
+});
+
+export const localSubjectAccessReview = defineKind({
+  kind: LocalSubjectAccessReview,
+
+  example: exampleOf(LocalSubjectAccessReview, {
+    spec: { user: "u", resourceAttributes: { namespace: "shop", verb: "get", resource: "pods" } },
+  }),
 });

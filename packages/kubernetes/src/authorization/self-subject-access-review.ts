@@ -2,6 +2,8 @@
 import { builtInKind } from "@flotilla/apimachinery";
 import type { SelfSubjectAccessReview as SelfSubjectAccessReviewFacts } from "@flotilla/apimachinery/facts/authorization-v1.ts";
 import type { Kind } from "@flotilla/apimachinery";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type SelfSubjectAccessReview = SelfSubjectAccessReviewFacts;
 
@@ -14,4 +16,10 @@ export const SelfSubjectAccessReview: Kind<SelfSubjectAccessReview> = builtInKin
   facts: "authorization-v1",
   columns: [],
   verbs: ["create"],
+});
+
+export const selfSubjectAccessReview = defineKind({
+  kind: SelfSubjectAccessReview,
+
+  example: exampleOf(SelfSubjectAccessReview, { spec: { nonResourceAttributes: { path: "/", verb: "get" } } }),
 });

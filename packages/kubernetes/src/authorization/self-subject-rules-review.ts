@@ -5,6 +5,8 @@
 import { builtInKind } from "@flotilla/apimachinery";
 import type { SelfSubjectRulesReview as SelfSubjectRulesReviewFacts } from "@flotilla/apimachinery/facts/authorization-v1.ts";
 import type { Kind } from "@flotilla/apimachinery";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type SelfSubjectRulesReview = SelfSubjectRulesReviewFacts;
 
@@ -17,4 +19,10 @@ export const SelfSubjectRulesReview: Kind<SelfSubjectRulesReview> = builtInKind<
   facts: "authorization-v1",
   columns: [],
   verbs: ["create"],
+});
+
+export const selfSubjectRulesReview = defineKind({
+  kind: SelfSubjectRulesReview,
+
+  example: exampleOf(SelfSubjectRulesReview, { spec: { namespace: "shop" } }),
 });

@@ -2,6 +2,8 @@
 import { builtInKind } from "@flotilla/apimachinery";
 import type { SubjectAccessReview as SubjectAccessReviewFacts } from "@flotilla/apimachinery/facts/authorization-v1.ts";
 import type { Kind } from "@flotilla/apimachinery";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type SubjectAccessReview = SubjectAccessReviewFacts;
 
@@ -14,4 +16,10 @@ export const SubjectAccessReview: Kind<SubjectAccessReview> = builtInKind<Subjec
   facts: "authorization-v1",
   columns: [],
   verbs: ["create"],
+});
+
+export const subjectAccessReview = defineKind({
+  kind: SubjectAccessReview,
+
+  example: exampleOf(SubjectAccessReview, { spec: { user: "u", nonResourceAttributes: { path: "/", verb: "get" } } }),
 });

@@ -76,7 +76,7 @@ function dateConditions(conditions: readonly Condition[], old: readonly Conditio
   });
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   {
     ...builtInAdmission(CertificateSigningRequest, "certificates-v1"),
     prepare,

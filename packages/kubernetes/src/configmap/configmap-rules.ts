@@ -5,7 +5,7 @@ import { field } from "@flotilla/apimachinery";
 import { MAX_DATA_BYTES, checkDataKeys, checkImmutableData, encodedBytes, textBytes } from "./data-keys.ts";
 import { ConfigMap } from "./configmap-kind.ts";
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(ConfigMap, "core-v1", {
     validate({ object, oldObject }) {
       const { data, binaryData } = object;

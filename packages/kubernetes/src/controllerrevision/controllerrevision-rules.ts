@@ -7,7 +7,7 @@ import { checkNotNegative, checkUnchanged } from "@flotilla/apimachinery";
 import { ControllerRevision } from "./controllerrevision-kind.ts";
 
 /** The data is immutable; only the revision number may increase. */
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(ControllerRevision, "apps-v1", {
     validate({ object, oldObject }) {
       const errors: FieldError[] = checkNotNegative("revision", object.revision);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { review } from "../../../apimachinery/src/kind/test-review.ts";
 import type { CronJob } from "./cronjob-kind.ts";
-import { admissions } from "./cronjob-rules.ts";
+import { rules } from "./cronjob-rules.ts";
 import { scheduleProblem } from "./cron-schedule.ts";
 
 const jobTemplate = {
@@ -16,7 +16,7 @@ const make = (spec: object = {}, name = "a"): CronJob =>
   }) as CronJob;
 
 test("a CronJob defaults to concurrencyPolicy Allow and keeps three successful and one failed job", () => {
-  expect(review(admissions, make()).object.spec).toMatchObject({
+  expect(review(rules, make()).object.spec).toMatchObject({
     concurrencyPolicy: "Allow",
     suspend: false,
     successfulJobsHistoryLimit: 3,
@@ -67,6 +67,6 @@ const refusals: Record<string, [cronJob: CronJob, want: string[]]> = {
 };
 for (const [behaviour, [cronJob, want]] of Object.entries(refusals)) {
   test(`rejects ${behaviour}`, () => {
-    expect(review(admissions, cronJob).problems).toEqual(want);
+    expect(review(rules, cronJob).problems).toEqual(want);
   });
 }

@@ -97,7 +97,7 @@ function warnings(review: Review<CronJob>): string[] {
   return found;
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(CronJob, "batch-v1", {
     complete: (cronJob) => change(cronJob, "spec", defaultSpec),
     validate: checkCronJob,

@@ -13,6 +13,8 @@ import { checkUnchanged } from "@flotilla/apimachinery";
 import { change, fill } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import type { Sent } from "@flotilla/apimachinery";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type CSIDriver = CSIDriverFacts;
 
@@ -139,7 +141,7 @@ function driverWarnings({ object: { spec }, oldObject }: Review<CSIDriver>): str
   return oldObject && equalJson(tokenRequests, oldObject.spec.tokenRequests) ? [] : [TOKENS_IN_ATTRIBUTES];
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(CSIDriver, "storage-v1", {
     complete: (driver) => change(driver, "spec", (spec) => fill(spec, DEFAULTS)),
     prepare: dropLimitScaling,
@@ -147,3 +149,9 @@ export const admissions: AnyAdmission[] = [
     warnings: driverWarnings,
   }),
 ];
+
+export const csiDriver = defineKind({
+  kind: CSIDriver,
+  rules,
+  example: exampleOf(CSIDriver, { spec: {} }),
+});

@@ -10,6 +10,8 @@ import { change, changeItems, fill } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import type { Sent } from "@flotilla/apimachinery";
 import { checkDriverName } from "../storage/driver-names.ts";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type CSINode = CSINodeFacts;
 
@@ -90,7 +92,7 @@ function withoutEmptyKeys(driver: Read<CSINodeDriver>): Read<CSINodeDriver> {
   return topologyKeys?.length === 0 ? rest : driver;
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(CSINode, "storage-v1", {
     complete: (node) => withDrivers(node, withKeys),
     prepare: (node) => withDrivers(node, withoutEmptyKeys),
@@ -100,3 +102,9 @@ export const admissions: AnyAdmission[] = [
     },
   }),
 ];
+
+export const csiNode = defineKind({
+  kind: CSINode,
+  rules,
+  example: exampleOf(CSINode, { spec: { drivers: [] } }),
+});

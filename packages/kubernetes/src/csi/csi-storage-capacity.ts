@@ -10,6 +10,8 @@ import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
 import type { CSIStorageCapacity as CSIStorageCapacityFacts } from "@flotilla/apimachinery/facts/storage-v1.ts";
 import { checkSelector, checkText, checkUnchanged } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type CSIStorageCapacity = CSIStorageCapacityFacts;
 
@@ -52,9 +54,15 @@ function topologyWarnings({ matchExpressions = [], matchLabels = {} }: DeepReado
   return warnings;
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(CSIStorageCapacity, "storage-v1", {
     validate: checkCapacity,
     warnings: ({ object }) => topologyWarnings(object.nodeTopology ?? {}),
   }),
 ];
+
+export const csiStorageCapacity = defineKind({
+  kind: CSIStorageCapacity,
+  rules,
+  example: exampleOf(CSIStorageCapacity, { storageClassName: "fast" }),
+});

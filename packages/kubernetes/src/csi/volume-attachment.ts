@@ -19,6 +19,8 @@ import { change } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import type { Sent } from "@flotilla/apimachinery";
 import { checkDriverName } from "../storage/driver-names.ts";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type VolumeAttachment = VolumeAttachmentFacts;
 
@@ -128,7 +130,7 @@ function checkVolumeError(errors: FieldError[], at: string, { message = "", erro
     errors.push(field.invalid(`${at}.errorCode`, errorCode, "must be between 0 and 2147483647, inclusive"));
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(VolumeAttachment, "storage-v1", {
     complete: (attachment) =>
       change(attachment, "spec", (spec) =>
@@ -138,3 +140,11 @@ export const admissions: AnyAdmission[] = [
     validateStatus: checkAttachment,
   }),
 ];
+
+export const volumeAttachment = defineKind({
+  kind: VolumeAttachment,
+  rules,
+  example: exampleOf(VolumeAttachment, {
+    spec: { attacher: "disks.example.com", nodeName: "node-1", source: { persistentVolumeName: "data" } },
+  }),
+});

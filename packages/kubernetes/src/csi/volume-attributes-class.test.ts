@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
-import { admissions, type VolumeAttributesClass } from "./volume-attributes-class.ts";
+import { rules, type VolumeAttributesClass } from "./volume-attributes-class.ts";
 
 const attributes = (fields: object = {}): VolumeAttributesClass => ({
   apiVersion: "storage.k8s.io/v1",
@@ -12,16 +12,16 @@ const attributes = (fields: object = {}): VolumeAttributesClass => ({
 });
 
 test("a class needs a driver and parameters", () => {
-  expect(problemsOf(admissions, attributes({ driverName: "", parameters: {} }))).toEqual([
+  expect(problemsOf(rules, attributes({ driverName: "", parameters: {} }))).toEqual([
     "driverName: Required value",
     "parameters: Required value: must contain at least one key/value pair",
   ]);
 });
 
 test("a class is immutable", () => {
-  const old = completedBy(admissions, attributes());
+  const old = completedBy(rules, attributes());
 
-  expect(problemsOf(admissions, attributes({ driverName: "z", parameters: { iops: "2" } }), old)).toEqual([
+  expect(problemsOf(rules, attributes({ driverName: "z", parameters: { iops: "2" } }), old)).toEqual([
     "driverName: Forbidden: updates to driverName are forbidden.",
     "parameters: Forbidden: updates to parameters are forbidden.",
   ]);

@@ -9,6 +9,8 @@ import { checkText } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import type { Sent } from "@flotilla/apimachinery";
 import { checkParameters } from "../storageclass/storageclass-rules.ts";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type VolumeAttributesClass = VolumeAttributesClassFacts;
 
@@ -44,8 +46,14 @@ function checkClass(
   return errors;
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(VolumeAttributesClass, "storage-v1", {
     validate: ({ object, oldObject }) => checkClass(object, oldObject),
   }),
 ];
+
+export const volumeAttributesClass = defineKind({
+  kind: VolumeAttributesClass,
+  rules,
+  example: exampleOf(VolumeAttributesClass, { driverName: "disks.example.com", parameters: { iops: "100" } }),
+});

@@ -78,7 +78,12 @@ function unrecognizedFormats({ spec }: Definition): Set<string> {
   return found;
 }
 
-export const createCrdAdmissions = (converts?: ConvertsItself): AnyAdmission[] => [
+export interface CrdRuleOptions {
+  /** Selects the CRDs that need no conversion webhook, because the server knows their kinds. */
+  converts?: ConvertsItself;
+}
+
+export const createRules = ({ converts }: CrdRuleOptions): AnyAdmission[] => [
   builtInAdmission(CustomResourceDefinition, "apiextensions-v1", {
     complete,
     // A status without stored versions was never written.

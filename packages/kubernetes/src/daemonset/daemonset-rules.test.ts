@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { review } from "../../../apimachinery/src/kind/test-review.ts";
 import type { DaemonSet } from "./daemonset-kind.ts";
-import { admissions } from "./daemonset-rules.ts";
+import { rules } from "./daemonset-rules.ts";
 
 const base = {
   selector: { matchLabels: { app: "a" } },
@@ -16,7 +16,7 @@ const make = (spec: object = {}): DaemonSet => ({
 const GENERATION = "deprecated.daemonset.template.generation";
 
 test("a DaemonSet defaults to maxUnavailable 1 and template generation 1", () => {
-  const { object } = review(admissions, make());
+  const { object } = review(rules, make());
 
   expect(object.spec).toMatchObject({
     updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } },
@@ -26,9 +26,9 @@ test("a DaemonSet defaults to maxUnavailable 1 and template generation 1", () =>
 });
 
 test("only a new template increases the template generation; the client's annotation is ignored", () => {
-  const old = review(admissions, make()).object;
+  const old = review(rules, make()).object;
   const changed = (spec: object): string | undefined =>
-    review(admissions, make(spec), { old }).object.metadata.annotations?.[GENERATION];
+    review(rules, make(spec), { old }).object.metadata.annotations?.[GENERATION];
 
   expect(changed({ minReadySeconds: 3 })).toBe("1");
   expect(changed({ template: { ...base.template, spec: { containers: [{ name: "c", image: "j" }] } } })).toBe("2");
@@ -46,6 +46,6 @@ const refusals: Record<string, [rollingUpdate: object, want: string]> = {
 };
 for (const [behaviour, [rollingUpdate, want]] of Object.entries(refusals)) {
   test(`rejects ${behaviour}`, () => {
-    expect(review(admissions, make({ updateStrategy: { rollingUpdate } })).problems).toEqual([want]);
+    expect(review(rules, make({ updateStrategy: { rollingUpdate } })).problems).toEqual([want]);
   });
 }

@@ -121,7 +121,7 @@ function checkStatus({ object: { status }, oldObject }: Review<DaemonSet>): Fiel
   return errors;
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(DaemonSet, "apps-v1", {
     // The writer of the set owns the annotation, as if it had sent it.
     complete: (set) => withGeneration(change(set, "spec", defaultSpec), generationOf(set)),

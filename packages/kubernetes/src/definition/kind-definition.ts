@@ -17,7 +17,7 @@ export interface KindName {
   readonly kind: string;
 }
 
-export interface KindDefinition<Options = never> {
+export interface KindDefinition<Options = unknown> {
   readonly kind: Kind | KindName;
   /** One sentence for the reference pages; required where the schema has no description. */
   readonly summary?: string;
@@ -58,7 +58,8 @@ export interface Progress {
 }
 
 /** Checks the declaration against its type; the kind's folder exports the result. */
-export const defineKind = <Options = never>(definition: KindDefinition<Options>): KindDefinition<Options> => definition;
+export const defineKind = <Options = unknown>(definition: KindDefinition<Options>): KindDefinition<Options> =>
+  definition;
 
 // oxlint-disable-next-line typescript/no-explicit-any -- definitions with different options.
 type AnyDefinition = KindDefinition<any>;

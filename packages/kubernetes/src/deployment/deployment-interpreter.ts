@@ -1,6 +1,7 @@
 /** Deployment, with Karmada's rules. */
 import { RETAIN_REPLICAS } from "@flotilla/apimachinery";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
+import { withoutAnnotations } from "../interpreter/without.ts";
 import { aggregateCounters, reflectCounters } from "../interpreter/replica-status.ts";
 import {
   isRolledOut,
@@ -30,4 +31,6 @@ export const deploymentInterpreter: KindInterpreter<Workload> = {
   aggregateStatus: (deployment, items) => aggregateCounters(deployment, items, FIELDS),
   isHealthy: isRolledOut,
   dependencies: templateDependencies,
+  prune: (deployment) =>
+    withoutAnnotations(deployment, ["deployment.kubernetes.io/revision", "deployment.kubernetes.io/revision-history"]),
 };

@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { deepFreeze } from "@flotilla/base";
 import type { Review } from "@flotilla/apimachinery";
 import { type Deployment } from "./deployment-kind.ts";
-import { admissions } from "./deployment-rules.ts";
+import { rules } from "./deployment-rules.ts";
 import { emptyCluster, SOME_KIND } from "../../../apimachinery/src/kind/test-review.ts";
 
-const admission = admissions[0];
+const admission = rules[0];
 const base = {
   selector: { matchLabels: { app: "a" } },
   template: { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "c", image: "i" }] } },

@@ -99,7 +99,7 @@ function checkStatus({ object: { status = {} }, oldObject }: Review<Deployment>)
   return errors;
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(Deployment, "apps-v1", {
     complete: (deployment) => change(deployment, "spec", defaultSpec),
     validate: checkDeployment,

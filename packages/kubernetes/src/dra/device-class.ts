@@ -10,6 +10,8 @@ import type { Kind } from "@flotilla/apimachinery";
 import { MAX_CONFIGURATIONS } from "./claim-spec.ts";
 import { checkConfiguration, checkSelectors } from "./device-configuration.ts";
 import { checkList } from "./device-names.ts";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type DeviceClass = DeviceClassFacts;
 
@@ -39,4 +41,10 @@ function checkClass({ object: { spec }, oldObject }: Review<DeviceClass>): Field
   ];
 }
 
-export const admissions: AnyAdmission[] = [builtInAdmission(DeviceClass, "resource-v1", { validate: checkClass })];
+export const rules: AnyAdmission[] = [builtInAdmission(DeviceClass, "resource-v1", { validate: checkClass })];
+
+export const deviceClass = defineKind({
+  kind: DeviceClass,
+  rules,
+  example: exampleOf(DeviceClass, { spec: {} }),
+});

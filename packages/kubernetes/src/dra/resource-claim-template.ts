@@ -13,6 +13,8 @@ import { change } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import type { Sent } from "@flotilla/apimachinery";
 import { checkClaimSpec, completeClaimSpec } from "./claim-spec.ts";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type ResourceClaimTemplate = ResourceClaimTemplateFacts;
 
@@ -70,9 +72,17 @@ function checkTemplate({ object, oldObject }: Review<ResourceClaimTemplate>): Fi
   return oldObject ? [...errors, ...checkUnchanged("spec", object.spec, oldObject.spec)] : errors;
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(ResourceClaimTemplate, "resource-v1", {
     complete: (template) => change(template, "spec", (spec) => change(spec, "spec", completeClaimSpec)),
     validate: checkTemplate,
   }),
 ];
+
+export const resourceClaimTemplate = defineKind({
+  kind: ResourceClaimTemplate,
+  rules,
+  example: exampleOf(ResourceClaimTemplate, {
+    spec: { spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "gpu" } }] } } },
+  }),
+});

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { changedDrivers, nodeOfAllocation, prepareClaimStatus } from "./claim-status.ts";
-import { admissions, type ResourceClaim } from "./resource-claim.ts";
+import { rules, type ResourceClaim } from "./resource-claim.ts";
 
 const claim = (devices: object, status?: object): ResourceClaim => ({
   apiVersion: "resource.k8s.io/v1",
@@ -17,7 +17,7 @@ const allocation = { devices: { results: [{ request: "gpu", ...device }] } };
 
 test("a request defaults to one device", () => {
   const { spec } = completedBy(
-    admissions,
+    rules,
     claim({
       requests: [
         exactly(),
@@ -104,43 +104,43 @@ const refused: Record<string, [devices: object, want: string[]]> = {
 };
 for (const [what, [devices, want]] of Object.entries(refused)) {
   test(`rejects ${what}`, () => {
-    expect(problemsOf(admissions, claim(devices))).toEqual(want);
+    expect(problemsOf(rules, claim(devices))).toEqual(want);
   });
 }
 
 test("the spec is immutable", () => {
-  const old = completedBy(admissions, claim(simple));
+  const old = completedBy(rules, claim(simple));
 
-  expect(problemsOf(admissions, claim(simple), old)).toEqual([]);
-  expect(problemsOf(admissions, claim({ requests: [exactly({ count: 2 })] }), old)).toEqual([
+  expect(problemsOf(rules, claim(simple), old)).toEqual([]);
+  expect(problemsOf(rules, claim({ requests: [exactly({ count: 2 })] }), old)).toEqual([
     'spec: Invalid value: {"devices":{"requests":[{"name":"gpu","exactly":{"deviceClassName":"gpu","count":2,"allocationMode":"ExactCount"}}]}}: field is immutable',
   ]);
 });
 
 test("a claim can be reserved only when it is allocated, and then keeps its allocation", () => {
-  const old = completedBy(admissions, claim(simple));
+  const old = completedBy(rules, claim(simple));
   const reserved = { reservedFor: [{ resource: "pods", name: "p", uid: "u" }] };
   const allocated = claim(simple, { ...reserved, allocation });
 
-  expect(problemsOf(admissions, claim(simple, reserved), old, "status")).toEqual([
+  expect(problemsOf(rules, claim(simple, reserved), old, "status")).toEqual([
     "status.reservedFor: Forbidden: may not be specified when `allocated` is not set",
   ]);
-  expect(problemsOf(admissions, allocated, old, "status")).toEqual([]);
+  expect(problemsOf(rules, allocated, old, "status")).toEqual([]);
   expect(
     problemsOf(
-      admissions,
+      rules,
       claim(simple, { allocation: { devices: {} } }),
-      completedBy(admissions, allocated, old, "status"),
+      completedBy(rules, allocated, old, "status"),
       "status",
     ),
   ).toEqual(['status.allocation: Invalid value: {"devices":{}}: field is immutable']);
 });
 
 test("drivers can only report status of devices of the claim", () => {
-  const old = completedBy(admissions, claim(simple));
+  const old = completedBy(rules, claim(simple));
 
   expect(
-    problemsOf(admissions, claim(simple, { allocation, devices: [{ ...device, device: "gpu-1" }] }), old, "status"),
+    problemsOf(rules, claim(simple, { allocation, devices: [{ ...device, device: "gpu-1" }] }), old, "status"),
   ).toEqual([
     'status.devices[0]: Invalid value: {"Driver":"d.example.com","Pool":"node-1","Device":"gpu-1","ShareID":""}: must be an allocated device in the claim',
   ]);

@@ -9,6 +9,8 @@ import { change } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import { checkClaimSpec, completeClaimSpec } from "./claim-spec.ts";
 import { checkClaimStatus, completeClaimStatus } from "./claim-status.ts";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type ResourceClaim = ResourceClaimFacts;
 
@@ -32,7 +34,7 @@ export const ResourceClaim: Kind<ResourceClaim> = builtInKind<ResourceClaim>({
   traits: { deletionReturnsObject: true, metadataChecks: { update: true, create: true }, statusKeepsMetadata: true },
 });
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(ResourceClaim, "resource-v1", {
     complete: (claim) => change(claim, "spec", completeClaimSpec),
     completeStatus: completeClaimStatus,
@@ -42,3 +44,11 @@ export const admissions: AnyAdmission[] = [
     validateStatus: ({ object, oldObject }) => checkClaimStatus(object, oldObject),
   }),
 ];
+
+export const resourceClaim = defineKind({
+  kind: ResourceClaim,
+  rules,
+  example: exampleOf(ResourceClaim, {
+    spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "gpu" } }] } },
+  }),
+});

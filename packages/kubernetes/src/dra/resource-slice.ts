@@ -19,6 +19,8 @@ import type { Sent } from "@flotilla/apimachinery";
 import { checkDriverName } from "../storage/driver-names.ts";
 import { checkPoolName, checkSet } from "./device-names.ts";
 import { checkCounterSet, checkDevice } from "./slice-devices.ts";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type ResourceSlice = ResourceSliceFacts;
 
@@ -169,10 +171,18 @@ function driverWarning({ spec }: Sent<ResourceSlice>): string[] {
     : [`spec.driver: driver names should be lowercase; ${JSON.stringify(driver)} contains uppercase characters`];
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(ResourceSlice, "resource-v1", {
     prepare: dropUnused,
     validate: ({ object: { spec }, oldObject }) => checkSpec(spec, oldObject?.spec),
     warnings: ({ object }) => driverWarning(object),
   }),
 ];
+
+export const resourceSlice = defineKind({
+  kind: ResourceSlice,
+  rules,
+  example: exampleOf(ResourceSlice, {
+    spec: { driver: "gpu.example.com", pool: { name: "a", generation: 1, resourceSliceCount: 1 }, nodeName: "node-1" },
+  }),
+});

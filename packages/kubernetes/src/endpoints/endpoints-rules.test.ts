@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf, warningsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { Endpoints } from "./endpoints-kind.ts";
-import { admissions } from "./endpoints-rules.ts";
+import { rules } from "./endpoints-rules.ts";
 
 const endpoints = (...subsets: object[]): Endpoints => ({
   apiVersion: "v1",
@@ -11,7 +11,7 @@ const endpoints = (...subsets: object[]): Endpoints => ({
 });
 
 test("a port defaults to TCP", () => {
-  const { subsets } = completedBy(admissions, endpoints({ addresses: [{ ip: "1.2.3.4" }], ports: [{ port: 1 }] }));
+  const { subsets } = completedBy(rules, endpoints({ addresses: [{ ip: "1.2.3.4" }], ports: [{ port: 1 }] }));
 
   expect(subsets?.[0]?.ports).toEqual([{ port: 1, protocol: "TCP" }]);
 });
@@ -39,14 +39,14 @@ const refused: Record<string, [subset: object, want: string[]]> = {
 };
 for (const [what, [subset, want]] of Object.entries(refused)) {
   test(`rejects ${what}`, () => {
-    expect(problemsOf(admissions, endpoints(subset))).toEqual(want);
+    expect(problemsOf(rules, endpoints(subset))).toEqual(want);
   });
 }
 
 test("stored subsets that are unchanged are not validated again", () => {
   const old = endpoints({ addresses: [{ ip: "127.0.0.1" }] });
 
-  expect(problemsOf(admissions, endpoints({ addresses: [{ ip: "127.0.0.1" }] }), old)).toEqual([]);
+  expect(problemsOf(rules, endpoints({ addresses: [{ ip: "127.0.0.1" }] }), old)).toEqual([]);
 });
 
 test("warns of addresses in non-canonical form, except those written by its controller", () => {
@@ -56,8 +56,8 @@ test("warns of addresses in non-canonical form, except those written by its cont
     metadata: { ...unusual.metadata, labels: { "endpoints.kubernetes.io/managed-by": "endpoint-controller" } },
   };
 
-  expect(warningsOf(admissions, unusual)).toHaveLength(1);
-  expect(warningsOf(admissions, controlled)).toEqual([]);
+  expect(warningsOf(rules, unusual)).toHaveLength(1);
+  expect(warningsOf(rules, controlled)).toEqual([]);
 });
 
 test("prints every address with every port, limited to the first three", () => {

@@ -77,7 +77,7 @@ function endpointsWarnings({ metadata, subsets = [] }: Read<Endpoints>): string[
   ]);
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(Endpoints, "core-v1", {
     complete: completeEndpoints,
     validate({ object, oldObject }) {

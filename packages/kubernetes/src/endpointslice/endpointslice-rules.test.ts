@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf, warningsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { type EndpointSlice } from "./endpointslice-kind.ts";
-import { admissions } from "./endpointslice-rules.ts";
+import { rules } from "./endpointslice-rules.ts";
 
 const slice = (fields: object = {}): EndpointSlice => ({
   apiVersion: "discovery.k8s.io/v1",
@@ -12,14 +12,12 @@ const slice = (fields: object = {}): EndpointSlice => ({
 });
 
 test("a port defaults to an empty name and TCP", () => {
-  expect(completedBy(admissions, slice({ ports: [{ port: 1 }] })).ports).toEqual([
-    { port: 1, name: "", protocol: "TCP" },
-  ]);
+  expect(completedBy(rules, slice({ ports: [{ port: 1 }] })).ports).toEqual([{ port: 1, name: "", protocol: "TCP" }]);
 });
 
 test("the deprecated topology of endpoints is dropped", () => {
   const { endpoints } = completedBy(
-    admissions,
+    rules,
     slice({ endpoints: [{ addresses: ["1.2.3.4"], deprecatedTopology: { "kubernetes.io/hostname": "n" } }] }),
   );
 
@@ -56,12 +54,12 @@ const refused: Record<string, [fields: object, want: string[]]> = {
 };
 for (const [what, [fields, want]] of Object.entries(refused)) {
   test(`rejects ${what}`, () => {
-    expect(problemsOf(admissions, slice(fields))).toEqual(want);
+    expect(problemsOf(rules, slice(fields))).toEqual(want);
   });
 }
 
 test("the address type of a slice is immutable", () => {
-  expect(problemsOf(admissions, slice({ addressType: "IPv6" }), slice())).toEqual([
+  expect(problemsOf(rules, slice({ addressType: "IPv6" }), slice())).toEqual([
     'addressType: Invalid value: "IPv6": field is immutable',
   ]);
 });
@@ -69,6 +67,6 @@ test("the address type of a slice is immutable", () => {
 test("warns of the FQDN address type on create", () => {
   const named = slice({ addressType: "FQDN", endpoints: [{ addresses: ["a.b"] }] });
 
-  expect(warningsOf(admissions, named)).toEqual(["spec.addressType: FQDN endpoints are deprecated"]);
-  expect(warningsOf(admissions, named, named)).toEqual([]);
+  expect(warningsOf(rules, named)).toEqual(["spec.addressType: FQDN endpoints are deprecated"]);
+  expect(warningsOf(rules, named, named)).toEqual([]);
 });

@@ -173,7 +173,7 @@ function sliceWarnings({ metadata, addressType, endpoints }: Read<EndpointSlice>
   return warnings;
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(EndpointSlice, "discovery-v1", {
     complete: (slice, { oldObject }) => completeSlice(slice, oldObject),
     validate: ({ object, oldObject }) => checkSlice(object, oldObject),

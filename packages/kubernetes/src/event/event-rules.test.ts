@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
 import { type Event } from "./event-kind.ts";
-import { admissions as coreAdmissions } from "./event-rules.ts";
+import { rules as coreAdmissions } from "./event-rules.ts";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { EventsEvent } from "./events-event-kind.ts";
-import { admissions } from "./events-event-rules.ts";
+import { rules } from "./events-event-rules.ts";
 
 const { toStorage, fromStorage } = EventsEvent.versions.v1 ?? {};
 const time = "2024-01-01T00:00:00.000000Z";
@@ -30,7 +30,7 @@ const makeCoreEvent = (rest: object = {}): Event => ({
 });
 
 test("Events convert between the core and events.k8s.io groups without loss", () => {
-  const event = completedBy(admissions, makeEvent({ note: "n", deprecatedCount: 2 })) as unknown as JsonObject;
+  const event = completedBy(rules, makeEvent({ note: "n", deprecatedCount: 2 })) as unknown as JsonObject;
 
   const stored = toStorage?.(event);
 
@@ -76,7 +76,7 @@ const cases: Record<string, [rest: object, old: object | undefined, want: string
 };
 for (const [behaviour, [rest, old, want]] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(problemsOf(admissions, makeEvent(rest), old && makeEvent(old))).toEqual(want);
+    expect(problemsOf(rules, makeEvent(rest), old && makeEvent(old))).toEqual(want);
   });
 }
 

@@ -4,6 +4,6 @@ import { builtInAdmission } from "@flotilla/apimachinery";
 import { checkEvent } from "./event-validation.ts";
 import { Event } from "./event-kind.ts";
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(Event, "core-v1", { validate: ({ object }) => checkEvent(object, "reportingComponent") }),
 ];

@@ -4,7 +4,7 @@ import { checkEvent, checkEventUpdate, checkNewEvent } from "./event-validation.
 import { builtInAdmission } from "@flotilla/apimachinery";
 import { EventsEvent, toCore } from "./events-event-kind.ts";
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(EventsEvent, "events-v1", {
     validate({ object, oldObject }) {
       const event = toCore(object);

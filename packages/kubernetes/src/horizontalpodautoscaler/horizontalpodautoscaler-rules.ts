@@ -25,7 +25,7 @@ function complete(
 const stored = (object: Autoscaler, version: string): Autoscaler =>
   version === "v1" ? (toStored(object as unknown as JsonObject) as unknown as Autoscaler) : object;
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(
     HorizontalPodAutoscaler,
     { v1: "autoscaling-v1", v2: "autoscaling-v2" },

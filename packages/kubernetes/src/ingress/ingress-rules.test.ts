@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { problemsOf, warningsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { Ingress } from "./ingress-kind.ts";
-import { admissions } from "./ingress-rules.ts";
+import { rules } from "./ingress-rules.ts";
 
 const backend = { service: { name: "s", port: { number: 80 } } };
 const ingress = (spec: object, annotations?: Record<string, string>): Ingress => ({
@@ -56,24 +56,24 @@ const refused: Record<string, [spec: object, want: string[]]> = {
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
   test(`rejects ${what}`, () => {
-    expect(problemsOf(admissions, ingress(spec))).toEqual(want);
+    expect(problemsOf(rules, ingress(spec))).toEqual(want);
   });
 }
 
 test("a stored secret name stays valid", () => {
   const spec = { defaultBackend: backend, tls: [{ secretName: "A_b" }] };
 
-  expect(problemsOf(admissions, ingress(spec))).toHaveLength(1);
-  expect(problemsOf(admissions, ingress(spec), ingress(spec))).toEqual([]);
+  expect(problemsOf(rules, ingress(spec))).toHaveLength(1);
+  expect(problemsOf(rules, ingress(spec), ingress(spec))).toEqual([]);
 });
 
 test("ingressClassName and the annotation must match", () => {
   const annotations = { "kubernetes.io/ingress.class": "x" };
 
-  expect(problemsOf(admissions, ingress({ defaultBackend: backend, ingressClassName: "y" }, annotations))).toEqual([
+  expect(problemsOf(rules, ingress({ defaultBackend: backend, ingressClassName: "y" }, annotations))).toEqual([
     'annotations.kubernetes.io/ingress.class: Invalid value: "x": must match `ingressClassName` when both are specified',
   ]);
-  expect(warningsOf(admissions, ingress({ defaultBackend: backend }, annotations))).toEqual([
+  expect(warningsOf(rules, ingress({ defaultBackend: backend }, annotations))).toEqual([
     `annotation "kubernetes.io/ingress.class" is deprecated, please use 'spec.ingressClassName' instead`,
   ]);
 });

@@ -170,7 +170,7 @@ const statusWarnings = ({ status }: Read<Ingress>): string[] =>
     ip ? addressWarnings(`status.loadBalancer.ingress[${index}]`, ip) : [],
   );
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(Ingress, "networking-v1", {
     validate: ({ object, oldObject }) => [
       ...checkSpec(object.spec ?? {}, oldObject ? leniencyFor(oldObject.spec ?? {}) : STRICT),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { type IngressClass } from "./ingressclass-kind.ts";
-import { admissions } from "./ingressclass-rules.ts";
+import { rules } from "./ingressclass-rules.ts";
 
 const ingressClass = (spec: object): IngressClass => ({
   apiVersion: "networking.k8s.io/v1",
@@ -12,8 +12,8 @@ const ingressClass = (spec: object): IngressClass => ({
 
 test("parameters default to cluster scope", () => {
   expect(
-    completedBy(admissions, ingressClass({ controller: "a.b/c", parameters: { kind: "K", name: "n" } })).spec
-      ?.parameters?.scope,
+    completedBy(rules, ingressClass({ controller: "a.b/c", parameters: { kind: "K", name: "n" } })).spec?.parameters
+      ?.scope,
   ).toBe("Cluster");
 });
 
@@ -38,12 +38,12 @@ const refused: Record<string, [spec: object, want: string[]]> = {
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
   test(`rejects ${what}`, () => {
-    expect(problemsOf(admissions, ingressClass(spec))).toEqual(want);
+    expect(problemsOf(rules, ingressClass(spec))).toEqual(want);
   });
 }
 
 test("the controller of a class is immutable", () => {
-  expect(problemsOf(admissions, ingressClass({ controller: "x.y/z" }), ingressClass({ controller: "a.b/c" }))).toEqual([
+  expect(problemsOf(rules, ingressClass({ controller: "x.y/z" }), ingressClass({ controller: "a.b/c" }))).toEqual([
     'spec.controller: Invalid value: "x.y/z": field is immutable',
   ]);
 });

@@ -68,7 +68,7 @@ export function checkReferenceName(path: string, name: string): FieldError[] {
   return name === "" ? [field.required(path)] : checkText(path, name, pathSegmentProblems);
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(IngressClass, "networking-v1", {
     complete: (ingressClass) =>
       change(ingressClass, "spec", (spec) =>

@@ -5,6 +5,7 @@
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
 import type { KindInterpreter, StatusItem } from "../interpreter/kind-interpreter.ts";
 import { int32SumOf, reportedStatuses, statusOf, textOf, withStatus } from "../interpreter/replica-status.ts";
+import { withoutNames } from "../interpreter/without.ts";
 import { earliestOf, latestOf } from "../interpreter/times.ts";
 import { reviseExisting, templateDependencies, templateReplicas, type Workload } from "../interpreter/workload.ts";
 
@@ -17,6 +18,8 @@ interface Job extends Workload {
   };
 }
 
+const SELECTOR_LABELS = ["controller-uid", "batch.kubernetes.io/controller-uid"];
+const POD_LABELS = [...SELECTOR_LABELS, "job-name", "batch.kubernetes.io/job-name"];
 const COUNTERS = ["active", "succeeded", "failed"];
 
 export const jobInterpreter: KindInterpreter<Job> = {
@@ -55,7 +58,31 @@ export const jobInterpreter: KindInterpreter<Job> = {
     return isFinished(statusOf(job)) ? job : withStatus(job, aggregate(job, items));
   },
   dependencies: templateDependencies,
+  prune,
+  timeToLive: ["spec", "ttlSecondsAfterFinished"],
 };
+
+/** Each member generates the selector and labels unless the user set them. */
+function prune(job: DeepReadonly<Job>): DeepReadonly<Job> {
+  const { spec } = job;
+  if (typeof spec !== "object" || spec === null || spec.manualSelector === true) return job;
+  const { selector, template } = spec;
+  return {
+    ...job,
+    spec: {
+      ...spec,
+      ...(isObject(selector?.matchLabels) && {
+        selector: { ...selector, matchLabels: withoutNames(selector.matchLabels, SELECTOR_LABELS) },
+      }),
+      ...(isObject(template?.metadata?.labels) && {
+        template: {
+          ...template,
+          metadata: { ...template.metadata, labels: withoutNames(template.metadata.labels, POD_LABELS) },
+        },
+      }),
+    },
+  };
+}
 
 function aggregate(job: DeepReadonly<Job>, items: readonly StatusItem[]): JsonObject {
   const statuses = reportedStatuses(items);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { review, UID } from "../../../apimachinery/src/kind/test-review.ts";
 import type { Job } from "./job-kind.ts";
-import { admissions } from "./job-rules.ts";
+import { rules } from "./job-rules.ts";
 
 const template = { spec: { containers: [{ name: "c", image: "i" }], restartPolicy: "Never" } };
 const make = (spec: object = {}): Job =>
@@ -11,10 +11,10 @@ const make = (spec: object = {}): Job =>
     metadata: { name: "a", namespace: "shop" },
     spec: { template, ...spec },
   }) as Job;
-const problems = (spec: object): string[] => review(admissions, make(spec)).problems;
+const problems = (spec: object): string[] => review(rules, make(spec)).problems;
 
 test("a job defaults to one completion and selects its pods by its own uid", () => {
-  const { object, problems: found } = review(admissions, make());
+  const { object, problems: found } = review(rules, make());
   const labels = {
     "controller-uid": UID,
     "batch.kubernetes.io/controller-uid": UID,
@@ -72,8 +72,8 @@ for (const [behaviour, [spec, want]] of Object.entries(refusals)) {
 }
 
 test("the template of a running job is immutable; scheduling fields may change while the job is suspended", () => {
-  const running = review(admissions, make()).object;
-  const suspended = review(admissions, make({ suspend: true })).object;
+  const running = review(rules, make()).object;
+  const suspended = review(rules, make({ suspend: true })).object;
   const moved = (job: Job): string[] => {
     const spec = {
       ...job.spec,
@@ -86,7 +86,7 @@ test("the template of a running job is immutable; scheduling fields may change w
         },
       },
     };
-    return review(admissions, { ...job, spec }, { old: job }).problems;
+    return review(rules, { ...job, spec }, { old: job }).problems;
   };
 
   expect(moved(suspended)).toEqual([]);
@@ -97,8 +97,8 @@ test("the template of a running job is immutable; scheduling fields may change w
 });
 
 const status = (next: object, before: object = {}): string[] => {
-  const old = { ...review(admissions, make()).object, status: before } as Job;
-  return review(admissions, { ...old, status: next }, { old, subresource: "status" }).problems;
+  const old = { ...review(rules, make()).object, status: before } as Job;
+  return review(rules, { ...old, status: next }, { old, subresource: "status" }).problems;
 };
 const condition = (type: string, value = "True"): object => ({ type, status: value });
 

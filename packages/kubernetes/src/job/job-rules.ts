@@ -116,7 +116,7 @@ function checkGeneratedSelector(errors: FieldError[], { metadata, spec }: Read, 
   }
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(Job, "batch-v1", {
     complete,
     prepare,

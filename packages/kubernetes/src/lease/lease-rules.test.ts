@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { makeReview, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { type Lease } from "./lease-kind.ts";
-import { admissions } from "./lease-rules.ts";
+import { rules } from "./lease-rules.ts";
 
 const makeLease = (spec: Lease["spec"]): Lease => ({
   apiVersion: "coordination.k8s.io/v1",
@@ -11,14 +11,14 @@ const makeLease = (spec: Lease["spec"]): Lease => ({
 });
 
 test("a lease duration must be positive and its transitions not negative", () => {
-  expect(problemsOf(admissions, makeLease({ leaseDurationSeconds: 0, leaseTransitions: -1 }))).toEqual([
+  expect(problemsOf(rules, makeLease({ leaseDurationSeconds: 0, leaseTransitions: -1 }))).toEqual([
     "spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0",
     "spec.leaseTransitions: Invalid value: -1: must be greater than or equal to 0",
   ]);
 });
 
 test("fields of coordinated leader election are dropped, as on a stock server", () => {
-  const kept = admissions[0]?.prepare?.(
+  const kept = rules[0]?.prepare?.(
     makeReview(makeLease({ holderIdentity: "h", strategy: "OldestEmulationVersion", preferredHolder: "p" })),
   ) as Lease;
 

@@ -16,7 +16,7 @@ function dropCoordination(lease: DeepReadonly<Lease>): DeepReadonly<Lease> {
   });
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(Lease, "coordination-v1", {
     prepare: dropCoordination,
     validate({ object: { spec = {} } }) {

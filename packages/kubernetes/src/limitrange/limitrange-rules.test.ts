@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { type LimitRange } from "./limitrange-kind.ts";
-import { admissions } from "./limitrange-rules.ts";
+import { rules } from "./limitrange-rules.ts";
 
 const makeRange = (...limits: object[]): LimitRange => ({
   apiVersion: "v1",
@@ -12,7 +12,7 @@ const makeRange = (...limits: object[]): LimitRange => ({
 
 test("container limits and requests default from the values that are set", () => {
   const completed = completedBy(
-    admissions,
+    rules,
     makeRange({
       type: "Container",
       max: { cpu: "2" },
@@ -59,6 +59,6 @@ const cases: Record<string, [limits: object[], want: string[]]> = {
 };
 for (const [behaviour, [limits, want]] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(problemsOf(admissions, makeRange(...limits))).toEqual(want);
+    expect(problemsOf(rules, makeRange(...limits))).toEqual(want);
   });
 }

@@ -172,7 +172,7 @@ function checkLimits(items: readonly Item[]): FieldError[] {
   });
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(LimitRange, "core-v1", {
     complete: (range, { oldObject }) =>
       change(range, "spec", (spec) => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { type Namespace } from "./namespace-kind.ts";
-import { admissions, asNewNamespace } from "./namespace-rules.ts";
+import { rules, asNewNamespace } from "./namespace-rules.ts";
 
 const makeNamespace = (rest: Partial<Namespace> = {}): Namespace => ({
   apiVersion: "v1",
@@ -11,7 +11,7 @@ const makeNamespace = (rest: Partial<Namespace> = {}): Namespace => ({
 });
 
 test("a namespace carries its name as a label", () => {
-  expect(completedBy(admissions, makeNamespace()).metadata.labels).toEqual({ "kubernetes.io/metadata.name": "shop" });
+  expect(completedBy(rules, makeNamespace()).metadata.labels).toEqual({ "kubernetes.io/metadata.name": "shop" });
 });
 
 test("a new namespace is Active and gets the kubernetes finalizer besides the requested ones", () => {
@@ -42,6 +42,6 @@ const cases: Record<string, [object: Partial<Namespace>, subresource: string | u
 };
 for (const [behaviour, [object, subresource, want]] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(problemsOf(admissions, makeNamespace(object), makeNamespace(), subresource)).toEqual(want);
+    expect(problemsOf(rules, makeNamespace(object), makeNamespace(), subresource)).toEqual(want);
   });
 }

@@ -67,7 +67,7 @@ function checkPhase({ metadata, status }: DeepReadonly<Namespace>): FieldError[]
     : [field.invalid("status.Phase", phase, "may only be 'Terminating' if `deletionTimestamp` is not empty")];
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(Namespace, "core-v1", {
     complete,
     prepare: (namespace, { oldObject, subresource }) => prepare(namespace, oldObject, subresource),

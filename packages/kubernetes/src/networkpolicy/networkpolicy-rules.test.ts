@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { type NetworkPolicy } from "./networkpolicy-kind.ts";
-import { admissions } from "./networkpolicy-rules.ts";
+import { rules } from "./networkpolicy-rules.ts";
 
 const policy = (spec?: object): NetworkPolicy => ({
   apiVersion: "networking.k8s.io/v1",
@@ -23,7 +23,7 @@ const defaults: Record<string, [spec: object | undefined, want: object]> = {
 };
 for (const [rule, [spec, want]] of Object.entries(defaults)) {
   test(rule, () => {
-    expect(completedBy(admissions, policy(spec)).spec).toMatchObject(want);
+    expect(completedBy(rules, policy(spec)).spec).toMatchObject(want);
   });
 }
 
@@ -52,13 +52,13 @@ const refused: Record<string, [spec: object, want: string[]]> = {
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
   test(`rejects ${what}`, () => {
-    expect(problemsOf(admissions, policy(spec))).toEqual(want);
+    expect(problemsOf(rules, policy(spec))).toEqual(want);
   });
 }
 
 test("a stored CIDR stays valid", () => {
   const spec = { ingress: [{ from: [{ ipBlock: { cidr: "10.1.2.3/8" } }] }] };
 
-  expect(problemsOf(admissions, policy(spec))).toHaveLength(1);
-  expect(problemsOf(admissions, policy(spec), policy(spec))).toEqual([]);
+  expect(problemsOf(rules, policy(spec))).toHaveLength(1);
+  expect(problemsOf(rules, policy(spec), policy(spec))).toEqual([]);
 });

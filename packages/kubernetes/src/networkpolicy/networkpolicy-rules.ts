@@ -150,7 +150,7 @@ function policyWarnings(spec: Read<NetworkPolicySpec>): string[] {
   );
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(NetworkPolicy, "networking-v1", {
     complete: (policy) => change(fill(policy, { spec: {} }), "spec", completeSpec),
     validate: ({ object, oldObject }) => checkSpec(object.spec ?? {}, oldObject && (oldObject.spec ?? {})),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { type Node } from "./node-kind.ts";
-import { admissions } from "./node-rules.ts";
+import { rules } from "./node-rules.ts";
 
 const node = (spec: object = {}, status: object = {}): Node => ({
   apiVersion: "v1",
@@ -24,12 +24,12 @@ const networks: Record<string, [spec: object, want: object]> = {
 };
 for (const [rule, [spec, want]] of Object.entries(networks)) {
   test(rule, () => {
-    expect(completedBy(admissions, node(spec)).spec).toEqual(want);
+    expect(completedBy(rules, node(spec)).spec).toEqual(want);
   });
 }
 
 test("allocatable defaults to capacity until the kubelet sets it", () => {
-  expect(completedBy(admissions, node({}, { capacity: { cpu: "4" } })).status).toMatchObject({
+  expect(completedBy(rules, node({}, { capacity: { cpu: "4" } })).status).toMatchObject({
     allocatable: { cpu: "4" },
   });
 });
@@ -56,14 +56,14 @@ const refused: Record<string, [spec: object, want: string[]]> = {
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
   test(`rejects ${what}`, () => {
-    expect(problemsOf(admissions, node(spec))).toEqual(want);
+    expect(problemsOf(rules, node(spec))).toEqual(want);
   });
 }
 
 test("podCIDR and providerID of a node can be set only once", () => {
-  const old = completedBy(admissions, node({ podCIDR: "10.1.0.0/24", providerID: "x" }));
+  const old = completedBy(rules, node({ podCIDR: "10.1.0.0/24", providerID: "x" }));
 
-  expect(problemsOf(admissions, node({ podCIDR: "10.2.0.0/24", providerID: "y" }), old)).toEqual([
+  expect(problemsOf(rules, node({ podCIDR: "10.2.0.0/24", providerID: "y" }), old)).toEqual([
     'spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid',
     'spec.providerID: Forbidden: node updates may not change providerID except from "" to valid',
   ]);
@@ -78,7 +78,7 @@ test("a status update validates quantities and addresses", () => {
     ],
   };
 
-  expect(problemsOf(admissions, node({}, status), node(), "status")).toEqual([
+  expect(problemsOf(rules, node({}, status), node(), "status")).toEqual([
     'status.allocatable.cpu: Invalid value: "-1": must be greater than or equal to 0',
     'status.addresses[1]: Duplicate value: {"Type":"InternalIP","Address":"1.2.3.4"}',
   ]);

@@ -27,7 +27,7 @@ function withoutConfig(node: DeepReadonly<Node>, old: DeepReadonly<Node> | undef
   return { ...node, spec };
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(Node, "core-v1", {
     complete: (node, { oldObject }) => completeStatus(withoutConfig(change(node, "spec", completeSpec), oldObject)),
     completeStatus,

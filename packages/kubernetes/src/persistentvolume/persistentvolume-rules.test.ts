@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf, warningsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { type PersistentVolume } from "./persistentvolume-kind.ts";
-import { admissions } from "./persistentvolume-rules.ts";
+import { rules } from "./persistentvolume-rules.ts";
 
 const volume = (spec: object): PersistentVolume => ({
   apiVersion: "v1",
@@ -12,7 +12,7 @@ const volume = (spec: object): PersistentVolume => ({
 const hostPath = { path: "/x" };
 
 test("sets all defaults", () => {
-  expect(completedBy(admissions, volume({ hostPath })).spec).toMatchObject({
+  expect(completedBy(rules, volume({ hostPath })).spec).toMatchObject({
     persistentVolumeReclaimPolicy: "Retain",
     volumeMode: "Filesystem",
     hostPath: { path: "/x", type: "" },
@@ -55,14 +55,14 @@ const refused: Record<string, [spec: object, want: string[]]> = {
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
   test(`rejects ${what}`, () => {
-    expect(problemsOf(admissions, volume(spec))).toEqual(want);
+    expect(problemsOf(rules, volume(spec))).toEqual(want);
   });
 }
 
 test("the source of a volume is immutable, and the error names the changed fields", () => {
-  const old = completedBy(admissions, volume({ hostPath }));
+  const old = completedBy(rules, volume({ hostPath }));
 
-  const [problem] = problemsOf(admissions, volume({ hostPath: { path: "/y" } }), old);
+  const [problem] = problemsOf(rules, volume({ hostPath: { path: "/y" } }), old);
 
   expect(problem).toBe(
     "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation; changed: `spec.hostPath.path`",
@@ -71,15 +71,15 @@ test("the source of a volume is immutable, and the error names the changed field
 
 test("controllerExpandSecretRef may be added later", () => {
   const csi = { driver: "d.x", volumeHandle: "h" };
-  const old = completedBy(admissions, volume({ csi }));
+  const old = completedBy(rules, volume({ csi }));
 
   expect(
-    problemsOf(admissions, volume({ csi: { ...csi, controllerExpandSecretRef: { name: "s", namespace: "n" } } }), old),
+    problemsOf(rules, volume({ csi: { ...csi, controllerExpandSecretRef: { name: "s", namespace: "n" } } }), old),
   ).toEqual([]);
 });
 
 test("warns of volume types without a driver", () => {
-  expect(warningsOf(admissions, volume({ rbd: { monitors: ["m"], image: "i" } }))).toEqual([
+  expect(warningsOf(rules, volume({ rbd: { monitors: ["m"], image: "i" } }))).toEqual([
     "spec.rbd: deprecated in v1.28, non-functional in v1.31+",
   ]);
 });

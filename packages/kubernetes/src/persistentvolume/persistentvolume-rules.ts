@@ -175,7 +175,7 @@ function volumeWarnings({ metadata: { annotations = {} }, spec = {} }: Read<Pers
   return [...warnings, ...UNUSED_SOURCES.flatMap(([source, text]) => (spec[source] ? [text] : []))];
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(PersistentVolume, "core-v1", {
     complete: completeVolume,
     completeStatus,

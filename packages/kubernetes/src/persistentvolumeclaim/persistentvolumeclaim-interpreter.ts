@@ -2,6 +2,7 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
+import { withoutAnnotations } from "../interpreter/without.ts";
 import { reportedStatuses, textOf, withStatus } from "../interpreter/replica-status.ts";
 
 interface PersistentVolumeClaim extends KubernetesObject {
@@ -23,4 +24,8 @@ export const persistentVolumeClaimInterpreter: KindInterpreter<PersistentVolumeC
     return withStatus(claim, phase ? { phase } : {});
   },
   isHealthy: ({ status }) => status?.["phase"] === "Bound",
+  prune: (claim) =>
+    claim.metadata.annotations?.["volume.kubernetes.io/selected-node"]
+      ? withoutAnnotations(claim, ["volume.kubernetes.io/selected-node"])
+      : claim,
 };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf, warningsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { type PersistentVolumeClaim } from "./persistentvolumeclaim-kind.ts";
-import { admissions, prepareClaim } from "./persistentvolumeclaim-rules.ts";
+import { rules, prepareClaim } from "./persistentvolumeclaim-rules.ts";
 
 const claim = (spec: object = {}, status: object = {}): PersistentVolumeClaim => ({
   apiVersion: "v1",
@@ -28,7 +28,7 @@ const updates: Record<string, [before: object, after: object, want: RegExp]> = {
 };
 for (const [rule, [before, after, want]] of Object.entries(updates)) {
   test(`on update: ${rule}`, () => {
-    const problems = problemsOf(admissions, claim(after), completedBy(admissions, claim(before)));
+    const problems = problemsOf(rules, claim(after), completedBy(rules, claim(before)));
 
     expect(problems.join()).toMatch(want);
   });
@@ -36,17 +36,17 @@ for (const [rule, [before, after, want]] of Object.entries(updates)) {
 
 test("a bound claim can grow, and cannot shrink below its capacity", () => {
   const status = { phase: "Bound", capacity: { storage: "2Gi" } };
-  const old = completedBy(admissions, claim(sized("3Gi"), status));
+  const old = completedBy(rules, claim(sized("3Gi"), status));
 
-  expect(problemsOf(admissions, claim(sized("4Gi"), status), old)).toEqual([]);
-  expect(problemsOf(admissions, claim(sized("2500Mi"), status), old)).toEqual([]);
-  expect(problemsOf(admissions, claim(sized("1Gi"), status), old)).toEqual([
+  expect(problemsOf(rules, claim(sized("4Gi"), status), old)).toEqual([]);
+  expect(problemsOf(rules, claim(sized("2500Mi"), status), old)).toEqual([]);
+  expect(problemsOf(rules, claim(sized("1Gi"), status), old)).toEqual([
     "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity",
   ]);
 });
 
 test("an update of an immutable spec is rejected with the changed fields", () => {
-  const [problem] = problemsOf(admissions, claim(sized("2Gi")), completedBy(admissions, claim()));
+  const [problem] = problemsOf(rules, claim(sized("2Gi")), completedBy(rules, claim()));
 
   expect(problem).toBe(`${IMMUTABLE}; changed: \`spec.resources.requests.storage\``);
 });
@@ -76,7 +76,7 @@ test("an unchanged claim stays the same object", () => {
 });
 
 test("warns of a fractional byte value", () => {
-  expect(warningsOf(admissions, claim(sized("1500m")))).toEqual([
+  expect(warningsOf(rules, claim(sized("1500m")))).toEqual([
     'spec.resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer',
   ]);
 });

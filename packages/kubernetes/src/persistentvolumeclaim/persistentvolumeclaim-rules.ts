@@ -201,7 +201,7 @@ function claimWarnings({ metadata, spec }: Read<PersistentVolumeClaim>): string[
   return warnings;
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(PersistentVolumeClaim, "core-v1", {
     complete: completeClaim,
     completeStatus,

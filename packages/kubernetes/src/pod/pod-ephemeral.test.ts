@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import type { Pod as PodType } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { ephemeralContainersPart } from "./pod-ephemeral.ts";
-import { admissions } from "./pod-rules.ts";
+import { rules } from "./pod-rules.ts";
 import { review } from "../../../apimachinery/src/kind/test-review.ts";
 
 const debug = { name: "debug", image: "busybox", targetContainerName: "c" };
 const make = (ephemeralContainers: object[] = [], metadata: object = {}): PodType => {
-  const { object } = review(admissions, {
+  const { object } = review(rules, {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name: "a", ...metadata },
@@ -20,7 +20,7 @@ const make = (ephemeralContainers: object[] = [], metadata: object = {}): PodTyp
 };
 const problemsOf = (old: PodType, ephemeralContainers: object[]): string[] =>
   review(
-    admissions,
+    rules,
     { ...old, spec: { ...old.spec, ephemeralContainers: ephemeralContainers as never } },
     { old, subresource: "ephemeralcontainers" },
   ).problems;

@@ -22,7 +22,7 @@ const QUARANTINE_MS = 40_000;
 /** Retry interval while the list of nodes is incomplete. */
 const UNSEEN_RETRY_MS = 1_000;
 
-export function createOrphanedPodController({ client, informers, clock }: WorkloadDependencies): Controller<ObjectKey> {
+export function createPodGarbageController({ client, informers, clock }: WorkloadDependencies): Controller<ObjectKey> {
   const pods = informers.of(Pod);
   const nodes = informers.of(Node);
   const missingSince = new Map<string, number>();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Pod as PodType } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { resizePart } from "./pod-resize.ts";
-import { admissions } from "./pod-rules.ts";
+import { rules } from "./pod-rules.ts";
 import { review } from "../../../apimachinery/src/kind/test-review.ts";
 
 const container = (requests: object = { cpu: "1", memory: "1Gi" }, rest: object = {}): object => ({
@@ -11,7 +11,7 @@ const container = (requests: object = { cpu: "1", memory: "1Gi" }, rest: object 
   ...rest,
 });
 const make = (containers: object[] = [container()], spec: object = {}, rest: object = {}): PodType => {
-  const { object } = review(admissions, {
+  const { object } = review(rules, {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name: "a" },
@@ -22,7 +22,7 @@ const make = (containers: object[] = [container()], spec: object = {}, rest: obj
 /** Returns the errors of a spec change through the resize subresource. */
 function resized(old: PodType, spec: object): string[] {
   const taken = resizePart.take({ ...old.spec, ...spec } as never, old.spec as never);
-  return review(admissions, { ...old, spec: taken as never }, { old, subresource: "resize" }).problems;
+  return review(rules, { ...old, spec: taken as never }, { old, subresource: "resize" }).problems;
 }
 
 test("fields other than resources are ignored", () => {

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import type { Pod as PodType } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { admissions } from "./pod-rules.ts";
+import { rules } from "./pod-rules.ts";
 import { review } from "../../../apimachinery/src/kind/test-review.ts";
 
 const pod = (spec: object, metadata: object = {}): PodType =>
   ({ apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "shop", ...metadata }, spec }) as PodType;
 const container = (rest: object = {}): object => ({ name: "c", image: "i", ...rest });
-const created = (spec: object, metadata?: object): PodType => review(admissions, pod(spec, metadata)).object;
-const problems = (spec: object, metadata?: object): string[] => review(admissions, pod(spec, metadata)).problems;
+const created = (spec: object, metadata?: object): PodType => review(rules, pod(spec, metadata)).object;
+const problems = (spec: object, metadata?: object): string[] => review(rules, pod(spec, metadata)).problems;
 
 test("a new pod gets the Kubernetes defaults and is Pending", () => {
   const { spec, status } = created({ containers: [container()] });

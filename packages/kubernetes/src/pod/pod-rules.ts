@@ -33,7 +33,7 @@ function checkWrite({ object, oldObject, subresource, byController, settled, sib
     : checkPodUpdate(object, oldObject, { mayPlace: byController === true, settled });
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(Pod, "core-v1", {
     complete: completePod,
     prepare: preparePod,

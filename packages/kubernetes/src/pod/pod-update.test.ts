@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 import type { Pod as PodType } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { admissions } from "./pod-rules.ts";
+import { rules } from "./pod-rules.ts";
 import { makeReview, review } from "../../../apimachinery/src/kind/test-review.ts";
 
 const make = (spec: object = {}, metadata: object = {}): PodType =>
-  review(admissions, {
+  review(rules, {
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name: "a", ...metadata },
     spec: { containers: [{ name: "c", image: "i:1" }], ...spec },
   }).object;
 const updated = (old: PodType, spec: object, rest: { byController?: true } = {}): string[] =>
-  review(admissions, { ...old, spec: { ...old.spec, ...spec } }, { old, ...rest }).problems;
+  review(rules, { ...old, spec: { ...old.spec, ...spec } }, { old, ...rest }).problems;
 const RULE = /^spec: Forbidden: pod updates may not change fields other than/;
 
 test("an image may change on a running pod", () => {
@@ -83,7 +83,7 @@ test("only nodeName is validated when a settled pod just gets its node", () => {
       metadata: { ...settled.metadata, ...metadata },
       spec: { ...settled.spec, ...spec },
     };
-    return admissions[0]
+    return rules[0]
       ?.validate?.({ ...makeReview(object, settled), settled, byController: true })
       .map(({ field }) => field);
   };
@@ -99,7 +99,7 @@ const reported = (status: object, before: object = {}): string[] => {
     ...make({ restartPolicy: "Never" }),
     status: { phase: "Pending", qosClass: "BestEffort", ...before },
   } as PodType;
-  return review(admissions, { ...old, status: { qosClass: "BestEffort", ...status } }, { old, subresource: "status" })
+  return review(rules, { ...old, status: { qosClass: "BestEffort", ...status } }, { old, subresource: "status" })
     .problems;
 };
 
@@ -129,7 +129,7 @@ test("the quality of service class is immutable, and kept when a kubelet omits i
   const old = make();
 
   const { object, problems } = review(
-    admissions,
+    rules,
     { ...old, status: { phase: "Running", podIP: "1.2.3.4" } },
     { old, subresource: "status" },
   );

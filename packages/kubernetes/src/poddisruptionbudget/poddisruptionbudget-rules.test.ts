@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { type PodDisruptionBudget } from "./poddisruptionbudget-kind.ts";
-import { admissions } from "./poddisruptionbudget-rules.ts";
+import { rules } from "./poddisruptionbudget-rules.ts";
 
 const makeBudget = (rest: object): PodDisruptionBudget => ({
   apiVersion: "policy/v1",
@@ -51,6 +51,6 @@ const cases: Record<string, [rest: object, old: object | undefined, subresource:
   };
 for (const [behaviour, [rest, old, subresource, want]] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(problemsOf(admissions, makeBudget(rest), old && makeBudget(old), subresource)).toEqual(want);
+    expect(problemsOf(rules, makeBudget(rest), old && makeBudget(old), subresource)).toEqual(want);
   });
 }

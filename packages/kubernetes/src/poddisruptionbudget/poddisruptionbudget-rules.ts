@@ -49,7 +49,7 @@ function checkStatus({
   return errors;
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(PodDisruptionBudget, "policy-v1", {
     validate: ({ object, oldObject }) => checkSpec(object.spec ?? {}, oldObject?.spec?.selector),
     validateStatus: ({ object }) => checkStatus(object.status ?? {}),

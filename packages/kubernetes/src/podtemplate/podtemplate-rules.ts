@@ -9,7 +9,7 @@ import { checkTemplate } from "../pod/pod-validation.ts";
 import { templateWarnings } from "../pod/pod-warnings.ts";
 import { PodTemplate } from "./podtemplate-kind.ts";
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(PodTemplate, "core-v1", {
     complete: (object) => change(object, "template", (template) => defaultPodTemplate(template)),
     validate({ object: { template = {} }, settled }) {

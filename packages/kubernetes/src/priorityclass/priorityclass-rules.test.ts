@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { type PriorityClass } from "./priorityclass-kind.ts";
-import { admissions, systemPriorityClasses } from "./priorityclass-rules.ts";
+import { rules, systemPriorityClasses } from "./priorityclass-rules.ts";
 
 const makeClass = (rest: object): PriorityClass => ({
   apiVersion: "scheduling.k8s.io/v1",
@@ -11,11 +11,11 @@ const makeClass = (rest: object): PriorityClass => ({
 });
 
 test("a class defaults to PreemptLowerPriority", () => {
-  expect(completedBy(admissions, makeClass({ value: 1 })).preemptionPolicy).toBe("PreemptLowerPriority");
+  expect(completedBy(rules, makeClass({ value: 1 })).preemptionPolicy).toBe("PreemptLowerPriority");
 });
 
 test("the system classes are valid", () => {
-  expect(systemPriorityClasses().flatMap((object) => problemsOf(admissions, object))).toEqual([]);
+  expect(systemPriorityClasses().flatMap((object) => problemsOf(rules, object))).toEqual([]);
 });
 
 const cases: Record<string, [rest: object, old: object | undefined, want: string[]]> = {
@@ -44,6 +44,6 @@ const cases: Record<string, [rest: object, old: object | undefined, want: string
 };
 for (const [behaviour, [rest, old, want]] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(problemsOf(admissions, makeClass(rest), old && makeClass(old))).toEqual(want);
+    expect(problemsOf(rules, makeClass(rest), old && makeClass(old))).toEqual(want);
   });
 }

@@ -68,7 +68,7 @@ function checkNew(object: DeepReadonly<PriorityClass>): FieldError[] {
   return errors;
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(PriorityClass, "scheduling-v1", {
     complete: (object) => fill(object, { preemptionPolicy: "PreemptLowerPriority" }),
     // Its generation is set once and never increases.

@@ -6,7 +6,9 @@ import type { AnyAdmission } from "@flotilla/apimachinery";
 import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
 import type { ClusterRoleBinding as ClusterRoleBindingFacts } from "@flotilla/apimachinery/facts/rbac-v1.ts";
 import type { Kind } from "@flotilla/apimachinery";
-import { RBAC_GROUP, bindingColumns, checkBinding, defaultBinding, rbacTraits } from "./rbac-rules.ts";
+import { RBAC_GROUP, bindingColumns, checkBinding, defaultBinding, exampleRoleRef, rbacTraits } from "./rbac-rules.ts";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type ClusterRoleBinding = ClusterRoleBindingFacts;
 
@@ -21,9 +23,15 @@ export const ClusterRoleBinding: Kind<ClusterRoleBinding> = builtInKind<ClusterR
   traits: rbacTraits,
 });
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(ClusterRoleBinding, "rbac-v1", {
     complete: (binding) => defaultBinding(binding),
     validate: ({ object, oldObject }) => checkBinding(object, oldObject, false),
   }),
 ];
+
+export const clusterRoleBinding = defineKind({
+  kind: ClusterRoleBinding,
+  rules,
+  example: exampleOf(ClusterRoleBinding, { roleRef: exampleRoleRef }),
+});

@@ -8,6 +8,8 @@ import type { ClusterRole as ClusterRoleFacts } from "@flotilla/apimachinery/fac
 import { checkSelector } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import { RBAC_GROUP, checkRules, completeRules, dropEmptyRules, rbacTraits } from "./rbac-rules.ts";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type ClusterRole = ClusterRoleFacts;
 
@@ -45,10 +47,16 @@ function checkAggregation(
   });
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(ClusterRole, "rbac-v1", {
     complete: completeRules,
     prepare: dropEmptyRules,
     validate: ({ object, oldObject }) => [...checkRules(object.rules, false), ...checkAggregation(object, oldObject)],
   }),
 ];
+
+export const clusterRole = defineKind({
+  kind: ClusterRole,
+  rules,
+  example: exampleOf(ClusterRole, { rules: [] }),
+});

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
-import { admissions as clusterRole } from "./cluster-role.ts";
-import { admissions as clusterRoleBinding } from "./cluster-role-binding.ts";
-import { admissions as roleBinding, type RoleBinding } from "./role-binding.ts";
-import { admissions as role } from "./role.ts";
+import { rules as clusterRole } from "./cluster-role.ts";
+import { rules as clusterRoleBinding } from "./cluster-role-binding.ts";
+import { rules as roleBinding, type RoleBinding } from "./role-binding.ts";
+import { rules as role } from "./role.ts";
 
 const group = "rbac.authorization.k8s.io";
 const of = (kind: string, rest: object): never =>

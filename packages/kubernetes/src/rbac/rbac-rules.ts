@@ -138,3 +138,6 @@ export const bindingColumns: Column[] = [
   column<RoleBinding>("Groups", (binding) => subjectsOf(binding, "Group"), { priority: 1 }),
   column<RoleBinding>("ServiceAccounts", (binding) => subjectsOf(binding, "ServiceAccount"), { priority: 1 }),
 ];
+
+/** For the examples of bindings. */
+export const exampleRoleRef = { apiGroup: RBAC_GROUP, kind: "ClusterRole", name: "view" };

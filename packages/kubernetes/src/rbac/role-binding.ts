@@ -6,7 +6,9 @@ import type { AnyAdmission } from "@flotilla/apimachinery";
 import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
 import type { RoleBinding as RoleBindingFacts } from "@flotilla/apimachinery/facts/rbac-v1.ts";
 import type { Kind } from "@flotilla/apimachinery";
-import { RBAC_GROUP, bindingColumns, checkBinding, defaultBinding, rbacTraits } from "./rbac-rules.ts";
+import { RBAC_GROUP, bindingColumns, checkBinding, defaultBinding, exampleRoleRef, rbacTraits } from "./rbac-rules.ts";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type RoleBinding = RoleBindingFacts;
 
@@ -21,9 +23,15 @@ export const RoleBinding: Kind<RoleBinding> = builtInKind<RoleBinding>({
   traits: rbacTraits,
 });
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(RoleBinding, "rbac-v1", {
     complete: (binding) => defaultBinding(binding),
     validate: ({ object, oldObject }) => checkBinding(object, oldObject, true),
   }),
 ];
+
+export const roleBinding = defineKind({
+  kind: RoleBinding,
+  rules,
+  example: exampleOf(RoleBinding, { roleRef: exampleRoleRef }),
+});

@@ -5,6 +5,8 @@ import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
 import type { Role as RoleFacts } from "@flotilla/apimachinery/facts/rbac-v1.ts";
 import type { Kind } from "@flotilla/apimachinery";
 import { RBAC_GROUP, checkRules, completeRules, dropEmptyRules, rbacTraits } from "./rbac-rules.ts";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type Role = RoleFacts;
 
@@ -19,10 +21,16 @@ export const Role: Kind<Role> = builtInKind<Role>({
   traits: rbacTraits,
 });
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(Role, "rbac-v1", {
     complete: completeRules,
     prepare: dropEmptyRules,
     validate: ({ object }) => checkRules(object.rules, true),
   }),
 ];
+
+export const role = defineKind({
+  kind: Role,
+  rules,
+  example: exampleOf(Role, { rules: [] }),
+});

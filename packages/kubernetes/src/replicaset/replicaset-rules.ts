@@ -35,7 +35,7 @@ function checkStatus({ object: { status } }: Review<ReplicaSet>): FieldError[] {
   return errors;
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(ReplicaSet, "apps-v1", {
     complete: (set) =>
       change(set, "spec", (spec) =>

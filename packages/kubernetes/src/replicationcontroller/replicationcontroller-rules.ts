@@ -52,7 +52,7 @@ function checkStatus({ object: { status } }: Review<ReplicationController>): Fie
   return errors;
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(ReplicationController, "core-v1", {
     complete,
     validate: checkController,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ageColumn } from "@flotilla/apimachinery";
 import { problemsOf, warningsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { ResourceQuota } from "./resourcequota-kind.ts";
-import { admissions } from "./resourcequota-rules.ts";
+import { rules } from "./resourcequota-rules.ts";
 
 type Spec = NonNullable<ResourceQuota["spec"]>;
 const makeQuota = (spec: Spec, status?: ResourceQuota["status"]): ResourceQuota => ({
@@ -50,12 +50,12 @@ const cases: Record<string, [spec: object, old: object | undefined, want: string
 };
 for (const [behaviour, [spec, old, want]] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(problemsOf(admissions, makeQuota(spec), old && makeQuota(old))).toEqual(want);
+    expect(problemsOf(rules, makeQuota(spec), old && makeQuota(old))).toEqual(want);
   });
 }
 
 test("warns of requests above the limits", () => {
-  expect(warningsOf(admissions, makeQuota({ hard: { cpu: "2", "limits.cpu": "1" } }))).toEqual([
+  expect(warningsOf(rules, makeQuota({ hard: { cpu: "2", "limits.cpu": "1" } }))).toEqual([
     "ResourceQuota cpu (2) should be less than limits.cpu (1)",
   ]);
 });

@@ -159,7 +159,7 @@ function warningsOf(hard: Readonly<Record<string, string | number>> = {}): strin
 
 const sortedScopes = ({ spec }: Quota): string[] => [...new Set(spec?.scopes)].sort();
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(ResourceQuota, "core-v1", {
     complete: (quota) => change(quota, "spec", (spec) => change(spec, "hard", roundAmounts)),
     validate({ object, oldObject }) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { problemsOf, warningsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { type RuntimeClass } from "./runtimeclass-kind.ts";
-import { admissions } from "./runtimeclass-rules.ts";
+import { rules } from "./runtimeclass-rules.ts";
 
 const makeClass = (rest: object): RuntimeClass =>
   ({ apiVersion: "node.k8s.io/v1", kind: "RuntimeClass", metadata: { name: "a" }, ...rest }) as RuntimeClass;
@@ -32,15 +32,12 @@ const cases: Record<string, [rest: object, old: object | undefined, want: string
 };
 for (const [behaviour, [rest, old, want]] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(problemsOf(admissions, makeClass(rest), old && makeClass(old))).toEqual(want);
+    expect(problemsOf(rules, makeClass(rest), old && makeClass(old))).toEqual(want);
   });
 }
 
 test("warns of deprecated node labels", () => {
   expect(
-    warningsOf(
-      admissions,
-      makeClass({ handler: "a", scheduling: { nodeSelector: { "beta.kubernetes.io/os": "linux" } } }),
-    ),
+    warningsOf(rules, makeClass({ handler: "a", scheduling: { nodeSelector: { "beta.kubernetes.io/os": "linux" } } })),
   ).toEqual(['scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/os" instead']);
 });

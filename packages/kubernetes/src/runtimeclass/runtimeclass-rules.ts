@@ -54,7 +54,7 @@ function check(object: DeepReadonly<RuntimeClass>): FieldError[] {
   ];
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(RuntimeClass, "node-v1", {
     validate: ({ object, oldObject }) => [
       ...check(object),

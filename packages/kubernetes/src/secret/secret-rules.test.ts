@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf, warningsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { type Secret } from "./secret-kind.ts";
-import { admissions } from "./secret-rules.ts";
+import { rules } from "./secret-rules.ts";
 
 const makeSecret = (rest: Partial<Secret> = {}): Secret => ({
   apiVersion: "v1",
@@ -13,7 +13,7 @@ const encode = (text: string): string => Buffer.from(text).toString("base64");
 
 test("stringData is stored encoded, and wins over data", () => {
   const { data, stringData, type } = completedBy(
-    admissions,
+    rules,
     makeSecret({ data: { a: encode("1"), b: encode("2") }, stringData: { a: "3" } }),
   ) as Secret;
 
@@ -77,14 +77,14 @@ const cases: Record<string, [object: Partial<Secret>, old: Partial<Secret> | und
 };
 for (const [behaviour, [object, old, want]] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(problemsOf(admissions, makeSecret(object), old && makeSecret(old))).toEqual(want);
+    expect(problemsOf(rules, makeSecret(object), old && makeSecret(old))).toEqual(want);
   });
 }
 
 test("warns of an invalid TLS key pair", () => {
   const data = { "tls.crt": encode("x"), "tls.key": encode("y") };
 
-  expect(warningsOf(admissions, makeSecret({ type: "kubernetes.io/tls", data }))).toEqual([
+  expect(warningsOf(rules, makeSecret({ type: "kubernetes.io/tls", data }))).toEqual([
     "tls: failed to find any PEM data in certificate input",
   ]);
 });

@@ -76,7 +76,7 @@ function checkJson(secret: DeepReadonly<Secret>, key: string): FieldError[] {
   ];
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(Secret, "core-v1", {
     complete,
     validate: ({ object, oldObject }) => [

@@ -10,6 +10,8 @@ import type { Kind } from "@flotilla/apimachinery";
 import type { Sent } from "@flotilla/apimachinery";
 import { parseAddress } from "../networking/addresses.ts";
 import { checkReferenceName } from "../ingressclass/ingressclass-rules.ts";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type IPAddress = IPAddressFacts;
 
@@ -77,6 +79,13 @@ export function addressOfService(address: string, service: { namespace: string; 
   };
 }
 
-export const admissions: AnyAdmission[] = [
-  builtInAdmission(IPAddress, "networking-v1", { validate: checkAddressObject }),
-];
+export const rules: AnyAdmission[] = [builtInAdmission(IPAddress, "networking-v1", { validate: checkAddressObject })];
+
+export const ipAddress = defineKind({
+  kind: IPAddress,
+  rules,
+  example: exampleOf(IPAddress, {
+    metadata: { name: "192.168.0.1" },
+    spec: { parentRef: { resource: "services", name: "web" } },
+  }),
+});

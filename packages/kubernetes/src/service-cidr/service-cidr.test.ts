@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
-import { admissions, usableRanges, type ServiceCIDR } from "./service-cidr.ts";
+import { rules, usableRanges, type ServiceCIDR } from "./service-cidr.ts";
 
 const range = (cidrs: string[], fields: object = {}): ServiceCIDR => ({
   apiVersion: "networking.k8s.io/v1",
@@ -30,15 +30,15 @@ const refused: Record<string, [cidrs: string[], want: string[]]> = {
 };
 for (const [what, [cidrs, want]] of Object.entries(refused)) {
   test(`rejects ${what}`, () => {
-    expect(problemsOf(admissions, range(cidrs))).toEqual(want);
+    expect(problemsOf(rules, range(cidrs))).toEqual(want);
   });
 }
 
 test("a CIDR of the other IP family may be added; other changes are rejected", () => {
-  const old = completedBy(admissions, range(["10.0.0.0/24"]));
+  const old = completedBy(rules, range(["10.0.0.0/24"]));
 
-  expect(problemsOf(admissions, range(["10.0.0.0/24", "2001:db8::/64"]), old)).toEqual([]);
-  expect(problemsOf(admissions, range(["10.0.1.0/24"]), old)).toEqual([
+  expect(problemsOf(rules, range(["10.0.0.0/24", "2001:db8::/64"]), old)).toEqual([]);
+  expect(problemsOf(rules, range(["10.0.1.0/24"]), old)).toEqual([
     'spec.cidrs[0]: Invalid value: "10.0.1.0/24": field is immutable',
   ]);
 });

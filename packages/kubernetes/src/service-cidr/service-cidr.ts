@@ -7,6 +7,8 @@ import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
 import type { ServiceCIDR as ServiceCIDRFacts } from "@flotilla/apimachinery/facts/networking-v1.ts";
 import type { Kind } from "@flotilla/apimachinery";
 import { checkCanonicalNetwork, familyOfNetwork, parseNetwork } from "../networking/addresses.ts";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
 
 export type ServiceCIDR = ServiceCIDRFacts;
 
@@ -97,6 +99,10 @@ export function usableRanges(
   });
 }
 
-export const admissions: AnyAdmission[] = [
-  builtInAdmission(ServiceCIDR, "networking-v1", { validate: checkServiceRange }),
-];
+export const rules: AnyAdmission[] = [builtInAdmission(ServiceCIDR, "networking-v1", { validate: checkServiceRange })];
+
+export const serviceCidr = defineKind({
+  kind: ServiceCIDR,
+  rules,
+  example: exampleOf(ServiceCIDR, { spec: { cidrs: ["192.168.0.0/24"] } }),
+});

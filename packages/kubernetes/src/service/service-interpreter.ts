@@ -6,7 +6,7 @@ import { reportedStatuses, statusOf, replaceStatus } from "../interpreter/replic
 import { hasAddress, mergeLoadBalancers } from "../interpreter/load-balancer.ts";
 
 interface Service extends KubernetesObject {
-  spec?: { type?: string; clusterIP?: string; healthCheckNodePort?: number };
+  spec?: { type?: string; clusterIP?: string; clusterIPs?: string[]; healthCheckNodePort?: number };
   status?: JsonObject;
 }
 
@@ -32,6 +32,11 @@ export const serviceInterpreter: KindInterpreter<Service> = {
   aggregateStatus(service, items) {
     if (service.spec?.type !== "LoadBalancer") return service;
     return replaceStatus(service, { loadBalancer: mergeLoadBalancers(reportedStatuses(items)) });
+  },
+  prune(service) {
+    if (service.spec?.clusterIP === undefined || service.spec.clusterIP === "None") return service;
+    const { clusterIP: _clusterIP, clusterIPs: _clusterIPs, ...spec } = service.spec;
+    return { ...service, spec };
   },
   isHealthy: (object) => object.spec?.type !== "LoadBalancer" || hasAddress(object),
 };

@@ -4,10 +4,10 @@ import { ApiError, type FieldError } from "@flotilla/apimachinery";
 import type { Review } from "@flotilla/apimachinery";
 import { makeReview } from "../../../apimachinery/src/kind/test-review.ts";
 import { type Service } from "./service-kind.ts";
-import { admissions } from "./service-rules.ts";
+import { rules } from "./service-rules.ts";
 import { prepareService, type ServicePools } from "./service-prepare.ts";
 
-const [admission] = admissions;
+const [admission] = rules;
 const review = (object: DeepReadonly<Service>, old?: DeepReadonly<Service>): Review<Service> =>
   makeReview<Service>(object, old);
 

@@ -5,7 +5,7 @@ import { completeService, completeServiceStatus } from "./service-defaults.ts";
 import { checkService, checkServiceStatus, serviceStatusWarnings, serviceWarnings } from "./service-validation.ts";
 import { Service } from "./service-kind.ts";
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(Service, "core-v1", {
     complete: completeService,
     completeStatus: completeServiceStatus,

@@ -26,6 +26,12 @@ export const serviceAccountInterpreter: KindInterpreter<ServiceAccount> = {
       ...(imagePullSecrets.length > 0 && { imagePullSecrets }),
     };
   },
+  prune(account) {
+    const { secrets } = account;
+    if (!Array.isArray(secrets)) return account;
+    const generated = `${account.metadata.name}-token-`;
+    return { ...account, secrets: secrets.filter(({ name }: DeepReadonly<Named>) => !name?.startsWith(generated)) };
+  },
 };
 
 function union(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { makeReview, warningsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { type ServiceAccount } from "./serviceaccount-kind.ts";
-import { admissions } from "./serviceaccount-rules.ts";
+import { rules } from "./serviceaccount-rules.ts";
 
 const makeAccount = (rest: object): ServiceAccount => ({
   apiVersion: "v1",
@@ -11,7 +11,7 @@ const makeAccount = (rest: object): ServiceAccount => ({
 });
 
 test("only the name of a listed secret is kept", () => {
-  const kept = admissions[0]?.prepare?.(
+  const kept = rules[0]?.prepare?.(
     makeReview(makeAccount({ secrets: [{ name: "x", kind: "Secret", namespace: "other" }, { name: "y" }] })),
   ) as ServiceAccount;
 
@@ -23,6 +23,6 @@ test("warns once of the deprecated enforce-mountable-secrets annotation", () => 
     metadata: { name: "a", annotations: { "kubernetes.io/enforce-mountable-secrets": "true" } },
   });
 
-  expect(warningsOf(admissions, account)).toHaveLength(1);
-  expect(warningsOf(admissions, account, account)).toEqual([]);
+  expect(warningsOf(rules, account)).toHaveLength(1);
+  expect(warningsOf(rules, account, account)).toEqual([]);
 });

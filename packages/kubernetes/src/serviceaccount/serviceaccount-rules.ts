@@ -20,7 +20,7 @@ function keepNames(account: DeepReadonly<ServiceAccount>): DeepReadonly<ServiceA
   );
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(ServiceAccount, "core-v1", {
     prepare: keepNames,
     warnings({ object, oldObject }) {

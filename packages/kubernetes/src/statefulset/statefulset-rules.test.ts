@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { review } from "../../../apimachinery/src/kind/test-review.ts";
 import type { StatefulSet } from "./statefulset-kind.ts";
-import { admissions } from "./statefulset-rules.ts";
+import { rules } from "./statefulset-rules.ts";
 
 const base = {
   serviceName: "s",
@@ -20,7 +20,7 @@ const claim = {
 };
 
 test("a StatefulSet defaults to ordered pods, rolling updates and retained claims", () => {
-  expect(review(admissions, make()).object.spec).toMatchObject({
+  expect(review(rules, make()).object.spec).toMatchObject({
     podManagementPolicy: "OrderedReady",
     updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: 0 } },
     persistentVolumeClaimRetentionPolicy: { whenDeleted: "Retain", whenScaled: "Retain" },
@@ -35,7 +35,7 @@ test("a claim template is defaulted as a PersistentVolumeClaim and can be mounte
     spec: { containers: [{ name: "c", image: "i", volumeMounts: [{ name: "data", mountPath: "/d" }] }] },
   };
 
-  const { object, problems } = review(admissions, make({ volumeClaimTemplates: [claim], template }));
+  const { object, problems } = review(rules, make({ volumeClaimTemplates: [claim], template }));
 
   expect(problems).toEqual([]);
   expect(object.spec.volumeClaimTemplates?.[0]).toMatchObject({
@@ -62,14 +62,14 @@ const refusals: Record<string, [spec: object, want: string[]]> = {
 };
 for (const [behaviour, [spec, want]] of Object.entries(refusals)) {
   test(`rejects ${behaviour}`, () => {
-    expect(review(admissions, make(spec)).problems).toEqual(want);
+    expect(review(rules, make(spec)).problems).toEqual(want);
   });
 }
 
 test("rejects changes to fields other than the mutable ones", () => {
-  const old = review(admissions, make()).object;
+  const old = review(rules, make()).object;
   const changed = (spec: object): string[] =>
-    review(admissions, { ...old, spec: { ...old.spec, ...spec } }, { old }).problems;
+    review(rules, { ...old, spec: { ...old.spec, ...spec } }, { old }).problems;
 
   expect(changed({ replicas: 3, minReadySeconds: 5 })).toEqual([]);
   expect(changed({ serviceName: "t" })[0]).toMatch(
@@ -78,10 +78,10 @@ test("rejects changes to fields other than the mutable ones", () => {
 });
 
 test("status counts cannot exceed status.replicas", () => {
-  const old = review(admissions, make()).object;
+  const old = review(rules, make()).object;
 
   const { problems } = review<StatefulSet>(
-    admissions,
+    rules,
     { ...old, status: { replicas: 1, readyReplicas: 2 } },
     { old, subresource: "status" },
   );

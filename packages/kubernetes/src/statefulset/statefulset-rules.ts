@@ -216,7 +216,7 @@ function warnings(review: Review<StatefulSet>): string[] {
   return found;
 }
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(StatefulSet, "apps-v1", {
     complete: (set) => change(set, "spec", defaultSpec),
     validate: checkStatefulSet,

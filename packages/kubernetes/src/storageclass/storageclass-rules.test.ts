@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf, warningsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { type StorageClass } from "./storageclass-kind.ts";
-import { admissions } from "./storageclass-rules.ts";
+import { rules } from "./storageclass-rules.ts";
 
 const storageClass = (fields: object = {}): StorageClass => ({
   apiVersion: "storage.k8s.io/v1",
@@ -13,7 +13,7 @@ const storageClass = (fields: object = {}): StorageClass => ({
 const topology = (...values: string[]): object => ({ matchLabelExpressions: [{ key: "zone", values }] });
 
 test("a class defaults to reclaimPolicy Delete and Immediate binding", () => {
-  expect(completedBy(admissions, storageClass())).toMatchObject({
+  expect(completedBy(rules, storageClass())).toMatchObject({
     reclaimPolicy: "Delete",
     volumeBindingMode: "Immediate",
   });
@@ -36,19 +36,19 @@ const refused: Record<string, [fields: object, want: string[]]> = {
 };
 for (const [what, [fields, want]] of Object.entries(refused)) {
   test(`rejects ${what}`, () => {
-    expect(problemsOf(admissions, storageClass(fields))).toEqual(want);
+    expect(problemsOf(rules, storageClass(fields))).toEqual(want);
   });
 }
 
 test("provisioner and parameters are immutable; allowVolumeExpansion may change", () => {
-  const old = completedBy(admissions, storageClass({ parameters: { type: "slow" } }));
+  const old = completedBy(rules, storageClass({ parameters: { type: "slow" } }));
 
-  expect(problemsOf(admissions, storageClass({ parameters: { type: "fast" } }), old)).toEqual([
+  expect(problemsOf(rules, storageClass({ parameters: { type: "fast" } }), old)).toEqual([
     'parameters: Invalid value: {"type":"fast"}: field is immutable',
   ]);
-  expect(
-    problemsOf(admissions, storageClass({ parameters: { type: "slow" }, allowVolumeExpansion: true }), old),
-  ).toEqual([]);
+  expect(problemsOf(rules, storageClass({ parameters: { type: "slow" }, allowVolumeExpansion: true }), old)).toEqual(
+    [],
+  );
 });
 
 test("warns of deprecated node labels", () => {
@@ -56,7 +56,7 @@ test("warns of deprecated node labels", () => {
     allowedTopologies: [{ matchLabelExpressions: [{ key: "failure-domain.beta.kubernetes.io/zone", values: ["a"] }] }],
   });
 
-  expect(warningsOf(admissions, object)).toEqual([
+  expect(warningsOf(rules, object)).toEqual([
     'allowedTopologies[0].matchLabelExpressions[0].key: deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
   ]);
 });

@@ -87,7 +87,7 @@ function classWarnings({ allowedTopologies = [] }: Read<StorageClass>): string[]
 
 const IMMUTABLE = ["parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"] as const;
 
-export const admissions: AnyAdmission[] = [
+export const rules: AnyAdmission[] = [
   builtInAdmission(StorageClass, "storage-v1", {
     complete: (storageClass) => fill(storageClass, { reclaimPolicy: "Delete", volumeBindingMode: "Immediate" }),
     validate: ({ object, oldObject }) => [

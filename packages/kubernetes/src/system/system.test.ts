@@ -8,7 +8,7 @@ import { Secret } from "../secret/secret-kind.ts";
 import { ServiceAccount } from "../serviceaccount/serviceaccount-kind.ts";
 import { bootstrapRbac } from "../rbac/bootstrap-objects.ts";
 import { builtInAdmissions } from "@flotilla/server";
-import { kubernetesKinds } from "../kubernetes-kinds.ts";
+import { kubernetesKinds } from "../kubernetes-definitions.ts";
 import type { KubernetesObject, Kind } from "@flotilla/apimachinery";
 import { createApiServer } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";

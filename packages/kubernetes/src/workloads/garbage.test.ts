@@ -10,7 +10,7 @@ import { indexByController } from "../owned-kinds.ts";
 import { createJobController } from "../job/job-controller.ts";
 import { createJobOrphanController } from "../job/job-orphans-controller.ts";
 import { createFinishedJobController } from "../job/finished-jobs-controller.ts";
-import { createOrphanedPodController } from "../pod/pod-garbage-controller.ts";
+import { createPodGarbageController } from "../pod/pod-garbage-controller.ts";
 
 async function startMember(nodes: number): Promise<TestMember> {
   const member = await startTestMember({
@@ -21,7 +21,7 @@ async function startMember(nodes: number): Promise<TestMember> {
         createJobController(deps),
         createJobOrphanController(deps),
         createFinishedJobController(deps),
-        createOrphanedPodController(deps),
+        createPodGarbageController(deps),
       ];
     },
   });

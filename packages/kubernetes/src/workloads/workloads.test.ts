@@ -7,7 +7,7 @@ import { Deployment } from "../deployment/deployment-kind.ts";
 import { Pod } from "../pod/pod-kind.ts";
 import { ReplicaSet } from "../replicaset/replicaset-kind.ts";
 import { builtInAdmissions } from "@flotilla/server";
-import { kubernetesKinds } from "../kubernetes-kinds.ts";
+import { kubernetesKinds } from "../kubernetes-definitions.ts";
 import { createApiServer } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";

@@ -3,7 +3,7 @@
  * commands and the owner. Pure.
  */
 import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
-import type { Pod } from "@flotilla/kubernetes";
+import { kubernetesDefinitions, type Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { RUN, annotationOf, exitCodeOf, faultOf, secondsOf } from "../annotations.ts";
 import type { Fault } from "../annotations.ts";
@@ -18,7 +18,11 @@ export interface Behaviour {
 }
 
 /** Owners whose pods run to completion; nothing is computed here, so they complete at once. */
-const ENDING = new Set(["Job", "BroadcastJob", "Workflow"]);
+const ENDING = new Set([
+  ...kubernetesDefinitions.filter(({ runsToCompletion }) => runsToCompletion).map(({ kind }) => kind.kind),
+  "BroadcastJob",
+  "Workflow",
+]);
 
 /** Helm waits for such a pod to succeed: `helm test`, and hooks before and after an installation. */
 const HELM_HOOK = "helm.sh/hook";

@@ -2,7 +2,8 @@
 import type { FeedbackRule, FeedbackValue, FieldValue } from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { messageOf, type DeepReadonly, type Json } from "@flotilla/base";
-import { compileStrictJsonPath, goJson } from "@flotilla/apimachinery";
+import { compileStrictJsonPath, formatApiVersion, goJson } from "@flotilla/apimachinery";
+import { kubernetesDefinitions, type KindDefinition } from "@flotilla/kubernetes";
 
 export interface FeedbackOptions {
   /** Objects, lists and multiple values are returned as JSON; otherwise only strings, integers and booleans are. */
@@ -55,23 +56,7 @@ const BROADCAST: readonly Path[] = [
  * every version.
  */
 const WELL_KNOWN: ReadonlyMap<string, readonly Path[]> = new Map([
-  ["apps/v1 Deployment", REPLICAS],
-  ["apps/v1 DaemonSet", DAEMONS],
-  ["apps/v1 StatefulSet", [...REPLICAS, UPDATED]],
-  [
-    "batch/v1 Job",
-    [
-      ["JobComplete", '.status.conditions[?(@.type=="Complete")].status'],
-      ["JobSucceeded", ".status.succeeded"],
-    ],
-  ],
-  [
-    "v1 Pod",
-    [
-      ["PodReady", '.status.conditions[?(@.type=="Ready")].status'],
-      ["PodPhase", ".status.phase"],
-    ],
-  ],
+  ...kubernetesDefinitions.flatMap(wellKnownOf),
   ["apps.kruise.io CloneSet", CLONES],
   ["apps.kruise.io StatefulSet", [...REPLICAS, UPDATED]],
   ["apps.kruise.io DaemonSet", [...DAEMONS, ["UpdatedNumberScheduled", ".status.updatedNumberScheduled"]]],
@@ -89,6 +74,17 @@ const WELL_KNOWN: ReadonlyMap<string, readonly Path[]> = new Map([
     ],
   ],
 ]);
+
+function wellKnownOf({
+  kind: { group, kind },
+  feedback,
+}: Pick<KindDefinition, "kind" | "feedback">): [id: string, paths: readonly Path[]][] {
+  if (!feedback) return [];
+  const { versions, values } = feedback;
+  return versions
+    ? versions.map((version) => [`${formatApiVersion(group, version)} ${kind}`, values])
+    : [[`${group} ${kind}`, values]];
+}
 
 export function readFeedback(
   object: Object,

@@ -7,26 +7,32 @@ import type { ConditionRule } from "@flotilla/apimachinery/facts/work-ocm-v1.ts"
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly } from "@flotilla/base";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
-import { findCondition, isConditionTrue, type NextCondition } from "@flotilla/apimachinery";
+import { findCondition, type NextCondition } from "@flotilla/apimachinery";
+import { conditionsOf, kubernetesDefinitions, type KindDefinition, type Progress } from "@flotilla/kubernetes";
 
 type Object = DeepReadonly<KubernetesObject>;
-type Verdict = { isProgressing: boolean; failure?: string };
 
 /** The reason of native conditions; the prefix makes them count like those of rules. */
 const NATIVE_REASON = "ConditionRuleNative";
 
-/** Kinds whose health reports that the rollout of the latest spec is complete, in any version. */
-const ROLLED_OUT: ReadonlySet<string> = new Set([
-  ...["Deployment", "StatefulSet", "DaemonSet"].map((kind) => `apps ${kind}`),
-  ...["CloneSet", "StatefulSet", "DaemonSet", "UnitedDeployment", "SidecarSet"].map((kind) => `apps.kruise.io ${kind}`),
-  "argoproj.io Rollout",
-]);
-/** Kinds that run to completion. */
-const FINISHED: ReadonlyMap<string, (object: Object) => Verdict> = new Map([
-  ["batch Job", ofJob],
+type ProgressRule = NonNullable<KindDefinition["progress"]>;
+
+/** By group and kind. */
+const PROGRESS: ReadonlyMap<string, ProgressRule> = new Map([
+  ...kubernetesDefinitions.flatMap(progressOf),
+  ...["CloneSet", "StatefulSet", "DaemonSet", "UnitedDeployment", "SidecarSet"].map(
+    (kind) => [`apps.kruise.io ${kind}`, "health"] as const,
+  ),
   ["apps.kruise.io BroadcastJob", ofBroadcastJob],
-  [" Pod", ofPod],
+  ["argoproj.io Rollout", "health"],
 ]);
+
+function progressOf({
+  kind: { group, kind },
+  progress,
+}: Pick<KindDefinition, "kind" | "progress">): [id: string, progress: ProgressRule][] {
+  return progress ? [[`${group} ${kind}`, progress]] : [];
+}
 
 /** Undefined for unsupported kinds, and for manifests with their own rule. */
 export async function nativeProgress(
@@ -50,13 +56,13 @@ export async function nativeProgress(
     : [progressing, { type: "Degraded", status: "True", reason: NATIVE_REASON, message: `${name}: ${failure}` }];
 }
 
-async function verdictOn(object: Object, interpreter: Pick<Interpreter, "health">): Promise<Verdict | undefined> {
+async function verdictOn(object: Object, interpreter: Pick<Interpreter, "health">): Promise<Progress | undefined> {
   const id = `${parseApiVersion(object.apiVersion).group} ${object.kind}`;
-  const finished = FINISHED.get(id);
-  if (!finished && !ROLLED_OUT.has(id)) return undefined;
+  const progress = PROGRESS.get(id);
+  if (!progress) return undefined;
   // An object that is being deleted is created again.
   if (object.metadata.deletionTimestamp) return { isProgressing: true };
-  if (finished) return finished(object);
+  if (progress !== "health") return progress(object);
   const isDone = !hasSurplus(object) && (await interpreter.health(object)) === "Healthy";
   const failure = isDone ? undefined : missedDeadline(object);
   return { isProgressing: !isDone, failure };
@@ -79,44 +85,13 @@ function missedDeadline(object: Object): string | undefined {
     : undefined;
 }
 
-function ofJob(job: Object): Verdict {
-  const conditions = conditionsOf(job);
-  const failed = findCondition(conditions, "Failed");
-  if (failed?.status === "True") return { isProgressing: true, failure: failed.message || failed.reason || "failed" };
-  const isSuspended = (job as { spec?: { suspend?: boolean } }).spec?.suspend === true;
-  return { isProgressing: !isSuspended && !isConditionTrue(conditions, "Complete") };
-}
-
-function ofBroadcastJob(job: Object): Verdict {
+function ofBroadcastJob(job: Object): Progress {
   const { phase } = statusOf(job);
   if (phase === "failed") return { isProgressing: true, failure: "failed" };
   return { isProgressing: phase !== "completed" && phase !== "paused" };
 }
 
-function ofPod(pod: Object): Verdict {
-  const { phase, message } = statusOf(pod);
-  if (phase === "Failed")
-    return { isProgressing: true, failure: typeof message === "string" && message ? message : "failed" };
-  return { isProgressing: phase !== "Succeeded" && !isConditionTrue(conditionsOf(pod), "Ready") };
-}
-
 function statusOf(object: Object): Readonly<Record<string, unknown>> {
   const { status } = object as { status?: unknown };
   return isObject(status) ? status : {};
-}
-
-interface ObjectCondition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string;
-  readonly message?: string;
-}
-
-function conditionsOf(object: Object): readonly ObjectCondition[] {
-  const { conditions } = statusOf(object);
-  return Array.isArray(conditions)
-    ? conditions.filter(
-        (condition): condition is ObjectCondition => isObject(condition) && typeof condition["type"] === "string",
-      )
-    : [];
 }

@@ -7,7 +7,7 @@ import { ConfigMap } from "../../configmap/configmap-kind.ts";
 import { Secret } from "../../secret/secret-kind.ts";
 import { bootstrapRbac } from "../../rbac/bootstrap-objects.ts";
 import { builtInAdmissions } from "@flotilla/server";
-import { kubernetesKinds } from "../../kubernetes-kinds.ts";
+import { kubernetesKinds } from "../../kubernetes-definitions.ts";
 import { writeCertificateRequest } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { RequestSubject } from "@flotilla/apimachinery";

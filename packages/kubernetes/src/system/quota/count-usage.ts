@@ -4,7 +4,7 @@
  */
 import { addAmounts, readAmounts, type Amounts } from "../../quota/amounts.ts";
 import { countName, quotaEvaluatorOf, quotaMatches } from "../../quota/evaluator.ts";
-import { kubernetesKinds } from "../../kubernetes-kinds.ts";
+import { kubernetesKinds } from "../../kubernetes-definitions.ts";
 import { type Kind } from "@flotilla/apimachinery";
 import { type ResourceQuota } from "../../resourcequota/resourcequota-kind.ts";
 import { FlotillaError, isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
