@@ -4,8 +4,7 @@
  */
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { Event as CoreEvent, eventColumns, referenceFields } from "./event-kind.ts";
-import { lazyVersion } from "@flotilla/apimachinery";
-import { kindSchema } from "@flotilla/apimachinery";
+import { builtInVersion } from "@flotilla/apimachinery";
 import type { Event as EventFacts } from "@flotilla/apimachinery/facts/events-v1.ts";
 import type { Kind } from "@flotilla/apimachinery";
 
@@ -56,12 +55,13 @@ export const EventsEvent: Kind<EventsEvent> = {
   storageVersion: "v1",
   storedAs: CoreEvent,
   versions: {
-    v1: lazyVersion(
+    v1: builtInVersion(
       eventColumns.map((column) => ({
         ...column,
         value: (event, nowMs) => column.value?.(rename(event, TO_CORE), nowMs) ?? null,
       })),
-      () => kindSchema("events-v1", "Event"),
+      "events-v1",
+      "Event",
       { toStorage: (event) => toCore(event as unknown as EventsEvent) as unknown as JsonObject, fromStorage: fromCore },
     ),
   },

@@ -4,8 +4,7 @@
  */
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { lazyVersion } from "@flotilla/apimachinery";
-import { kindSchema } from "@flotilla/apimachinery";
+import { builtInVersion } from "@flotilla/apimachinery";
 import type {
   HorizontalPodAutoscaler as HorizontalPodAutoscalerFacts,
   MetricSpec,
@@ -91,8 +90,8 @@ export const HorizontalPodAutoscaler: Kind<HorizontalPodAutoscaler> = {
   scope: "Namespaced",
   storageVersion: "v2",
   versions: {
-    v2: lazyVersion(columns, () => kindSchema("autoscaling-v2", "HorizontalPodAutoscaler")),
-    v1: lazyVersion(columns.map(inV2), () => kindSchema("autoscaling-v1", "HorizontalPodAutoscaler"), {
+    v2: builtInVersion(columns, "autoscaling-v2", "HorizontalPodAutoscaler"),
+    v1: builtInVersion(columns.map(inV2), "autoscaling-v1", "HorizontalPodAutoscaler", {
       toStorage: toStored,
       fromStorage: toV1,
     }),
