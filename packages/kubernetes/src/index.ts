@@ -1,11 +1,3 @@
-export { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "./customresourcedefinition/crd-of-kind.ts";
-export { CustomResourceDefinition } from "./customresourcedefinition/customresourcedefinition-kind.ts";
-export { APPROVAL, approvalOf, isProtectedGroup } from "./customresourcedefinition/definition-rules.ts";
-export { ControllerRevision } from "./controllerrevision/controllerrevision-kind.ts";
-export { DaemonSet } from "./daemonset/daemonset-kind.ts";
-export { Deployment } from "./deployment/deployment-kind.ts";
-export { ReplicaSet } from "./replicaset/replicaset-kind.ts";
-export { StatefulSet } from "./statefulset/statefulset-kind.ts";
 export { SelfSubjectReview } from "./authentication/self-subject-review.ts";
 export { TokenRequest } from "./authentication/token-request.ts";
 export { TokenReview } from "./authentication/token-review.ts";
@@ -14,85 +6,39 @@ export { LocalSubjectAccessReview } from "./authorization/local-subject-access-r
 export { SelfSubjectAccessReview } from "./authorization/self-subject-access-review.ts";
 export { SelfSubjectRulesReview } from "./authorization/self-subject-rules-review.ts";
 export { SubjectAccessReview } from "./authorization/subject-access-review.ts";
-export { HorizontalPodAutoscaler } from "./horizontalpodautoscaler/horizontalpodautoscaler-kind.ts";
-export { CronJob } from "./cronjob/cronjob-kind.ts";
-export { Job } from "./job/job-kind.ts";
+export { Binding } from "./binding/binding-kind.ts";
 export { CertificateSigningRequest, requestState } from "./certificatesigningrequest/certificatesigningrequest-kind.ts";
 export { CLIENT_SIGNER } from "./certificatesigningrequest/signer-names.ts";
-export { Lease } from "./lease/lease-kind.ts";
 export { ConfigMap } from "./configmap/configmap-kind.ts";
-export { Endpoints } from "./endpoints/endpoints-kind.ts";
-export { Event } from "./event/event-kind.ts";
-export { LimitRange } from "./limitrange/limitrange-kind.ts";
-export { Namespace } from "./namespace/namespace-kind.ts";
-export { asNewNamespace } from "./namespace/namespace-rules.ts";
-export { matchesAnyTerm, matchesNode, matchesTerm, tolerates, toleratesTaint } from "./node/node-fit.ts";
-export { checkNodeSelectorTerm } from "./node/node-selector.ts";
-export { Node } from "./node/node-kind.ts";
-export { PersistentVolumeClaim } from "./persistentvolumeclaim/persistentvolumeclaim-kind.ts";
-export { prepareClaim } from "./persistentvolumeclaim/persistentvolumeclaim-rules.ts";
-export { PersistentVolume } from "./persistentvolume/persistentvolume-kind.ts";
-export { checkAnnotationKeys, checkPodAnnotations } from "./pod/pod-annotations.ts";
-export { Binding } from "./binding/binding-kind.ts";
-export { completePod, defaultContainer, defaultPodTemplate, defaultVolume } from "./pod/pod-defaults.ts";
-export { Eviction } from "./pod/pod-eviction.ts";
-export { qosClassOf } from "./pod/pod-prepare.ts";
-export { containerTotals } from "./pod/pod-resources.ts";
-export { checkToleration } from "./pod/pod-scheduling.ts";
-export { PodTemplate } from "./podtemplate/podtemplate-kind.ts";
-export { checkNewPod, checkTemplate } from "./pod/pod-validation.ts";
-export { Pod } from "./pod/pod-kind.ts";
-export { ReplicationController } from "./replicationcontroller/replicationcontroller-kind.ts";
-export { roundAmounts } from "./resources/resource-names.ts";
-export { ResourceQuota } from "./resourcequota/resourcequota-kind.ts";
-export { Secret } from "./secret/secret-kind.ts";
-export { ServiceAccount } from "./serviceaccount/serviceaccount-kind.ts";
-export { SERVICE_RANGE, apiServerService } from "./service/service-bootstrap.ts";
-export { allocatedToService, prepareService } from "./service/service-prepare.ts";
-export type { Allocated, ServicePools } from "./service/service-prepare.ts";
-export { Service } from "./service/service-kind.ts";
+export { ControllerRevision } from "./controllerrevision/controllerrevision-kind.ts";
+export { createRevisionHistory } from "./controllerrevision/history.ts";
+export { podTemplateData, podTemplateOf } from "./controllerrevision/pod-template-data.ts";
+export type { PodTemplate as ReadonlyPodTemplate, ReadonlyRevision } from "./controllerrevision/pod-template-data.ts";
+export {
+  REVISION_LABEL,
+  inRevisionOrder,
+  makeRevision,
+  planHistory,
+  planRevisions,
+  revisionHash,
+  shortHash,
+} from "./controllerrevision/revisions.ts";
+export type { RevisionFormat, RevisionPlan } from "./controllerrevision/revisions.ts";
+export { CronJob } from "./cronjob/cronjob-kind.ts";
 export { CSIDriver } from "./csi/csi-driver.ts";
 export { CSINode } from "./csi/csi-node.ts";
 export { CSIStorageCapacity } from "./csi/csi-storage-capacity.ts";
 export { VolumeAttachment } from "./csi/volume-attachment.ts";
 export { VolumeAttributesClass } from "./csi/volume-attributes-class.ts";
-export { EndpointSlice } from "./endpointslice/endpointslice-kind.ts";
-export { changedDrivers, nodeOfAllocation, prepareClaimStatus } from "./dra/claim-status.ts";
-export { DeviceClass } from "./dra/device-class.ts";
-export { ResourceClaimTemplate } from "./dra/resource-claim-template.ts";
-export { ResourceClaim } from "./dra/resource-claim.ts";
-export { ResourceSlice } from "./dra/resource-slice.ts";
-export { EventsEvent } from "./event/events-event-kind.ts";
-export { addressNameProblems } from "./networking/addresses.ts";
-export { DEFAULT_INGRESS_CLASS, IngressClass } from "./ingressclass/ingressclass-kind.ts";
-export { Ingress } from "./ingress/ingress-kind.ts";
-export { INGRESS_CLASS_ANNOTATION } from "./ingress/ingress-rules.ts";
-export { NetworkPolicy } from "./networkpolicy/networkpolicy-kind.ts";
-export { RuntimeClass } from "./runtimeclass/runtimeclass-kind.ts";
-export { PodDisruptionBudget } from "./poddisruptionbudget/poddisruptionbudget-kind.ts";
-export {
-  addAmounts,
-  exceeding,
-  onlyAmounts,
-  readAmounts,
-  subtractAmounts,
-  withoutZeros,
-  writeAmounts,
-} from "./quota/amounts.ts";
-export type { Amounts } from "./quota/amounts.ts";
-export { quotaEvaluatorOf, quotaMatches } from "./quota/evaluator.ts";
-export type { QuotaEvaluator } from "./quota/evaluator.ts";
-export { bootstrapRbac } from "./rbac/bootstrap-objects.ts";
-export { ClusterRoleBinding } from "./rbac/cluster-role-binding.ts";
-export { ClusterRole } from "./rbac/cluster-role.ts";
-export { RoleBinding } from "./rbac/role-binding.ts";
-export { Role } from "./rbac/role.ts";
-export { PriorityClass } from "./priorityclass/priorityclass-kind.ts";
-export { systemPriorityClasses } from "./priorityclass/priorityclass-rules.ts";
-export { IPAddress, addressOfService, isAllocated } from "./service-cidr/ip-address.ts";
-export { DEFAULT_SERVICE_CIDR, ServiceCIDR, defaultServiceCidr, usableRanges } from "./service-cidr/service-cidr.ts";
-export { StorageClass, isDefaultStorageClass } from "./storageclass/storageclass-kind.ts";
-export { STORAGE_CLASS_ANNOTATION } from "./storageclass/storageclass-rules.ts";
+export { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "./customresourcedefinition/crd-of-kind.ts";
+export { CustomResourceDefinition } from "./customresourcedefinition/customresourcedefinition-kind.ts";
+export { APPROVAL, approvalOf, isProtectedGroup } from "./customresourcedefinition/definition-rules.ts";
+export { daemonPod, isUpdated, targetNode } from "./daemonset/daemon-pod.ts";
+export { DaemonSet } from "./daemonset/daemonset-kind.ts";
+export { createFailedPods } from "./daemonset/failed-pods.ts";
+export { changesPlaces, nodeFitness, viewNodes } from "./daemonset/node-fitness.ts";
+export type { NodeView, NodeViews, ReadonlyNode } from "./daemonset/node-fitness.ts";
+export type { FailureWait } from "./daemonset/plan-daemonset.ts";
 export { conditionsOf } from "./definition/conditions.ts";
 export {
   controllersOf,
@@ -105,6 +51,22 @@ export {
 export type { KindDefinition, KindName, Progress, WellKnownFeedback } from "./definition/kind-definition.ts";
 export { viewOf } from "./definition/state-family.ts";
 export type { Fields, Sample, StateFamily, StateKind, StateView } from "./definition/state-family.ts";
+export { deploymentInterpreter } from "./deployment/deployment-interpreter.ts";
+export { Deployment } from "./deployment/deployment-kind.ts";
+export { templateHash } from "./deployment/replica-sets.ts";
+export { changedDrivers, nodeOfAllocation, prepareClaimStatus } from "./dra/claim-status.ts";
+export { DeviceClass } from "./dra/device-class.ts";
+export { ResourceClaimTemplate } from "./dra/resource-claim-template.ts";
+export { ResourceClaim } from "./dra/resource-claim.ts";
+export { ResourceSlice } from "./dra/resource-slice.ts";
+export { Endpoints } from "./endpoints/endpoints-kind.ts";
+export { EndpointSlice } from "./endpointslice/endpointslice-kind.ts";
+export { Event } from "./event/event-kind.ts";
+export { EventsEvent } from "./event/events-event-kind.ts";
+export { HorizontalPodAutoscaler } from "./horizontalpodautoscaler/horizontalpodautoscaler-kind.ts";
+export { Ingress } from "./ingress/ingress-kind.ts";
+export { INGRESS_CLASS_ANNOTATION } from "./ingress/ingress-rules.ts";
+export { DEFAULT_INGRESS_CLASS, IngressClass } from "./ingressclass/ingressclass-kind.ts";
 export {
   aggregateFields,
   mergeConditions,
@@ -112,7 +74,6 @@ export {
   pickFields,
   reflectFields,
 } from "./interpreter/counters.ts";
-export { deploymentInterpreter } from "./deployment/deployment-interpreter.ts";
 export { InterpretError } from "./interpreter/interpret-error.ts";
 export { conditionsIn, isConditionReady, joinConditions } from "./interpreter/joined-conditions.ts";
 export type {
@@ -144,7 +105,6 @@ export {
   withStatus,
 } from "./interpreter/replica-status.ts";
 export type { WithStatus } from "./interpreter/replica-status.ts";
-export { SERVICE_ACCOUNT_TOKEN } from "./secret/secret-interpreter.ts";
 export { earliestOf, latestOf } from "./interpreter/times.ts";
 export {
   isObserved,
@@ -154,6 +114,7 @@ export {
   withSpecField,
 } from "./interpreter/workload.ts";
 export type { PodTemplateShape, Workload } from "./interpreter/workload.ts";
+export { Job } from "./job/job-kind.ts";
 export {
   createKubernetesAdmissions,
   createKubernetesControllers,
@@ -161,31 +122,30 @@ export {
   kubernetesKinds,
   nativeKinds,
 } from "./kubernetes-definitions.ts";
-export { CLUSTER_INFO_PATH, publishClusterInfo } from "./system/bootstrap/cluster-info.ts";
-export { createSystemControllers } from "./system/create-system-controllers.ts";
-export { rootCertificateConfigMap } from "./system/root-certificates/config-map.ts";
-export { defaultServiceAccount } from "./system/service-accounts/default-account.ts";
-export { tokenTrackingConfigMap } from "./system/tokens/tracking.ts";
+export { Lease } from "./lease/lease-kind.ts";
+export { LimitRange } from "./limitrange/limitrange-kind.ts";
+export { Namespace } from "./namespace/namespace-kind.ts";
+export { asNewNamespace } from "./namespace/namespace-rules.ts";
+export { addressNameProblems } from "./networking/addresses.ts";
+export { NetworkPolicy } from "./networkpolicy/networkpolicy-kind.ts";
+export { matchesAnyTerm, matchesNode, matchesTerm, tolerates, toleratesTaint } from "./node/node-fit.ts";
+export { Node } from "./node/node-kind.ts";
+export { checkNodeSelectorTerm } from "./node/node-selector.ts";
+export { indexByController } from "./owned-kinds.ts";
+export { PersistentVolume } from "./persistentvolume/persistentvolume-kind.ts";
 export { makeClaims, withClaimVolumes } from "./persistentvolumeclaim/claims.ts";
 export type { ReadonlyClaim } from "./persistentvolumeclaim/claims.ts";
-export { createFailedPods } from "./daemonset/failed-pods.ts";
-export { daemonPod, isUpdated, targetNode } from "./daemonset/daemon-pod.ts";
-export { changesPlaces, nodeFitness, viewNodes } from "./daemonset/node-fitness.ts";
-export type { NodeView, NodeViews, ReadonlyNode } from "./daemonset/node-fitness.ts";
-export type { FailureWait } from "./daemonset/plan-daemonset.ts";
-export { STATUS_DELAY_MS } from "./workloads/dependencies.ts";
-export type { WorkloadDependencies } from "./workloads/dependencies.ts";
-export { templateHash } from "./deployment/replica-sets.ts";
-export { createExpectations } from "./workloads/expectations.ts";
-export type { Expectations, Owner } from "./workloads/expectations.ts";
-export { DEFAULT_GATES, createFeatureGates, parseFeatureGates } from "./workloads/feature-gates.ts";
-export type { FeatureGates } from "./workloads/feature-gates.ts";
-export { generatedPod } from "./pod/pod-from-template.ts";
+export { PersistentVolumeClaim } from "./persistentvolumeclaim/persistentvolumeclaim-kind.ts";
+export { prepareClaim } from "./persistentvolumeclaim/persistentvolumeclaim-rules.ts";
 export { orphanedPods } from "./pod/orphaned-pods.ts";
-export { indexByController } from "./owned-kinds.ts";
-export { orphansOf, ownedBy } from "./workloads/ownership.ts";
-export { createPodWriter, failureMessage } from "./pod/pod-writer.ts";
-export type { PodWords, PodWriter } from "./pod/pod-writer.ts";
+export { checkAnnotationKeys, checkPodAnnotations } from "./pod/pod-annotations.ts";
+export { completePod, defaultContainer, defaultPodTemplate, defaultVolume } from "./pod/pod-defaults.ts";
+export { Eviction } from "./pod/pod-eviction.ts";
+export { generatedPod } from "./pod/pod-from-template.ts";
+export { Pod } from "./pod/pod-kind.ts";
+export { qosClassOf } from "./pod/pod-prepare.ts";
+export { containerTotals } from "./pod/pod-resources.ts";
+export { checkToleration } from "./pod/pod-scheduling.ts";
 export {
   activePodsOrder,
   cheaperFirst,
@@ -205,22 +165,62 @@ export {
   unreadyFirst,
 } from "./pod/pod-state.ts";
 export type { PodRule, ReadonlyPod } from "./pod/pod-state.ts";
-export { createRevisionHistory } from "./controllerrevision/history.ts";
-export { podTemplateData, podTemplateOf } from "./controllerrevision/pod-template-data.ts";
-export type { PodTemplate as ReadonlyPodTemplate, ReadonlyRevision } from "./controllerrevision/pod-template-data.ts";
+export { checkNewPod, checkTemplate } from "./pod/pod-validation.ts";
+export { createPodWriter, failureMessage } from "./pod/pod-writer.ts";
+export type { PodWords, PodWriter } from "./pod/pod-writer.ts";
+export { PodDisruptionBudget } from "./poddisruptionbudget/poddisruptionbudget-kind.ts";
+export { PodTemplate } from "./podtemplate/podtemplate-kind.ts";
+export { PriorityClass } from "./priorityclass/priorityclass-kind.ts";
+export { systemPriorityClasses } from "./priorityclass/priorityclass-rules.ts";
 export {
-  REVISION_LABEL,
-  inRevisionOrder,
-  makeRevision,
-  planHistory,
-  planRevisions,
-  revisionHash,
-  shortHash,
-} from "./controllerrevision/revisions.ts";
-export type { RevisionFormat, RevisionPlan } from "./controllerrevision/revisions.ts";
+  addAmounts,
+  exceeding,
+  onlyAmounts,
+  readAmounts,
+  subtractAmounts,
+  withoutZeros,
+  writeAmounts,
+} from "./quota/amounts.ts";
+export type { Amounts } from "./quota/amounts.ts";
+export { quotaEvaluatorOf, quotaMatches } from "./quota/evaluator.ts";
+export type { QuotaEvaluator } from "./quota/evaluator.ts";
+export { bootstrapRbac } from "./rbac/bootstrap-objects.ts";
+export { ClusterRoleBinding } from "./rbac/cluster-role-binding.ts";
+export { ClusterRole } from "./rbac/cluster-role.ts";
+export { RoleBinding } from "./rbac/role-binding.ts";
+export { Role } from "./rbac/role.ts";
+export { ReplicaSet } from "./replicaset/replicaset-kind.ts";
+export { ReplicationController } from "./replicationcontroller/replicationcontroller-kind.ts";
+export { ResourceQuota } from "./resourcequota/resourcequota-kind.ts";
+export { roundAmounts } from "./resources/resource-names.ts";
+export { RuntimeClass } from "./runtimeclass/runtimeclass-kind.ts";
+export { SERVICE_ACCOUNT_TOKEN } from "./secret/secret-interpreter.ts";
+export { Secret } from "./secret/secret-kind.ts";
+export { IPAddress, addressOfService, isAllocated } from "./service-cidr/ip-address.ts";
+export { DEFAULT_SERVICE_CIDR, ServiceCIDR, defaultServiceCidr, usableRanges } from "./service-cidr/service-cidr.ts";
+export { SERVICE_RANGE, apiServerService } from "./service/service-bootstrap.ts";
+export { Service } from "./service/service-kind.ts";
+export { allocatedToService, prepareService } from "./service/service-prepare.ts";
+export type { Allocated, ServicePools } from "./service/service-prepare.ts";
+export { ServiceAccount } from "./serviceaccount/serviceaccount-kind.ts";
+export { INDEX_LABEL, claimsOf, mendedIdentity, statefulPod } from "./statefulset/identity.ts";
+export { StatefulSet } from "./statefulset/statefulset-kind.ts";
+export { StorageClass, isDefaultStorageClass } from "./storageclass/storageclass-kind.ts";
+export { STORAGE_CLASS_ANNOTATION } from "./storageclass/storageclass-rules.ts";
+export { CLUSTER_INFO_PATH, publishClusterInfo } from "./system/bootstrap/cluster-info.ts";
+export { createSystemControllers } from "./system/create-system-controllers.ts";
+export { rootCertificateConfigMap } from "./system/root-certificates/config-map.ts";
+export { defaultServiceAccount } from "./system/service-accounts/default-account.ts";
+export { tokenTrackingConfigMap } from "./system/tokens/tracking.ts";
+export { STATUS_DELAY_MS } from "./workloads/dependencies.ts";
+export type { WorkloadDependencies } from "./workloads/dependencies.ts";
+export { createExpectations } from "./workloads/expectations.ts";
+export type { Expectations, Owner } from "./workloads/expectations.ts";
+export { DEFAULT_GATES, createFeatureGates, parseFeatureGates } from "./workloads/feature-gates.ts";
+export type { FeatureGates } from "./workloads/feature-gates.ts";
+export { orphansOf, ownedBy } from "./workloads/ownership.ts";
 export { createScales } from "./workloads/scales.ts";
 export { selectorOf } from "./workloads/selector.ts";
-export { INDEX_LABEL, claimsOf, mendedIdentity, statefulPod } from "./statefulset/identity.ts";
 export { createStatusDelay } from "./workloads/status-delay.ts";
 export { createPace } from "./workloads/workloads-pace.ts";
 export { WriteAllError, slowStart, writeAll } from "./workloads/write-all.ts";
