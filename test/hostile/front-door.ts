@@ -6,7 +6,8 @@ import { once } from "node:events";
 import http2 from "node:http2";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { builtInAdmissions } from "@flotilla/server";
-import { decodeProtobuf } from "@flotilla/apimachinery";
+import { createProtobufDecoder } from "@flotilla/apimachinery";
+import { kubernetesKinds } from "@flotilla/kubernetes";
 import { logicalClusterAdmission } from "@flotilla/apiserver";
 import {
   createApiServer,
@@ -71,7 +72,7 @@ export async function openFrontDoor(
     log,
     admissions: [...builtInAdmissions, logicalClusterAdmission(Object.keys(profiles))],
     profiles,
-    decodeProtobuf,
+    decodeProtobuf: createProtobufDecoder(kubernetesKinds),
     serviceAccounts: { signingKey },
   });
   for (const cluster of ["hub", "paris", "oslo"])

@@ -1,6 +1,7 @@
 /** The API server's core on an in-memory store, for targets that need more than one of its functions. */
 import { builtInAdmissions } from "@flotilla/server";
-import { decodeProtobuf } from "@flotilla/apimachinery";
+import { createProtobufDecoder } from "@flotilla/apimachinery";
+import { kubernetesKinds } from "@flotilla/kubernetes";
 import { logicalClusterAdmission } from "@flotilla/apiserver";
 import { createApiServer } from "@flotilla/apiserver";
 import type { ApiResponse } from "@flotilla/apiserver";
@@ -45,7 +46,7 @@ export async function createCore(): Promise<Core> {
     log,
     admissions: [...builtInAdmissions, logicalClusterAdmission(Object.keys(profiles))],
     profiles,
-    decodeProtobuf,
+    decodeProtobuf: createProtobufDecoder(kubernetesKinds),
   });
   await server.addCluster("hub", "hub");
   const signal = new AbortController().signal;

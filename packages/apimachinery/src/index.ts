@@ -54,7 +54,7 @@ export {
   wide,
 } from "./kind/columns.ts";
 export { checkConditions } from "./kind/conditions.ts";
-export { AGE, builtInAdmission, builtInKind, customKind, lazyVersion } from "./kind/define.ts";
+export { AGE, builtInAdmission, builtInKind, builtInVersion, customKind, lazyVersion } from "./kind/define.ts";
 export { definitionSchema, kindSchema, structOf } from "./kind/facts.ts";
 export type { FactField, FactStruct, FactType, Leaf } from "./kind/facts.ts";
 export {
@@ -162,7 +162,7 @@ export type {
 } from "./kind/kind.ts";
 export { controllerOf, controllerReference, formatApiVersion, gvkOf, parseApiVersion } from "./kind/meta.ts";
 export type { KubernetesObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./kind/meta.ts";
-export { decodeProtobuf } from "./kind/protobuf.ts";
+export { createProtobufDecoder } from "./kind/protobuf.ts";
 export type { Sent } from "./kind/sent.ts";
 export { checkWebhookClient, checkWebhookService } from "./kind/webhook-client.ts";
 export { formatLabelSelector, labelSelectorOf, matchesLabels, nothing, parseLabelSelector } from "./labels.ts";

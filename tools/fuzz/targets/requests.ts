@@ -1,7 +1,8 @@
 /**
  * Whole requests to the API server's core: bodies in all formats, patches, lists with forged tokens and random options.
  */
-import { decodeProtobuf } from "@flotilla/apimachinery";
+import { createProtobufDecoder } from "@flotilla/apimachinery";
+import { kubernetesKinds } from "@flotilla/kubernetes";
 import { equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
 import { ApiError, formatYaml } from "@flotilla/apimachinery";
 import type { Chance } from "../chance.ts";
@@ -317,6 +318,8 @@ export const lists = defineTarget({
     return problemOf(await (await openCore()).send(dry));
   },
 });
+
+const decodeProtobuf = createProtobufDecoder(kubernetesKinds);
 
 export const protobuf = defineTarget({
   name: "protobuf",

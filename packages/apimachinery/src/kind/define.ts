@@ -26,13 +26,21 @@ export function builtInKind<T extends KubernetesObject>(
     hasGeneration: rest.hasGeneration ?? false,
     storageVersion: version,
     versions: {
-      [version]: lazyVersion(columns, () => kindSchema(facts, names.kind), {
+      [version]: builtInVersion(columns, facts, names.kind, {
         ...(deprecationWarning !== undefined && { deprecationWarning }),
       }),
     },
     builtIn: true,
   };
 }
+
+/** A version of a built-in kind. Its schema is read from the table `facts` on first use. */
+export const builtInVersion = (
+  columns: Column[],
+  facts: string,
+  kind: string,
+  rest: Omit<KindVersion, "schema" | "columns" | "facts"> = {},
+): KindVersion => lazyVersion(columns, () => kindSchema(facts, kind), { ...rest, facts });
 
 /** A version whose schema is read on first use. */
 export function lazyVersion(

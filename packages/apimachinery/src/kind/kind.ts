@@ -142,6 +142,8 @@ export interface ObjectSource {
 export interface KindVersion {
   schema: Schema;
   columns: Column[];
+  /** The fact table with the Go types of a built-in version; protobuf bodies are decoded with it. */
+  facts?: string;
   /**
    * Set when this version is not the storage version. Pure; fields that the storage version lacks are lost, and the
    * file documents them.

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { decodeProtobuf } from "./protobuf.ts";
+import { builtInKind } from "./define.ts";
+import type { Kind } from "./kind.ts";
+import { createProtobufDecoder } from "./protobuf.ts";
 
 /** Recorded from kubectl and client-go. */
 const bodies = {
@@ -13,6 +15,26 @@ const bodies = {
   event:
     "azhzAAoLCgJ2MRIFRXZlbnQSjgEKEQoBYRIAGgAiACoAMgA4AEIAEkUKA1BvZBIGe3tOU319GgFwIiQxMTExMTExMS0yMjIyLTMzMzMtNDQ0NC01NTU1NTU1NTU1NTUqAnYxMgE1OgZzcGVjLngaAVIiAW0qBgoBYxIBaDIICICByKwGEAA6CAiApM2sBhAAQANKBk5vcm1hbFIAYgByAHoAGgAiAA==",
 };
+
+const makeKind = (group: string, kind: string, facts: string, subresources: Kind["subresources"] = {}): Kind =>
+  builtInKind({
+    group,
+    version: "v1",
+    kind,
+    plural: `${kind.toLowerCase()}s`,
+    scope: "Namespaced",
+    facts,
+    columns: [],
+    subresources,
+  });
+
+const decodeProtobuf = createProtobufDecoder([
+  ...["Namespace", "ConfigMap", "Service", "Event"].map((kind) => makeKind("", kind, "core-v1")),
+  makeKind("", "Pod", "core-v1", { actions: { eviction: { group: "policy", version: "v1", kind: "Eviction" } } }),
+  makeKind("apps", "Deployment", "apps-v1"),
+  makeKind("certificates.k8s.io", "CertificateSigningRequest", "certificates-v1"),
+  makeKind("policy", "PodDisruptionBudget", "policy-v1"),
+]);
 const decode = (body: string): unknown => decodeProtobuf(Buffer.from(body, "base64"));
 
 test("drops the zeros that Go writes for every field that is not a pointer", () => {
@@ -33,6 +55,14 @@ test("reads delete options of any group", () => {
     gracePeriodSeconds: 0,
     propagationPolicy: "Foreground",
   });
+});
+
+test("reads the kind that a subresource receives", () => {
+  expect(decode(envelope("policy/v1", "Eviction"))).toEqual({ apiVersion: "policy/v1", kind: "Eviction" });
+});
+
+test("reads a Scale, which every kind with a scale receives", () => {
+  expect(decode(envelope("autoscaling/v1", "Scale"))).toEqual({ apiVersion: "autoscaling/v1", kind: "Scale" });
 });
 
 test("reads quantities and maps", () => {

@@ -9,63 +9,49 @@
 import { setOwn, type Json, type JsonObject } from "@flotilla/base";
 import { badRequest, unsupportedMediaType } from "../status.ts";
 import { structOf, type FactField, type FactStruct, type FactType, type Leaf } from "./facts.ts";
-import { parseApiVersion } from "./meta.ts";
+import type { Kind } from "./kind.ts";
+import { formatApiVersion, parseApiVersion } from "./meta.ts";
 import { MAX_DEPTH, WireReader } from "./protobuf-wire.ts";
 
 const MAGIC = [0x6b, 0x38, 0x73, 0x00];
 
-/** apiVersion → table and its kinds. */
-const KINDS: Readonly<Record<string, { table: string; kinds: readonly string[] }>> = {
-  v1: {
-    table: "core-v1",
-    kinds:
-      "Namespace ConfigMap Secret ServiceAccount Pod PodTemplate Node Event Service Endpoints ReplicationController PersistentVolume PersistentVolumeClaim ResourceQuota LimitRange Binding".split(
-        " ",
-      ),
-  },
-  "apps/v1": {
-    table: "apps-v1",
-    kinds: ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision"],
-  },
-  "authentication.k8s.io/v1": {
-    table: "authentication-v1",
-    kinds: ["TokenRequest", "TokenReview", "SelfSubjectReview"],
-  },
-  "authorization.k8s.io/v1": {
-    table: "authorization-v1",
-    kinds: ["SubjectAccessReview", "SelfSubjectAccessReview", "LocalSubjectAccessReview", "SelfSubjectRulesReview"],
-  },
-  "autoscaling/v1": { table: "autoscaling-v1", kinds: ["Scale", "HorizontalPodAutoscaler"] },
-  "autoscaling/v2": { table: "autoscaling-v2", kinds: ["HorizontalPodAutoscaler"] },
-  "batch/v1": { table: "batch-v1", kinds: ["Job", "CronJob"] },
-  "certificates.k8s.io/v1": { table: "certificates-v1", kinds: ["CertificateSigningRequest"] },
-  "coordination.k8s.io/v1": { table: "coordination-v1", kinds: ["Lease"] },
-  "discovery.k8s.io/v1": { table: "discovery-v1", kinds: ["EndpointSlice"] },
-  "events.k8s.io/v1": { table: "events-v1", kinds: ["Event"] },
-  "networking.k8s.io/v1": {
-    table: "networking-v1",
-    kinds: ["Ingress", "IngressClass", "NetworkPolicy", "ServiceCIDR", "IPAddress"],
-  },
-  "node.k8s.io/v1": { table: "node-v1", kinds: ["RuntimeClass"] },
-  "policy/v1": { table: "policy-v1", kinds: ["PodDisruptionBudget", "Eviction"] },
-  "rbac.authorization.k8s.io/v1": {
-    table: "rbac-v1",
-    kinds: ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"],
-  },
-  "resource.k8s.io/v1": {
-    table: "resource-v1",
-    kinds: ["ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass"],
-  },
-  "scheduling.k8s.io/v1": { table: "scheduling-v1", kinds: ["PriorityClass"] },
-  "storage.k8s.io/v1": {
-    table: "storage-v1",
-    kinds: ["StorageClass", "CSIDriver", "CSINode", "CSIStorageCapacity", "VolumeAttachment", "VolumeAttributesClass"],
-  },
-  "apiextensions.k8s.io/v1": { table: "apiextensions-v1", kinds: ["CustomResourceDefinition"] },
-};
+/** `apiVersion kind` -> table. */
+type Tables = ReadonlyMap<string, string>;
+
+/**
+ * Decodes bodies of the built-in kinds among these, and of their subresources: a pod's Eviction, a Scale, a service
+ * account's TokenRequest.
+ */
+export function createProtobufDecoder(kinds: readonly Kind[]): (body: Uint8Array) => JsonObject {
+  const tables = tablesOf(kinds);
+  return (body) => decodeProtobuf(body, tables);
+}
+
+function tablesOf(kinds: readonly Kind[]): Tables {
+  // The same for the scale of every kind.
+  const tables = new Map([["autoscaling/v1 Scale", "autoscaling-v1"]]);
+  const byApiVersion = new Map<string, string>();
+  for (const { group, kind, versions } of kinds) {
+    for (const [version, { facts }] of Object.entries(versions)) {
+      if (facts === undefined) continue;
+      const apiVersion = formatApiVersion(group, version);
+      tables.set(`${apiVersion} ${kind}`, facts);
+      byApiVersion.set(apiVersion, facts);
+    }
+  }
+  // An action names the kind that it receives; its table is that of its group and version.
+  for (const { subresources } of kinds) {
+    for (const { group, version, kind } of Object.values(subresources.actions ?? {})) {
+      const apiVersion = formatApiVersion(group, version);
+      const facts = byApiVersion.get(apiVersion);
+      if (facts !== undefined) tables.set(`${apiVersion} ${kind}`, facts);
+    }
+  }
+  return tables;
+}
 
 /** The object in a request body, in JSON form. Throws 400 for malformed bytes, 415 for a kind without a fact table. */
-export function decodeProtobuf(body: Uint8Array): JsonObject {
+function decodeProtobuf(body: Uint8Array, tables: Tables): JsonObject {
   if (!MAGIC.every((byte, index) => body[index] === byte)) {
     throw badRequest(
       "the body does not begin with the protobuf prefix of Kubernetes; send application/json, or k8s\\0 and an encoded object",
@@ -73,21 +59,21 @@ export function decodeProtobuf(body: Uint8Array): JsonObject {
   }
   if (body.length === MAGIC.length) throw badRequest("the protobuf body is empty");
   const { apiVersion, kind, raw } = readEnvelope(body.subarray(MAGIC.length));
-  const object = readStruct(new WireReader(raw), typeOf(apiVersion, kind), 0);
+  const object = readStruct(new WireReader(raw), typeOf(apiVersion, kind, tables), 0);
   return { apiVersion, kind, ...object };
 }
 
-function typeOf(apiVersion: string, kind: string): FactStruct {
+function typeOf(apiVersion: string, kind: string, tables: Tables): FactStruct {
   // Every group has its own DeleteOptions, and they are all identical.
   if (kind === "DeleteOptions") return structOf("meta-v1", "DeleteOptions");
-  const group = Object.hasOwn(KINDS, apiVersion) ? KINDS[apiVersion] : undefined;
-  if (!group?.kinds.includes(kind)) {
-    const { group: name } = parseApiVersion(apiVersion);
+  const table = tables.get(`${apiVersion} ${kind}`);
+  if (table === undefined) {
+    const { group } = parseApiVersion(apiVersion);
     throw unsupportedMediaType(
-      `Flotilla does not support ${kind}${name ? `.${name}` : ""} in protobuf; send application/json`,
+      `Flotilla does not support ${kind}${group ? `.${group}` : ""} in protobuf; send application/json`,
     );
   }
-  return structOf(group.table, kind);
+  return structOf(table, kind);
 }
 
 function readEnvelope(bytes: Uint8Array): { apiVersion: string; kind: string; raw: Uint8Array } {

@@ -6,7 +6,6 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { parseApiVersion } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import { SERVICE_ACCOUNT_TOKEN } from "@flotilla/kubernetes";
 import { knownKinds } from "./interpreter.ts";
 
 type Manifest = DeepReadonly<KubernetesObject> & { readonly [field: string]: unknown };
@@ -24,51 +23,20 @@ const SERVER_SET = new Set([
   "ownerReferences",
   "finalizers",
 ]);
-const JOB_SELECTOR_LABELS = ["controller-uid", "batch.kubernetes.io/controller-uid"];
-const JOB_POD_LABELS = [...JOB_SELECTOR_LABELS, "job-name", "batch.kubernetes.io/job-name"];
-
-const byKind: Readonly<Record<string, (manifest: Manifest) => Manifest>> = {
-  "apps/Deployment": (manifest) =>
-    withoutAnnotations(manifest, ["deployment.kubernetes.io/revision", "deployment.kubernetes.io/revision-history"]),
-  "batch/Job": pruneJob,
-  "/PersistentVolumeClaim": (manifest) =>
-    manifest.metadata.annotations?.["volume.kubernetes.io/selected-node"]
-      ? withoutAnnotations(manifest, ["volume.kubernetes.io/selected-node"])
-      : manifest,
-  "/Secret"(manifest) {
-    if (manifest["type"] !== SERVICE_ACCOUNT_TOKEN) return manifest;
-    const { data: _data, ...rest } = withoutAnnotations(manifest, ["kubernetes.io/service-account.uid"]);
-    return rest;
-  },
-  "/Service"(manifest) {
-    const { spec } = manifest;
-    if (!isObject(spec) || spec["clusterIP"] === undefined || spec["clusterIP"] === "None") return manifest;
-    const { clusterIP: _clusterIP, clusterIPs: _clusterIPs, ...rest } = spec;
-    return { ...manifest, spec: rest };
-  },
-  "/ServiceAccount"(manifest) {
-    const { secrets } = manifest;
-    if (!Array.isArray(secrets)) return manifest;
-    const generated = `${manifest.metadata.name}-token-`;
-    return { ...manifest, secrets: secrets.filter((secret: { name?: string }) => !secret.name?.startsWith(generated)) };
-  },
-};
-
-const interpreters = new Map(knownKinds.map((known) => [`${known.group}/${known.kind}`, known]));
+/** Interpreters of the kinds with rules for pruning, by group and kind. */
+const interpreters = new Map(knownKinds.map((kind) => [`${kind.group}/${kind.kind}`, kind]));
 
 /** The template as propagated to members, before division. */
 export function prune(template: Manifest): Manifest {
   const { status: _status, ...manifest } = template;
   const metadata = Object.fromEntries(Object.entries(template.metadata).filter(([field]) => !SERVER_SET.has(field)));
   const bare = { ...manifest, metadata } as unknown as Manifest;
-  const key = keyOf(template);
-  return Object.hasOwn(byKind, key) ? (byKind[key]?.(bare) ?? bare) : bare;
+  return (interpreters.get(keyOf(template))?.prune?.(bare) as Manifest | undefined) ?? bare;
 }
 
-/** The TTL fields of kinds that run to completion. */
+/** The TTL fields of other kinds that run to completion. */
 const TIMES_TO_LIVE: Readonly<Record<string, readonly string[]>> = {
   "argoproj.io/Workflow": ["spec", "ttlStrategy"],
-  "batch/Job": ["spec", "ttlSecondsAfterFinished"],
 };
 
 /** A member must not garbage-collect a finished object: it would be created, and run, again. */
@@ -81,7 +49,7 @@ export function withoutTimeToLive(manifest: Manifest): Manifest {
 
 function withoutPath(fields: Fields, [name = "", ...rest]: readonly string[]): Fields {
   if (!Object.hasOwn(fields, name)) return fields;
-  if (rest.length === 0) return without(fields, [name]);
+  if (rest.length === 0) return without(fields, name);
   const inner = fields[name];
   if (!isObject(inner)) return fields;
   const pruned = withoutPath(inner, rest);
@@ -90,32 +58,6 @@ function withoutPath(fields: Fields, [name = "", ...rest]: readonly string[]): F
 
 const keyOf = ({ apiVersion, kind }: Manifest): string => `${parseApiVersion(apiVersion).group}/${kind}`;
 
-/** Each member generates the selector and labels unless the user set them. */
-function pruneJob(manifest: Manifest): Manifest {
-  const { spec } = manifest;
-  if (!isObject(spec) || spec["manualSelector"] === true) return manifest;
-  const { selector, template } = spec;
-  const next: Record<string, unknown> = { ...spec };
-  if (isObject(selector) && isObject(selector["matchLabels"]))
-    next["selector"] = { ...selector, matchLabels: without(selector["matchLabels"], JOB_SELECTOR_LABELS) };
-  if (isObject(template) && isObject(template["metadata"]) && isObject(template["metadata"]["labels"])) {
-    next["template"] = {
-      ...template,
-      metadata: { ...template["metadata"], labels: without(template["metadata"]["labels"], JOB_POD_LABELS) },
-    };
-  }
-  return { ...manifest, spec: next };
-}
-
-function withoutAnnotations(manifest: Manifest, names: readonly string[]): Manifest {
-  const { annotations } = manifest.metadata;
-  if (!annotations || !names.some((name) => name in annotations)) return manifest;
-  return {
-    ...manifest,
-    metadata: { ...manifest.metadata, annotations: without(annotations, names) as Record<string, string> },
-  };
-}
-
-function without(fields: Fields, names: readonly string[]): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
+function without(fields: Fields, name: string): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([each]) => each !== name));
 }

@@ -17,14 +17,14 @@ export interface KindName {
   readonly kind: string;
 }
 
-export interface KindDefinition<Options = never> {
+export interface KindDefinition<Options = unknown> {
   readonly kind: Kind | KindName;
   /** One sentence for the reference pages; required where the schema has no description. */
   readonly summary?: string;
   /** Descriptions of fields for the reference pages, by path, where the schema has none. */
   readonly fieldNotes?: Readonly<Record<string, string>>;
   /** The smallest valid object in the storage version. The contract suites run on it. */
-  readonly example?: DeepReadonly<KubernetesObject> & Readonly<Record<string, unknown>>;
+  readonly example?: DeepReadonly<KubernetesObject>;
 
   /** Defaults, validation and warnings. They read one object and hold in every cluster that serves the kind. */
   readonly rules?: readonly AnyAdmission[] | ((options: Options) => readonly AnyAdmission[]);
@@ -58,10 +58,11 @@ export interface Progress {
 }
 
 /** Checks the declaration against its type; the kind's folder exports the result. */
-export const defineKind = <Options = never>(definition: KindDefinition<Options>): KindDefinition<Options> => definition;
+export const defineKind = <Options = unknown>(definition: KindDefinition<Options>): KindDefinition<Options> =>
+  definition;
 
 // oxlint-disable-next-line typescript/no-explicit-any -- definitions with different options.
-type AnyDefinition = KindDefinition<any>;
+export type AnyDefinition = KindDefinition<any>;
 
 export const isServed = (kind: Kind | KindName): kind is Kind => "versions" in kind;
 

@@ -1,6 +1,6 @@
 /** Helpers for the controllers that create objects in every namespace. */
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import type { Namespace } from "../api/core/namespace.ts";
+import type { Namespace } from "../namespace/namespace-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { isAlreadyExists, isNamespaceTerminating, isNotFound } from "@flotilla/apimachinery";

@@ -1,14 +1,14 @@
 /** The controllers that every cluster has, with two clusters and a fake clock. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
-import { ClusterRole } from "../api/rbac/cluster-role.ts";
-import { ConfigMap } from "../api/core/config-map.ts";
-import { Namespace } from "../api/core/namespace.ts";
-import { Secret } from "../api/core/secret.ts";
-import { ServiceAccount } from "../api/core/service-account.ts";
-import { bootstrapRbac } from "../api/rbac/bootstrap-objects.ts";
+import { ClusterRole } from "../rbac/cluster-role.ts";
+import { ConfigMap } from "../configmap/configmap-kind.ts";
+import { Namespace } from "../namespace/namespace-kind.ts";
+import { Secret } from "../secret/secret-kind.ts";
+import { ServiceAccount } from "../serviceaccount/serviceaccount-kind.ts";
+import { bootstrapRbac } from "../rbac/bootstrap-objects.ts";
 import { builtInAdmissions } from "@flotilla/server";
-import { kubernetesKinds } from "../kubernetes-kinds.ts";
+import { kubernetesKinds } from "../kubernetes-definitions.ts";
 import type { KubernetesObject, Kind } from "@flotilla/apimachinery";
 import { createApiServer } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";

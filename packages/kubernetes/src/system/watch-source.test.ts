@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ConfigMap } from "../api/core/config-map.ts";
+import { ConfigMap } from "../configmap/configmap-kind.ts";
 import { createFakeClock, silentLog } from "@flotilla/base";
 import type { Client, WatchEvent, WatchOptions } from "@flotilla/client";
 import { createWatchSource } from "./watch-source.ts";

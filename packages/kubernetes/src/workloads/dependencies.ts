@@ -1,5 +1,5 @@
 /** Dependencies of every workload controller. */
-import type { Pod } from "../api/core/pod.ts";
+import type { Pod } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { Clock, DeepReadonly, Random } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import type { EventRecorders, Informers } from "@flotilla/controller-runtime";

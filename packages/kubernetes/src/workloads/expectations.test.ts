@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Pod } from "../api/core/pod.ts";
+import { Pod } from "../pod/pod-kind.ts";
 import { createFakeClock } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Informer, ObjectEvent } from "@flotilla/controller-runtime";

@@ -3,11 +3,6 @@
  *
  * UIDs are unique within a cluster; the index value contains the cluster too, because one informer holds all members.
  */
-import { Job } from "../api/batch/job.ts";
-import { PersistentVolumeClaim } from "../api/core/persistent-volume-claim.ts";
-import { Pod } from "../api/core/pod.ts";
-import { ReplicaSet } from "../api/apps/replica-set.ts";
-import { ControllerRevision } from "../api/apps/controller-revision.ts";
 import { controllerOf, controllerReference } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
@@ -18,12 +13,9 @@ import type { Informer, Informers } from "@flotilla/controller-runtime";
 const CONTROLLER_INDEX = "controller";
 const ORPHAN_INDEX = "orphan";
 
-/** The kinds that workload controllers own. */
-const OWNED_KINDS: readonly Kind[] = [ReplicaSet, ControllerRevision, Job, PersistentVolumeClaim, Pod];
-
-/** Call it once for the informers that the controllers share. */
-export function indexByController(informers: Informers): void {
-  for (const kind of OWNED_KINDS) {
+/** Adds the indexes that the functions below read. */
+export function indexOwners(informers: Informers, kinds: readonly Kind[]): void {
+  for (const kind of kinds) {
     informers.of(kind).addIndex(CONTROLLER_INDEX, (object, cluster) => {
       const owner = controllerOf(object);
       return owner ? [`${cluster}/${owner.uid}`] : [];

@@ -4,17 +4,17 @@
  */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DaemonSet } from "../api/apps/daemon-set.ts";
-import { Pod } from "../api/core/pod.ts";
-import { StatefulSet } from "../api/apps/stateful-set.ts";
+import { DaemonSet } from "../daemonset/daemonset-kind.ts";
+import { Pod } from "../pod/pod-kind.ts";
+import { StatefulSet } from "../statefulset/statefulset-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { scaledValue } from "@flotilla/apimachinery";
 import { MEMBER, NAMESPACE, startTestMember } from "@flotilla/testing/member/member.ts";
 import type { TestMember } from "@flotilla/testing/member/member.ts";
-import { indexByController } from "./ownership.ts";
-import { createDaemonSetController } from "./daemonset/daemonset-controller.ts";
-import { isAvailable } from "./pod.ts";
-import { createStatefulSetController } from "./statefulset/statefulset-controller.ts";
+import { indexByController } from "../owned-kinds.ts";
+import { createDaemonSetController } from "../daemonset/daemonset-controller.ts";
+import { isAvailable } from "../pod/pod-state.ts";
+import { createStatefulSetController } from "../statefulset/statefulset-controller.ts";
 
 /** The runs are reproducible; a failure prints the seed to repeat it alone. */
 const RUNS = { seed: 20240501, numRuns: 15 };

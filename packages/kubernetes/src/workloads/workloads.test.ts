@@ -2,12 +2,12 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
 import { CloneSet } from "@flotilla/openkruise";
-import { ControllerRevision } from "../api/apps/controller-revision.ts";
-import { Deployment } from "../api/apps/deployment.ts";
-import { Pod } from "../api/core/pod.ts";
-import { ReplicaSet } from "../api/apps/replica-set.ts";
+import { ControllerRevision } from "../controllerrevision/controllerrevision-kind.ts";
+import { Deployment } from "../deployment/deployment-kind.ts";
+import { Pod } from "../pod/pod-kind.ts";
+import { ReplicaSet } from "../replicaset/replicaset-kind.ts";
 import { builtInAdmissions } from "@flotilla/server";
-import { kubernetesKinds } from "../kubernetes-kinds.ts";
+import { kubernetesKinds } from "../kubernetes-definitions.ts";
 import { createApiServer } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";

@@ -1,4 +1,5 @@
 /** BroadcastJob: everything that Flotilla knows about the kind. */
+import { exampleJobTemplate, exampleOf } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Progress } from "@flotilla/kubernetes";
@@ -12,12 +13,7 @@ import { broadcastJobRules } from "./broadcastjob-rules.ts";
 export const broadcastJob = defineKruiseKind({
   kind: BroadcastJob,
   summary: "Runs a pod to completion on every node.",
-  example: {
-    apiVersion: "apps.kruise.io/v1beta1",
-    kind: "BroadcastJob",
-    metadata: { name: "web", namespace: "shop" },
-    spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "web", image: "web:1" }] } } },
-  },
+  example: exampleOf(BroadcastJob, { spec: { template: exampleJobTemplate } }),
   rules: broadcastJobRules,
   interpreter: broadcastJobInterpreter,
   controllers: (deps) => [createBroadcastJobController(deps)],

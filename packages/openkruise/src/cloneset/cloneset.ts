@@ -1,4 +1,5 @@
 /** CloneSet: everything that Flotilla knows about the kind. */
+import { exampleOf, exampleWorkload } from "@flotilla/kubernetes";
 import { REPLICA_FEEDBACK, UPDATED_FEEDBACK } from "../api/feedback.ts";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
 import { LIFECYCLE_NOTES } from "../api/lifecycle-notes.ts";
@@ -13,15 +14,7 @@ import { missingInVersion } from "./cloneset-versions.ts";
 export const cloneSet = defineKruiseKind({
   kind: CloneSet,
   summary: "A Deployment with in-place updates, a partition, and pods that can be selected for deletion.",
-  example: {
-    apiVersion: "apps.kruise.io/v1beta1",
-    kind: "CloneSet",
-    metadata: { name: "web", namespace: "shop" },
-    spec: {
-      selector: { matchLabels: { app: "web" } },
-      template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } },
-    },
-  },
+  example: exampleOf(CloneSet, { spec: exampleWorkload }),
   rules: cloneSetRules,
   fieldsMissingIn: missingInVersion,
   expandShorthand: expandCloneSet,

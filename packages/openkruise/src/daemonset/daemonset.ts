@@ -1,4 +1,5 @@
 /** Advanced DaemonSet: everything that Flotilla knows about the kind. */
+import { exampleOf, exampleWorkload } from "@flotilla/kubernetes";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
 import { LIFECYCLE_NOTES } from "../api/lifecycle-notes.ts";
 import { expandSelector } from "../api/template-shorthand.ts";
@@ -11,15 +12,7 @@ import { daemonSetRules } from "./daemonset-rules.ts";
 export const daemonSet = defineKruiseKind({
   kind: AdvancedDaemonSet,
   summary: "OpenKruise's DaemonSet, with a partition, surging, and rollouts by node.",
-  example: {
-    apiVersion: "apps.kruise.io/v1beta1",
-    kind: "DaemonSet",
-    metadata: { name: "web", namespace: "shop" },
-    spec: {
-      selector: { matchLabels: { app: "web" } },
-      template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } },
-    },
-  },
+  example: exampleOf(AdvancedDaemonSet, { spec: exampleWorkload }),
   rules: daemonSetRules,
   expandShorthand: expandSelector,
   interpreter: advancedDaemonSetInterpreter,

@@ -1,4 +1,5 @@
 /** PodUnavailableBudget: everything that Flotilla knows about the kind. */
+import { exampleOf, exampleWorkload } from "@flotilla/kubernetes";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
 import { onlyInBeta } from "../api/lost-fields.ts";
 import { createBudgetAdmissions } from "./admission.ts";
@@ -10,12 +11,7 @@ import { podUnavailableBudgetRules } from "./podunavailablebudget-rules.ts";
 export const podUnavailableBudget = defineKruiseKind({
   kind: PodUnavailableBudget,
   summary: "How many pods of an application may be unavailable for any reason, including updates.",
-  example: {
-    apiVersion: "policy.kruise.io/v1beta1",
-    kind: "PodUnavailableBudget",
-    metadata: { name: "web", namespace: "shop" },
-    spec: { maxUnavailable: 1, selector: { matchLabels: { app: "web" } } },
-  },
+  example: exampleOf(PodUnavailableBudget, { spec: { maxUnavailable: 1, selector: exampleWorkload.selector } }),
   rules: podUnavailableBudgetRules,
   fieldsMissingIn: onlyInBeta("spec.ignoredPodSelector"),
   webhooks: createBudgetAdmissions,

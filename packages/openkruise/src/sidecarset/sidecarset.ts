@@ -1,4 +1,5 @@
 /** SidecarSet: everything that Flotilla knows about the kind. */
+import { exampleOf, exampleWorkload } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
 import { createSidecarSetAdmission } from "./admission.ts";
@@ -12,12 +13,9 @@ import { sidecarSetRules } from "./sidecarset-rules.ts";
 export const sidecarSet = defineKruiseKind({
   kind: SidecarSet,
   summary: "Containers that are injected into pods on creation, and updated independently.",
-  example: {
-    apiVersion: "apps.kruise.io/v1beta1",
-    kind: "SidecarSet",
-    metadata: { name: "web" },
-    spec: { selector: { matchLabels: { app: "web" } }, containers: [{ name: "log", image: "log:1" }] },
-  },
+  example: exampleOf(SidecarSet, {
+    spec: { selector: exampleWorkload.selector, containers: [{ name: "log", image: "log:1" }] },
+  }),
   rules: sidecarSetRules,
   webhooks: (options) => [createSidecarSetAdmission(options)],
   expandShorthand: (manifest, warn) => withOwnVersion(manifest as unknown as DeepReadonly<SidecarSet>, { warn }),

@@ -1,4 +1,5 @@
 /** Advanced StatefulSet: everything that Flotilla knows about the kind. */
+import { exampleOf, exampleWorkload } from "@flotilla/kubernetes";
 import { REPLICA_FEEDBACK, UPDATED_FEEDBACK } from "../api/feedback.ts";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
 import { LIFECYCLE_NOTES } from "../api/lifecycle-notes.ts";
@@ -13,16 +14,7 @@ import { statefulSetRules } from "./statefulset-rules.ts";
 export const statefulSet = defineKruiseKind({
   kind: AdvancedStatefulSet,
   summary: "OpenKruise's StatefulSet, with a partition, in-place updates, reserved ordinals, and parallel updates.",
-  example: {
-    apiVersion: "apps.kruise.io/v1beta1",
-    kind: "StatefulSet",
-    metadata: { name: "web", namespace: "shop" },
-    spec: {
-      serviceName: "web",
-      selector: { matchLabels: { app: "web" } },
-      template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } },
-    },
-  },
+  example: exampleOf(AdvancedStatefulSet, { spec: { ...exampleWorkload, serviceName: "web" } }),
   rules: statefulSetRules,
   fieldsMissingIn: onlyInBeta(
     "spec.lifecycle",

@@ -1,4 +1,5 @@
 /** UnitedDeployment: everything that Flotilla knows about the kind. */
+import { exampleOf, exampleWorkload } from "@flotilla/kubernetes";
 import { UPDATED_FEEDBACK } from "../api/feedback.ts";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
 import { onlyInBeta } from "../api/lost-fields.ts";
@@ -11,25 +12,14 @@ import { expandUnitedDeployment } from "./uniteddeployment-shorthand.ts";
 export const unitedDeployment = defineKruiseKind({
   kind: UnitedDeployment,
   summary: "A workload that is divided over subsets, such as zones of one cluster.",
-  example: {
-    apiVersion: "apps.kruise.io/v1beta1",
-    kind: "UnitedDeployment",
-    metadata: { name: "web", namespace: "shop" },
+  example: exampleOf(UnitedDeployment, {
     spec: {
       replicas: 1,
-      selector: { matchLabels: { app: "web" } },
-      template: {
-        deploymentTemplate: {
-          metadata: { labels: { app: "web" } },
-          spec: {
-            selector: { matchLabels: { app: "web" } },
-            template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } },
-          },
-        },
-      },
+      selector: exampleWorkload.selector,
+      template: { deploymentTemplate: { metadata: { labels: { app: "web" } }, spec: exampleWorkload } },
       topology: { subsets: [{ name: "a" }] },
     },
-  },
+  }),
   rules: unitedDeploymentRules,
   fieldsMissingIn: onlyInBeta("spec.template.cloneSetTemplate.spec.scaleStrategy.excludePreparingDelete"),
   expandShorthand: expandUnitedDeployment,

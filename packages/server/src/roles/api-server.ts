@@ -4,7 +4,7 @@
  * into `HubExtensions`.
  */
 import { createBuiltInAdmissions } from "./built-in-admissions.ts";
-import { decodeProtobuf, FLOTILLA_GROUP, flotillaUser, HUB } from "@flotilla/apimachinery";
+import { createProtobufDecoder, FLOTILLA_GROUP, flotillaUser, HUB } from "@flotilla/apimachinery";
 import { kruiseKinds } from "@flotilla/openkruise";
 import { logicalClusterAdmission } from "@flotilla/apiserver";
 import type { ConnectHandler } from "@flotilla/apimachinery";
@@ -24,7 +24,7 @@ import { createEventRecorders, createInformers, createManager } from "@flotilla/
 import type { Manager } from "@flotilla/controller-runtime";
 import { createCache, StoreError } from "@flotilla/apiserver";
 import type { Cache, Engine } from "@flotilla/apiserver";
-import { createSystemControllers } from "@flotilla/kubernetes";
+import { createSystemControllers, kubernetesKinds } from "@flotilla/kubernetes";
 import { createKruiseAdmissions } from "@flotilla/openkruise";
 import type { FeatureGates } from "@flotilla/kubernetes";
 import { createProfiles } from "./profiles.ts";
@@ -134,7 +134,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       }),
       logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub")),
     ],
-    decodeProtobuf,
+    decodeProtobuf: createProtobufDecoder(kubernetesKinds),
     profiles,
     serviceAccounts: options.signingKey ? { signingKey: options.signingKey } : undefined,
     freeze: options.freeze ?? false,

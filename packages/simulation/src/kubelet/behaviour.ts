@@ -3,7 +3,7 @@
  * commands and the owner. Pure.
  */
 import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
-import type { Pod } from "@flotilla/kubernetes";
+import { kubernetesDefinitions, type Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { kruiseDefinitions } from "@flotilla/openkruise";
 import { RUN, annotationOf, exitCodeOf, faultOf, secondsOf } from "../annotations.ts";
@@ -20,9 +20,10 @@ export interface Behaviour {
 
 /** Owners whose pods run to completion; nothing is computed here, so they complete at once. */
 const ENDING = new Set([
-  "Job",
+  ...[...kubernetesDefinitions, ...kruiseDefinitions]
+    .filter(({ runsToCompletion }) => runsToCompletion)
+    .map(({ kind }) => kind.kind),
   "Workflow",
-  ...kruiseDefinitions.filter(({ runsToCompletion }) => runsToCompletion).map(({ kind }) => kind.kind),
 ]);
 
 /** Helm waits for such a pod to succeed: `helm test`, and hooks before and after an installation. */

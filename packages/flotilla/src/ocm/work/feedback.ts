@@ -2,8 +2,9 @@
 import type { FeedbackRule, FeedbackValue, FieldValue } from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { messageOf, type DeepReadonly, type Json } from "@flotilla/base";
-import { compileStrictJsonPath, goJson } from "@flotilla/apimachinery";
-import { kruiseDefinitions } from "@flotilla/openkruise";
+import { compileStrictJsonPath, formatApiVersion, goJson } from "@flotilla/apimachinery";
+import type { AnyDefinition } from "@flotilla/kubernetes";
+import { knownDefinitions } from "../../interpreter/known-definitions.ts";
 
 export interface FeedbackOptions {
   /** Objects, lists and multiple values are returned as JSON; otherwise only strings, integers and booleans are. */
@@ -26,43 +27,16 @@ const MAX_BYTES = 64 * 1024;
 type Object = DeepReadonly<KubernetesObject>;
 type Path = readonly [name: string, path: string];
 
-const REPLICAS: readonly Path[] = [
-  ["ReadyReplicas", ".status.readyReplicas"],
-  ["Replicas", ".status.replicas"],
-  ["AvailableReplicas", ".status.availableReplicas"],
-];
-const UPDATED: Path = ["UpdatedReplicas", ".status.updatedReplicas"];
-const DAEMONS: readonly Path[] = [
-  ["NumberReady", ".status.numberReady"],
-  ["DesiredNumberScheduled", ".status.desiredNumberScheduled"],
-  ["NumberAvailable", ".status.numberAvailable"],
-];
-/**
- * OCM supports Deployment, DaemonSet, Job and Pod. The others are Flotilla's; OpenKruise's kinds have the same paths in
- * every version.
- */
-const WELL_KNOWN: ReadonlyMap<string, readonly Path[]> = new Map([
-  ["apps/v1 Deployment", REPLICAS],
-  ["apps/v1 DaemonSet", DAEMONS],
-  ["apps/v1 StatefulSet", [...REPLICAS, UPDATED]],
-  [
-    "batch/v1 Job",
-    [
-      ["JobComplete", '.status.conditions[?(@.type=="Complete")].status'],
-      ["JobSucceeded", ".status.succeeded"],
-    ],
-  ],
-  [
-    "v1 Pod",
-    [
-      ["PodReady", '.status.conditions[?(@.type=="Ready")].status'],
-      ["PodPhase", ".status.phase"],
-    ],
-  ],
-  ...kruiseDefinitions.flatMap(({ kind, feedback }): [string, readonly Path[]][] =>
-    feedback ? [[`${kind.group} ${kind.kind}`, feedback.values]] : [],
-  ),
-]);
+/** OCM supports Deployment, DaemonSet, Job and Pod. The others are Flotilla's. */
+const WELL_KNOWN: ReadonlyMap<string, readonly Path[]> = new Map(knownDefinitions.flatMap(wellKnownOf));
+
+function wellKnownOf({ kind: { group, kind }, feedback }: AnyDefinition): [id: string, paths: readonly Path[]][] {
+  if (!feedback) return [];
+  const { versions, values } = feedback;
+  return versions
+    ? versions.map((version) => [`${formatApiVersion(group, version)} ${kind}`, values])
+    : [[`${group} ${kind}`, values]];
+}
 
 export function readFeedback(
   object: Object,

@@ -4,8 +4,8 @@
  * Reads: Secret of type `bootstrap.kubernetes.io/token` in `kube-system`; the ConfigMap `kube-public/cluster-info`.
  * Writes: the signatures in that ConfigMap; deletes Secrets.
  */
-import { ConfigMap } from "../../api/core/config-map.ts";
-import { Secret } from "../../api/core/secret.ts";
+import { ConfigMap } from "../../configmap/configmap-kind.ts";
+import { Secret } from "../../secret/secret-kind.ts";
 import type { ObjectKey } from "@flotilla/client";
 import { isConflict, isNotFound } from "@flotilla/apimachinery";
 import { defineKeyedController, done, type Controller, type Result } from "@flotilla/controller-runtime";

@@ -2,12 +2,12 @@
 import { X509Certificate, generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
-import { CertificateSigningRequest } from "../../api/certificates/certificate-signing-request.ts";
-import { ConfigMap } from "../../api/core/config-map.ts";
-import { Secret } from "../../api/core/secret.ts";
-import { bootstrapRbac } from "../../api/rbac/bootstrap-objects.ts";
+import { CertificateSigningRequest } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
+import { ConfigMap } from "../../configmap/configmap-kind.ts";
+import { Secret } from "../../secret/secret-kind.ts";
+import { bootstrapRbac } from "../../rbac/bootstrap-objects.ts";
 import { builtInAdmissions } from "@flotilla/server";
-import { kubernetesKinds } from "../../kubernetes-kinds.ts";
+import { kubernetesKinds } from "../../kubernetes-definitions.ts";
 import { writeCertificateRequest } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { RequestSubject } from "@flotilla/apimachinery";

@@ -3,7 +3,7 @@
  * so a client with a token can verify it.
  */
 import { createHmac } from "node:crypto";
-import { ConfigMap } from "../../api/core/config-map.ts";
+import { ConfigMap } from "../../configmap/configmap-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { isNotFound } from "@flotilla/apimachinery";

@@ -2,7 +2,7 @@
  * Reads a Secret of type `bootstrap.kubernetes.io/token`. The API server reads the same fields itself when a client
  * presents the token.
  */
-import type { Secret } from "../../api/core/secret.ts";
+import type { Secret } from "../../secret/secret-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { timeProblem } from "@flotilla/apimachinery";
 

@@ -4,8 +4,11 @@
  * Reads: pending CertificateSigningRequests; the requester's permissions, by a SubjectAccessReview.
  * Writes: the condition `Approved`; never denies a request.
  */
-import { CertificateSigningRequest, requestState } from "../../api/certificates/certificate-signing-request.ts";
-import { SubjectAccessReview } from "../../api/authorization/subject-access-review.ts";
+import {
+  CertificateSigningRequest,
+  requestState,
+} from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
+import { SubjectAccessReview } from "../../authorization/subject-access-review.ts";
 import { parseCertificateRequest } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";

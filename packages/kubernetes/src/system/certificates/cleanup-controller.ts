@@ -4,7 +4,7 @@
  * Reads: CertificateSigningRequest.
  * Writes: deletes it.
  */
-import { CertificateSigningRequest } from "../../api/certificates/certificate-signing-request.ts";
+import { CertificateSigningRequest } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import type { ObjectKey } from "@flotilla/client";
 import { isConflict, isNotFound } from "@flotilla/apimachinery";
 import { defineController, done, type Controller } from "@flotilla/controller-runtime";

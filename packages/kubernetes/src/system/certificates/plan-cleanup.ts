@@ -3,7 +3,10 @@
  * automatically.
  */
 import { X509Certificate } from "node:crypto";
-import { requestState, type CertificateSigningRequest } from "../../api/certificates/certificate-signing-request.ts";
+import {
+  requestState,
+  type CertificateSigningRequest,
+} from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 
 const HOUR_MS = 60 * 60 * 1000;

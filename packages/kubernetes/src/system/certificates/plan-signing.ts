@@ -2,8 +2,11 @@
  * Whether a certificate request is to be signed, and for how long; or the error in it, which an approval cannot
  * override.
  */
-import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER } from "../../api/certificates/signer-names.ts";
-import { requestState, type CertificateSigningRequest } from "../../api/certificates/certificate-signing-request.ts";
+import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER } from "../../certificatesigningrequest/signer-names.ts";
+import {
+  requestState,
+  type CertificateSigningRequest,
+} from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import { parseCertificateRequest, type CertificateRequest } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { kubeletClientProblem } from "./recognized-requests.ts";

@@ -1,9 +1,9 @@
 /** Signing, approval and cleanup of certificate requests, without a server. */
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER } from "../../api/certificates/signer-names.ts";
+import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER } from "../../certificatesigningrequest/signer-names.ts";
 import { parseCertificateRequest, writeCertificateRequest } from "@flotilla/apimachinery";
-import type { CertificateSigningRequest } from "../../api/certificates/certificate-signing-request.ts";
+import type { CertificateSigningRequest } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import type { RequestSubject } from "@flotilla/apimachinery";
 import { expiryOf } from "./plan-cleanup.ts";
 import { planSigning } from "./plan-signing.ts";

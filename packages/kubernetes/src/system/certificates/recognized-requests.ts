@@ -1,8 +1,8 @@
 /**
  * Certificate requests of programs that RBAC can approve automatically: kubelets, and agents of Karmada's pull mode.
  */
-import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER } from "../../api/certificates/signer-names.ts";
-import { type CertificateSigningRequest } from "../../api/certificates/certificate-signing-request.ts";
+import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER } from "../../certificatesigningrequest/signer-names.ts";
+import { type CertificateSigningRequest } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import { type CertificateRequest } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 

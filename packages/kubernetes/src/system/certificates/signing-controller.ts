@@ -4,7 +4,7 @@
  * Reads: CertificateSigningRequest with one of the client signers.
  * Writes: `status.certificate`, or the condition `Failed` when an approval cannot help.
  */
-import { CertificateSigningRequest } from "../../api/certificates/certificate-signing-request.ts";
+import { CertificateSigningRequest } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import type { CertificateRequest } from "@flotilla/apimachinery";
 import { formatTime } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";

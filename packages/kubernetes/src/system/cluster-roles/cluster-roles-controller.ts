@@ -7,9 +7,9 @@
  *
  * Clusters in which no cluster role was written are skipped: their profile is already correct.
  */
-import { ClusterRole } from "../../api/rbac/cluster-role.ts";
-import { Namespace } from "../../api/core/namespace.ts";
-import { aggregatedRules } from "../../api/rbac/aggregated-rules.ts";
+import { ClusterRole } from "../../rbac/cluster-role.ts";
+import { Namespace } from "../../namespace/namespace-kind.ts";
+import { aggregatedRules } from "../../rbac/aggregated-rules.ts";
 import { equalJson } from "@flotilla/base";
 import { isNotFound } from "@flotilla/apimachinery";
 import { defineKeyedController, done, watch, type Controller } from "@flotilla/controller-runtime";

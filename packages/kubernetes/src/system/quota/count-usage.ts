@@ -2,11 +2,11 @@
  * Counts the usage of a namespace. Pods, services and claims are evaluated one by one; of other kinds only the number
  * of objects is read.
  */
-import { addAmounts, readAmounts, type Amounts } from "../../api/quota/amounts.ts";
-import { countName, quotaEvaluatorOf, quotaMatches } from "../../api/quota/evaluator.ts";
-import { kubernetesKinds } from "../../kubernetes-kinds.ts";
+import { addAmounts, readAmounts, type Amounts } from "../../quota/amounts.ts";
+import { countName, quotaEvaluatorOf, quotaMatches } from "../../quota/evaluator.ts";
+import { kubernetesKinds } from "../../kubernetes-definitions.ts";
 import { type Kind } from "@flotilla/apimachinery";
-import { type ResourceQuota } from "../../api/core/resource-quota.ts";
+import { type ResourceQuota } from "../../resourcequota/resourcequota-kind.ts";
 import { FlotillaError, isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import type { CountedResource } from "./plan-status.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { readAmounts } from "../../api/quota/amounts.ts";
-import { type ResourceQuota } from "../../api/core/resource-quota.ts";
+import { readAmounts } from "../../quota/amounts.ts";
+import { type ResourceQuota } from "../../resourcequota/resourcequota-kind.ts";
 import { countedResources, planStatus } from "./plan-status.ts";
 
 const makeQuota = (hard: Record<string, string>, status?: ResourceQuota["status"]): ResourceQuota => ({

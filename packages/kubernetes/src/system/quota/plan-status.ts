@@ -7,9 +7,9 @@ import {
   withoutZeros,
   writeAmounts,
   type Amounts,
-} from "../../api/quota/amounts.ts";
-import { quotaEvaluatorOf, resourceOfCount } from "../../api/quota/evaluator.ts";
-import { type ResourceQuota } from "../../api/core/resource-quota.ts";
+} from "../../quota/amounts.ts";
+import { quotaEvaluatorOf, resourceOfCount } from "../../quota/evaluator.ts";
+import { type ResourceQuota } from "../../resourcequota/resourcequota-kind.ts";
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 
 type Quota = DeepReadonly<ResourceQuota>;

@@ -1,13 +1,13 @@
 /** Quotas of two clusters on one server: creations, deletions and changes show in their status. */
 import { afterEach, expect, test } from "vitest";
 import { FLOTILLA_GROUP, flotillaUser, dynamicKind, type KubernetesObject } from "@flotilla/apimachinery";
-import { ConfigMap } from "../../api/core/config-map.ts";
-import { CustomResourceDefinition } from "../../api/apiextensions/custom-resource-definition.ts";
-import { Namespace } from "../../api/core/namespace.ts";
-import { Pod } from "../../api/core/pod.ts";
-import { ResourceQuota } from "../../api/core/resource-quota.ts";
-import { Secret } from "../../api/core/secret.ts";
-import { ServiceAccount } from "../../api/core/service-account.ts";
+import { ConfigMap } from "../../configmap/configmap-kind.ts";
+import { CustomResourceDefinition } from "../../customresourcedefinition/customresourcedefinition-kind.ts";
+import { Namespace } from "../../namespace/namespace-kind.ts";
+import { Pod } from "../../pod/pod-kind.ts";
+import { ResourceQuota } from "../../resourcequota/resourcequota-kind.ts";
+import { Secret } from "../../secret/secret-kind.ts";
+import { ServiceAccount } from "../../serviceaccount/serviceaccount-kind.ts";
 import { builtInAdmissions } from "@flotilla/server";
 import { createApiServer } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";

@@ -8,10 +8,10 @@
  * Kinds are watched once the first quota names them, so clusters without quotas cost nothing. Custom resources are
  * recounted every few seconds instead: their CRDs come and go, and differ between clusters.
  */
-import { ResourceQuota } from "../../api/core/resource-quota.ts";
-import { addAmounts, type Amounts } from "../../api/quota/amounts.ts";
-import { quotaEvaluatorOf } from "../../api/quota/evaluator.ts";
-import { type Pod } from "../../api/core/pod.ts";
+import { ResourceQuota } from "../../resourcequota/resourcequota-kind.ts";
+import { addAmounts, type Amounts } from "../../quota/amounts.ts";
+import { quotaEvaluatorOf } from "../../quota/evaluator.ts";
+import { type Pod } from "../../pod/pod-kind.ts";
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { isConflict, isNotFound } from "@flotilla/apimachinery";

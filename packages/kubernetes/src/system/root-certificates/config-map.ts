@@ -1,5 +1,5 @@
 /** The ConfigMap in every namespace with the CA certificate of the API server, for workloads. */
-import type { ConfigMap } from "../../api/core/config-map.ts";
+import type { ConfigMap } from "../../configmap/configmap-kind.ts";
 
 export const ROOT_CERTIFICATE_NAME = "kube-root-ca.crt";
 export const DESCRIPTION = "kubernetes.io/description";

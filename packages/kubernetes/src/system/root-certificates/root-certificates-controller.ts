@@ -4,8 +4,8 @@
  * Reads: Namespace; the ConfigMap `kube-root-ca.crt` of each.
  * Writes: that ConfigMap, if it is missing or differs.
  */
-import { ConfigMap } from "../../api/core/config-map.ts";
-import { Namespace } from "../../api/core/namespace.ts";
+import { ConfigMap } from "../../configmap/configmap-kind.ts";
+import { Namespace } from "../../namespace/namespace-kind.ts";
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { isConflict, isNotFound } from "@flotilla/apimachinery";

@@ -1,5 +1,5 @@
 /** The service account of every namespace, for workloads that name none. */
-import type { ServiceAccount } from "../../api/core/service-account.ts";
+import type { ServiceAccount } from "../../serviceaccount/serviceaccount-kind.ts";
 
 export const DEFAULT_ACCOUNT = "default";
 

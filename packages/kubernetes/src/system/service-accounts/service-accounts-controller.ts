@@ -4,8 +4,8 @@
  * Reads: Namespace, ServiceAccount.
  * Writes: ServiceAccount, if it is missing; nothing else.
  */
-import { Namespace } from "../../api/core/namespace.ts";
-import { ServiceAccount } from "../../api/core/service-account.ts";
+import { Namespace } from "../../namespace/namespace-kind.ts";
+import { ServiceAccount } from "../../serviceaccount/serviceaccount-kind.ts";
 import type { ObjectKey } from "@flotilla/client";
 import { defineController, done, watch, type Controller } from "@flotilla/controller-runtime";
 import type { SystemDependencies } from "../dependencies.ts";

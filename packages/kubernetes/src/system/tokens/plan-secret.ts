@@ -1,5 +1,5 @@
 /** The missing fields of a service account token Secret. */
-import type { Secret } from "../../api/core/secret.ts";
+import type { Secret } from "../../secret/secret-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 
 export const TOKEN_TYPE = "kubernetes.io/service-account-token";

@@ -5,8 +5,8 @@
  * Reads: Secret of type `kubernetes.io/service-account-token`, ServiceAccount.
  * Writes: those Secrets; `secrets` of a ServiceAccount whose token Secret was deleted.
  */
-import { Secret } from "../../api/core/secret.ts";
-import { ServiceAccount } from "../../api/core/service-account.ts";
+import { Secret } from "../../secret/secret-kind.ts";
+import { ServiceAccount } from "../../serviceaccount/serviceaccount-kind.ts";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";

@@ -1,0 +1,199 @@
+/**
+ * DaemonSet: a pod on every node that should have one.
+ *
+ * Reads: DaemonSet, its pods and ControllerRevisions, Node.
+ * Writes: Pod, ControllerRevision, DaemonSet status. A reconcile either manages the nodes' pods or updates, then writes
+ * status and history.
+ * After: placement puts each pod on the node that it names.
+ */
+import { ControllerRevision } from "../controllerrevision/controllerrevision-kind.ts";
+import { DaemonSet } from "./daemonset-kind.ts";
+import { Node } from "../node/node-kind.ts";
+import { Pod } from "../pod/pod-kind.ts";
+import { equalJson } from "@flotilla/base";
+import type { ObjectKey } from "@flotilla/client";
+import { matchesLabels } from "@flotilla/apimachinery";
+import { defineController, done, idOfKey, keyOf, owned, unlessChanged, watch } from "@flotilla/controller-runtime";
+import type { Controller, Result } from "@flotilla/controller-runtime";
+import { STATUS_DELAY_MS } from "../workloads/dependencies.ts";
+import type { WorkloadDependencies } from "../workloads/dependencies.ts";
+import { createExpectations } from "../workloads/expectations.ts";
+import type { Owner } from "../workloads/expectations.ts";
+import { orphansOf, ownedBy } from "../workloads/ownership.ts";
+import { createRevisionHistory } from "../controllerrevision/history.ts";
+import { REVISION_LABEL, planHistory, planRevisions } from "../controllerrevision/revisions.ts";
+import type { RevisionFormat, RevisionPlan } from "../controllerrevision/revisions.ts";
+import { selectorOf } from "../workloads/selector.ts";
+import { createStatusDelay } from "../workloads/status-delay.ts";
+import { templateHash } from "../deployment/replica-sets.ts";
+import { orphanedPods } from "../pod/orphaned-pods.ts";
+import { nextAvailableInMs } from "../pod/pod-state.ts";
+import type { ReadonlyPod } from "../pod/pod-state.ts";
+import { createPodWriter } from "../pod/pod-writer.ts";
+import type { PodOwner } from "../pod/pod-writer.ts";
+import { revisionData } from "../controllerrevision/revision-data.ts";
+import { createFailedPods } from "./failed-pods.ts";
+import { daemonPod } from "./daemon-pod.ts";
+import type { ReadonlyDaemonSet } from "./daemon-pod.ts";
+import { changesPlaces, viewDaemonSet } from "./node-fitness.ts";
+import type { DaemonView } from "./node-fitness.ts";
+import { planPlaces, planUpdate } from "./plan-daemonset.ts";
+import type { DaemonPlan } from "./plan-daemonset.ts";
+import { planDaemonStatus } from "./daemonset-status.ts";
+import type { DaemonSetStatus } from "./daemonset-status.ts";
+
+const FORMAT: RevisionFormat<DaemonSet> = {
+  dataOf: ({ spec }) => revisionData(spec.template),
+  labelsOf: ({ spec }) => spec.template.metadata?.labels,
+  annotationsOf: ({ metadata }) => metadata.annotations,
+  hashOf: ({ spec }, _data, collisionCount) => templateHash(spec.template, collisionCount),
+  hashLabel: REVISION_LABEL,
+};
+
+export function createDaemonSetController(deps: WorkloadDependencies): Controller<ObjectKey> {
+  const { client, informers, clock, random } = deps;
+  const pods = informers.of(Pod);
+  const nodes = informers.of(Node);
+  const sets = informers.of(DaemonSet);
+  const podsSeen = createExpectations(pods, clock);
+  const history = createRevisionHistory(deps);
+  const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
+  const events = deps.events?.("daemonset-controller");
+  const writer = createPodWriter({ client, expectations: podsSeen, events });
+  const failedPods = createFailedPods(clock);
+
+  return defineController({
+    name: "daemonset",
+    for: DaemonSet,
+    watches: [
+      owned(Pod),
+      owned(ControllerRevision),
+      orphanedPods(informers, DaemonSet),
+      watch(Node, (event) =>
+        changesPlaces(event) ? sets.list({ cluster: event.cluster }).map((set) => keyOf(event.cluster, set)) : [],
+      ),
+    ],
+    writes: [Pod, ControllerRevision, DaemonSet],
+
+    async reconcile(set, { key, signal }) {
+      // The server's garbage collector deletes the pods of a deleted set.
+      if (set.metadata.deletionTimestamp) return done;
+      const owner = { cluster: key.cluster, uid: set.metadata.uid ?? "" };
+      const waitMs = Math.max(podsSeen.waitMs(owner), history.waitMs(owner));
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+
+      const podOwner: PodOwner = { cluster: key.cluster, object: set };
+      const ours = await claimPods(set, podOwner, signal);
+      if (!ours) return done; // Adopted objects trigger the next reconcile.
+      const revisions = planRevisions(FORMAT, set, {
+        known: history.of(owner),
+        collisionCount: set.status?.collisionCount,
+      });
+      if (revisions.write) {
+        const outcome = await history.write(owner, revisions, signal);
+        if (outcome === "collision")
+          await writeStatus(
+            set,
+            { ...(set.status ?? EMPTY_STATUS), collisionCount: revisions.collisionCount + 1 },
+            key.cluster,
+            signal,
+          );
+        return done;
+      }
+      const hash = revisions.update.metadata.labels?.[REVISION_LABEL] ?? "";
+      const view = viewDaemonSet(set, nodes.list({ cluster: key.cluster }), ours, clock.now());
+      const places = planPlaces(view, hash, (node) => failedPods.waitMs(idOfKey(key), node));
+      for (const event of places.events) events?.record(key.cluster, set, event);
+      if (await carryOut(places, hash, podOwner, set, signal)) return done;
+      if (await carryOut(planUpdate(view, hash), hash, podOwner, set, signal)) return done;
+      const settled = await settle(view, hash, ours, revisions, owner, key, signal);
+      const waits = [settled.requeueAfterMs, places.againInMs].filter((wait) => wait !== undefined);
+      return waits.length > 0 ? { requeueAfterMs: Math.min(...waits) } : done;
+    },
+    forget(key) {
+      statusDelay.settled(idOfKey(key));
+      failedPods.forget(idOfKey(key));
+    },
+  });
+
+  /** The pods of the set; undefined if some had to be adopted or released first. */
+  async function claimPods(
+    set: ReadonlyDaemonSet,
+    podOwner: PodOwner,
+    signal: AbortSignal,
+  ): Promise<ReadonlyPod[] | undefined> {
+    const selector = selectorOf(set);
+    const orphans = orphansOf(pods, podOwner.cluster, set.metadata.namespace, selector);
+    const all = ownedBy(pods, podOwner.cluster, set.metadata.uid);
+    const unknownClusters = all.filter(
+      (pod) => !pod.metadata.deletionTimestamp && !matchesLabels(selector, pod.metadata.labels),
+    );
+    await writer.adopt(podOwner, orphans, signal);
+    await writer.release(podOwner, unknownClusters, signal);
+    return orphans.length + unknownClusters.length > 0 ? undefined : all;
+  }
+
+  /** Returns whether anything was written. */
+  async function carryOut(
+    { create, remove }: DaemonPlan,
+    hash: string,
+    podOwner: PodOwner,
+    set: ReadonlyDaemonSet,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    await writer.create(
+      podOwner,
+      create.map((node) => daemonPod(set, node, hash, random)),
+      signal,
+    );
+    await writer.remove(podOwner, remove, signal);
+    return create.length + remove.length > 0;
+  }
+
+  async function settle(
+    view: DaemonView,
+    hash: string,
+    ours: readonly ReadonlyPod[],
+    { update }: RevisionPlan,
+    owner: Owner,
+    key: ObjectKey,
+    signal: AbortSignal,
+  ): Promise<Result> {
+    const { set, nowMs } = view;
+    const status = planDaemonStatus(view, hash);
+    const availableInMs = nextAvailableInMs(ours, set.spec.minReadySeconds ?? 0, nowMs);
+    const again = availableInMs === undefined ? done : { requeueAfterMs: availableInMs };
+    if (equalJson(status, set.status)) {
+      statusDelay.settled(idOfKey(key));
+      const hashes = new Set([hash, ...ours.map(({ metadata }) => metadata.labels?.[REVISION_LABEL])]);
+      const unused = planHistory(
+        history.of(owner),
+        set.spec.revisionHistoryLimit,
+        ({ metadata }) => metadata.name === update.metadata.name || hashes.has(metadata.labels?.[REVISION_LABEL]),
+      );
+      await history.remove(owner, unused, signal);
+      return again;
+    }
+    const leftMs = statusDelay.waitMs(idOfKey(key));
+    if (leftMs > 0) return { requeueAfterMs: leftMs };
+    await writeStatus(set, status, key.cluster, signal);
+    statusDelay.settled(idOfKey(key));
+    return again;
+  }
+
+  async function writeStatus(
+    set: ReadonlyDaemonSet,
+    status: DaemonSetStatus,
+    cluster: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    await unlessChanged(client.updateStatus(DaemonSet, cluster, { ...set, status }, { signal }));
+  }
+}
+
+const EMPTY_STATUS: DaemonSetStatus = {
+  currentNumberScheduled: 0,
+  numberMisscheduled: 0,
+  desiredNumberScheduled: 0,
+  numberReady: 0,
+};

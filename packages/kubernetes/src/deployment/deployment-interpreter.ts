@@ -1,0 +1,36 @@
+/** Deployment, with Karmada's rules. */
+import { RETAIN_REPLICAS } from "@flotilla/apimachinery";
+import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
+import { withoutAnnotations } from "../interpreter/without.ts";
+import { aggregateCounters, reflectCounters } from "../interpreter/replica-status.ts";
+import {
+  isRolledOut,
+  reviseExisting,
+  templateDependencies,
+  templateReplicas,
+  withSpecField,
+  type Workload,
+} from "../interpreter/workload.ts";
+
+const FIELDS = {
+  nonZero: ["replicas", "readyReplicas", "updatedReplicas", "availableReplicas", "unavailableReplicas"],
+  kept: ["conditions", "collisionCount", "terminatingReplicas"],
+};
+
+export const deploymentInterpreter: KindInterpreter<Workload> = {
+  group: "apps",
+  kind: "Deployment",
+  replicas: ({ spec }) => templateReplicas(spec?.replicas ?? 0, spec?.template),
+  reviseReplicas: (deployment, replicas) => reviseExisting(deployment, "replicas", replicas),
+  retain(desired, observed) {
+    const replicas = observed.spec?.replicas;
+    const isRetained = desired.metadata.labels?.[RETAIN_REPLICAS] === "true" && replicas !== undefined;
+    return isRetained ? withSpecField(desired, "replicas", replicas) : desired;
+  },
+  reflectStatus: (deployment) => reflectCounters(deployment, FIELDS),
+  aggregateStatus: (deployment, items) => aggregateCounters(deployment, items, FIELDS),
+  isHealthy: isRolledOut,
+  dependencies: templateDependencies,
+  prune: (deployment) =>
+    withoutAnnotations(deployment, ["deployment.kubernetes.io/revision", "deployment.kubernetes.io/revision-history"]),
+};

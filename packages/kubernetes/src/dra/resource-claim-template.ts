@@ -1,0 +1,88 @@
+/** ResourceClaimTemplate: the claim that is created for each pod that references it. */
+import type { JsonObject } from "@flotilla/base";
+import { annotationKeyProblems, field, type FieldError } from "@flotilla/apimachinery";
+import type { AnyAdmission, Review } from "@flotilla/apimachinery";
+import { ageColumn, nameColumn } from "@flotilla/apimachinery";
+import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
+import type {
+  ResourceClaimTemplate as ResourceClaimTemplateFacts,
+  ResourceClaimTemplateSpec,
+} from "@flotilla/apimachinery/facts/resource-v1.ts";
+import { checkLabels, checkText, checkUnchanged } from "@flotilla/apimachinery";
+import { change } from "@flotilla/apimachinery";
+import type { Kind } from "@flotilla/apimachinery";
+import type { Sent } from "@flotilla/apimachinery";
+import { checkClaimSpec, completeClaimSpec } from "./claim-spec.ts";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
+
+export type ResourceClaimTemplate = ResourceClaimTemplateFacts;
+
+export const ResourceClaimTemplate: Kind<ResourceClaimTemplate> = builtInKind<ResourceClaimTemplate>({
+  group: "resource.k8s.io",
+  version: "v1",
+  kind: "ResourceClaimTemplate",
+  plural: "resourceclaimtemplates",
+  scope: "Namespaced",
+  facts: "resource-v1",
+  columns: [nameColumn, ageColumn],
+  traits: { deletionReturnsObject: true, metadataChecks: { update: true, create: true } },
+});
+
+/** In the order in which Kubernetes checks them. */
+const UNSET = [
+  "name",
+  "generateName",
+  "namespace",
+  "selfLink",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "ownerReferences",
+  "finalizers",
+  "managedFields",
+] as const;
+
+/** Kubernetes derives it from the Go name with a lower-case first letter. */
+const shownName = (path: string): string => (path === "uid" ? "uID" : path);
+
+/** Claims take labels and annotations from the template; other metadata cannot be set. */
+function checkTemplateMetadata(
+  at: string,
+  metadata: Sent<NonNullable<ResourceClaimTemplateSpec["metadata"]>>,
+): FieldError[] {
+  const given = metadata as JsonObject;
+  return [
+    ...Object.keys(metadata.annotations ?? {}).flatMap((key) =>
+      checkText(`${at}.annotations`, key, annotationKeyProblems),
+    ),
+    ...checkLabels(`${at}.labels`, metadata.labels),
+    ...UNSET.filter((path) => given[path] !== undefined && given[path] !== "").map((path) =>
+      field.forbidden(`${at}.${shownName(path)}`, "cannot be set"),
+    ),
+  ];
+}
+
+function checkTemplate({ object, oldObject }: Review<ResourceClaimTemplate>): FieldError[] {
+  const { metadata = {}, spec = {} } = (object as Sent<ResourceClaimTemplate>).spec ?? {};
+  const errors = [...checkTemplateMetadata("spec.metadata", metadata), ...checkClaimSpec("spec.spec", spec)];
+  return oldObject ? [...errors, ...checkUnchanged("spec", object.spec, oldObject.spec)] : errors;
+}
+
+export const rules: AnyAdmission[] = [
+  builtInAdmission(ResourceClaimTemplate, "resource-v1", {
+    complete: (template) => change(template, "spec", (spec) => change(spec, "spec", completeClaimSpec)),
+    validate: checkTemplate,
+  }),
+];
+
+export const resourceClaimTemplate = defineKind({
+  kind: ResourceClaimTemplate,
+  rules,
+  example: exampleOf(ResourceClaimTemplate, {
+    spec: { spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "gpu" } }] } } },
+  }),
+});

@@ -1,0 +1,54 @@
+/** ResourceClaim: a request for devices, such as accelerators, and its allocation. */
+import type { DeepReadonly } from "@flotilla/base";
+import type { AnyAdmission } from "@flotilla/apimachinery";
+import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
+import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
+import type { ResourceClaim as ResourceClaimFacts } from "@flotilla/apimachinery/facts/resource-v1.ts";
+import { checkUnchanged } from "@flotilla/apimachinery";
+import { change } from "@flotilla/apimachinery";
+import type { Kind } from "@flotilla/apimachinery";
+import { checkClaimSpec, completeClaimSpec } from "./claim-spec.ts";
+import { checkClaimStatus, completeClaimStatus } from "./claim-status.ts";
+import { defineKind } from "../definition/kind-definition.ts";
+import { exampleOf } from "../definition/example.ts";
+
+export type ResourceClaim = ResourceClaimFacts;
+
+function stateCell({ metadata, status }: DeepReadonly<ResourceClaim>): string {
+  const isDeleted = metadata.deletionTimestamp !== undefined;
+  const states = isDeleted ? ["deleted"] : [];
+  if (status?.allocation) states.push("allocated", ...(status.reservedFor?.length ? ["reserved"] : []));
+  else if (!isDeleted) states.push("pending");
+  return states.join(",");
+}
+
+export const ResourceClaim: Kind<ResourceClaim> = builtInKind<ResourceClaim>({
+  group: "resource.k8s.io",
+  version: "v1",
+  kind: "ResourceClaim",
+  plural: "resourceclaims",
+  scope: "Namespaced",
+  facts: "resource-v1",
+  columns: [nameColumn, column<ResourceClaim>("State", stateCell), ageColumn],
+  subresources: { status: true },
+  traits: { deletionReturnsObject: true, metadataChecks: { update: true, create: true }, statusKeepsMetadata: true },
+});
+
+export const rules: AnyAdmission[] = [
+  builtInAdmission(ResourceClaim, "resource-v1", {
+    complete: (claim) => change(claim, "spec", completeClaimSpec),
+    completeStatus: completeClaimStatus,
+    // The spec of a claim is immutable, so a stored one is not validated again.
+    validate: ({ object: { spec }, oldObject }) =>
+      oldObject ? checkUnchanged("spec", spec, oldObject.spec) : checkClaimSpec("spec", spec),
+    validateStatus: ({ object, oldObject }) => checkClaimStatus(object, oldObject),
+  }),
+];
+
+export const resourceClaim = defineKind({
+  kind: ResourceClaim,
+  rules,
+  example: exampleOf(ResourceClaim, {
+    spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "gpu" } }] } },
+  }),
+});

@@ -1,0 +1,108 @@
+/** The Endpoints object of a Service: the older form of its addresses, all in one object. Pure. */
+import type { Endpoints } from "./endpoints-kind.ts";
+import { compareText, equalJson } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
+import { isReady } from "../pod/pod-state.ts";
+import { addressTypesOf, isHeadless } from "./endpoints-view.ts";
+import type { Backend, EndpointPort, ReadonlyService } from "./endpoints-view.ts";
+
+export type ReadonlyEndpoints = DeepReadonly<Endpoints>;
+type Subset = NonNullable<ReadonlyEndpoints["subsets"]>[number];
+type Address = NonNullable<Subset["addresses"]>[number];
+
+/** A larger object would be too expensive to watch. */
+const MAX_ADDRESSES = 1000;
+const OVER_CAPACITY_ANNOTATION = "endpoints.kubernetes.io/over-capacity";
+const HEADLESS_LABEL = "service.kubernetes.io/headless";
+const MANAGED_BY_LABEL = "endpoints.kubernetes.io/managed-by";
+const MANAGED_BY = "endpoint-controller";
+
+export const isOurEndpoints = ({ metadata }: ReadonlyEndpoints): boolean =>
+  metadata.labels?.[MANAGED_BY_LABEL] === MANAGED_BY;
+
+/** The desired object, or undefined if it is correct. */
+export function planEndpoints(
+  service: ReadonlyService,
+  backends: readonly Backend[],
+  before: ReadonlyEndpoints | undefined,
+): ReadonlyEndpoints | undefined {
+  const [addressType] = addressTypesOf(service);
+  const publishesAll = service.spec?.publishNotReadyAddresses === true;
+  const shown = backends.filter(
+    (backend) => backend.addressType === addressType && (publishesAll || !backend.pod.metadata.deletionTimestamp),
+  );
+  const { subsets, isTruncated } = truncated(subsetsOf(service, shown, publishesAll));
+  const { name, namespace, labels } = service.metadata;
+  const { [HEADLESS_LABEL]: _headless, ...kept } = labels ?? {};
+  const wantedLabels = {
+    ...kept,
+    ...(isHeadless(service) && { [HEADLESS_LABEL]: "" }),
+    [MANAGED_BY_LABEL]: MANAGED_BY,
+  };
+  const { [OVER_CAPACITY_ANNOTATION]: _capacity, ...annotations } = before?.metadata.annotations ?? {};
+  const wantedAnnotations = isTruncated ? { ...annotations, [OVER_CAPACITY_ANNOTATION]: "truncated" } : annotations;
+  const isRight =
+    before &&
+    equalJson(subsets, before.subsets ?? []) &&
+    equalJson(wantedLabels, before.metadata.labels) &&
+    equalJson(wantedAnnotations, before.metadata.annotations ?? {});
+  if (isRight) return undefined;
+  const metadata = {
+    ...(before?.metadata ?? { name, ...(namespace && { namespace }) }),
+    labels: wantedLabels,
+    ...(Object.keys(wantedAnnotations).length > 0 && { annotations: wantedAnnotations }),
+  };
+  return { apiVersion: "v1", kind: "Endpoints", metadata, ...(subsets.length > 0 && { subsets }) };
+}
+
+/** Addresses with the same ports are grouped; a pod is in exactly one of the ready and not-ready lists. */
+function subsetsOf(service: ReadonlyService, backends: readonly Backend[], publishesAll: boolean): Subset[] {
+  const groups = new Map<string, { ports: readonly EndpointPort[]; ready: Address[]; notReady: Address[] }>();
+  for (const { pod, ports, endpoint } of backends) {
+    if (ports.length === 0 && (service.spec?.ports ?? []).length > 0) continue;
+    const key = JSON.stringify(ports);
+    const group = groups.get(key) ?? { ports, ready: [], notReady: [] };
+    const { nodeName, hostname, targetRef, addresses } = endpoint;
+    const address: Address = {
+      ip: addresses[0] ?? "",
+      ...(hostname && { hostname }),
+      ...(nodeName && { nodeName }),
+      ...(targetRef && { targetRef }),
+    };
+    (publishesAll || isReady(pod) ? group.ready : group.notReady).push(address);
+    groups.set(key, group);
+  }
+  const byAddress = (a: Address, b: Address): number => compareText(a.ip, b.ip);
+  return Array.from(groups.entries())
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([, { ports, ready, notReady }]) => ({
+      ...(ready.length > 0 && { addresses: ready.toSorted(byAddress) }),
+      ...(notReady.length > 0 && { notReadyAddresses: notReady.toSorted(byAddress) }),
+      ...(ports.length > 0 && {
+        ports: ports.map(({ name, ...port }) => ({ ...(name && { name }), ...port })) as Subset["ports"] & object,
+      }),
+    }));
+}
+
+function truncated(subsets: Subset[]): { subsets: Subset[]; isTruncated: boolean } {
+  const total = subsets.reduce(
+    (sum, { addresses = [], notReadyAddresses = [] }) => sum + addresses.length + notReadyAddresses.length,
+    0,
+  );
+  if (total <= MAX_ADDRESSES) return { subsets, isTruncated: false };
+  let room = MAX_ADDRESSES;
+  const take = (addresses: readonly Address[] | undefined): readonly Address[] => {
+    const taken = (addresses ?? []).slice(0, room);
+    room -= taken.length;
+    return taken;
+  };
+  // Ready addresses take precedence.
+  const ready = subsets.map(({ addresses }) => take(addresses));
+  const notReady = subsets.map(({ notReadyAddresses }) => take(notReadyAddresses));
+  const cut = subsets.map(({ ports }, place) => ({
+    ...(ready[place]?.length && { addresses: ready[place] }),
+    ...(notReady[place]?.length && { notReadyAddresses: notReady[place] }),
+    ...(ports && { ports }),
+  }));
+  return { subsets: cut, isTruncated: true };
+}

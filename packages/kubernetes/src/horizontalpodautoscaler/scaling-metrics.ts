@@ -1,0 +1,140 @@
+/**
+ * The replica proposal of each metric of an autoscaler. Only resource metrics are available; other metrics need an API
+ * that a simulated member does not have, and return upstream's error. Pure.
+ */
+import type { ResourceUsage } from "../workloads/dependencies.ts";
+import { formatQuantity, quantityOfMilli } from "@flotilla/apimachinery";
+import type { ReadonlyPod } from "../pod/pod-state.ts";
+import type { ReadonlyAutoscaler } from "./scaling-limits.ts";
+import { milliOf, replicasByAverage, replicasByUtilization } from "./scaling-usage.ts";
+import type { UsageInput } from "./scaling-usage.ts";
+
+type MetricSpec = NonNullable<ReadonlyAutoscaler["spec"]["metrics"]>[number];
+type Target = NonNullable<MetricSpec["resource"]>["target"];
+type MetricStatus = NonNullable<NonNullable<ReadonlyAutoscaler["status"]>["currentMetrics"]>[number];
+
+export interface MetricInput {
+  cluster: string;
+  namespace: string;
+  pods: readonly ReadonlyPod[];
+  currentReplicas: number;
+  tolerances: UsageInput["tolerances"];
+  usage: ResourceUsage | undefined;
+  nowMs: number;
+}
+
+export type MetricProposal =
+  | { replicas: number; name: string; status: MetricStatus }
+  /** `reason` and `why` for the condition and the event, `problem` with upstream's wrapping. */
+  | { reason: string; why: string; problem: string };
+
+export function proposeFor(metric: MetricSpec, input: MetricInput): MetricProposal {
+  const { type, resource, containerResource, pods, object, external } = metric;
+  if (type === "Resource" && resource) {
+    const proposal = byResource(resource.name, undefined, resource.target, input);
+    if (typeof proposal === "string")
+      return {
+        reason: "FailedGetResourceMetric",
+        why: proposal,
+        problem: `failed to get ${resource.name} resource metric value: ${proposal}`,
+      };
+    const name =
+      resource.target.averageValue === undefined
+        ? `${resource.name} resource utilization (percentage of request)`
+        : `${resource.name} resource`;
+    return {
+      replicas: proposal.replicas,
+      name,
+      status: { type, resource: { name: resource.name, current: proposal.current } },
+    };
+  }
+  if (type === "ContainerResource" && containerResource) {
+    const { name: resourceName, container, target } = containerResource;
+    const proposal = byResource(resourceName, container, target, input);
+    if (typeof proposal === "string")
+      return {
+        reason: "FailedGetContainerResourceMetric",
+        why: proposal,
+        problem: `failed to get ${container} container metric value: ${proposal}`,
+      };
+    const name =
+      target.averageValue === undefined
+        ? `${resourceName} container resource utilization (percentage of request)`
+        : `${resourceName} resource`;
+    return {
+      replicas: proposal.replicas,
+      name,
+      status: { type, containerResource: { name: resourceName, container, current: proposal.current } },
+    };
+  }
+  const { namespace } = input;
+  if (type === "Pods" && pods) {
+    const why = `unable to get metric ${pods.metric.name}: unable to fetch metrics from custom metrics API: ${NO_CUSTOM_METRICS}`;
+    return { reason: "FailedGetPodsMetric", why, problem: `failed to get pods metric value: ${why}` };
+  }
+  if (type === "Object" && object) {
+    const { kind, name } = object.describedObject;
+    const why = `unable to get metric ${object.metric.name}: ${kind} on ${namespace} ${name}/unable to fetch metrics from custom metrics API: ${NO_CUSTOM_METRICS}`;
+    return { reason: "FailedGetObjectMetric", why, problem: `failed to get object metric value: ${why}` };
+  }
+  if (type === "External" && external) {
+    const { name, selector } = external.metric;
+    const missing = `unable to fetch metrics from external metrics API: the server could not find the requested resource (get ${name}.external.metrics.k8s.io)`;
+    const why = `unable to get external metric ${namespace}/${name}/${selector ? JSON.stringify(selector) : "nil"}: ${missing}`;
+    return {
+      reason: "FailedGetExternalMetric",
+      why,
+      problem: `failed to get ${name} external metric value: failed to get ${name} external metric: ${why}`,
+    };
+  }
+  const why = `unknown metric source type ${JSON.stringify(type)}`;
+  return { reason: "InvalidMetricSourceType", why, problem: why };
+}
+
+const NO_CUSTOM_METRICS = "no custom metrics API (custom.metrics.k8s.io) registered";
+
+interface ResourceProposal {
+  replicas: number;
+  current: NonNullable<MetricStatus["resource"]>["current"];
+}
+
+function byResource(
+  resource: string,
+  container: string | undefined,
+  target: Target,
+  input: MetricInput,
+): ResourceProposal | string {
+  const { cluster, pods, currentReplicas, tolerances, usage, nowMs } = input;
+  const what = target.averageValue === undefined ? "utilization" : "usage";
+  if (!usage)
+    return `failed to get ${resource} ${what}: unable to get metrics for resource ${resource}: unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)`;
+  const usageOf = (pod: ReadonlyPod): number | undefined => {
+    const used = usage.podUsage(cluster, pod);
+    const part = container === undefined ? used : used?.containers.find(({ name }) => name === container);
+    // Only these two are measured, as in upstream.
+    return part && (resource === "cpu" ? part.cpu : resource === "memory" ? part.memory * 1000 : undefined);
+  };
+  const asked: UsageInput = {
+    resource,
+    ...(container !== undefined && { container }),
+    pods,
+    usageOf,
+    currentReplicas,
+    tolerances,
+    nowMs,
+  };
+  if (target.averageValue === undefined && target.averageUtilization === undefined)
+    return "invalid resource metric source: neither an average utilization target nor an average value (usage) target was set";
+  const proposal =
+    target.averageValue === undefined
+      ? replicasByUtilization(asked, target.averageUtilization ?? 100)
+      : replicasByAverage(asked, milliOf(target.averageValue));
+  if (typeof proposal === "string") return `failed to get ${resource} ${what}: ${proposal}`;
+  const averageValue = formatQuantity(
+    quantityOfMilli(BigInt(proposal.average), resource === "memory" ? "BinarySI" : "DecimalSI"),
+  );
+  return {
+    replicas: proposal.replicas,
+    current: { averageValue, ...(proposal.utilization !== undefined && { averageUtilization: proposal.utilization }) },
+  };
+}
