@@ -1,19 +1,8 @@
 /**
- * The minimal valid object of each kind, in its storage version. A new kind adds itself here and is covered by the
- * suites.
+ * The minimal valid object of each kind, in its storage version. A new kind is covered by the
+ * suites through the `example` of its definition; kinds that have no definition yet are listed here.
  */
-import {
-  AddOnPlacementScore,
-  AppliedManifestWork,
-  ClusterClaim,
-  ManagedCluster,
-  ManagedClusterSet,
-  ManagedClusterSetBinding,
-  ManifestWork,
-  ManifestWorkReplicaSet,
-  OcmPlacement,
-  PlacementDecision,
-} from "@flotilla/ocm";
+import { ocmDefinitions } from "@flotilla/ocm";
 import {
   AdvancedDaemonSet,
   AdvancedStatefulSet,
@@ -83,23 +72,11 @@ import {
   TokenReview,
   VolumeAttachment,
   VolumeAttributesClass,
+  isServed,
 } from "@flotilla/kubernetes";
-import {
-  Cluster,
-  ClusterOverridePolicy,
-  ClusterPropagationPolicy,
-  ClusterResourceBinding,
-  ClusterTaintPolicy,
-  OverridePolicy,
-  PropagationPolicy,
-  ResourceBinding,
-  ResourceInterpreterCustomization,
-  ResourceInterpreterWebhookConfiguration,
-  Work,
-  WorkloadRebalancer,
-} from "@flotilla/karmada";
+import { karmadaDefinitions } from "@flotilla/karmada";
 import { LogicalCluster } from "@flotilla/apiserver";
-import { Workflow } from "@flotilla/argo";
+import { argoDefinitions } from "@flotilla/argo";
 import { formatApiVersion } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
@@ -111,13 +88,9 @@ const template: JsonObject = {
 const workload: JsonObject = { selector: { matchLabels: { app: "web" } }, template };
 const jobTemplate: JsonObject = { spec: { restartPolicy: "Never", containers: [{ name: "web", image: "web:1" }] } };
 const roleRef: JsonObject = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" };
-const manifestWork: JsonObject = {
-  workload: { manifests: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "web", namespace: "shop" } }] },
-};
 /** For the user `tester`, signed with a discarded Ed25519 key. */
 const CERTIFICATE_REQUEST =
   "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlHUU1FUUNBUUF3RVRFUE1BMEdBMVVFQXd3R2RHVnpkR1Z5TUNvd0JRWURLMlZ3QXlFQU5qc3hQUCtxbFNuKwp2WEVsQWNnR0xkUlJobEN0ajlGYjRuODI3YTlFbi9PZ0FEQUZCZ01yWlhBRFFRQ01UbXdXSEFvSU5jMkZJbVBKCjFuYmZWZzZsQ2VDdEE1UFQyUmVnUmphNFE2VVMzUFJ4UE0zdGZBNnFzaWloZ1QyaGFYS1VmNUhjc1hoK2xscDAKTFdzRgotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K";
-const deploymentSelector: JsonObject = { apiVersion: "apps/v1", kind: "Deployment" };
 
 const fields = new Map<Kind, JsonObject>([
   [Namespace, {}],
@@ -237,50 +210,6 @@ const fields = new Map<Kind, JsonObject>([
       status: { storedVersions: ["v1"] },
     },
   ],
-  [Cluster, { spec: { syncMode: "Push" } }],
-  [PropagationPolicy, { spec: { resourceSelectors: [deploymentSelector], placement: { replicaScheduling: {} } } }],
-  [ClusterPropagationPolicy, { spec: { resourceSelectors: [deploymentSelector] } }],
-  [
-    OverridePolicy,
-    {
-      spec: {
-        resourceSelectors: [deploymentSelector],
-        overrideRules: [{ overriders: { labelsOverrider: [{ operator: "add", value: { a: "b" } }] } }],
-      },
-    },
-  ],
-  [ClusterOverridePolicy, { spec: {} }],
-  [ClusterTaintPolicy, { spec: { taints: [{ key: "a", effect: "NoSchedule" }] } }],
-  [WorkloadRebalancer, { spec: { workloads: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }] } }],
-  [ResourceBinding, { spec: { resource: { apiVersion: "apps/v1", kind: "Deployment", name: "web" } } }],
-  [
-    ClusterResourceBinding,
-    { spec: { resource: { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name: "viewer" } } },
-  ],
-  [Work, { spec: {} }],
-  [
-    ResourceInterpreterCustomization,
-    {
-      spec: {
-        target: { apiVersion: "apps/v1", kind: "Deployment" },
-        customizations: {
-          healthInterpretation: { luaScript: "function InterpretHealth(observedObj) return true end" },
-        },
-      },
-    },
-  ],
-  [
-    ResourceInterpreterWebhookConfiguration,
-    {
-      webhooks: [
-        {
-          name: "workloads.example.com",
-          clientConfig: { url: "https://interpreter.example.com" },
-          interpreterContextVersions: ["v1alpha1"],
-        },
-      ],
-    },
-  ],
   [CloneSet, { spec: workload }],
   [AdvancedStatefulSet, { spec: workload }],
   [AdvancedDaemonSet, { spec: workload }],
@@ -298,31 +227,21 @@ const fields = new Map<Kind, JsonObject>([
   ],
   [BroadcastJob, { spec: { template: jobTemplate } }],
   [PodUnavailableBudget, { spec: { maxUnavailable: 1, selector: { matchLabels: { app: "web" } } } }],
-  [ManagedCluster, { spec: { managedClusterClientConfigs: [{ url: "https://web.example.com" }] } }],
-  [ManagedClusterSet, { spec: {} }],
-  [ManagedClusterSetBinding, { spec: { clusterSet: "web" } }],
-  [
-    OcmPlacement,
-    {
-      spec: {
-        predicates: [
-          { requiredClusterSelector: { celSelector: { celExpressions: ["managedCluster.metadata.name != ''"] } } },
-        ],
-      },
-    },
-  ],
-  [PlacementDecision, {}],
-  [AddOnPlacementScore, {}],
-  [ManifestWork, { spec: manifestWork }],
-  [ManifestWorkReplicaSet, { spec: { manifestWorkTemplate: manifestWork, placementRefs: [{ name: "all" }] } }],
-  [ClusterClaim, { spec: { value: "a" } }],
-  [AppliedManifestWork, { spec: { hubHash: "abc", manifestWorkName: "web" } }],
-  [Workflow, { spec: { entrypoint: "main", templates: [{ name: "main", container: { image: "web:1" } }] } }],
 ]);
 
-export const kinds: readonly Kind[] = [...fields.keys()];
+const examples = new Map(
+  [...karmadaDefinitions, ...ocmDefinitions, ...argoDefinitions].flatMap(({ kind, example }) =>
+    isServed(kind) && example ? [[kind, example] as const] : [],
+  ),
+);
+
+export const kinds: readonly Kind[] = [...fields.keys(), ...examples.keys()];
+
+const UID = "00000000-0000-4000-8000-000000000001";
 
 export function minimalObject(kind: Kind): JsonObject {
+  const example = examples.get(kind);
+  if (example) return { ...example, metadata: { ...example.metadata, uid: UID } } as unknown as JsonObject;
   const apiVersion = formatApiVersion(kind.group, kind.storageVersion);
   const name = kind.kind === "CustomResourceDefinition" ? "teapots.example.com" : "web";
   return {
@@ -330,7 +249,7 @@ export function minimalObject(kind: Kind): JsonObject {
     kind: kind.kind,
     metadata: {
       name,
-      uid: "00000000-0000-4000-8000-000000000001",
+      uid: UID,
       ...(kind.scope === "Namespaced" && { namespace: "shop" }),
     },
     ...fields.get(kind),

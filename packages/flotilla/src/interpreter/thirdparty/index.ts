@@ -15,9 +15,8 @@ import { sidecarSetInterpreter } from "@flotilla/openkruise";
 import { advancedStatefulSetInterpreter } from "@flotilla/openkruise";
 import { unitedDeploymentInterpreter } from "@flotilla/openkruise";
 import { workloadSpreadInterpreter } from "@flotilla/openkruise";
-import { cronWorkflowInterpreter } from "@flotilla/argo";
-import { rolloutInterpreter } from "@flotilla/argo";
-import { workflowInterpreter } from "@flotilla/argo";
+import { argoDefinitions } from "@flotilla/argo";
+import { interpretersOf } from "@flotilla/kubernetes";
 import { volcanoJobInterpreter } from "./batch.volcano.sh/job.ts";
 import { mpiJobInterpreter } from "./kubeflow.org/mpijob.ts";
 import { notebookInterpreter } from "./kubeflow.org/notebook.ts";
@@ -49,9 +48,7 @@ export const thirdPartyKinds: readonly KindInterpreter<any>[] = [
   sidecarSetInterpreter,
   advancedStatefulSetInterpreter,
   unitedDeploymentInterpreter,
-  cronWorkflowInterpreter,
-  rolloutInterpreter,
-  workflowInterpreter,
+  ...interpretersOf(argoDefinitions),
   volcanoJobInterpreter,
   mpiJobInterpreter,
   notebookInterpreter,

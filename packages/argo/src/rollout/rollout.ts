@@ -1,0 +1,7 @@
+import { defineKind } from "@flotilla/kubernetes";
+import { rolloutInterpreter } from "./rollout-interpreter.ts";
+
+export const rollout = defineKind<unknown>({
+  kind: { group: "argoproj.io", kind: "Rollout" },
+  interpreter: rolloutInterpreter,
+});
