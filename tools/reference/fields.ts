@@ -91,7 +91,8 @@ function typeOf(schema: Schema): string {
     return schema.additionalProperties.type === "string" ? "map of strings" : "map";
   if (schema["x-kubernetes-embedded-resource"]) return "object of any kind";
   if (schema["x-kubernetes-preserve-unknown-fields"] && !schema.properties) return "anything";
-  if (schema.type === "string") return schema.format === "date-time" ? "time" : "text";
+  if (schema.type === "string")
+    return schema.format === "date-time" ? "time" : schema.format === "duration" ? "duration" : "text";
   if (schema.type === "integer" || schema.type === "number") return "number";
   return schema.type ?? "anything";
 }

@@ -4,9 +4,8 @@
  */
 import type { Kind } from "@flotilla/apimachinery";
 import { createProfiles } from "@flotilla/server";
-import { fieldNotes } from "./field-notes.ts";
+import { definitionOf } from "./definitions.ts";
 import { fieldsOf } from "./fields.ts";
-import { kindSummaries } from "./kind-summaries.ts";
 import { code, generatedNote, page, table } from "./markdown.ts";
 
 interface Project {
@@ -141,7 +140,7 @@ function renderProject(project: Project): string {
 function renderKind({ kind, on }: Served): string {
   const version = kind.versions[kind.storageVersion];
   const columns = version?.columns ?? [];
-  const fields = version ? fieldsOf(version.schema, projectOf(kind) ? fieldNotes[kind.kind] : undefined) : [];
+  const fields = version ? fieldsOf(version.schema, definitionOf(kind)?.fieldNotes) : [];
   const facts: [string, string][] = [
     ["group", code(kind.group)],
     ["versions", versionsOf(kind)],
@@ -158,7 +157,7 @@ function renderKind({ kind, on }: Served): string {
     ]);
   return [
     `## ${kind.kind}`,
-    version?.schema.description ?? kindSummaries[kind.kind] ?? "",
+    version?.schema.description ?? definitionOf(kind)?.summary ?? "",
     table(["", ""], facts),
     fields.length > 0
       ? table(

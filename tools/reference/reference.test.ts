@@ -6,9 +6,8 @@ import { commands } from "@flotilla/cli";
 import { commandNotes } from "./command-notes.ts";
 import { errorCodes } from "./error-codes.ts";
 import { codesIn, readSources } from "./errors.ts";
-import { fieldNotes } from "./field-notes.ts";
+import { definitionOf } from "./definitions.ts";
 import { fieldsOf } from "./fields.ts";
-import { kindSummaries } from "./kind-summaries.ts";
 import { servedKinds } from "./kinds.ts";
 import { table } from "./markdown.ts";
 import { pages } from "./pages.ts";
@@ -26,17 +25,15 @@ describe("pages", () => {
     });
   }
 
-  test("notes cover only existing commands, errors and kinds", () => {
+  test("notes cover only existing commands and errors", () => {
     const codes = codesIn(readSources());
-    const kinds = servedKinds().map(({ kind }) => kind.kind);
 
     const gone = {
       commands: Object.keys(commandNotes).filter((name) => !commands.some((command) => command.name === name)),
       errors: Object.keys(errorCodes).filter((name) => !codes.includes(name)),
-      kinds: Object.keys(kindSummaries).filter((name) => !kinds.includes(name)),
     };
 
-    expect(gone).toEqual({ commands: [], errors: [], kinds: [] });
+    expect(gone).toEqual({ commands: [], errors: [] });
   });
 
   test("field notes cover only existing fields", () => {
@@ -44,7 +41,7 @@ describe("pages", () => {
       .filter(({ kind }) => !kind.builtIn || kind.kind === "Cluster")
       .flatMap(({ kind }) => {
         const paths = new Set(fieldsOf(kind.versions[kind.storageVersion]?.schema ?? {}).map(({ path }) => path));
-        return Object.keys(fieldNotes[kind.kind] ?? {})
+        return Object.keys(definitionOf(kind)?.fieldNotes ?? {})
           .filter((path) => !paths.has(path))
           .map((path) => `${kind.kind} ${path}`);
       });
@@ -56,7 +53,7 @@ describe("pages", () => {
     const silent = servedKinds()
       .map(({ kind }) => kind)
       .filter((kind) => /karmada|kruise|open-cluster|argo|flotilla/.test(kind.group))
-      .filter((kind) => !kind.versions[kind.storageVersion]?.schema.description && !kindSummaries[kind.kind]);
+      .filter((kind) => !kind.versions[kind.storageVersion]?.schema.description && !definitionOf(kind)?.summary);
 
     expect(silent.map(({ kind }) => kind)).toEqual([]);
   });

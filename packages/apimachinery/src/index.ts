@@ -162,7 +162,9 @@ export type {
 } from "./kind/kind.ts";
 export { controllerOf, controllerReference, formatApiVersion, gvkOf, parseApiVersion } from "./kind/meta.ts";
 export type { KubernetesObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./kind/meta.ts";
+export { ownKind, schemaErrors } from "./kind/own-kind.ts";
 export { createProtobufDecoder } from "./kind/protobuf.ts";
+export * as s from "./kind/schema-builder.ts";
 export type { Sent } from "./kind/sent.ts";
 export { checkWebhookClient, checkWebhookService } from "./kind/webhook-client.ts";
 export { formatLabelSelector, labelSelectorOf, matchesLabels, nothing, parseLabelSelector } from "./labels.ts";

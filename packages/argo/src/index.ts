@@ -1,5 +1,6 @@
-export { Workflow } from "./api/workflow.ts";
-export { cronWorkflowInterpreter } from "./interpreter/cronworkflow.ts";
-export { rolloutInterpreter } from "./interpreter/rollout.ts";
-export { workflowInterpreter } from "./interpreter/workflow.ts";
+export { argoDefinitions } from "./argo-definitions.ts";
+export { cronWorkflowInterpreter } from "./cronworkflow/cron-workflow-interpreter.ts";
+export { rolloutInterpreter } from "./rollout/rollout-interpreter.ts";
 export { createWorkflowController } from "./workflow/argo-controller.ts";
+export { workflowInterpreter } from "./workflow/workflow-interpreter.ts";
+export { Workflow } from "./workflow/workflow-kind.ts";

@@ -1,19 +1,18 @@
-export { AddOnPlacementScore } from "./add-on-placement-score.ts";
-export { ocmAdmissions } from "./admissions.ts";
-export { AppliedManifestWork } from "./applied-manifest-work.ts";
-export { ClusterClaim } from "./cluster-claim.ts";
+export { AddOnPlacementScore } from "./addonplacementscore/add-on-placement-score-kind.ts";
+export { AppliedManifestWork } from "./appliedmanifestwork/applied-manifest-work-kind.ts";
+export { ClusterClaim } from "./clusterclaim/cluster-claim-kind.ts";
 export {
   CONDITIONAL_DEPLOYMENT_ANNOTATION,
   REQUIRED_LABELS_ANNOTATION,
   isDeployedTo,
-} from "./conditional-deployment.ts";
-export { ocmHubKinds, ocmMemberDefinitions, ocmMemberKinds } from "./kinds.ts";
-export { ManagedClusterSetBinding } from "./managed-cluster-set-binding.ts";
-export { ManagedClusterSet } from "./managed-cluster-set.ts";
-export { ManagedCluster } from "./managed-cluster.ts";
-export { ManifestWorkReplicaSet } from "./manifest-work-replica-set.ts";
-export { ManifestWork } from "./manifest-work.ts";
-export type { IgnoreField, ManifestConfigOption, ManifestWorkSpec } from "./manifest-work.ts";
+} from "./manifestwork/conditional-deployment.ts";
+export { ocmAdmissions, ocmDefinitions, ocmHubKinds, ocmMemberDefinitions, ocmMemberKinds } from "./ocm-definitions.ts";
+export { ManagedClusterSetBinding } from "./managedclustersetbinding/managed-cluster-set-binding-kind.ts";
+export { ManagedClusterSet } from "./managedclusterset/managed-cluster-set-kind.ts";
+export { ManagedCluster } from "./managedcluster/managed-cluster-kind.ts";
+export { ManifestWorkReplicaSet } from "./manifestworkreplicaset/manifest-work-replica-set-kind.ts";
+export { ManifestWork } from "./manifestwork/manifest-work-kind.ts";
+export type { IgnoreField, ManifestConfigOption, ManifestWorkSpec } from "./manifests/manifest-work-spec.ts";
 export {
   APPLIED_MANIFEST_WORK_FINALIZER,
   AUTOMATICALLY_ACCEPTED_ANNOTATION,
@@ -50,8 +49,8 @@ export {
   WORK_AGENT_MANAGER,
   WORK_GROUP,
 } from "./names.ts";
-export { PlacementDecision } from "./placement-decision.ts";
-export type { PlacementDecisionStatus } from "./placement-decision.ts";
-export { usesUnboundDefault } from "./placement-rules.ts";
-export { OcmPlacement } from "./placement.ts";
-export type { OcmPlacementSpec } from "./placement.ts";
+export { PlacementDecision } from "./placementdecision/placement-decision-kind.ts";
+export type { PlacementDecisionStatus } from "./placementdecision/placement-decision-kind.ts";
+export { usesUnboundDefault } from "./placement/placement-rules.ts";
+export { OcmPlacement } from "./placement/placement-kind.ts";
+export type { OcmPlacementSpec } from "./placement/placement-kind.ts";

@@ -2,67 +2,34 @@
  * LogicalCluster: a complete Kubernetes API inside Flotilla, served at `/clusters/<name>`. Creating the object creates
  * the cluster; deleting it removes the cluster with everything in it. It is immutable, so updates are not offered.
  */
-import { HUB } from "@flotilla/apimachinery";
-import { field, type FieldError, type Schema } from "@flotilla/apimachinery";
-import type { Admission } from "@flotilla/apimachinery";
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import type { ConnectHandler, Kind } from "@flotilla/apimachinery";
-import type { KubernetesObject } from "@flotilla/apimachinery";
-
-export interface LogicalCluster extends KubernetesObject {
-  spec: {
-    /** The initial content; the server lists the valid profiles when it rejects one. */
-    profile: string;
-  };
-}
+import { HUB, field, ownKind, s, schemaErrors } from "@flotilla/apimachinery";
+import type { Admission, ConnectHandler, FieldError, Kind } from "@flotilla/apimachinery";
 
 /** Blocks deletion until everything in the cluster is removed. */
 export const LOGICAL_CLUSTER_FINALIZER = "flotilla.dev/contents";
 
-const schema: Schema = {
-  type: "object",
+export const LogicalCluster = ownKind({
+  group: "flotilla.dev",
+  version: "v1alpha1",
+  kind: "LogicalCluster",
+  plural: "logicalclusters",
+  shortNames: ["lc"],
+  categories: ["flotilla"],
+  scope: "Cluster",
   description: "LogicalCluster is a complete Kubernetes API inside Flotilla, served at /clusters/<name>.",
-  required: ["spec"],
-  properties: {
-    apiVersion: { type: "string" },
-    kind: { type: "string" },
-    metadata: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-    spec: {
-      type: "object",
-      required: ["profile"],
-      properties: {
-        profile: {
-          type: "string",
-          description: "The initial content of the cluster: hub, member, member-bare or empty.",
-        },
-      },
-    },
-  },
-};
+  servedAs: "builtIn",
+  verbs: ["create", "delete", "get", "list", "watch"],
+  spec: s.object({
+    profile: s.string("The initial content of the cluster: hub, member, member-bare or empty."),
+  }),
+  columns: { Profile: ".spec.profile" },
+});
+export type LogicalCluster = s.Infer<typeof LogicalCluster>;
 
 /** `kubeconfig` serves the subresource of that name: a kubeconfig for an administrator of this cluster only. */
 export function logicalClusterKind(kubeconfig?: ConnectHandler): Kind<LogicalCluster> {
-  return {
-    group: "flotilla.dev",
-    kind: "LogicalCluster",
-    plural: "logicalclusters",
-    shortNames: ["lc"],
-    categories: ["flotilla"],
-    scope: "Cluster",
-    storageVersion: "v1alpha1",
-    versions: {
-      v1alpha1: {
-        schema,
-        columns: [nameColumn, column<LogicalCluster>("Profile", ({ spec }) => spec.profile), ageColumn],
-      },
-    },
-    subresources: kubeconfig ? { connect: { kubeconfig } } : {},
-    verbs: ["create", "delete", "get", "list", "watch"],
-    builtIn: true,
-    hasGeneration: true,
-  };
+  return kubeconfig ? { ...LogicalCluster, subresources: { connect: { kubeconfig } } } : LogicalCluster;
 }
-export const LogicalCluster: Kind<LogicalCluster> = logicalClusterKind();
 
 /** A single label, used in paths and storage keys. */
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -76,7 +43,11 @@ export function logicalClusterAdmission(profiles: readonly string[]): Admission<
       if (finalizers.includes(LOGICAL_CLUSTER_FINALIZER)) return object;
       return { ...object, metadata: { ...object.metadata, finalizers: [...finalizers, LOGICAL_CLUSTER_FINALIZER] } };
     },
-    validate({ operation, object: { metadata, spec } }) {
+    validate(review) {
+      const {
+        operation,
+        object: { metadata, spec },
+      } = review;
       if (operation === "DELETE")
         return metadata.name === HUB ? [field.forbidden("metadata.name", "the hub cannot be deleted")] : [];
       const errors: FieldError[] = [];
@@ -88,9 +59,10 @@ export function logicalClusterAdmission(profiles: readonly string[]): Admission<
             "must consist of lower-case letters, digits and '-', and be at most 63 characters",
           ),
         );
-      const profile = (spec as LogicalCluster["spec"] | undefined)?.profile;
-      if (profile === undefined || profile === "") errors.push(field.required("spec.profile"));
-      else if (!profiles.includes(profile)) errors.push(field.notSupported("spec.profile", profile, profiles));
+      // The server lists the profiles that it has; a schema cannot.
+      const invalid = schemaErrors(LogicalCluster, review);
+      if (invalid.length > 0) return [...errors, ...invalid];
+      if (!profiles.includes(spec.profile)) errors.push(field.notSupported("spec.profile", spec.profile, profiles));
       return errors;
     },
   };

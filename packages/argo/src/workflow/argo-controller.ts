@@ -7,8 +7,8 @@
  * twice.
  */
 import { Pod } from "@flotilla/kubernetes";
-import { Workflow } from "../api/workflow.ts";
-import type { WorkflowStatus } from "../api/workflow-types.ts";
+import { Workflow } from "./workflow-kind.ts";
+import type { WorkflowStatus } from "./workflow-types.ts";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";

@@ -1,8 +1,8 @@
 /** Workflows on a simulated member: their pods, the order of these, and the status. */
 import { afterEach, expect, test } from "vitest";
 import { Pod } from "@flotilla/kubernetes";
-import { Workflow } from "../api/workflow.ts";
-import type { WorkflowSpec } from "../api/workflow-types.ts";
+import { Workflow } from "./workflow-kind.ts";
+import type { WorkflowSpec } from "./workflow-types.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { MEMBER, NAMESPACE, startTestMember } from "@flotilla/testing/member/member.ts";
 import type { TestMember } from "@flotilla/testing/member/member.ts";

@@ -1,5 +1,5 @@
 /** DAG: tasks that start as soon as their dependencies have ended with the required result. */
-import type { WorkflowTask } from "../api/workflow-types.ts";
+import type { WorkflowTask } from "./workflow-types.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { holds, isWhen, tasksIn } from "./conditions.ts";
 import { expand, isExpanded } from "./expand.ts";

@@ -1,7 +1,7 @@
 /** Expands a step into one per item of a list, and resolves the arguments of a step. Pure. */
 import { compareText, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";
-import type { WorkflowArguments, WorkflowStep } from "../api/workflow-types.ts";
+import type { WorkflowArguments, WorkflowStep } from "./workflow-types.ts";
 import { WorkflowProblem, asText, fullBudget, substitute } from "./variables.ts";
 import type { Scope } from "./variables.ts";
 

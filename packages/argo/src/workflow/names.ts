@@ -1,6 +1,6 @@
 /** Names, labels and annotations of Workflows and their pods, as in Argo. */
-import type { Workflow } from "../api/workflow.ts";
-import type { WorkflowNodeStatus, WorkflowTemplate } from "../api/workflow-types.ts";
+import type { Workflow } from "./workflow-kind.ts";
+import type { WorkflowNodeStatus, WorkflowTemplate } from "./workflow-types.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { fnv1a32 } from "@flotilla/apimachinery";
 

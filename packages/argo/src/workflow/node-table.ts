@@ -4,7 +4,7 @@
  * A table starts from the stored nodes and copies a node on its first change, so an unchanged Workflow returns the
  * identical nodes.
  */
-import type { WorkflowNodePhase, WorkflowNodeType } from "../api/workflow-types.ts";
+import type { WorkflowNodePhase, WorkflowNodeType } from "./workflow-types.ts";
 import { formatTime, isObject } from "@flotilla/base";
 import { displayNameOf, nodeIdOf } from "./names.ts";
 import type { ReadonlyNode } from "./names.ts";

@@ -3,7 +3,7 @@
  * reconcile. Pure.
  */
 import type { Pod } from "@flotilla/kubernetes";
-import type { WorkflowPhase, WorkflowStatus } from "../api/workflow-types.ts";
+import type { WorkflowPhase, WorkflowStatus } from "./workflow-types.ts";
 import { formatTime, isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";

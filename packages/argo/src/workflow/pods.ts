@@ -4,7 +4,7 @@
  */
 import { controllerReference } from "@flotilla/apimachinery";
 import type { Pod } from "@flotilla/kubernetes";
-import type { WorkflowNodePhase } from "../api/workflow-types.ts";
+import type { WorkflowNodePhase } from "./workflow-types.ts";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import {

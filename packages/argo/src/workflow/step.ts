@@ -1,5 +1,5 @@
 /** Shared by steps and tasks: whether and how one starts, and the variables with its result. */
-import type { WorkflowStep } from "../api/workflow-types.ts";
+import type { WorkflowStep } from "./workflow-types.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { isWhen } from "./conditions.ts";
 import { argumentsOf } from "./expand.ts";

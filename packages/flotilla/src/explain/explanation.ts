@@ -2,190 +2,192 @@
  * Explanation: why a resource is placed where it is, in the terms of the components that decided it. It is computed on
  * every read from the hub's current state; only the scheduler's last decision is kept, in memory.
  */
-import type { Column, Kind, KubernetesObject, ObjectSource } from "@flotilla/apimachinery";
-import type { Json, JsonObject } from "@flotilla/base";
-import type { Schema } from "@flotilla/apimachinery";
+import { ownKind, s } from "@flotilla/apimachinery";
+import type { Kind, ObjectSource } from "@flotilla/apimachinery";
+import type { JsonObject } from "@flotilla/base";
 import type { DecisionSummary } from "../propagation/schedule/summarise-decision.ts";
-import type { FieldChange } from "./field-changes.ts";
 
-export interface ExplainedPolicy {
-  kind: string;
-  namespace?: string;
-  name: string;
-  priority: number;
-  /** How specifically the policy selects the resource; `nothing` when it does not select it. */
-  selectsBy: "name" | "labels" | "kind" | "nothing";
-  /** Why the policy claimed the resource, or why it did not. */
-  reason: string;
-}
-
-export interface ExplainedMember {
-  cluster: string;
-  /** Unset for resources without replicas. */
-  replicas?: number;
-  /** `leaving`: the cluster is no longer a target but still has a copy. */
-  state: "target" | "leaving";
-  /** Fields that replica division changed in this member's copy. */
-  divided: FieldChange[];
-  /** Fields that override policies changed after division. */
-  overridden: FieldChange[];
-  overridePolicies: string[];
-  applied?: boolean;
-  /** Why the copy is not applied: the reason of the Work's condition. */
-  reason?: string;
-  health?: string;
-  /** The message of the member or of the delivery to it. */
-  message?: string;
-  status?: Json;
-  drift?: string;
-}
-
-export interface Problem {
-  what: string;
-  try: string;
-}
-
-/** A prioritizer of a Placement, with its score for each cluster. */
-export interface ExplainedPrioritizer {
-  name: string;
-  weight: number;
-  scores: Record<string, number>;
-}
-
-/** One manifest of a ManifestWork. */
-export interface ExplainedManifest {
-  apiVersion: string;
-  kind: string;
-  namespace?: string;
-  name: string;
-  /** The update strategy. */
-  strategy: string;
-  /** Unset until the member has reported on this generation of the work. */
-  applied?: boolean;
-  /** Whether the object exists on the member; unset when unknown. */
-  available?: boolean;
-  /** Conditions from condition rules or from built-in knowledge of the kind, e.g. `Progressing: False`. */
-  conditions: Record<string, string>;
-  /** Values collected by feedback rules. */
-  feedback: Record<string, string>;
-  message?: string;
-  /**
-   * The work is being deleted: the object is being removed from the member, or is already removed when it is not
-   * available.
-   */
-  leaving?: true;
-  /** The owner of the object on this member through the other API. */
-  alsoBy?: string;
-}
-
-/** A ManifestWork that contains the object, or that a ManifestWorkReplicaSet created. */
-export interface ExplainedWork {
-  cluster: string;
-  name: string;
-  applied?: boolean;
-  available?: boolean;
-  message?: string;
-}
-
-/** Rollout progress of a ManifestWorkReplicaSet on the clusters of one Placement. */
-export interface ExplainedRollout {
-  placement: string;
-  strategy: string;
-  /** Number of clusters in each state. */
-  counts: Record<string, number>;
-  /** Unfinished clusters first. */
-  clusters: { cluster: string; state: string; since?: string; work?: string; message?: string }[];
-}
-
-export interface Explanation extends KubernetesObject {
-  resource: { apiVersion: string; kind: string; namespace?: string; name: string };
-  policy?: ExplainedPolicy;
-  otherPolicies: ExplainedPolicy[];
-  /** Unset when the resource is not scheduled. */
-  decision?: DecisionSummary & {
-    /**
-     * `recorded`: the original decision. `recomputed`: what the scheduler would decide now, because the hub has
-     * restarted since or never recorded a decision.
-     */
-    source: "recorded" | "recomputed";
-    at: string;
-  };
-  members: ExplainedMember[];
-  moves: JsonObject[];
-  /** Evictions in progress. */
-  leaving: { cluster: string; reason: string; producer: string; message?: string; since?: string }[];
-  problems: Problem[];
-  /** Only for a Placement. */
-  prioritizers?: ExplainedPrioritizer[];
-  /** Only for a ManifestWork. */
-  manifests?: ExplainedManifest[];
-  /** Only for a ManifestWorkReplicaSet. */
-  rollout?: ExplainedRollout[];
-  /** Only for an object that ManifestWorks deliver. */
-  works?: ExplainedWork[];
-}
-
-const GROUP = "explain.flotilla.dev";
-const VERSION = "v1alpha1";
-export const EXPLAIN_API_VERSION = `${GROUP}/${VERSION}`;
-
-const free = (description: string): Schema => ({
-  type: "object",
-  description,
-  "x-kubernetes-preserve-unknown-fields": true,
-});
-const list = (description: string): Schema => ({
-  type: "array",
-  description,
-  items: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
-});
-const schema: Schema = {
-  type: "object",
-  description:
-    "Explanation describes why a resource is placed where it is. It has the name that the resource's binding has or would have, and is computed on every read.",
-  properties: {
-    apiVersion: { type: "string" },
-    kind: { type: "string" },
-    metadata: free("Name and namespace of the binding."),
-    resource: free("The resource that is explained."),
-    policy: free("The policy that claimed the resource, and why."),
-    otherPolicies: list("Policies that select the resource's kind but did not claim it, and why."),
-    decision: free(
-      "Clusters that the scheduler kept and excluded, with plugin, reason, score, available replicas and assigned replicas.",
-    ),
-    members: list(
-      "Each member's copy: fields changed by division and overrides, and the state reported by the member.",
-    ),
-    moves: list("The most recent automatic moves, newest last."),
-    leaving: list("Evictions in progress."),
-    problems: list("Problems, each with a suggested fix."),
-    prioritizers: list("For a Placement: the score of each prioritizer for the clusters."),
-    manifests: list("For a ManifestWork: the state of each manifest on the member."),
-    rollout: list("For a ManifestWorkReplicaSet: rollout progress on the clusters of each Placement."),
-    works: list("ManifestWorks that deliver this object to members."),
-  },
+const explainedPolicy = {
+  kind: s.string("The kind of the policy."),
+  namespace: s.optional(s.string("The namespace of the policy; unset for a cluster-scoped one.")),
+  name: s.string("The name of the policy."),
+  priority: s.integer("The priority of the policy."),
+  selectsBy: s.string("How specifically the policy selects the resource; `nothing` when it does not select it.", {
+    enum: ["name", "labels", "kind", "nothing"],
+  }),
+  reason: s.string("Why the policy claimed the resource, or why it did not."),
 };
-const name: Column = { name: "Name", type: "string", format: "name", jsonPath: ".metadata.name" };
-const policy: Column = { name: "Policy", type: "string", jsonPath: ".policy.name" };
+const policy = s.object("The policy that claimed the resource, and why.", explainedPolicy);
+export type ExplainedPolicy = s.Infer<typeof policy>;
 
-const kindOf = (names: Pick<Kind, "kind" | "plural" | "scope">, source?: ObjectSource): Kind<Explanation> => ({
-  group: GROUP,
-  ...names,
-  storageVersion: VERSION,
-  versions: { [VERSION]: { schema, columns: [name, policy] } },
-  subresources: {},
+const fieldChange = s.object({
+  path: s.string("The path of the field: `spec.template.spec.containers[web].image`."),
+  before: s.optional(s.json("The value before; unset where the field was absent.")),
+  after: s.optional(s.json("The value after; unset where the field is absent.")),
+});
+
+const member = s.object({
+  cluster: s.string("The name of the member."),
+  replicas: s.optional(s.integer("The replicas of the copy; unset for resources without replicas.")),
+  state: s.string("`leaving`: the cluster is no longer a target but still has a copy.", {
+    enum: ["target", "leaving"],
+  }),
+  divided: s.array("Fields that replica division changed in this member's copy.", fieldChange),
+  overridden: s.array("Fields that override policies changed after division.", fieldChange),
+  overridePolicies: s.array("The override policies that apply to the copy.", s.string("The name of a policy.")),
+  applied: s.optional(s.boolean("Whether the copy is applied; unset when unknown.")),
+  reason: s.optional(s.string("Why the copy is not applied: the reason of the Work's condition.")),
+  health: s.optional(s.string("The health of the copy.")),
+  message: s.optional(s.string("The message of the member or of the delivery to it.")),
+  status: s.optional(s.json("The status that the member reported.")),
+  drift: s.optional(s.string("How the copy on the member differs from the delivered one.")),
+});
+export type ExplainedMember = s.Infer<typeof member>;
+
+const problem = s.object({
+  what: s.string("What is wrong."),
+  try: s.string("What to do."),
+});
+export type Problem = s.Infer<typeof problem>;
+
+const prioritizer = s.object({
+  name: s.string("The name of the prioritizer."),
+  weight: s.integer("The weight of its scores."),
+  scores: s.map("The score of each cluster.", s.number("A score.")),
+});
+export type ExplainedPrioritizer = s.Infer<typeof prioritizer>;
+
+const manifest = s.object({
+  apiVersion: s.string("The version of the object."),
+  kind: s.string("The kind of the object."),
+  namespace: s.optional(s.string("The namespace of the object.")),
+  name: s.string("The name of the object."),
+  strategy: s.string("The update strategy."),
+  applied: s.optional(
+    s.boolean("Whether the manifest is applied. Unset until the member has reported on this generation of the work."),
+  ),
+  available: s.optional(s.boolean("Whether the object exists on the member; unset when unknown.")),
+  conditions: s.map(
+    "Conditions from condition rules or from built-in knowledge of the kind, such as `Progressing: False`.",
+    s.string("The status of the condition."),
+  ),
+  feedback: s.map("Values collected by feedback rules.", s.string("A value.")),
+  message: s.optional(s.string("The message of the member.")),
+  leaving: s.optional(
+    s.boolean(
+      "The work is being deleted: the object is being removed from the member, or is already removed when it is not available.",
+    ),
+  ),
+  alsoBy: s.optional(s.string("The owner of the object on this member through the other API.")),
+});
+export type ExplainedManifest = s.Infer<typeof manifest>;
+
+const work = s.object({
+  cluster: s.string("The name of the member."),
+  name: s.string("The name of the ManifestWork."),
+  applied: s.optional(s.boolean("Whether the work is applied; unset when unknown.")),
+  available: s.optional(s.boolean("Whether its objects exist on the member; unset when unknown.")),
+  message: s.optional(s.string("The message of the member.")),
+});
+export type ExplainedWork = s.Infer<typeof work>;
+
+const rollout = s.object({
+  placement: s.string("The name of the Placement."),
+  strategy: s.string("The rollout strategy."),
+  counts: s.map("The number of clusters in each state.", s.integer("A number of clusters.")),
+  clusters: s.array(
+    "The clusters, unfinished ones first.",
+    s.object({
+      cluster: s.string("The name of the member."),
+      state: s.string("The state of the rollout on the member."),
+      since: s.optional(s.time("When the state was entered.")),
+      work: s.optional(s.string("The name of the ManifestWork.")),
+      message: s.optional(s.string("The message of the member.")),
+    }),
+  ),
+});
+export type ExplainedRollout = s.Infer<typeof rollout>;
+
+const fields = {
+  resource: s.object("The resource that is explained.", {
+    apiVersion: s.string("The version of the resource."),
+    kind: s.string("The kind of the resource."),
+    namespace: s.optional(s.string("The namespace of the resource.")),
+    name: s.string("The name of the resource."),
+  }),
+  policy: s.optional(policy),
+  otherPolicies: s.array(
+    "Policies that select the resource's kind but did not claim it, and why.",
+    s.object(explainedPolicy),
+  ),
+  decision: s.optional(
+    s.json<ExplainedDecision>(
+      "Clusters that the scheduler kept and excluded, with plugin, reason, score, available replicas and assigned replicas. Unset when the resource is not scheduled.",
+    ),
+  ),
+  members: s.array(
+    "Each member's copy: fields changed by division and overrides, and the state reported by the member.",
+    member,
+  ),
+  moves: s.array("The most recent automatic moves, newest last.", s.json<JsonObject>("A move, as the binding has it.")),
+  leaving: s.array(
+    "Evictions in progress.",
+    s.object({
+      cluster: s.string("The member that the copy leaves."),
+      reason: s.string("The reason of the eviction."),
+      producer: s.string("The component that requested the eviction."),
+      message: s.optional(s.string("The message of the eviction.")),
+      since: s.optional(s.time("When the eviction began.")),
+    }),
+  ),
+  problems: s.array("Problems, each with a suggested fix.", problem),
+  prioritizers: s.optional(s.array("For a Placement: the score of each prioritizer for the clusters.", prioritizer)),
+  manifests: s.optional(s.array("For a ManifestWork: the state of each manifest on the member.", manifest)),
+  rollout: s.optional(
+    s.array("For a ManifestWorkReplicaSet: rollout progress on the clusters of each Placement.", rollout),
+  ),
+  works: s.optional(s.array("ManifestWorks that deliver this object to members.", work)),
+};
+
+type ExplainedDecision = DecisionSummary & {
+  /**
+   * `recorded`: the original decision. `recomputed`: what the scheduler would decide now, because the hub has
+   * restarted since or never recorded a decision.
+   */
+  source: "recorded" | "recomputed";
+  at: string;
+};
+
+const shared = {
+  group: "explain.flotilla.dev",
+  version: "v1alpha1",
+  servedAs: "computed",
   // Computing one Explanation runs several planners, so list is not supported.
   verbs: ["get"],
-  source,
-  builtIn: true,
-  hasGeneration: false,
-});
+  fields,
+  columns: { Policy: ".policy.name" },
+} as const;
+export const EXPLAIN_API_VERSION = `${shared.group}/${shared.version}`;
 
-const NAMES = { kind: "Explanation", plural: "explanations", scope: "Namespaced" } as const;
-const CLUSTER_NAMES = { kind: "ClusterExplanation", plural: "clusterexplanations", scope: "Cluster" } as const;
 /** As clients read them: for resources with a ResourceBinding and for resources with a ClusterResourceBinding. */
-export const Explanation: Kind<Explanation> = kindOf(NAMES);
-export const ClusterExplanation: Kind<Explanation> = kindOf(CLUSTER_NAMES);
+export const Explanation = ownKind({
+  ...shared,
+  kind: "Explanation",
+  plural: "explanations",
+  scope: "Namespaced",
+  description:
+    "Explanation describes why a resource is placed where it is. It has the name that the resource's binding has or would have, and is computed on every read.",
+});
+export type Explanation = s.Infer<typeof Explanation>;
+
+export const ClusterExplanation: Kind<Explanation> = ownKind({
+  ...shared,
+  kind: "ClusterExplanation",
+  plural: "clusterexplanations",
+  scope: "Cluster",
+  description:
+    "ClusterExplanation describes why a cluster-scoped resource is placed where it is. It has the name that the resource's binding has or would have, and is computed on every read.",
+});
 
 /** As the hub serves them. `get` is resolved per request, so that the explainer may be constructed later. */
 export function explanationKinds(
@@ -196,5 +198,8 @@ export function explanationKinds(
     list: () => [],
     about: (object) => (object as unknown as Explanation).resource,
   };
-  return [kindOf(NAMES, source), kindOf(CLUSTER_NAMES, source)];
+  return [
+    { ...Explanation, source },
+    { ...ClusterExplanation, source },
+  ];
 }

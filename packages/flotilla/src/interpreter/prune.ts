@@ -34,16 +34,9 @@ export function prune(template: Manifest): Manifest {
   return (interpreters.get(keyOf(template))?.prune?.(bare) as Manifest | undefined) ?? bare;
 }
 
-/** The TTL fields of other kinds that run to completion. */
-const TIMES_TO_LIVE: Readonly<Record<string, readonly string[]>> = {
-  "argoproj.io/Workflow": ["spec", "ttlStrategy"],
-};
-
 /** A member must not garbage-collect a finished object: it would be created, and run, again. */
 export function withoutTimeToLive(manifest: Manifest): Manifest {
-  const key = keyOf(manifest);
-  const path =
-    interpreters.get(key)?.timeToLive ?? (Object.hasOwn(TIMES_TO_LIVE, key) ? TIMES_TO_LIVE[key] : undefined);
+  const path = interpreters.get(keyOf(manifest))?.timeToLive;
   return path ? (withoutPath(manifest, path) as Manifest) : manifest;
 }
 

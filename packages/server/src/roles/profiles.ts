@@ -1,21 +1,14 @@
 /** The initial content of a logical cluster: the kinds it serves and its built-in objects. */
-import {
-  Cluster,
-  ClusterOverridePolicy,
-  ClusterPropagationPolicy,
-  ClusterResourceBinding,
-  ClusterTaintPolicy,
-  OverridePolicy,
-  PropagationPolicy,
-  ResourceBinding,
-  ResourceInterpreterCustomization,
-  ResourceInterpreterWebhookConfiguration,
-  Work,
-  WorkloadRebalancer,
-} from "@flotilla/karmada";
+import { Cluster, karmadaDefinitions } from "@flotilla/karmada";
 import { OCM_AGENT_NAMESPACE, OCM_HUB_NAMESPACE, OCM_NAMESPACE, ocmHubKinds, ocmMemberKinds } from "@flotilla/ocm";
-import { Workflow } from "@flotilla/argo";
-import { apiServerService, bootstrapRbac, kubernetesKinds, systemPriorityClasses } from "@flotilla/kubernetes";
+import { argoDefinitions } from "@flotilla/argo";
+import {
+  apiServerService,
+  bootstrapRbac,
+  kubernetesKinds,
+  servedKinds,
+  systemPriorityClasses,
+} from "@flotilla/kubernetes";
 import { kruiseKinds } from "@flotilla/openkruise";
 import { logicalClusterKind } from "@flotilla/apiserver";
 import { HUB, KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/apimachinery";
@@ -41,7 +34,13 @@ import { defaultServiceAccount, rootCertificateConfigMap, tokenTrackingConfigMap
 const CLUSTER_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
 /** Workloads of other projects: members run them, and the hub stores their templates. */
-const WORKLOAD_KINDS: readonly Kind[] = [...kruiseKinds, Workflow];
+const WORKLOAD_KINDS: readonly Kind[] = [...kruiseKinds, ...servedKinds(argoDefinitions)];
+
+const KARMADA_KINDS = servedKinds(karmadaDefinitions);
+
+/** A Cluster is also a proxy to the API of its member. */
+const withProxy = (kind: Kind, proxy: ConnectHandler | undefined): Kind =>
+  kind === Cluster && proxy ? { ...kind, subresources: { ...kind.subresources, connect: { proxy } } } : kind;
 
 export interface ProfileOptions {
   /** PEM; if empty, it is omitted. */
@@ -129,27 +128,11 @@ export function createProfiles({
       podsAreTemplates: true,
       builtIns: [
         ...kubernetesKinds,
-        clusterProxy
-          ? { ...Cluster, subresources: { ...Cluster.subresources, connect: { proxy: clusterProxy } } }
-          : Cluster,
+        ...KARMADA_KINDS.filter(({ builtIn }) => builtIn).map((kind) => withProxy(kind, clusterProxy)),
         logicalClusterKind(clusterKubeconfig && kubeconfigHandler(clusterKubeconfig)),
         ...(explanation ? explanationKinds(explanation) : []),
       ],
-      customs: [
-        PropagationPolicy,
-        ClusterPropagationPolicy,
-        OverridePolicy,
-        ClusterOverridePolicy,
-        ClusterTaintPolicy,
-        ResourceBinding,
-        ClusterResourceBinding,
-        Work,
-        WorkloadRebalancer,
-        ResourceInterpreterCustomization,
-        ResourceInterpreterWebhookConfiguration,
-        ...ocmHubKinds,
-        ...WORKLOAD_KINDS,
-      ],
+      customs: [...KARMADA_KINDS.filter(({ builtIn }) => !builtIn), ...ocmHubKinds, ...WORKLOAD_KINDS],
       // The administrator's certificate and token both have the user `admin`.
       objects: [
         ...namespaces(

@@ -2,9 +2,9 @@
 import type { ObjectKey } from "@flotilla/client";
 import type { Controller } from "@flotilla/controller-runtime";
 import type { WorkloadDependencies } from "@flotilla/kubernetes";
-import { createKubernetesControllers } from "@flotilla/kubernetes";
+import { controllersOf, createKubernetesControllers } from "@flotilla/kubernetes";
 import { createKruiseControllers } from "@flotilla/openkruise";
-import { createWorkflowController } from "@flotilla/argo";
+import { argoDefinitions } from "@flotilla/argo";
 import { indexByController } from "@flotilla/kubernetes";
 
 /** The controllers, grouped by the program that contains them in a real cluster. */
@@ -20,7 +20,7 @@ export function createWorkloadControllerGroups(deps: WorkloadDependencies): Work
   return {
     kubernetes: createKubernetesControllers(deps),
     kruise: createKruiseControllers(deps),
-    argo: [createWorkflowController(deps)],
+    argo: controllersOf(argoDefinitions, deps),
   };
 }
 

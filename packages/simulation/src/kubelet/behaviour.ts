@@ -5,6 +5,7 @@
 import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { kubernetesDefinitions, type Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
+import { argoDefinitions } from "@flotilla/argo";
 import { kruiseDefinitions } from "@flotilla/openkruise";
 import { RUN, annotationOf, exitCodeOf, faultOf, secondsOf } from "../annotations.ts";
 import type { Fault } from "../annotations.ts";
@@ -19,12 +20,11 @@ export interface Behaviour {
 }
 
 /** Owners whose pods run to completion; nothing is computed here, so they complete at once. */
-const ENDING = new Set([
-  ...[...kubernetesDefinitions, ...kruiseDefinitions]
+const ENDING = new Set(
+  [...kubernetesDefinitions, ...kruiseDefinitions, ...argoDefinitions]
     .filter(({ runsToCompletion }) => runsToCompletion)
     .map(({ kind }) => kind.kind),
-  "Workflow",
-]);
+);
 
 /** Helm waits for such a pod to succeed: `helm test`, and hooks before and after an installation. */
 const HELM_HOOK = "helm.sh/hook";

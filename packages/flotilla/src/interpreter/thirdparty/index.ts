@@ -2,9 +2,7 @@
 import { interpretersOf } from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
 import { kruiseDefinitions } from "@flotilla/openkruise";
-import { cronWorkflowInterpreter } from "@flotilla/argo";
-import { rolloutInterpreter } from "@flotilla/argo";
-import { workflowInterpreter } from "@flotilla/argo";
+import { argoDefinitions } from "@flotilla/argo";
 import { volcanoJobInterpreter } from "./batch.volcano.sh/job.ts";
 import { mpiJobInterpreter } from "./kubeflow.org/mpijob.ts";
 import { notebookInterpreter } from "./kubeflow.org/notebook.ts";
@@ -28,9 +26,7 @@ import { sparkApplicationInterpreter } from "./sparkoperator.k8s.io/sparkapplica
 // oxlint-disable-next-line typescript/no-explicit-any -- the list holds interpreters of different kinds.
 export const thirdPartyKinds: readonly KindInterpreter<any>[] = [
   ...interpretersOf(kruiseDefinitions),
-  cronWorkflowInterpreter,
-  rolloutInterpreter,
-  workflowInterpreter,
+  ...interpretersOf(argoDefinitions),
   volcanoJobInterpreter,
   mpiJobInterpreter,
   notebookInterpreter,

@@ -20,10 +20,7 @@ const NATIVE_REASON = "ConditionRuleNative";
 type ProgressRule = NonNullable<AnyDefinition["progress"]>;
 
 /** By group and kind. */
-const PROGRESS: ReadonlyMap<string, ProgressRule> = new Map([
-  ...knownDefinitions.flatMap(progressOf),
-  ["argoproj.io Rollout", "health"],
-]);
+const PROGRESS: ReadonlyMap<string, ProgressRule> = new Map(knownDefinitions.flatMap(progressOf));
 
 function progressOf({ kind: { group, kind }, progress }: AnyDefinition): [id: string, progress: ProgressRule][] {
   return progress ? [[`${group} ${kind}`, progress]] : [];

@@ -1,0 +1,82 @@
+/**
+ * Argo Workflow. Its CRD has no status subresource, so a member's progress is kept when its copy is updated.
+ *
+ * Statuses are not aggregated onto the template: there the status is part of the object, so every step of the workflow
+ * would create a new generation of the template and so a write to every member. The binding has the members' statuses.
+ */
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { isObject, type Json, type JsonObject } from "@flotilla/base";
+import type { KindInterpreter } from "@flotilla/kubernetes";
+import { podDependencies } from "@flotilla/kubernetes";
+import { textOf } from "@flotilla/kubernetes";
+import { templateReplicas, withSpecField, type PodTemplateShape } from "@flotilla/kubernetes";
+
+export interface WorkflowSpec extends Pick<
+  NonNullable<PodTemplateShape["spec"]>,
+  "affinity" | "nodeSelector" | "tolerations" | "volumes" | "imagePullSecrets" | "serviceAccountName"
+> {
+  parallelism?: number;
+  suspend?: boolean;
+  executor?: { serviceAccountName?: string };
+  volumeClaimTemplates?: { metadata?: { name?: string } }[];
+}
+interface Workflow extends KubernetesObject {
+  spec?: WorkflowSpec;
+  status?: JsonObject;
+}
+
+const UNHEALTHY = new Set(["", "Error", "Failed"]);
+
+export const workflowInterpreter: KindInterpreter<Workflow> = {
+  group: "argoproj.io",
+  kind: "Workflow",
+  timeToLive: ["spec", "ttlStrategy"],
+  replicas({ spec }) {
+    const { affinity, nodeSelector, tolerations } = spec ?? {};
+    return templateReplicas(spec?.parallelism ?? 1, {
+      spec: {
+        ...(affinity && { affinity }),
+        ...(nodeSelector && { nodeSelector }),
+        ...(tolerations && { tolerations }),
+      },
+    });
+  },
+  reviseReplicas: (workflow, replicas) => withSpecField(workflow, "parallelism", replicas),
+  retain(desired, observed) {
+    const suspend = observed.spec?.suspend;
+    return {
+      ...(suspend === undefined ? desired : withSpecField(desired, "suspend", suspend)),
+      ...(observed.status && { status: observed.status }),
+    };
+  },
+  isHealthy: ({ status }) => isObject(status) && !UNHEALTHY.has(textOf(status["phase"])),
+  dependencies: ({ metadata, spec }) => workflowDependencies(spec, metadata.namespace),
+};
+
+/** The dependencies of a workflow outside its steps. */
+export function workflowDependencies(
+  spec: Readonly<Record<string, unknown>> | undefined,
+  namespace: string | undefined,
+): ReturnType<typeof podDependencies> {
+  const { volumes, imagePullSecrets, serviceAccountName, executor, volumeClaimTemplates } = (spec ??
+    {}) as WorkflowSpec;
+  const found = podDependencies(
+    {
+      spec: {
+        ...(volumes && { volumes }),
+        ...(imagePullSecrets && { imagePullSecrets }),
+        ...(serviceAccountName && { serviceAccountName }),
+      },
+    },
+    namespace,
+  );
+  const known = new Set(found.map(({ kind, name }) => `${kind}/${name}`));
+  const add = (kind: string, name: Json | undefined): void => {
+    if (typeof name !== "string" || name === "" || known.has(`${kind}/${name}`)) return;
+    known.add(`${kind}/${name}`);
+    found.push({ apiVersion: "v1", kind, ...(namespace && { namespace }), name });
+  };
+  add("ServiceAccount", executor?.serviceAccountName);
+  for (const { metadata } of volumeClaimTemplates ?? []) add("PersistentVolumeClaim", metadata?.name);
+  return found;
+}

@@ -1,0 +1,21 @@
+/**
+ * ClusterOverridePolicy: an OverridePolicy for all namespaces; it is applied before those of the namespace. No Karmada
+ * webhook defaults it.
+ */
+import { customKind } from "@flotilla/apimachinery";
+import type { ClusterOverridePolicy as ClusterOverridePolicyFacts } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
+import type { Kind } from "@flotilla/apimachinery";
+
+export type ClusterOverridePolicy = ClusterOverridePolicyFacts;
+
+export const ClusterOverridePolicy: Kind<ClusterOverridePolicy> = customKind<ClusterOverridePolicy>({
+  group: "policy.karmada.io",
+  storageVersion: "v1alpha1",
+  kind: "ClusterOverridePolicy",
+  plural: "clusteroverridepolicies",
+  shortNames: ["cop"],
+  categories: ["karmada-io"],
+  scope: "Cluster",
+  facts: "clusteroverridepolicies.policy.karmada.io",
+  columns: [],
+});

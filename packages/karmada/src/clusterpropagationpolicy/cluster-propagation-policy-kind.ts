@@ -1,0 +1,16 @@
+/** ClusterPropagationPolicy: a PropagationPolicy for all namespaces and for cluster-scoped objects. */
+import type { ClusterPropagationPolicy as ClusterPropagationPolicyFacts } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
+import type { Kind } from "@flotilla/apimachinery";
+import { policyKind } from "../policy/policy-kind.ts";
+import type { PolicyStatus } from "../policy/policy-status.ts";
+
+export interface ClusterPropagationPolicy extends ClusterPropagationPolicyFacts {
+  status?: PolicyStatus;
+}
+
+export const ClusterPropagationPolicy: Kind<ClusterPropagationPolicy> = policyKind<ClusterPropagationPolicy>({
+  kind: "ClusterPropagationPolicy",
+  plural: "clusterpropagationpolicies",
+  shortNames: ["cpp"],
+  scope: "Cluster",
+});

@@ -1,0 +1,23 @@
+/** AddOnPlacementScore: scores of a cluster, in its namespace, by which Placements rank clusters. */
+import type { AddOnPlacementScore as AddOnPlacementScoreFacts } from "@flotilla/apimachinery/facts/cluster-ocm-v1alpha1.ts";
+import type { Kind } from "@flotilla/apimachinery";
+import { CLUSTER_GROUP } from "../names.ts";
+import { ocmKind } from "../kind-builder/ocm-kind.ts";
+
+export type AddOnPlacementScore = AddOnPlacementScoreFacts;
+
+export const AddOnPlacementScore: Kind<AddOnPlacementScore> = ocmKind<AddOnPlacementScore>({
+  group: CLUSTER_GROUP,
+  storageVersion: "v1alpha1",
+  kind: "AddOnPlacementScore",
+  plural: "addonplacementscores",
+  scope: "Namespaced",
+  facts: "addonplacementscores.cluster.open-cluster-management.io",
+  columns: [],
+  subresources: { status: true },
+  describes: {
+    "": "Scores of a cluster, by which Placements rank clusters. It is in the namespace of the cluster.",
+    "status.scores": "The scores by name, from -100 to 100.",
+    "status.validUntil": "The time until which the scores are valid; forever when unset.",
+  },
+});

@@ -1,0 +1,23 @@
+/**
+ * ClusterClaim: a property that a member declares about itself, stored on the member. Its agent reports it to the hub.
+ */
+import type { ClusterClaim as ClusterClaimFacts } from "@flotilla/apimachinery/facts/cluster-ocm-v1alpha1.ts";
+import type { Kind } from "@flotilla/apimachinery";
+import { CLUSTER_GROUP } from "../names.ts";
+import { ocmKind } from "../kind-builder/ocm-kind.ts";
+
+export type ClusterClaim = ClusterClaimFacts;
+
+export const ClusterClaim: Kind<ClusterClaim> = ocmKind<ClusterClaim>({
+  group: CLUSTER_GROUP,
+  storageVersion: "v1alpha1",
+  kind: "ClusterClaim",
+  plural: "clusterclaims",
+  scope: "Cluster",
+  facts: "clusterclaims.cluster.open-cluster-management.io",
+  columns: [],
+  describes: {
+    "": "A property that the cluster declares about itself, which its agent reports to the hub.",
+    "spec.value": "The value of the property; the object's name is the property name.",
+  },
+});

@@ -1,0 +1,38 @@
+/** Open Cluster Management's kinds: those that the hub serves, and those that agents need on a member. */
+import type { AnyAdmission, Kind } from "@flotilla/apimachinery";
+import { customResourceDefinitionOf, rulesOf, servedKinds } from "@flotilla/kubernetes";
+import type { CustomResourceDefinition, KindDefinition } from "@flotilla/kubernetes";
+import { addOnPlacementScore } from "./addonplacementscore/add-on-placement-score.ts";
+import { appliedManifestWork } from "./appliedmanifestwork/applied-manifest-work.ts";
+import { clusterClaim } from "./clusterclaim/cluster-claim.ts";
+import { managedCluster } from "./managedcluster/managed-cluster.ts";
+import { managedClusterSet } from "./managedclusterset/managed-cluster-set.ts";
+import { managedClusterSetBinding } from "./managedclustersetbinding/managed-cluster-set-binding.ts";
+import { manifestWork } from "./manifestwork/manifest-work.ts";
+import { manifestWorkReplicaSet } from "./manifestworkreplicaset/manifest-work-replica-set.ts";
+import { placement } from "./placement/placement.ts";
+import { placementDecision } from "./placementdecision/placement-decision.ts";
+
+type Definitions = readonly KindDefinition[];
+
+const onHub: Definitions = [
+  managedCluster,
+  managedClusterSet,
+  managedClusterSetBinding,
+  placement,
+  placementDecision,
+  addOnPlacementScore,
+  manifestWork,
+  manifestWorkReplicaSet,
+];
+const onMembers: Definitions = [clusterClaim, appliedManifestWork];
+
+export const ocmDefinitions: Definitions = [...onHub, ...onMembers];
+
+export const ocmHubKinds: readonly Kind[] = servedKinds(onHub);
+export const ocmMemberKinds: readonly Kind[] = servedKinds(onMembers);
+export const ocmAdmissions: readonly AnyAdmission[] = rulesOf(ocmDefinitions, undefined);
+
+/** The CRDs that an agent installs on a member that lacks them. The schemas are shared: read-only. */
+export const ocmMemberDefinitions = (): CustomResourceDefinition[] =>
+  ocmMemberKinds.map((kind) => customResourceDefinitionOf(kind));
