@@ -1,12 +1,17 @@
 /** Runs the client contract with both transports: direct calls, and HTTP/2 over TLS to a local server. */
 import { ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
 import { builtInAdmissions } from "@flotilla/server";
-import { createApiServer, createAuthenticator, createHttpServer } from "@flotilla/apiserver";
-import { createCertificateAuthority } from "@flotilla/apimachinery";
+import {
+  createApiServer,
+  createAuthenticator,
+  createCache,
+  createHttpServer,
+  createMemoryEngine,
+} from "@flotilla/apiserver";
 import type { ApiServer } from "@flotilla/apiserver";
+import { createCertificateAuthority } from "@flotilla/apimachinery";
 import { silentLog, systemClock, systemRandom } from "@flotilla/base";
 import { createClient, createHttp2Transport } from "@flotilla/client";
-import { createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { describeClient } from "./client.ts";
 
 const admin = { name: "admin", groups: ["system:masters", "system:authenticated"] };

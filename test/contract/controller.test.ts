@@ -2,10 +2,9 @@
 import { builtInAdmissions } from "@flotilla/server";
 import { ConfigMap, Namespace, Secret } from "@flotilla/kubernetes";
 import { dynamicKind } from "@flotilla/apimachinery";
-import { createApiServer } from "@flotilla/apiserver";
+import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
-import { createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { createFakeClient } from "@flotilla/testing/fake-client.ts";
 import { controllerContract } from "./controller.ts";
 

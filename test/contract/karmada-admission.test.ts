@@ -21,8 +21,7 @@ import { builtInAdmissions } from "@flotilla/server";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import { createTestServer, type Answered, type TestServer } from "../../packages/apiserver/src/test-server.ts";
 import { formatTime, isObject, type Json, type JsonObject } from "@flotilla/base";
-import { createMembershipAdmissions } from "@flotilla/flotilla";
-import { createDeletionProtection } from "@flotilla/flotilla";
+import { createDeletionProtection, createMembershipAdmissions } from "@flotilla/flotilla";
 import {
   headersOf,
   readRecordedLines,

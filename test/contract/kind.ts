@@ -6,16 +6,15 @@ import { describe, expect, test } from "vitest";
 import { builtInAdmissions } from "@flotilla/server";
 import { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "@flotilla/kubernetes";
 import {
+  compileJsonPath,
+  compileSchema,
+  dns1035LabelProblems,
+  dnsSubdomainProblems,
   formatApiVersion,
   parseApiVersion,
-  type AnyAdmission,
-  type Kind,
-  type KindVersion,
-  type Operation,
-  type Review,
 } from "@flotilla/apimachinery";
+import type { AnyAdmission, Kind, KindVersion, Operation, Review } from "@flotilla/apimachinery";
 import { copy, deepFreeze, isObject, type JsonObject } from "@flotilla/base";
-import { compileJsonPath, compileSchema, dns1035LabelProblems, dnsSubdomainProblems } from "@flotilla/apimachinery";
 import { emptyCluster, SOME_KIND } from "../../packages/apimachinery/src/kind/test-review.ts";
 
 const versionOf = ({ apiVersion }: JsonObject): string =>

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { load } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AdvancedDaemonSet, AdvancedStatefulSet, CloneSet } from "@flotilla/openkruise";
+import { AdvancedDaemonSet, AdvancedStatefulSet, CloneSet, containerHashes } from "@flotilla/openkruise";
 import {
   CustomResourceDefinition,
   Deployment,
@@ -31,7 +31,6 @@ import {
 import type { Client } from "@flotilla/client";
 import { createInformers, createManager, createWriteThroughClient } from "@flotilla/controller-runtime";
 import { createSimulation } from "@flotilla/simulation";
-import { containerHashes } from "@flotilla/openkruise";
 import { createWorkloadControllers } from "@flotilla/server";
 import { realBinaries, startKube } from "../../tools/bench/kube.ts";
 

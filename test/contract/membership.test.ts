@@ -20,12 +20,11 @@ import {
   Secret,
   ServiceAccount,
 } from "@flotilla/kubernetes";
-import { dynamicKind } from "@flotilla/apimachinery";
+import { dynamicKind, unauthorized } from "@flotilla/apimachinery";
 import { createSigningKey } from "@flotilla/apiserver";
 import type { DeepReadonly } from "@flotilla/base";
 import { find, UnreachableError } from "@flotilla/client";
 import type { CredentialSource, Transport } from "@flotilla/client";
-import { unauthorized } from "@flotilla/apimachinery";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";

@@ -5,22 +5,21 @@
 import { once } from "node:events";
 import http2 from "node:http2";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { builtInAdmissions } from "@flotilla/server";
-import { createProtobufDecoder } from "@flotilla/apimachinery";
+import { builtInAdmissions, createProfiles } from "@flotilla/server";
+import { createCertificateAuthority, createProtobufDecoder } from "@flotilla/apimachinery";
+import type { CertificateAuthority } from "@flotilla/apimachinery";
 import { kubernetesKinds } from "@flotilla/kubernetes";
-import { logicalClusterAdmission } from "@flotilla/apiserver";
 import {
   createApiServer,
   createAuthenticator,
+  createCache,
   createHttpServer,
+  createMemoryEngine,
   createSigningKey,
-  type ApiServer,
-  type HttpServerOptions,
+  logicalClusterAdmission,
 } from "@flotilla/apiserver";
-import { createCertificateAuthority, type CertificateAuthority } from "@flotilla/apimachinery";
+import type { ApiServer, HttpServerOptions } from "@flotilla/apiserver";
 import { silentLog, systemClock, systemRandom, type Log } from "@flotilla/base";
-import { createProfiles } from "@flotilla/server";
-import { createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { connectHttp1, connectHttp2, type Api, type Connection } from "../contract/apiserver/raw-client.ts";
 
 /** The permissions: `admin` everything everywhere, `paris` and `oslo` everything in their cluster, `ann` nothing. */

@@ -11,12 +11,11 @@ import { createFakeClock, deepFreeze, isObject, type JsonObject } from "@flotill
 import {
   createCustomizationLevel,
   createInterpreter,
+  createLuaEngine,
   interpreterAdmissions,
-  type AnyObject,
-  type Interpreter,
 } from "@flotilla/flotilla";
+import type { AnyObject, Interpreter } from "@flotilla/flotilla";
 import { type StatusItem } from "@flotilla/kubernetes";
-import { createLuaEngine } from "@flotilla/flotilla";
 import { parseYaml } from "@flotilla/apimachinery";
 
 interface Accepted {

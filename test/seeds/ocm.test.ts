@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { builtInAdmissions } from "@flotilla/server";
 import { ocmHubKinds } from "@flotilla/ocm";
-import { type KubernetesObject } from "@flotilla/apimachinery";
+import { parseYaml } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
 import { createTestServer, PROFILE, type Answered, type TestServer } from "../../packages/apiserver/src/test-server.ts";
 import type { JsonObject } from "@flotilla/base";
-import { parseYaml } from "@flotilla/apimachinery";
 
 const FOLDER = new URL("./ocm/", import.meta.url);
 const UNBOUND =

@@ -6,20 +6,18 @@ import {
   createCredentialKeeper,
   introduce,
   latestOf,
+  makeRequest,
   managedClusterIdentity,
   NameTakenError,
 } from "@flotilla/flotilla";
 import type { CredentialKeeper, CredentialStore, HubCredentials, Rotation } from "@flotilla/flotilla";
-import { makeRequest } from "@flotilla/flotilla";
 import { CertificateSigningRequest, CLIENT_SIGNER, requestState } from "@flotilla/kubernetes";
 import { ManagedCluster } from "@flotilla/ocm";
-import { parseCertificateRequest } from "@flotilla/apimachinery";
-import { createCertificateAuthority } from "@flotilla/apimachinery";
+import { createCertificateAuthority, parseCertificateRequest, unauthorized } from "@flotilla/apimachinery";
 import { createFakeClock, createSeededRandom, formatTime, silentLog } from "@flotilla/base";
 import type { FakeClock } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { unauthorized } from "@flotilla/apimachinery";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 

@@ -2,9 +2,8 @@
  * A hub and a cluster that it cannot reach, each its own fleet on one fake clock, with an agent between them over a
  * connection that can be cut, and a hub that can be replaced by an older snapshot of itself.
  */
-import { createAgent, createRealMember } from "@flotilla/flotilla";
+import { acceptMember, createAgent, createRealMember, joinCluster } from "@flotilla/flotilla";
 import type { Agent } from "@flotilla/flotilla";
-import { acceptMember, joinCluster } from "@flotilla/flotilla";
 import { createSeededRandom, silentLog } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 import { createClient, UnreachableError } from "@flotilla/client";

@@ -2,10 +2,9 @@
 import { afterEach, expect, test } from "vitest";
 import { ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
 import { PropagationPolicy, Work } from "@flotilla/karmada";
-import { UnreachableError } from "@flotilla/client";
+import { find, UnreachableError } from "@flotilla/client";
 import type { Transport } from "@flotilla/client";
 import type { DeepReadonly } from "@flotilla/base";
-import { find } from "@flotilla/client";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";

@@ -14,11 +14,10 @@ import {
   WorkloadRebalancer,
 } from "@flotilla/karmada";
 import { ClusterRole, ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
-import { clusterNameOf } from "@flotilla/apimachinery";
+import { clusterNameOf, isConditionTrue } from "@flotilla/apimachinery";
 import { copy } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
-import { isConditionTrue } from "@flotilla/apimachinery";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 

@@ -2,8 +2,7 @@
 import { afterEach, expect, test } from "vitest";
 import { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
 import { ClusterRole, ConfigMap, Deployment, Event, Namespace } from "@flotilla/kubernetes";
-import { explainUnbound } from "@flotilla/cli";
-import { planInput } from "@flotilla/cli";
+import { explainUnbound, planInput } from "@flotilla/cli";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";

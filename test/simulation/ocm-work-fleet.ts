@@ -1,12 +1,11 @@
 /** A fleet with one member for tests of ManifestWorks, with helpers to create works and read their status. */
 import { AppliedManifestWork, ManifestWork } from "@flotilla/ocm";
 import { Namespace } from "@flotilla/kubernetes";
-import type { KubernetesObject } from "@flotilla/apimachinery";
+import { findCondition } from "@flotilla/apimachinery";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { ManifestConfigOption, ManifestWorkSpec } from "@flotilla/ocm";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { find } from "@flotilla/client";
-import type { Kind } from "@flotilla/apimachinery";
-import { findCondition } from "@flotilla/apimachinery";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet, type TestFleet, type TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
 

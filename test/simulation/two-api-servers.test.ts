@@ -5,11 +5,12 @@
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { builtInAdmissions } from "@flotilla/server";
-import { kruiseKinds } from "@flotilla/openkruise";
+import { createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import type { AnyAdmission } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
-import type { ApiServer } from "@flotilla/apiserver";
+import { createMemoryEngine } from "@flotilla/apiserver";
+import type { ApiServer, Engine } from "@flotilla/apiserver";
 import {
   createTestServer,
   holdCommits,
@@ -17,9 +18,6 @@ import {
   makeDefinition,
 } from "../../packages/apiserver/src/test-server.ts";
 import type { Answered, TestServer } from "../../packages/apiserver/src/test-server.ts";
-import { createMemoryEngine } from "@flotilla/apiserver";
-import type { Engine } from "@flotilla/apiserver";
-import { createKruiseAdmissions } from "@flotilla/openkruise";
 
 const SHOP = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } };
 const MAPS = "/api/v1/namespaces/shop/configmaps";

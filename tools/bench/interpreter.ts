@@ -4,11 +4,9 @@
  */
 import { systemClock } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
-import { knownKinds } from "@flotilla/flotilla";
-import type { AnyObject } from "@flotilla/flotilla";
+import { createLuaEngine, knownKinds } from "@flotilla/flotilla";
+import type { AnyObject, LuaProgram } from "@flotilla/flotilla";
 import type { KindInterpreter, Operation, StatusItem } from "@flotilla/kubernetes";
-import { createLuaEngine } from "@flotilla/flotilla";
-import type { LuaProgram } from "@flotilla/flotilla";
 import type { Benchmark, Figure } from "./benchmark.ts";
 import { CLONE_SET_SCRIPTS } from "./cloneset-scripts.ts";
 

@@ -4,11 +4,10 @@
  */
 import { Deployment, Namespace } from "@flotilla/kubernetes";
 import { PropagationPolicy } from "@flotilla/karmada";
-import { dynamicKind } from "@flotilla/apimachinery";
+import { dynamicKind, isAlreadyExists, isNotFound } from "@flotilla/apimachinery";
 import { systemClock, sleep } from "@flotilla/base";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { isAlreadyExists, isNotFound } from "@flotilla/apimachinery";
 import { makePolicy } from "@flotilla/testing/builders.ts";
 import { deploymentBody } from "./objects.ts";
 

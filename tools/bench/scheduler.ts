@@ -4,9 +4,8 @@
  */
 import { APPLIED_PLACEMENT } from "@flotilla/apimachinery";
 import type { Placement } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
-import { createFleet, updateFleet } from "@flotilla/flotilla";
-import type { ClusterView } from "@flotilla/flotilla";
-import { planSchedule, type ScheduleInput } from "@flotilla/flotilla";
+import { createFleet, planSchedule, updateFleet } from "@flotilla/flotilla";
+import type { ClusterView, ScheduleInput } from "@flotilla/flotilla";
 import type { Benchmark, Figure } from "./benchmark.ts";
 
 const SIZES = [10, 100, 1000] as const;

@@ -1,13 +1,10 @@
 /** The API server's core on an in-memory store, for targets that need more than one of its functions. */
-import { builtInAdmissions } from "@flotilla/server";
+import { builtInAdmissions, createProfiles } from "@flotilla/server";
 import { createProtobufDecoder } from "@flotilla/apimachinery";
 import { kubernetesKinds } from "@flotilla/kubernetes";
-import { logicalClusterAdmission } from "@flotilla/apiserver";
-import { createApiServer } from "@flotilla/apiserver";
+import { createApiServer, createCache, createMemoryEngine, logicalClusterAdmission } from "@flotilla/apiserver";
 import type { ApiResponse } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog, type Log } from "@flotilla/base";
-import { createProfiles } from "@flotilla/server";
-import { createCache, createMemoryEngine } from "@flotilla/apiserver";
 
 export interface CoreRequest {
   method: string;

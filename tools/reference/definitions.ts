@@ -6,7 +6,7 @@ import type { AnyDefinition } from "@flotilla/kubernetes";
 import { kruiseDefinitions } from "@flotilla/openkruise";
 
 /** Kinds whose schema comes from fact tables, which have no descriptions. Others are described where they are declared. */
-export const definitions: readonly AnyDefinition[] = [...karmadaDefinitions, ...kruiseDefinitions, ...argoDefinitions];
+const definitions: readonly AnyDefinition[] = [...karmadaDefinitions, ...kruiseDefinitions, ...argoDefinitions];
 
 export const definitionOf = (kind: Pick<Kind, "group" | "kind">): AnyDefinition | undefined =>
   definitions.find((definition) => definition.kind.group === kind.group && definition.kind.kind === kind.kind);

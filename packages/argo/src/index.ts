@@ -1,5 +1,5 @@
 export { argoDefinitions } from "./argo-definitions.ts";
-export { cronWorkflowInterpreter } from "./cronworkflow/cron-workflow-interpreter.ts";
+export { cronWorkflowInterpreter } from "./cronworkflow/cronworkflow-interpreter.ts";
 export { rolloutInterpreter } from "./rollout/rollout-interpreter.ts";
 export { createWorkflowController } from "./workflow/argo-controller.ts";
 export { workflowInterpreter } from "./workflow/workflow-interpreter.ts";

@@ -2,8 +2,8 @@
  * Validates the rules of a CRD when it is written: invalid rule fields, expressions that do not compile, and rules that
  * could cost too much, alone or all together.
  */
-import type { Schema } from "@flotilla/apimachinery";
-import { field, type FieldError } from "@flotilla/apimachinery";
+import { field } from "@flotilla/apimachinery";
+import type { FieldError, Schema } from "@flotilla/apimachinery";
 import type { ValidationRuleErrors } from "./contract.ts";
 import { escapeName } from "./escaping.ts";
 import { validFieldPath } from "./field-paths.ts";

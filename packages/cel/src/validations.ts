@@ -6,8 +6,7 @@
  * that fail on parts that an update leaves unchanged do not reject it; they become warnings.
  */
 import { isObject, type Json, type JsonObject } from "@flotilla/base";
-import type { Schema } from "@flotilla/apimachinery";
-import type { FieldError } from "@flotilla/apimachinery";
+import type { FieldError, Schema } from "@flotilla/apimachinery";
 import type { CelBudget, CompiledValidations, ValidationOutcome } from "./contract.ts";
 import { Correlation, counterpartsIn } from "./correlation.ts";
 import { escapeName } from "./escaping.ts";

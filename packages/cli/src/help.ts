@@ -3,10 +3,9 @@
  *
  * They are written for `flotilla`; when it runs as a kubectl plugin, every command in them is prefixed accordingly.
  */
-import type { Argument, Command, Example, Flag } from "./command.ts";
 import { SECTIONS } from "./command.ts";
+import type { Argument, Command, CommandEntry, Example, Flag } from "./command.ts";
 import { commands as known } from "./commands.ts";
-import type { CommandEntry } from "./command.ts";
 import { plain } from "./paint.ts";
 import type { Paint } from "./paint.ts";
 import { flagsOf } from "./parse.ts";

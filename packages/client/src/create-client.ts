@@ -1,9 +1,8 @@
 /** The client on any transport: translates calls into Kubernetes API requests, and responses into objects. */
-import { formatApiVersion } from "@flotilla/apimachinery";
+import { badRequest, formatApiVersion } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { badRequest } from "@flotilla/apimachinery";
 import type {
   Client,
   DeleteOptions,

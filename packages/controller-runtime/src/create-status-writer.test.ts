@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { dynamicKind, inVersion, type KubernetesObject } from "@flotilla/apimachinery";
+import { conflict, CONFLICT_MESSAGE, dynamicKind, forbidden, invalid, inVersion } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
 import { createFakeClock, silentLog, type DeepReadonly } from "@flotilla/base";
-import { CONFLICT_MESSAGE, conflict, forbidden, invalid } from "@flotilla/apimachinery";
 import { createFakeClient } from "@flotilla/testing/fake-client.ts";
 import { createStatusWriter, type StatusWriterOptions } from "./create-status-writer.ts";
 

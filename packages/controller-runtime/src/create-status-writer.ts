@@ -5,11 +5,10 @@
  * With a write-through client the lister already has its own last write, so a burst of changes does not conflict with
  * itself; without one, a conflict costs a read.
  */
-import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { isConflict, isInvalid, isNotFound } from "@flotilla/apimachinery";
+import type { ApiError, Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, messageOf, type Clock, type DeepReadonly, type Log, type Timer } from "@flotilla/base";
 import { find, type Client, type ObjectKey } from "@flotilla/client";
-import { isConflict, isInvalid, isNotFound } from "@flotilla/apimachinery";
-import type { ApiError } from "@flotilla/apimachinery";
 import type { Lister } from "./runtime-controller.ts";
 import { idOfKey } from "./define-controller.ts";
 import type { StatusWriter } from "./status-writer.ts";

@@ -1,9 +1,8 @@
 /** After any connection failures, an informer converges to the server's state, and its events add up to that. */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { dynamicKind } from "@flotilla/apimachinery";
+import { dynamicKind, isAlreadyExists, isNotFound } from "@flotilla/apimachinery";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
-import { isAlreadyExists, isNotFound } from "@flotilla/apimachinery";
 import { createFakeClient, type FakeClient } from "@flotilla/testing/fake-client.ts";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
 import { createInformers } from "./informers.ts";

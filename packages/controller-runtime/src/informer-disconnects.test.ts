@@ -1,6 +1,7 @@
 /** Every connection failure, one by one: the server's responses are scripted, event by event. */
 import { expect, test } from "vitest";
-import { dynamicKind, type KubernetesObject } from "@flotilla/apimachinery";
+import { dynamicKind, expired, invalid, pathNotFound } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
 import { createFakeClock, createSeededRandom, silentLog, type DeepReadonly } from "@flotilla/base";
 import {
   UnreachableError,
@@ -10,7 +11,6 @@ import {
   type WatchEvent,
   type WatchOptions,
 } from "@flotilla/client";
-import { expired, invalid, pathNotFound } from "@flotilla/apimachinery";
 import { createFakeClient } from "@flotilla/testing/fake-client.ts";
 import { createInformers } from "./informers.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { dynamicKind, type KubernetesObject } from "@flotilla/apimachinery";
+import { dynamicKind, invalid } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
 import { createFakeClock, createSeededRandom, silentLog, type Log } from "@flotilla/base";
-import { invalid } from "@flotilla/apimachinery";
 import { createFakeClient } from "@flotilla/testing/fake-client.ts";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
 import type { Informer, Lane } from "./runtime-controller.ts";

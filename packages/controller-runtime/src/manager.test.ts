@@ -1,8 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { dynamicKind } from "@flotilla/apimachinery";
+import { ApiError, conflict, CONFLICT_MESSAGE, dynamicKind, forbidden } from "@flotilla/apimachinery";
 import { createFakeClock, FlotillaError, silentLog, type Log, type LogFields } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import { ApiError, CONFLICT_MESSAGE, conflict, forbidden } from "@flotilla/apimachinery";
 import { createFakeClient } from "@flotilla/testing/fake-client.ts";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
 import { done, type Result } from "./runtime-controller.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { dynamicKind, inVersion, type KubernetesObject } from "@flotilla/apimachinery";
+import { dynamicKind, forbidden, inVersion } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
-import { forbidden } from "@flotilla/apimachinery";
 import { createFakeClient } from "@flotilla/testing/fake-client.ts";
 import { createOwnedSet, OwnedSetError } from "./owned-set.ts";
 

@@ -5,16 +5,10 @@
  * A desired object states whole fields (`spec`, `data`): undesired contents of those are removed. In the metadata it
  * states single labels, annotations, finalizers and owners; those of others are kept. Status is never written.
  */
-import {
-  formatApiVersion,
-  type Kind,
-  type KubernetesObject,
-  type ObjectMeta,
-  type OwnerReference,
-} from "@flotilla/apimachinery";
+import { formatApiVersion, isAlreadyExists, isConflict, isNotFound } from "@flotilla/apimachinery";
+import type { Kind, KubernetesObject, ObjectMeta, OwnerReference } from "@flotilla/apimachinery";
 import { equalJson, FlotillaError, messageOf, type DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/apimachinery";
 import { idOfKey, keyOf } from "./define-controller.ts";
 
 /** Concurrent writes of one owner: enough to share commits, few enough to leave room for others. */

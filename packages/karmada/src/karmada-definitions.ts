@@ -5,18 +5,18 @@
 import type { AnyAdmission } from "@flotilla/apimachinery";
 import { rulesOf, type KindDefinition } from "@flotilla/kubernetes";
 import { cluster } from "./cluster/cluster.ts";
-import { propagationPolicy } from "./propagationpolicy/propagation-policy.ts";
-import { clusterPropagationPolicy } from "./clusterpropagationpolicy/cluster-propagation-policy.ts";
-import { overridePolicy } from "./overridepolicy/override-policy.ts";
-import { clusterOverridePolicy } from "./clusteroverridepolicy/cluster-override-policy.ts";
-import { clusterTaintPolicy } from "./clustertaintpolicy/cluster-taint-policy.ts";
-import { resourceBinding } from "./resourcebinding/resource-binding.ts";
-import { clusterResourceBinding } from "./clusterresourcebinding/cluster-resource-binding.ts";
+import { propagationPolicy } from "./propagationpolicy/propagationpolicy.ts";
+import { clusterPropagationPolicy } from "./clusterpropagationpolicy/clusterpropagationpolicy.ts";
+import { overridePolicy } from "./overridepolicy/overridepolicy.ts";
+import { clusterOverridePolicy } from "./clusteroverridepolicy/clusteroverridepolicy.ts";
+import { clusterTaintPolicy } from "./clustertaintpolicy/clustertaintpolicy.ts";
+import { resourceBinding } from "./resourcebinding/resourcebinding.ts";
+import { clusterResourceBinding } from "./clusterresourcebinding/clusterresourcebinding.ts";
 import { work } from "./work/work.ts";
-import { workloadRebalancer } from "./workloadrebalancer/workload-rebalancer.ts";
-import { resourceInterpreterCustomization } from "./resourceinterpretercustomization/resource-interpreter-customization.ts";
-import { resourceInterpreterWebhookConfiguration } from "./resourceinterpreterwebhookconfiguration/resource-interpreter-webhook-configuration.ts";
-import type { ClusterTaintPolicyOptions } from "./clustertaintpolicy/cluster-taint-policy-rules.ts";
+import { workloadRebalancer } from "./workloadrebalancer/workloadrebalancer.ts";
+import { resourceInterpreterCustomization } from "./resourceinterpretercustomization/resourceinterpretercustomization.ts";
+import { resourceInterpreterWebhookConfiguration } from "./resourceinterpreterwebhookconfiguration/resourceinterpreterwebhookconfiguration.ts";
+import type { ClusterTaintPolicyOptions } from "./clustertaintpolicy/clustertaintpolicy-rules.ts";
 
 /** Of these, only the rules of ClusterTaintPolicy have options. */
 export const karmadaDefinitions: readonly KindDefinition<ClusterTaintPolicyOptions | undefined>[] = [

@@ -1,17 +1,17 @@
-export { AddOnPlacementScore } from "./addonplacementscore/add-on-placement-score-kind.ts";
-export { AppliedManifestWork } from "./appliedmanifestwork/applied-manifest-work-kind.ts";
-export { ClusterClaim } from "./clusterclaim/cluster-claim-kind.ts";
+export { AddOnPlacementScore } from "./addonplacementscore/addonplacementscore-kind.ts";
+export { AppliedManifestWork } from "./appliedmanifestwork/appliedmanifestwork-kind.ts";
+export { ClusterClaim } from "./clusterclaim/clusterclaim-kind.ts";
 export {
   CONDITIONAL_DEPLOYMENT_ANNOTATION,
   REQUIRED_LABELS_ANNOTATION,
   isDeployedTo,
 } from "./manifestwork/conditional-deployment.ts";
 export { ocmAdmissions, ocmDefinitions, ocmHubKinds, ocmMemberDefinitions, ocmMemberKinds } from "./ocm-definitions.ts";
-export { ManagedClusterSetBinding } from "./managedclustersetbinding/managed-cluster-set-binding-kind.ts";
-export { ManagedClusterSet } from "./managedclusterset/managed-cluster-set-kind.ts";
-export { ManagedCluster } from "./managedcluster/managed-cluster-kind.ts";
-export { ManifestWorkReplicaSet } from "./manifestworkreplicaset/manifest-work-replica-set-kind.ts";
-export { ManifestWork } from "./manifestwork/manifest-work-kind.ts";
+export { ManagedClusterSetBinding } from "./managedclustersetbinding/managedclustersetbinding-kind.ts";
+export { ManagedClusterSet } from "./managedclusterset/managedclusterset-kind.ts";
+export { ManagedCluster } from "./managedcluster/managedcluster-kind.ts";
+export { ManifestWorkReplicaSet } from "./manifestworkreplicaset/manifestworkreplicaset-kind.ts";
+export { ManifestWork } from "./manifestwork/manifestwork-kind.ts";
 export type { IgnoreField, ManifestConfigOption, ManifestWorkSpec } from "./manifests/manifest-work-spec.ts";
 export {
   APPLIED_MANIFEST_WORK_FINALIZER,
@@ -49,8 +49,8 @@ export {
   WORK_AGENT_MANAGER,
   WORK_GROUP,
 } from "./names.ts";
-export { PlacementDecision } from "./placementdecision/placement-decision-kind.ts";
-export type { PlacementDecisionStatus } from "./placementdecision/placement-decision-kind.ts";
+export { PlacementDecision } from "./placementdecision/placementdecision-kind.ts";
+export type { PlacementDecisionStatus } from "./placementdecision/placementdecision-kind.ts";
 export { usesUnboundDefault } from "./placement/placement-rules.ts";
 export { OcmPlacement } from "./placement/placement-kind.ts";
 export type { OcmPlacementSpec } from "./placement/placement-kind.ts";

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
-import type { Schema } from "@flotilla/apimachinery";
+import type { Kind, Schema } from "@flotilla/apimachinery";
 import { kindOfCustomResourceDefinition } from "@flotilla/kubernetes";
-import type { Kind } from "@flotilla/apimachinery";
 import { ocmHubKinds, ocmMemberDefinitions, ocmMemberKinds } from "./ocm-definitions.ts";
-import { ManifestWorkReplicaSet } from "./manifestworkreplicaset/manifest-work-replica-set-kind.ts";
-import { ManifestWork } from "./manifestwork/manifest-work-kind.ts";
+import { ManifestWorkReplicaSet } from "./manifestworkreplicaset/manifestworkreplicaset-kind.ts";
+import { ManifestWork } from "./manifestwork/manifestwork-kind.ts";
 
 const all = [...ocmHubKinds, ...ocmMemberKinds];
 const schemaOf = ({ versions, storageVersion }: Kind): Schema => versions[storageVersion]?.schema ?? {};

@@ -2,16 +2,16 @@
 import type { AnyAdmission, Kind } from "@flotilla/apimachinery";
 import { customResourceDefinitionOf, rulesOf, servedKinds } from "@flotilla/kubernetes";
 import type { CustomResourceDefinition, KindDefinition } from "@flotilla/kubernetes";
-import { addOnPlacementScore } from "./addonplacementscore/add-on-placement-score.ts";
-import { appliedManifestWork } from "./appliedmanifestwork/applied-manifest-work.ts";
-import { clusterClaim } from "./clusterclaim/cluster-claim.ts";
-import { managedCluster } from "./managedcluster/managed-cluster.ts";
-import { managedClusterSet } from "./managedclusterset/managed-cluster-set.ts";
-import { managedClusterSetBinding } from "./managedclustersetbinding/managed-cluster-set-binding.ts";
-import { manifestWork } from "./manifestwork/manifest-work.ts";
-import { manifestWorkReplicaSet } from "./manifestworkreplicaset/manifest-work-replica-set.ts";
+import { addOnPlacementScore } from "./addonplacementscore/addonplacementscore.ts";
+import { appliedManifestWork } from "./appliedmanifestwork/appliedmanifestwork.ts";
+import { clusterClaim } from "./clusterclaim/clusterclaim.ts";
+import { managedCluster } from "./managedcluster/managedcluster.ts";
+import { managedClusterSet } from "./managedclusterset/managedclusterset.ts";
+import { managedClusterSetBinding } from "./managedclustersetbinding/managedclustersetbinding.ts";
+import { manifestWork } from "./manifestwork/manifestwork.ts";
+import { manifestWorkReplicaSet } from "./manifestworkreplicaset/manifestworkreplicaset.ts";
 import { placement } from "./placement/placement.ts";
-import { placementDecision } from "./placementdecision/placement-decision.ts";
+import { placementDecision } from "./placementdecision/placementdecision.ts";
 
 type Definitions = readonly KindDefinition[];
 

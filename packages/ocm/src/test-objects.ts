@@ -1,7 +1,6 @@
 /** Objects for the tests of this folder. */
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import type { AnyAdmission, ClusterReader, Review } from "@flotilla/apimachinery";
-import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { AnyAdmission, ClusterReader, KubernetesObject, Review } from "@flotilla/apimachinery";
 import { makeReview } from "../../apimachinery/src/kind/test-review.ts";
 
 export function makeManifest(name: string, rest: JsonObject = {}): JsonObject {

@@ -4,7 +4,17 @@
  */
 import { createServer } from "node:http";
 import type { Server } from "node:http";
-import type { Agent, AgentMembers, HubApis as Faces } from "@flotilla/flotilla";
+import {
+  buildMetrics,
+  createDeliveryMeter,
+  createExecutionMeter,
+  deliveryMetrics,
+  executionMetrics,
+  laneMetrics,
+  writeBuild,
+  writeLanes,
+} from "@flotilla/flotilla";
+import type { Agent, AgentMembers, ExecutionMeter, HubApis as Faces } from "@flotilla/flotilla";
 import {
   FlotillaError,
   gauge,
@@ -16,17 +26,6 @@ import {
 } from "@flotilla/base";
 import type { Log, Metric } from "@flotilla/base";
 import { VERSION } from "@flotilla/cli";
-import {
-  createDeliveryMeter,
-  createExecutionMeter,
-  deliveryMetrics,
-  executionMetrics,
-  laneMetrics,
-  buildMetrics,
-  writeBuild,
-  writeLanes,
-} from "@flotilla/flotilla";
-import type { ExecutionMeter } from "@flotilla/flotilla";
 import { writeControllerMetrics } from "@flotilla/controller-runtime";
 
 const SERVING = gauge(

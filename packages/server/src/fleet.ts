@@ -1,9 +1,8 @@
 /** `flotilla up`: starts a hub with simulated members, and serves it. */
 import { Cluster } from "@flotilla/karmada";
-import { CLUSTER_NOT_READY_TAINT, HUB } from "@flotilla/apimachinery";
+import { CLUSTER_NOT_READY_TAINT, HUB, isConditionTrue } from "@flotilla/apimachinery";
 import { FlotillaError, sleep, systemClock, UsageError } from "@flotilla/base";
 import type { FleetStarter } from "@flotilla/cli";
-import { isConditionTrue } from "@flotilla/apimachinery";
 import { createFeatureGates, parseFeatureGates } from "@flotilla/kubernetes";
 import type { FeatureGates } from "@flotilla/kubernetes";
 import { createHub } from "./hub.ts";

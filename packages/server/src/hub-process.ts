@@ -4,18 +4,23 @@
  */
 import { networkInterfaces } from "node:os";
 import { join, resolve } from "node:path";
-import { FLOTILLA_GROUP, flotillaUser, HUB } from "@flotilla/apimachinery";
-import { HEALTH_PATHS, createAuthenticator, createHttpServer, createSigningKey } from "@flotilla/apiserver";
-import { ensureCertificates } from "@flotilla/apimachinery";
-import type { ApiServer } from "@flotilla/apiserver";
+import { ensureCertificates, FLOTILLA_GROUP, flotillaUser, HUB } from "@flotilla/apimachinery";
 import type { Certificates } from "@flotilla/apimachinery";
+import {
+  createAuthenticator,
+  createHttpServer,
+  createMemoryEngine,
+  createSigningKey,
+  HEALTH_PATHS,
+  openSqliteEngine,
+} from "@flotilla/apiserver";
+import type { ApiServer } from "@flotilla/apiserver";
 import { FlotillaError, systemClock, systemRandom } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import type { HubProcessOptions } from "@flotilla/cli";
 import { kubeconfigPath, logPath, VERSION } from "@flotilla/cli";
 import { renderKubeconfig } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { createMemoryEngine, openSqliteEngine } from "@flotilla/apiserver";
 import { CLUSTER_INFO_PATH, publishClusterInfo } from "@flotilla/kubernetes";
 import { planAddress, urlOf } from "./address.ts";
 import type { AddressPlan } from "./address.ts";

@@ -5,16 +5,14 @@
 import { Cluster } from "@flotilla/karmada";
 import { flotillaUser, HUB } from "@flotilla/apimachinery";
 import { callLogicalCluster } from "@flotilla/apiserver";
-import type { ApiServer } from "@flotilla/apiserver";
+import type { ApiServer, Cache, Engine } from "@flotilla/apiserver";
 import type { CertificateAuthority } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
-import { acceptMember, createClusterProxy, joinCluster } from "@flotilla/flotilla";
-import type { ConnectMember, MembershipTimes } from "@flotilla/flotilla";
-import { dryRunOver } from "@flotilla/flotilla";
-import type { FailoverOptions, ScheduleOptions } from "@flotilla/flotilla";
+import { acceptMember, createClusterProxy, dryRunOver, joinCluster } from "@flotilla/flotilla";
+import type { ConnectMember, FailoverOptions, MembershipTimes, ScheduleOptions } from "@flotilla/flotilla";
 import { createEventRecorders, createInformers, createWriteThroughClient } from "@flotilla/controller-runtime";
 import type { Manager } from "@flotilla/controller-runtime";
 import {
@@ -25,7 +23,6 @@ import {
   throughNetwork,
 } from "@flotilla/simulation";
 import type { SimulationDependencies } from "@flotilla/simulation";
-import type { Cache, Engine } from "@flotilla/apiserver";
 import type { FeatureGates } from "@flotilla/kubernetes";
 import { createHubApiServer } from "./roles/api-server.ts";
 import type { HubExtensions } from "./roles/api-server.ts";

@@ -2,8 +2,7 @@
 import { serverMetrics } from "@flotilla/apiserver";
 import { processMetrics } from "@flotilla/base";
 import type { Metric } from "@flotilla/base";
-import { hookMetrics, scriptMetrics } from "@flotilla/flotilla";
-import { membersPageMetrics, monitoringMetrics, workloadMetrics } from "@flotilla/flotilla";
+import { hookMetrics, membersPageMetrics, monitoringMetrics, scriptMetrics, workloadMetrics } from "@flotilla/flotilla";
 import { controllerMetrics } from "@flotilla/controller-runtime";
 import { agentMetrics, sharedAgentMetrics } from "./agent-metrics.ts";
 

@@ -3,14 +3,13 @@ import { karmadaAccess, karmadaIdentity, kubeconfigOf, readClusterInfo, requestC
 import type { AgentIdentity } from "@flotilla/flotilla";
 import { Cluster } from "@flotilla/karmada";
 import { ClusterRole, ClusterRoleBinding, ConfigMap, Namespace, Role, RoleBinding } from "@flotilla/kubernetes";
-import { executionNamespace, HUB, SYSTEM_LABEL } from "@flotilla/apimachinery";
+import { executionNamespace, HUB, isAlreadyExists, SYSTEM_LABEL } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError, silentLog, sleep, systemClock, systemRandom, UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Registered, RegisterOptions } from "@flotilla/cli";
 import { createClient, createHttp2Transport, find, UnreachableError } from "@flotilla/client";
 import type { Client, Credentials, Transport } from "@flotilla/client";
-import { isAlreadyExists } from "@flotilla/apimachinery";
 
 const RETRY_MS = 2_000;
 /** A short interruption of the hub is not reported. */

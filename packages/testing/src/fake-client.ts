@@ -5,7 +5,16 @@
  *
  * Tests inject faults: lost connections, compacted history, kinds that are not served, failing requests.
  */
-import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import {
+  alreadyExists,
+  conflict,
+  CONFLICT_MESSAGE,
+  expired,
+  notFound,
+  notImplemented,
+  pathNotFound,
+} from "@flotilla/apimachinery";
+import type { Kind, KubernetesObject, ResourceName } from "@flotilla/apimachinery";
 import {
   copy,
   createFakeClock,
@@ -26,16 +35,6 @@ import {
   type WatchEvent,
   type WatchOptions,
 } from "@flotilla/client";
-import {
-  alreadyExists,
-  CONFLICT_MESSAGE,
-  conflict,
-  expired,
-  notFound,
-  notImplemented,
-  pathNotFound,
-  type ResourceName,
-} from "@flotilla/apimachinery";
 
 type Verb = "get" | "list" | "watch" | "create" | "update" | "updateStatus" | "patch" | "delete";
 

@@ -4,8 +4,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, w
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fromPackage } from "@flotilla/cli";
-import { readZipEntry } from "@flotilla/cli";
+import { fromPackage, readZipEntry } from "@flotilla/cli";
 
 export interface Ran {
   code: number;

@@ -1,24 +1,21 @@
 /** Patches, server-side apply, managed fields. */
 import { equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
-import { kindSchema } from "@flotilla/apimachinery";
 import {
+  ApiError,
   applyConfiguration,
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
-  ApiError,
-  recordUpdate,
-  type Schema,
-} from "@flotilla/apimachinery";
-import {
   asRoot,
   differenceOf,
   intersectionOf,
   isFieldSet,
+  kindSchema,
   membersOf,
+  recordUpdate,
   unionOf,
-  type FieldSet,
 } from "@flotilla/apimachinery";
+import type { FieldSet, Schema } from "@flotilla/apimachinery";
 import type { Chance } from "../chance.ts";
 import { deployment, objects, schemas, widget } from "../corpus.ts";
 import { HOSTILE_NAMES } from "../hostile.ts";

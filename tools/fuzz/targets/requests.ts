@@ -1,10 +1,9 @@
 /**
  * Whole requests to the API server's core: bodies in all formats, patches, lists with forged tokens and random options.
  */
-import { createProtobufDecoder } from "@flotilla/apimachinery";
+import { ApiError, createProtobufDecoder, formatYaml } from "@flotilla/apimachinery";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import { equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
-import { ApiError, formatYaml } from "@flotilla/apimachinery";
 import type { Chance } from "../chance.ts";
 import { createCore, type Core, type CoreAnswer, type CoreRequest } from "../core.ts";
 import { definition, deployment, objects, schemas, widget, type CorpusObject } from "../corpus.ts";

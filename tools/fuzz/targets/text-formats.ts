@@ -1,6 +1,5 @@
 /** Text formats: YAML, selectors, quantities, JSON paths, patterns, Accept headers, paths, kubeconfigs. */
-import { acceptedType, failureFormat, representationOf } from "@flotilla/apiserver";
-import { routeOf, splitCluster } from "@flotilla/apiserver";
+import { acceptedType, failureFormat, representationOf, routeOf, splitCluster } from "@flotilla/apiserver";
 import { equalJson, UsageError } from "@flotilla/base";
 import { connectionOf, parseKubeconfig } from "@flotilla/client";
 import {
@@ -21,12 +20,12 @@ import {
   parseYamlBody,
   parseYamlDocuments,
   PatternError,
+  PatternWorkError,
   quantityMilliValue,
   quantityValue,
   readRepeatedKeys,
 } from "@flotilla/apimachinery";
 import { search } from "@flotilla/cel";
-import { PatternWorkError } from "@flotilla/apimachinery";
 import type { Chance } from "../chance.ts";
 import { deployment, objects } from "../corpus.ts";
 import { mutateJson, mutateText } from "../mutate.ts";

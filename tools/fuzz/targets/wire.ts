@@ -1,25 +1,37 @@
 /** Input before the body: tokens, certificates, WebSocket frames, query options, times; and the lines of a watch. */
 import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { Duplex } from "node:stream";
-import { DerError, derItems, readDer } from "@flotilla/apimachinery";
-import { der } from "@flotilla/apimachinery";
 import {
+  ApiError,
   CertificateRequestError,
+  der,
+  DerError,
+  derItems,
   parseCertificateRequest,
+  readDer,
   subjectOf,
+  timeProblem,
+  writeCertificate,
   writeCertificateRequest,
   writePem,
 } from "@flotilla/apimachinery";
-import { readClaims } from "@flotilla/apiserver";
-import { decodeToken, hasGoodSignature } from "@flotilla/apiserver";
-import { createSigningKey, openSigningKey, type SigningKey } from "@flotilla/apiserver";
-import { writeCertificate, type DistinguishedName } from "@flotilla/apimachinery";
-import { asksForWatch, integerOf, listQuery, parseRevision, timeoutMsOf, writeOptions } from "@flotilla/apiserver";
+import type { DistinguishedName } from "@flotilla/apimachinery";
+import {
+  asksForWatch,
+  createSigningKey,
+  decodeToken,
+  hasGoodSignature,
+  integerOf,
+  listQuery,
+  openSigningKey,
+  parseRevision,
+  readClaims,
+  timeoutMsOf,
+  writeOptions,
+} from "@flotilla/apiserver";
+import type { SigningKey } from "@flotilla/apiserver";
 import { createFakeClock, type Json, type JsonObject } from "@flotilla/base";
-import { UnreachableError } from "@flotilla/client";
-import { loadWebSockets } from "@flotilla/client";
-import { createWatchDecoder } from "@flotilla/client";
-import { ApiError, timeProblem } from "@flotilla/apimachinery";
+import { createWatchDecoder, loadWebSockets, UnreachableError } from "@flotilla/client";
 import type { Chance } from "../chance.ts";
 import { deployment } from "../corpus.ts";
 import { HOSTILE_TEXTS } from "../hostile.ts";

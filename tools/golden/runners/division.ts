@@ -1,9 +1,15 @@
 /** `division.jsonl`: replicas over candidates, the plain division method, and the completions of Jobs. */
 import type { Json, JsonObject } from "@flotilla/base";
-import { divideCompletions, type JobToDivide } from "@flotilla/flotilla";
-import { assignReplicas, type AssignedCluster, type Candidate } from "@flotilla/flotilla";
-import type { BindingSpecView, BindingStatusView } from "@flotilla/flotilla";
-import { divideByWeight, type ClusterReplicas, type WeightedCluster } from "@flotilla/flotilla";
+import { assignReplicas, divideByWeight, divideCompletions } from "@flotilla/flotilla";
+import type {
+  AssignedCluster,
+  BindingSpecView,
+  BindingStatusView,
+  Candidate,
+  ClusterReplicas,
+  JobToDivide,
+  WeightedCluster,
+} from "@flotilla/flotilla";
 import { compareResults, pick } from "../compare.ts";
 
 interface RecordedCandidate extends Pick<Candidate, "allocatableReplicas" | "availableReplicas" | "overflowOrder"> {

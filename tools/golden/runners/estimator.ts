@@ -3,15 +3,15 @@ import type { Cluster } from "@flotilla/karmada";
 import type { Node, Pod } from "@flotilla/kubernetes";
 import type { JsonObject } from "@flotilla/base";
 import { tryParseQuantity } from "@flotilla/apimachinery";
-import { planAllocatableModelings } from "@flotilla/flotilla";
 import {
   estimateReplicas,
   estimateSets,
+  planAllocatableModelings,
   readCapacity,
   readComponentSet,
   readRequest,
-  type Capacity,
 } from "@flotilla/flotilla";
+import type { Capacity } from "@flotilla/flotilla";
 import { compareResults, pick } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 

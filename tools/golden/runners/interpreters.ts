@@ -3,10 +3,10 @@
  * a time.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
-import { createInterpreter, prune, withoutTimeToLive, type AnyObject, type Interpreter } from "@flotilla/flotilla";
-import { createLevel, OPERATIONS, type Operation, type StatusItem } from "@flotilla/kubernetes";
-import { nativeKinds } from "@flotilla/kubernetes";
-import { thirdPartyKinds } from "@flotilla/flotilla";
+import { createInterpreter, prune, thirdPartyKinds, withoutTimeToLive } from "@flotilla/flotilla";
+import type { AnyObject, Interpreter } from "@flotilla/flotilla";
+import { createLevel, nativeKinds, OPERATIONS } from "@flotilla/kubernetes";
+import type { Operation, StatusItem } from "@flotilla/kubernetes";
 import { scaledQuantity, tryParseQuantity } from "@flotilla/apimachinery";
 import { equalGolden, pick } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";

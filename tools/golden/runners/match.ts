@@ -1,18 +1,30 @@
 /** `match.jsonl`: affinities, selectors, the best policy, tolerations, and every scheduler plugin separately. */
 import type { Json, JsonObject } from "@flotilla/base";
-import { matchesAffinity, type ClusterAffinity } from "@flotilla/flotilla";
-import { chooseBestPolicy, type PolicyView } from "@flotilla/flotilla";
-import { implicitPriority, matchesResource, type ResourceSelector, type SelectableResource } from "@flotilla/flotilla";
-import { readCluster } from "@flotilla/flotilla";
 import {
+  chooseBestPolicy,
   createView,
   currentAffinity,
-  type BindingSpecView,
-  type BindingStatusView,
-  type ClusterView,
+  filterPlugins,
+  implicitPriority,
+  matchesAffinity,
+  matchesResource,
+  matchingTolerations,
+  minTolerationMs,
+  noExecuteTaints,
+  readCluster,
+  scorePlugins,
 } from "@flotilla/flotilla";
-import { filterPlugins, scorePlugins } from "@flotilla/flotilla";
-import { matchingTolerations, minTolerationMs, noExecuteTaints, type Taint, type Toleration } from "@flotilla/flotilla";
+import type {
+  BindingSpecView,
+  BindingStatusView,
+  ClusterAffinity,
+  ClusterView,
+  PolicyView,
+  ResourceSelector,
+  SelectableResource,
+  Taint,
+  Toleration,
+} from "@flotilla/flotilla";
 import { compareResults, pick } from "../compare.ts";
 
 const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {

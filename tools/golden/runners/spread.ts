@@ -1,15 +1,14 @@
 /** `spread.jsonl`: a whole scheduling cycle, from clusters and a binding to clusters with replicas. */
 import type { JsonObject } from "@flotilla/base";
-import { createFleet } from "@flotilla/flotilla";
 import {
+  createFleet,
   createView,
   currentAffinity,
-  type BindingSpecView,
-  type BindingStatusView,
-  type ClusterView,
+  filterPlugins,
+  renderFitError,
+  scheduleCycle,
 } from "@flotilla/flotilla";
-import { filterPlugins } from "@flotilla/flotilla";
-import { renderFitError, scheduleCycle, type CycleInput } from "@flotilla/flotilla";
+import type { BindingSpecView, BindingStatusView, ClusterView, CycleInput } from "@flotilla/flotilla";
 import { compareResults } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 

@@ -2,12 +2,11 @@
  * Prevents privilege escalation: a user who writes a role must hold every rule in it (or the verb `escalate` on it),
  * and a user who writes a binding must hold every rule of the role that it names (or the verb `bind` on that role).
  */
-import { refusal } from "@flotilla/apimachinery";
+import { badRequest, notFound, refusal } from "@flotilla/apimachinery";
 import type { AdmissionStep, KubernetesObject, Review } from "@flotilla/apimachinery";
 import type { PolicyRule, RoleRef } from "@flotilla/apimachinery/facts/rbac-v1.ts";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import { badRequest, notFound } from "@flotilla/apimachinery";
 import { clusterNotFound } from "../clusters/cluster-not-found.ts";
 import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
 import { isMaster } from "../request/authorize.ts";

@@ -2,9 +2,8 @@
  * Synthesized objects describe stored ones. A user who reads the first must be allowed to read the second: otherwise
  * the right to read explanations would reveal the content of objects that the user may not read.
  */
-import { parseApiVersion } from "@flotilla/apimachinery";
+import { notFound, parseApiVersion } from "@flotilla/apimachinery";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { notFound } from "@flotilla/apimachinery";
 import type { RequestContext } from "../request/context.ts";
 import { accessDenied } from "../request/authorize.ts";
 import type { Authorizer } from "../request/authorize.ts";

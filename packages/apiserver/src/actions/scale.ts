@@ -1,27 +1,29 @@
 /** The scale subresource: the replicas of any kind through `autoscaling/v1 Scale`. */
-import { canonicalObject, kindSchema, parseApiVersion } from "@flotilla/apimachinery";
-import type { KubernetesObject, ScalePaths } from "@flotilla/apimachinery";
-import { formatTime, isObject } from "@flotilla/base";
-import type { Json, JsonObject } from "@flotilla/base";
-import type { PatchType } from "@flotilla/client";
 import {
-  DecodeError,
   applyConfiguration,
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
+  canonicalObject,
   compileSchema,
+  DecodeError,
   field,
   formatGo,
   formatLabelSelector,
   invalid,
   jsonTypeName,
+  kindSchema,
+  parseApiVersion,
   patchInvalid,
   pathNotFound,
   readMergePatch,
   recordUpdate,
   undecodable,
 } from "@flotilla/apimachinery";
+import type { KubernetesObject, ScalePaths } from "@flotilla/apimachinery";
+import { formatTime, isObject } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
+import type { PatchType } from "@flotilla/client";
 import { plainError } from "../request/context.ts";
 import type { RequestContext } from "../request/context.ts";
 import type { DecodedObject, DecodedPatch, Findings } from "../codec/decode.ts";

@@ -1,10 +1,9 @@
 /** TokenRequest: issues a service account token with a lifetime, audiences and an optional bound object. */
+import { badRequest, conflict, field, invalid, notFound, parseApiVersion } from "@flotilla/apimachinery";
 import type { ClusterReader } from "@flotilla/apimachinery";
 import { Node, Pod, TokenRequest } from "@flotilla/kubernetes";
-import { field, parseApiVersion } from "@flotilla/apimachinery";
 import { formatTime, randomUuid } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { badRequest, conflict, invalid, notFound } from "@flotilla/apimachinery";
 import type { BoundObjects, NamedObject } from "../access/account-claims.ts";
 import type { Action } from "./action.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";

@@ -3,11 +3,10 @@
  * the signer, and requests for a client certificate of system:masters are rejected.
  */
 import { CLIENT_SIGNER } from "@flotilla/kubernetes";
-import { builtInKinds, refusal } from "@flotilla/apimachinery";
+import { builtInKinds, parseCertificateRequest, refusal } from "@flotilla/apimachinery";
 import type { AdmissionStep, AnyStep, Review } from "@flotilla/apimachinery";
 import type { CertificateSigningRequest } from "@flotilla/kubernetes";
 import { equalJson } from "@flotilla/base";
-import { parseCertificateRequest } from "@flotilla/apimachinery";
 import type { Authorizer } from "../request/authorize.ts";
 import { writesObject } from "./writes-object.ts";
 

@@ -5,10 +5,9 @@ import {
   StorageClass,
   isDefaultStorageClass,
 } from "@flotilla/kubernetes";
-import { refusal } from "@flotilla/apimachinery";
+import { compareQuantities, parseQuantity, refusal } from "@flotilla/apimachinery";
 import type { AdmissionStep } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { compareQuantities, parseQuantity } from "@flotilla/apimachinery";
 import { defaultClass } from "./default-class.ts";
 import { writesObject } from "./writes-object.ts";
 

@@ -3,12 +3,11 @@
  * access to devices is granted only in namespaces that allow it; taints get their time.
  */
 import { changedDrivers, Namespace, nodeOfAllocation, prepareClaimStatus } from "@flotilla/kubernetes";
-import type { AdmissionStep, KubernetesObject, RequestInfo, Review } from "@flotilla/apimachinery";
+import { field, invalid } from "@flotilla/apimachinery";
+import type { AdmissionStep, FieldError, KubernetesObject, RequestInfo, Review } from "@flotilla/apimachinery";
 import type { ResourceClaim, ResourceSlice } from "@flotilla/kubernetes";
 import { equalJson, formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import { field, invalid } from "@flotilla/apimachinery";
-import type { FieldError } from "@flotilla/apimachinery";
 import { accessDenied, isMaster } from "../request/authorize.ts";
 import type { AccessRequest, Authorizer } from "../request/authorize.ts";
 

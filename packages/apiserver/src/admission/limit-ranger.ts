@@ -2,13 +2,19 @@
  * LimitRanger: defaults for containers without requests and limits, and maximums in a namespace. Also for
  * PersistentVolumeClaims.
  */
-import { builtInKinds, refusal } from "@flotilla/apimachinery";
-import { containerTotals, LimitRange } from "@flotilla/kubernetes";
+import {
+  builtInKinds,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  quantityMilliValue,
+  refusal,
+} from "@flotilla/apimachinery";
 import type { AdmissionStep, Review } from "@flotilla/apimachinery";
+import { containerTotals, LimitRange } from "@flotilla/kubernetes";
 import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { PersistentVolumeClaim, Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
-import { compareQuantities, formatQuantity, parseQuantity, quantityMilliValue } from "@flotilla/apimachinery";
 
 type Amounts = Readonly<Record<string, string | number>>;
 type ReadPod = DeepReadonly<Pod>;

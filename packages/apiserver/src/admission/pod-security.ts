@@ -2,12 +2,11 @@
  * PodSecurity: labels of a namespace limit its pods. A violating pod is rejected; a workload whose pods would violate,
  * and a namespace whose existing pods do, are stored with a warning.
  */
-import { controllerOf, refusal } from "@flotilla/apimachinery";
-import { Namespace, Pod } from "@flotilla/kubernetes";
+import { controllerOf, invalid, refusal } from "@flotilla/apimachinery";
 import type { AdmissionStep, KubernetesObject, RequestInfo, Review } from "@flotilla/apimachinery";
+import { Namespace, Pod } from "@flotilla/kubernetes";
 import type { PodSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
-import { invalid } from "@flotilla/apimachinery";
 import { examined } from "./pod-security-check.ts";
 import {
   LABEL_PREFIX,

@@ -2,11 +2,10 @@
  * Validation of custom objects: schema, scale, finalizers. Errors come in kube-apiserver's order, which reports all of
  * them together.
  */
-import type { ScalePaths } from "@flotilla/apimachinery";
+import { field, formatValue, labelKeyProblems, quoteText } from "@flotilla/apimachinery";
+import type { FieldError, ScalePaths } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { field, formatValue, labelKeyProblems, quoteText } from "@flotilla/apimachinery";
-import type { FieldError } from "@flotilla/apimachinery";
 import type { RequestContext } from "../request/context.ts";
 import { finalizersOf, metadataOf } from "../codec/metadata.ts";
 import { pathParts } from "../codec/field-paths.ts";

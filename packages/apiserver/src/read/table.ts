@@ -1,9 +1,8 @@
 /** Objects as Table rows for `kubectl get`, and objects reduced to their metadata. */
-import type { Column } from "@flotilla/apimachinery";
+import { ApiError, badRequest, compileJsonPath, formatAge, formatJson, formatNumber } from "@flotilla/apimachinery";
+import type { Column, JsonPath } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { ApiError, badRequest, compileJsonPath, formatAge, formatJson, formatNumber } from "@flotilla/apimachinery";
-import type { JsonPath } from "@flotilla/apimachinery";
 import type { Representation } from "../request/negotiate.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import { textOf } from "../codec/text.ts";

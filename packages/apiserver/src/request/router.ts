@@ -5,8 +5,7 @@
  * `/clusters/<name>/…` addresses a logical cluster; paths without it address the hub, because standard tools only
  * accept a host and a port.
  */
-import { HUB } from "@flotilla/apimachinery";
-import { badRequest, pathNotFound } from "@flotilla/apimachinery";
+import { badRequest, HUB, pathNotFound } from "@flotilla/apimachinery";
 
 export interface ResourceRoute {
   type: "resource";

@@ -3,10 +3,9 @@
  * like any other; kinds of a profile that are defined in code are shown as CRDs.
  */
 import { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "@flotilla/kubernetes";
-import type { Kind, KindVersion, KubernetesObject, ScalePaths } from "@flotilla/apimachinery";
+import type { Kind, KindVersion, KubernetesObject, ScalePaths, Schema } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
-import type { Schema } from "@flotilla/apimachinery";
 import { createResource } from "./resources.ts";
 import type { Resource } from "./resources.ts";
 

@@ -3,13 +3,11 @@
  * either code or comes from a CustomResourceDefinition. Every cluster that serves the same kind shares the resource and
  * its compiled schemas.
  */
-import { formatApiVersion } from "@flotilla/apimachinery";
-import type { Column, Kind, KindVersion, SpecPart } from "@flotilla/apimachinery";
+import { compileSchema, formatApiVersion } from "@flotilla/apimachinery";
+import type { Column, CompiledSchema, Kind, KindVersion, ResourceName, Schema, SpecPart } from "@flotilla/apimachinery";
 import { invariant, required } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
-import { compileSchema } from "@flotilla/apimachinery";
 import { compileValidations } from "@flotilla/cel";
-import type { CompiledSchema, ResourceName, Schema } from "@flotilla/apimachinery";
 import type { CompiledValidations } from "@flotilla/cel";
 
 /** A kind in one version. Identity matters: it is the cache key for rendered responses. */

@@ -1,19 +1,19 @@
 /**
  * The entry point of the API server: routes, authorizes and handles each request. Every failure becomes a Status here.
  */
-import { HUB } from "@flotilla/apimachinery";
-import { randomUuid } from "@flotilla/base";
-import type { Log, MetricsText } from "@flotilla/base";
-import type { PatchType } from "@flotilla/client";
 import {
   ApiError,
   badRequest,
+  HUB,
   internalError,
   methodNotAllowed,
   notAcceptable,
   pathNotFound,
   unavailable,
 } from "@flotilla/apimachinery";
+import { randomUuid } from "@flotilla/base";
+import type { Log, MetricsText } from "@flotilla/base";
+import type { PatchType } from "@flotilla/client";
 import { StoreWriteError } from "../store/errors.ts";
 import { accessOf } from "../access/attributes.ts";
 import { actingUser } from "../access/impersonation.ts";

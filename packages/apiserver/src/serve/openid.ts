@@ -2,8 +2,7 @@
  * OpenID discovery: the issuer metadata and public keys that external verifiers of service account tokens need, for
  * each cluster.
  */
-import { HUB } from "@flotilla/apimachinery";
-import { notAcceptable } from "@flotilla/apimachinery";
+import { HUB, notAcceptable } from "@flotilla/apimachinery";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
 import { jsonResponse } from "../request/respond.ts";

@@ -1,9 +1,8 @@
 /** Endpoints that are not resources: discovery, OpenAPI, health, metrics, and the list of paths. */
-import { HUB } from "@flotilla/apimachinery";
+import { HUB, methodNotAllowed } from "@flotilla/apimachinery";
 import { openIdConfiguration, openIdKeys } from "./openid.ts";
 import { METRICS_CONTENT_TYPE } from "@flotilla/base";
 import type { MetricsText } from "@flotilla/base";
-import { methodNotAllowed } from "@flotilla/apimachinery";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import { discoveryResponse } from "../discovery/discovery.ts";
 import { healthPaths, healthResponse } from "./health.ts";

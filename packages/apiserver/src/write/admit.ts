@@ -5,9 +5,6 @@
  * The order is that of Kubernetes, because clients see it: in error texts, in the managers of fields, in what a step may
  * still change (docs/adr/0010, docs/adr/0026).
  */
-import type { AnyStep, Operation, SpecPart } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
-import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import {
   coerceMetadata,
   DecodeError,
@@ -16,7 +13,9 @@ import {
   invalid,
   metadataProblem,
 } from "@flotilla/apimachinery";
-import type { FieldError } from "@flotilla/apimachinery";
+import type { AnyStep, FieldError, Operation, SpecPart } from "@flotilla/apimachinery";
+import { isObject } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { Guard } from "../store/engine.ts";
 import type { ChainSteps } from "../admission/chain.ts";
 import { after, inOrder } from "../admission/run.ts";

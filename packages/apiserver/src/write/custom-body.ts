@@ -2,9 +2,8 @@
  * kube-apiserver decodes a custom object by its schema before anything else, so it reports unknown fields even when it
  * rejects the request for another reason. Here that happens when a request is rejected.
  */
-import { parseApiVersion } from "@flotilla/apimachinery";
+import { ApiError, DecodeError, metadataProblem, parseApiVersion, undecodable } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
-import { ApiError, DecodeError, metadataProblem, undecodable } from "@flotilla/apimachinery";
 import type { RequestContext } from "../request/context.ts";
 import { canonicalForm } from "./admit.ts";
 import type { AdmitDependencies } from "./admit.ts";

@@ -1,10 +1,8 @@
 /** DeleteOptions, from the body or, without a body, from the query. */
-import { canonicalObject } from "@flotilla/apimachinery";
-import type { KubernetesObject } from "@flotilla/apimachinery";
+import { badRequest, canonicalObject, DecodeError, field, invalid, jsonTypeName } from "@flotilla/apimachinery";
+import type { FieldError, KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { DecodeError, badRequest, field, invalid, jsonTypeName } from "@flotilla/apimachinery";
-import type { FieldError } from "@flotilla/apimachinery";
 import type { RequestContext } from "../request/context.ts";
 import { TYPE_META } from "../codec/decode.ts";
 import { unregisteredKind } from "./identity.ts";

@@ -1,9 +1,16 @@
 /** Checks that the body of a request matches its path: kind, version, namespace and name. */
-import { checkMetadata, parseApiVersion } from "@flotilla/apimachinery";
+import {
+  badRequest,
+  checkMetadata,
+  DecodeError,
+  field,
+  invalid,
+  parseApiVersion,
+  undecodable,
+} from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { DecodeError, badRequest, field, invalid, undecodable } from "@flotilla/apimachinery";
 import type { RequestContext } from "../request/context.ts";
 import { checkReadable } from "./custom-body.ts";
 import { metadataOf } from "../codec/metadata.ts";

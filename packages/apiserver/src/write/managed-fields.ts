@@ -1,9 +1,8 @@
 /** Field managers. Recorded for every write except for the many objects whose managers are of no use. */
-import { HUB } from "@flotilla/apimachinery";
+import { HUB, recordUpdate } from "@flotilla/apimachinery";
+import type { OtherVersion, OtherVersions } from "@flotilla/apimachinery";
 import { formatTime } from "@flotilla/base";
 import type { Clock, Json, JsonObject } from "@flotilla/base";
-import { recordUpdate } from "@flotilla/apimachinery";
-import type { OtherVersion, OtherVersions } from "@flotilla/apimachinery";
 import type { RequestContext } from "../request/context.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import type { ServedVersion } from "../resources/resources.ts";

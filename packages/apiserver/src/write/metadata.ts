@@ -1,21 +1,20 @@
 /** The metadata that the server owns, and the validation of the rest. */
 import { addressNameProblems } from "@flotilla/kubernetes";
-import type { KindTraits } from "@flotilla/apimachinery";
-import { equalJson, formatTime, isObject, randomSuffix, randomUuid } from "@flotilla/base";
-import type { Clock, Json, JsonObject, Random } from "@flotilla/base";
 import {
-  field,
-  MAX_ANNOTATIONS_BYTES,
   annotationKeyProblems,
   annotationsAreTooLong,
   dns1035LabelProblems,
   dnsLabelProblems,
   dnsSubdomainProblems,
+  field,
   labelKeyProblems,
   labelValueProblems,
+  MAX_ANNOTATIONS_BYTES,
   pathSegmentProblems,
 } from "@flotilla/apimachinery";
-import type { FieldError } from "@flotilla/apimachinery";
+import type { FieldError, KindTraits } from "@flotilla/apimachinery";
+import { equalJson, formatTime, isObject, randomSuffix, randomUuid } from "@flotilla/base";
+import type { Clock, Json, JsonObject, Random } from "@flotilla/base";
 import type { Resource } from "../resources/resources.ts";
 import { finalizersOf } from "../codec/metadata.ts";
 import { textOf } from "../codec/text.ts";

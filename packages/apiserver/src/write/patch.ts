@@ -1,32 +1,32 @@
 /** Patches: JSON patch, merge patch, strategic merge patch for built-in kinds, and server-side apply. */
-import { parseApiVersion } from "@flotilla/apimachinery";
-import { formatTime, isObject } from "@flotilla/base";
-import type { Json, JsonObject } from "@flotilla/base";
-import type { PatchType } from "@flotilla/client";
 import {
   ApiError,
-  CONFLICT_MESSAGE,
-  DecodeError,
-  field,
-  MAX_STRICT_PROBLEMS,
   applyConfiguration,
   applyJsonPatch,
   applyMergePatch,
   applyStrategicMergePatch,
   badRequest,
   conflict,
+  CONFLICT_MESSAGE,
   conversionProblem,
+  DecodeError,
+  field,
   formatGo,
   formatJson,
-  invalid,
   inOrderOfAppearance,
   internalError,
+  invalid,
   jsonTypeName,
+  MAX_STRICT_PROBLEMS,
+  parseApiVersion,
   patchInvalid,
   readMergePatch,
   unsupportedMediaType,
 } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
+import { formatTime, isObject } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
+import type { PatchType } from "@flotilla/client";
 import { plainError } from "../request/context.ts";
 import type { RequestContext } from "../request/context.ts";
 import { yamlLines } from "../codec/yaml-problem.ts";

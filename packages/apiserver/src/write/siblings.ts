@@ -4,10 +4,9 @@
  * of a thousand pods holds their containers, volumes and tolerations once. That takes a third off the heap of a pod
  * that an informer holds (`docs/performance.md`).
  */
-import { controllerOf } from "@flotilla/apimachinery";
+import { controllerOf, copySharing } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
-import { copySharing } from "@flotilla/apimachinery";
 import type { RequestContext } from "../request/context.ts";
 import { metadataOf } from "../codec/metadata.ts";
 

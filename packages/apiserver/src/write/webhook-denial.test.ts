@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { builtInAdmissions } from "@flotilla/server";
 import { ConfigMap } from "@flotilla/kubernetes";
-import type { AnyAdmission, Operation } from "@flotilla/apimachinery";
-import type { FieldError } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Operation } from "@flotilla/apimachinery";
 import { createTestServer, makeConfigMap } from "../test-server.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";

@@ -3,10 +3,17 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, isObject, type JsonObject } from "@flotilla/base";
-import type { KindInterpreter } from "@flotilla/kubernetes";
-import { reportedStatuses, statusOf, sumOf, textOf } from "@flotilla/kubernetes";
-import { templateDependencies, templateReplicas, withSpecField, type PodTemplateShape } from "@flotilla/kubernetes";
-import { pickFields } from "@flotilla/kubernetes";
+import {
+  pickFields,
+  reportedStatuses,
+  statusOf,
+  sumOf,
+  templateDependencies,
+  templateReplicas,
+  textOf,
+  withSpecField,
+} from "@flotilla/kubernetes";
+import type { KindInterpreter, PodTemplateShape } from "@flotilla/kubernetes";
 
 interface Rollout extends KubernetesObject {
   spec?: { replicas?: number; template?: PodTemplateShape; paused?: boolean };

@@ -6,7 +6,8 @@
  * client that writes the whole object can remove nodes; pod names are derived from their nodes, so no pod is created
  * twice.
  */
-import { Pod } from "@flotilla/kubernetes";
+import { createExpectations, ownedBy, Pod, slowStart, writeAll } from "@flotilla/kubernetes";
+import type { Owner, ReadonlyPod, WorkloadDependencies } from "@flotilla/kubernetes";
 import { Workflow } from "./workflow-kind.ts";
 import type { WorkflowStatus } from "./workflow-types.ts";
 import { equalJson } from "@flotilla/base";
@@ -15,12 +16,6 @@ import type { ObjectKey } from "@flotilla/client";
 import { ApiError, isAlreadyExists } from "@flotilla/apimachinery";
 import { defineController, done, keyOf, owned, unlessChanged } from "@flotilla/controller-runtime";
 import type { Controller, Result } from "@flotilla/controller-runtime";
-import type { WorkloadDependencies } from "@flotilla/kubernetes";
-import { createExpectations } from "@flotilla/kubernetes";
-import type { Owner } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { ownedBy } from "@flotilla/kubernetes";
-import { slowStart, writeAll } from "@flotilla/kubernetes";
 import { planCleanup } from "./cleanup.ts";
 import { COMPLETED_LABEL, PHASE_LABEL } from "./names.ts";
 import type { ReadonlyWorkflow } from "./names.ts";

@@ -1,13 +1,12 @@
 /** Workflows on a simulated member: their pods, the order of these, and the status. */
 import { afterEach, expect, test } from "vitest";
-import { Pod } from "@flotilla/kubernetes";
+import { indexByController, Pod } from "@flotilla/kubernetes";
 import { Workflow } from "./workflow-kind.ts";
 import type { WorkflowSpec } from "./workflow-types.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { MEMBER, NAMESPACE, startTestMember } from "@flotilla/testing/member/member.ts";
 import type { TestMember } from "@flotilla/testing/member/member.ts";
 import { createWorkflowController } from "./argo-controller.ts";
-import { indexByController } from "@flotilla/kubernetes";
 import { MAIN_CONTAINER, NODE_NAME_ANNOTATION, WORKFLOW_LABEL } from "./names.ts";
 
 let member: TestMember;

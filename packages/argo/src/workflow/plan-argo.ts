@@ -2,11 +2,10 @@
  * Plans the next step of a Workflow: its desired status, pods to create and to delete, and the time of the next
  * reconcile. Pure.
  */
-import type { Pod } from "@flotilla/kubernetes";
+import type { Pod, ReadonlyPod } from "@flotilla/kubernetes";
 import type { WorkflowPhase, WorkflowStatus } from "./workflow-types.ts";
 import { formatTime, isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { readSpec } from "./check.ts";
 import { execute } from "./execute.ts";
 import { argumentsOf } from "./expand.ts";

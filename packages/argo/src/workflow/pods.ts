@@ -3,10 +3,9 @@
  * container, because nothing runs in it that could be observed.
  */
 import { controllerReference } from "@flotilla/apimachinery";
-import type { Pod } from "@flotilla/kubernetes";
+import type { Pod, ReadonlyPod } from "@flotilla/kubernetes";
 import type { WorkflowNodePhase } from "./workflow-types.ts";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
 import {
   COMPLETED_LABEL,
   DEFAULT_CONTAINER_ANNOTATION,

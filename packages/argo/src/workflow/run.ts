@@ -5,9 +5,8 @@
  * `execute.ts` executes templates of every type; `steps.ts` and `dag.ts` execute those that consist of others, through
  * `execute.ts`.
  */
-import type { Pod } from "@flotilla/kubernetes";
+import type { Pod, ReadonlyPod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
 import type { ReadonlyNode, ReadonlyTemplate, ReadonlyWorkflow } from "./names.ts";
 import type { NodeTable } from "./node-table.ts";
 import type { Scope } from "./variables.ts";

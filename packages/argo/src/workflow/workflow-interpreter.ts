@@ -6,10 +6,8 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type Json, type JsonObject } from "@flotilla/base";
-import type { KindInterpreter } from "@flotilla/kubernetes";
-import { podDependencies } from "@flotilla/kubernetes";
-import { textOf } from "@flotilla/kubernetes";
-import { templateReplicas, withSpecField, type PodTemplateShape } from "@flotilla/kubernetes";
+import { podDependencies, templateReplicas, textOf, withSpecField } from "@flotilla/kubernetes";
+import type { KindInterpreter, PodTemplateShape } from "@flotilla/kubernetes";
 
 export interface WorkflowSpec extends Pick<
   NonNullable<PodTemplateShape["spec"]>,

@@ -3,8 +3,7 @@
  * is no subresource: every writer writes both, so two writers can overwrite each other.
  */
 import { lazyVersion } from "@flotilla/apimachinery";
-import type { Column, Kind } from "@flotilla/apimachinery";
-import type { Schema } from "@flotilla/apimachinery";
+import type { Column, Kind, Schema } from "@flotilla/apimachinery";
 import type { Workflow as WorkflowType } from "./workflow-types.ts";
 
 export type Workflow = WorkflowType;

@@ -1,9 +1,9 @@
 /** Named formats: `format.dns1123Label().validate(name)` returns the errors of a string, or none. */
-import { formatCheck } from "@flotilla/apimachinery";
 import {
   dns1035LabelProblems,
   dnsLabelProblems,
   dnsSubdomainProblems,
+  formatCheck,
   labelKeyProblems,
   labelValueProblems,
 } from "@flotilla/apimachinery";

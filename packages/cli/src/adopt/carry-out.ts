@@ -3,7 +3,8 @@
  * schedules it without changing any member. The annotation is removed only when the real Works match what the members
  * run. Stopping at any point leaves every member unchanged, and the next run continues from there.
  */
-import { bindingName, HUB, TEMPLATE_GENERATION, UNMANAGED } from "@flotilla/apimachinery";
+import { bindingName, findCondition, HUB, TEMPLATE_GENERATION, UNMANAGED } from "@flotilla/apimachinery";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import {
   ClusterOverridePolicy,
   ClusterPropagationPolicy,
@@ -12,14 +13,12 @@ import {
   PropagationPolicy,
   ResourceBinding,
 } from "@flotilla/karmada";
-import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import { equalJson, FlotillaError, sleep } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import type { Interpreter } from "@flotilla/flotilla";
-import { findCondition } from "@flotilla/apimachinery";
 import { valueAt } from "./differences.ts";
 import { isDelivered, workOf } from "./hub-state.ts";
 import type { Copy } from "./merge-copies.ts";

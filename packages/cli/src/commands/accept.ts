@@ -2,12 +2,11 @@
 import { CertificateSigningRequest } from "@flotilla/kubernetes";
 import { Cluster } from "@flotilla/karmada";
 import { CLUSTER_NAME_LABEL, ManagedCluster } from "@flotilla/ocm";
-import { HUB } from "@flotilla/apimachinery";
+import { HUB, isConditionTrue } from "@flotilla/apimachinery";
 import { FlotillaError, formatTime, sleep, UsageError } from "@flotilla/base";
 import type { Clock, Json } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { isConditionTrue } from "@flotilla/apimachinery";
 import { describeRefusal, planAccept } from "../agent/accept-plan.ts";
 import { defineCommand } from "../command.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";

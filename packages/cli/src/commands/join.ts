@@ -1,11 +1,10 @@
 /** `flotilla join`: joins a Kubernetes cluster as a push-mode member, which the hub connects to. */
 import { Cluster } from "@flotilla/karmada";
 import { Namespace } from "@flotilla/kubernetes";
-import { HUB } from "@flotilla/apimachinery";
+import { findCondition, HUB } from "@flotilla/apimachinery";
 import { FlotillaError, sleep, UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
-import { findCondition } from "@flotilla/apimachinery";
 import { defineCommand } from "../command.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { checkUnknown, recordMember, secretsNamespace } from "../membership/hub-records.ts";

@@ -3,10 +3,9 @@
  * then serves it.
  */
 import { Namespace, Secret } from "@flotilla/kubernetes";
-import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/apimachinery";
+import { formatYaml, isAlreadyExists, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/apimachinery";
 import { UsageError } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
-import { formatYaml, isAlreadyExists } from "@flotilla/apimachinery";
 import { checkClusterName } from "../agent/cluster-name.ts";
 import { agentManifests } from "../agent/manifests.ts";
 import { defineCommand } from "../command.ts";

@@ -1,11 +1,10 @@
 /** `flotilla unjoin`: removes a member from the fleet. Its workloads keep running unless `--purge` is given. */
 import { Cluster } from "@flotilla/karmada";
-import { FORCE_ANNOTATION, HUB, PURGE_ANNOTATION, UNJOINING } from "@flotilla/apimachinery";
+import { findCondition, FORCE_ANNOTATION, HUB, PURGE_ANNOTATION, UNJOINING } from "@flotilla/apimachinery";
 import { FlotillaError, sleep, UsageError } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { findCondition } from "@flotilla/apimachinery";
 import { defineCommand } from "../command.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { secretsNamespace } from "../membership/hub-records.ts";

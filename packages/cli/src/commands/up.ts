@@ -1,8 +1,7 @@
 /** `flotilla up`: runs a hub and simulated members in this process, until Ctrl-C. */
 import { resolve } from "node:path";
-import { HUB } from "@flotilla/apimachinery";
+import { dnsLabelProblems, HUB } from "@flotilla/apimachinery";
 import { UsageError } from "@flotilla/base";
-import { dnsLabelProblems } from "@flotilla/apimachinery";
 import { defineCommand } from "../command.ts";
 import { defaultDataDirectory } from "../data-directory.ts";
 import type { Fleet } from "../fleet.ts";

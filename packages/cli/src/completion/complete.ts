@@ -5,8 +5,7 @@
  * Every failure offers nothing: an error message would garble the line that the user is typing.
  */
 import type { Clock } from "@flotilla/base";
-import type { CommandContext } from "../command.ts";
-import type { CommandEntry } from "../command.ts";
+import type { CommandContext, CommandEntry } from "../command.ts";
 import { hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { offerCommands, offerFor } from "./offer.ts";
 import type { Candidate, Offer, Wanted } from "./offer.ts";

@@ -3,12 +3,11 @@
  */
 import type { Client } from "@flotilla/client";
 import { createKindResolver } from "@flotilla/client";
-import { formatApiVersion, HUB } from "@flotilla/apimachinery";
-import { Namespace } from "@flotilla/kubernetes";
+import { formatApiVersion, HUB, parseYamlDocuments } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
+import { Namespace } from "@flotilla/kubernetes";
 import { FlotillaError } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { parseYamlDocuments } from "@flotilla/apimachinery";
 import { renderTable } from "../table.ts";
 import type { DemoAction, Target } from "./actions.ts";
 import { FILES } from "./manifests.ts";

@@ -6,11 +6,10 @@ import { CloneSet } from "@flotilla/openkruise";
 import { Cluster, ResourceBinding } from "@flotilla/karmada";
 import { ManifestWork } from "@flotilla/ocm";
 import { Pod } from "@flotilla/kubernetes";
-import { HUB } from "@flotilla/apimachinery";
+import { HUB, isConditionTrue } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { isConditionTrue } from "@flotilla/apimachinery";
 
 export interface PodView {
   member: string;

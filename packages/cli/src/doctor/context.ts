@@ -1,14 +1,13 @@
 /**
  * What checks may use: the hub, its members through it, this machine. Lists are read once for all checks, page by page.
  */
+import { ApiError, HUB, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { Cluster } from "@flotilla/karmada";
-import { HUB } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { eachObject } from "@flotilla/client";
 import type { Client, ListOptions } from "@flotilla/client";
-import { ApiError, isNotFound } from "@flotilla/apimachinery";
 import type { Surroundings } from "./surroundings.ts";
 
 export interface DoctorContext {

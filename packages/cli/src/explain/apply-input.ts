@@ -6,7 +6,7 @@
  * object.
  */
 import { ResourceInterpreterCustomization } from "@flotilla/karmada";
-import { gvkOf, HUB } from "@flotilla/apimachinery";
+import { gvkOf, HUB, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, FlotillaError, isObject, setOwn, UsageError } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
@@ -14,7 +14,6 @@ import { createKindResolver, find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { SNAPSHOT_KINDS } from "@flotilla/flotilla";
 import type { FleetSnapshot } from "@flotilla/flotilla";
-import { isNotFound } from "@flotilla/apimachinery";
 import type { HubState } from "./read-snapshot.ts";
 
 type Given = DeepReadonly<KubernetesObject>;

@@ -1,8 +1,7 @@
 /** Finds which policy selectors match existing objects on a real hub. Reads at most one object per selector. */
-import { HUB } from "@flotilla/apimachinery";
+import { formatLabelSelector, HUB } from "@flotilla/apimachinery";
 import { createKindResolver, UnknownKindError } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { formatLabelSelector } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { formatPath, itemsAt, objectAt, textAt, valueAt } from "./fields.ts";
 import type { LintManifest } from "./lint-manifest.ts";

@@ -1,8 +1,7 @@
 /** Evaluates policy and label selectors as far as possible without a hub. Pure. */
-import { parseApiVersion } from "@flotilla/apimachinery";
-import type { Json, JsonObject } from "@flotilla/base";
-import { labelSelectorOf, matchesLabels, ApiError } from "@flotilla/apimachinery";
+import { ApiError, labelSelectorOf, matchesLabels, parseApiVersion } from "@flotilla/apimachinery";
 import type { LabelRequirement, LabelSelector } from "@flotilla/apimachinery";
+import type { Json, JsonObject } from "@flotilla/base";
 import { labelsAt, objectAt, textAt, valueAt } from "./fields.ts";
 import type { LintManifest } from "./lint-manifest.ts";
 

@@ -2,12 +2,11 @@
  * Requests to the API of one cluster of the fleet, through the hub: with limits on time and size, and with readable
  * errors.
  */
-import { HUB } from "@flotilla/apimachinery";
+import { ApiError, HUB } from "@flotilla/apimachinery";
+import type { Status } from "@flotilla/apimachinery";
 import { FlotillaError, isObject } from "@flotilla/base";
 import type { Clock, JsonObject } from "@flotilla/base";
 import type { Client, RawResponse } from "@flotilla/client";
-import { ApiError } from "@flotilla/apimachinery";
-import type { Status } from "@flotilla/apimachinery";
 import type { Place } from "./members-places.ts";
 
 /** A page of objects; larger ones need a smaller limit. */

@@ -2,9 +2,8 @@
  * Queries many clusters in parallel. A cluster that does not respond is reported with the reason and does not delay the
  * others.
  */
-import { HUB } from "@flotilla/apimachinery";
+import { ApiError, HUB } from "@flotilla/apimachinery";
 import { FlotillaError, messageOf } from "@flotilla/base";
-import { ApiError } from "@flotilla/apimachinery";
 import type { Place } from "./members-places.ts";
 
 /** The number of clusters queried at the same time. */

@@ -2,16 +2,15 @@
  * Waits until members have the applied objects and are healthy: each member's copy is read there, and for copies that
  * cannot be read, the hub's status is used.
  */
-import { bindingName, gvkOf, HUB, TEMPLATE_GENERATION } from "@flotilla/apimachinery";
+import { bindingName, findCondition, gvkOf, HUB, TEMPLATE_GENERATION } from "@flotilla/apimachinery";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
 import { ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
-import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError, sleep } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
 import type { Interpreter } from "@flotilla/flotilla";
-import { findCondition } from "@flotilla/apimachinery";
 import { ask } from "./ask.ts";
 import type { Asking } from "./ask.ts";
 import { createDiscovery } from "./discovery.ts";

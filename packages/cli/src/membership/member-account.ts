@@ -5,19 +5,19 @@
 import { ClusterRole, ClusterRoleBinding, Namespace, Secret, ServiceAccount } from "@flotilla/kubernetes";
 import {
   executionNamespace,
-  serviceAccountName,
-  workName,
+  isNotFound,
   MANAGED_LABEL,
+  serviceAccountName,
   SYSTEM_LABEL,
   WORK_NAME,
   WORK_NAMESPACE,
+  workName,
 } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, FlotillaError, isObject, sleep } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { isNotFound } from "@flotilla/apimachinery";
 
 const LABELS = { [SYSTEM_LABEL]: "true" };
 

@@ -3,15 +3,15 @@ import type { Cluster } from "@flotilla/karmada";
 import type { Lease } from "@flotilla/kubernetes";
 import type { ManagedCluster } from "@flotilla/ocm";
 import { CLUSTER_LEASE } from "@flotilla/ocm";
-import { KARMADA_CLUSTER_NAMESPACE } from "@flotilla/apimachinery";
-import type { DeepReadonly } from "@flotilla/base";
 import {
   findCondition,
   formatAge,
+  KARMADA_CLUSTER_NAMESPACE,
   quantityMilliValue,
   subtractQuantities,
   tryParseQuantity,
 } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
 import type { MemberStatus } from "./fleet-status.ts";
 
 type Registrations = { cluster?: DeepReadonly<Cluster>; managed?: DeepReadonly<ManagedCluster> };

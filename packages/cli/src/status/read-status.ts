@@ -9,13 +9,12 @@ import {
   OcmPlacement,
 } from "@flotilla/ocm";
 import { Deployment, Lease } from "@flotilla/kubernetes";
-import { HUB, KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/apimachinery";
+import { ApiError, HUB, isNotFound, KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { ApiError, isNotFound } from "@flotilla/apimachinery";
 import { failedChecksOf, HUB_CHECKS_PATH } from "../hub-checks.ts";
 import { readText } from "../members/ask.ts";
 import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-status.ts";

@@ -8,13 +8,12 @@
 import { Cluster } from "@flotilla/karmada";
 import { CLUSTER_LEASE, ManagedCluster } from "@flotilla/ocm";
 import { Lease } from "@flotilla/kubernetes";
-import { KARMADA_CLUSTER_NAMESPACE } from "@flotilla/apimachinery";
+import { isConditionTrue, isConflict, isNotFound, KARMADA_CLUSTER_NAMESPACE } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { formatMicroTime } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log, Random } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { isConditionTrue, isConflict, isNotFound } from "@flotilla/apimachinery";
 import { defineController, done } from "@flotilla/controller-runtime";
 import type { Controller } from "@flotilla/controller-runtime";
 

@@ -5,11 +5,10 @@
  * webhook that fills in a value, leaves the field with its owner, while a client that changes a value becomes its
  * owner. The list type (keyed, set or atomic) is read from managedFields too, so no schema of the member is needed.
  */
-import type { ManagedFieldsEntry } from "@flotilla/apimachinery";
+import { unionOf } from "@flotilla/apimachinery";
+import type { FieldSet, ManagedFieldsEntry } from "@flotilla/apimachinery";
 import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
-import { unionOf } from "@flotilla/apimachinery";
-import type { FieldSet } from "@flotilla/apimachinery";
 import { holdsIn } from "./compare.ts";
 
 /** One field that differs from the delivered value. */

@@ -4,12 +4,11 @@
  * cannot be undone, so one request per kind is acceptable; anything that cannot be inspected counts as held.
  */
 import { CustomResourceDefinition, Namespace } from "@flotilla/kubernetes";
-import { dynamicKind, parseApiVersion } from "@flotilla/apimachinery";
+import { ApiError, dynamicKind, parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";
 import type { AnyKind, Client } from "@flotilla/client";
-import { ApiError } from "@flotilla/apimachinery";
 
 type Held = DeepReadonly<KubernetesObject>;
 

@@ -3,11 +3,10 @@
  * field that a later manifest omits disappear. Fields that the member now decides move to a keeper, because omitting
  * them would remove them. Pure.
  */
-import type { KubernetesObject, ManagedFieldsEntry } from "@flotilla/apimachinery";
+import { fieldSetDifference, hasField, singleField, unionOf } from "@flotilla/apimachinery";
+import type { FieldSet, KubernetesObject, ManagedFieldsEntry } from "@flotilla/apimachinery";
 import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import { fieldSetDifference, hasField, singleField, unionOf } from "@flotilla/apimachinery";
-import type { FieldSet } from "@flotilla/apimachinery";
 import { holdsIn } from "./compare.ts";
 import { parseKey } from "./drift.ts";
 

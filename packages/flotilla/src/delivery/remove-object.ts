@@ -1,8 +1,7 @@
 /** Removes an object from a member, or gives it up, as its ownership decides. */
-import { dynamicKind } from "@flotilla/apimachinery";
+import { dynamicKind, isConflict, isNotFound } from "@flotilla/apimachinery";
 import { UnknownKindError } from "@flotilla/client";
 import type { AnyKind, ObjectKey } from "@flotilla/client";
-import { isConflict, isNotFound } from "@flotilla/apimachinery";
 import type { Delivery, HeldResource, ObjectRef, RemovePolicy } from "./delivery.ts";
 import { createHoldings } from "./holdings.ts";
 import { marks } from "./marks-ownership.ts";

@@ -4,13 +4,12 @@
  * and as v1beta1 by others.
  */
 import { fieldsLostIn, kruiseKinds } from "@flotilla/openkruise";
-import { formatApiVersion, gvkOf, parseApiVersion } from "@flotilla/apimachinery";
-import { kubernetesKinds } from "@flotilla/kubernetes";
+import { badRequest, formatApiVersion, gvkOf, parseApiVersion } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { kubernetesKinds } from "@flotilla/kubernetes";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { UnknownKindError } from "@flotilla/client";
 import type { AnyKind, KindResolver } from "@flotilla/client";
-import { badRequest } from "@flotilla/apimachinery";
 
 type Manifest = DeepReadonly<KubernetesObject>;
 

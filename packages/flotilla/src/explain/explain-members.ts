@@ -2,13 +2,12 @@
  * Explains each member: its share of the replicas, how division and overrides changed the template, and the delivery
  * result.
  */
-import { clusterNameOf } from "@flotilla/apimachinery";
+import { clusterNameOf, findCondition } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import { isObject, messageOf } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { Interpreter } from "../interpreter/interpreter.ts";
-import { findCondition } from "@flotilla/apimachinery";
 import { DRIFTED } from "../propagation/execute/plan-drift.ts";
 import { isUndivided } from "../propagation/dispatch/plan-dispatch.ts";
 import { OverrideError } from "../propagation/override/override-error.ts";

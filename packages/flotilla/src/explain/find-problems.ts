@@ -1,8 +1,7 @@
 /** Finds problems on a resource's path to its members, and suggests fixes. Pure. */
-import { parseApiVersion, ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "@flotilla/apimachinery";
+import { ANSWER_PENDING, findCondition, MEMBER_UNREACHABLE, NO_ANSWER, parseApiVersion } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { findCondition } from "@flotilla/apimachinery";
 import type { Explanation, Problem } from "./explanation.ts";
 import type { Binding } from "./plan-template.ts";
 

@@ -2,11 +2,10 @@
  * Plans dependencies: the second half of a plan. It follows from the bindings planned in the first half, as the
  * dependency stage follows from the stored bindings.
  */
-import { gvkOf, DEPENDENCIES, UNMANAGED } from "@flotilla/apimachinery";
+import { applyMergePatch, DEPENDENCIES, gvkOf, UNMANAGED } from "@flotilla/apimachinery";
 import type { Json } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { Interpreter } from "../interpreter/interpreter.ts";
-import { applyMergePatch } from "@flotilla/apimachinery";
 import { bindingConflict } from "../propagation/match/plan-binding.ts";
 import { derivedNameProblem } from "../propagation/derived-names.ts";
 import {

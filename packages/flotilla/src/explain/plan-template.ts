@@ -5,13 +5,12 @@
  * The plan shows the next step only. Later reports from members, such as a replacement becoming healthy, lead to
  * further steps.
  */
-import { bindingName } from "@flotilla/apimachinery";
+import { applyMergePatch, bindingName } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import { formatTime, messageOf } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { Interpreter } from "../interpreter/interpreter.ts";
-import { applyMergePatch } from "@flotilla/apimachinery";
 import { askedVersion } from "../propagation/match/align-selectors.ts";
 import { bindingConflict, mergeBinding, planBinding } from "../propagation/match/plan-binding.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, planMatch } from "../propagation/match/plan-match.ts";

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { InterpretError } from "@flotilla/kubernetes";
-import { createInterpreter, knownLevels } from "./interpreter.ts";
+import { createLevel, InterpretError } from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
-import { createLevel } from "@flotilla/kubernetes";
+import { createInterpreter, knownLevels } from "./interpreter.ts";
 
 const widget: KubernetesObject = { apiVersion: "example.io/v1", kind: "Widget", metadata: { name: "w" } };
 const counting = (replicas: number, more: Partial<KindInterpreter> = {}): KindInterpreter => ({

@@ -5,14 +5,22 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, isObject, messageOf } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";
-import { DivideError } from "@flotilla/openkruise";
-import { InterpretError } from "@flotilla/kubernetes";
-import type { Component, Dependency, KindInterpreter, Replicas, Share, StatusItem } from "@flotilla/kubernetes";
-import { createLevel, LEVEL_ORDER } from "@flotilla/kubernetes";
-import type { Awaitable, ChangedKind, KindRules, Level, LevelName } from "@flotilla/kubernetes";
-import { nativeKinds } from "@flotilla/kubernetes";
-import type { Rule } from "@flotilla/kubernetes";
-import { summingNewest } from "@flotilla/openkruise";
+import { DivideError, summingNewest } from "@flotilla/openkruise";
+import { createLevel, InterpretError, LEVEL_ORDER, nativeKinds } from "@flotilla/kubernetes";
+import type {
+  Awaitable,
+  ChangedKind,
+  Component,
+  Dependency,
+  KindInterpreter,
+  KindRules,
+  Level,
+  LevelName,
+  Replicas,
+  Rule,
+  Share,
+  StatusItem,
+} from "@flotilla/kubernetes";
 import { thirdPartyKinds } from "./thirdparty/index.ts";
 
 export type AnyObject = DeepReadonly<KubernetesObject>;

@@ -4,14 +4,13 @@
  * Taints that evict get timeAdded: toleration seconds count from then.
  */
 import { Cluster, createWorkAdmissions } from "@flotilla/karmada";
-import { executionNamespace, KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/apimachinery";
-import { Namespace } from "@flotilla/kubernetes";
+import { executionNamespace, field, KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/apimachinery";
 import type { Admission, AnyAdmission, ClusterReader } from "@flotilla/apimachinery";
+import { Namespace } from "@flotilla/kubernetes";
 import type { Taint } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { prune, withoutTimeToLive } from "../interpreter/prune.ts";
-import { field } from "@flotilla/apimachinery";
 
 /** Applies to the hub only; on members these names have no meaning. */
 const keepNamespaces = (hub: string): Admission<Namespace> => ({

@@ -10,18 +10,22 @@
  */
 import { Cluster, Work } from "@flotilla/karmada";
 import {
-  executionNamespace,
-  clusterNameOf,
   CLUSTER_FINALIZER,
+  clusterNameOf,
+  executionNamespace,
+  findCondition,
+  isAlreadyExists,
+  isConditionTrue,
+  isNotFound,
   SYSTEM_LABELS,
   UNJOINING,
+  withCondition,
   WORK_FINALIZER,
 } from "@flotilla/apimachinery";
 import { Namespace } from "@flotilla/kubernetes";
 import { formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { findCondition, isAlreadyExists, isConditionTrue, isNotFound, withCondition } from "@flotilla/apimachinery";
 import { defineController, done, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Lister, Result } from "@flotilla/controller-runtime";
 import { leaveModeOf } from "./leaving-delivery.ts";

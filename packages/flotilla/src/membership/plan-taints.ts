@@ -1,8 +1,7 @@
 /** Computes a Cluster's taints: those that follow its conditions, and those of ClusterTaintPolicies. Pure. */
-import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT } from "@flotilla/apimachinery";
+import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT, findCondition } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { findCondition } from "@flotilla/apimachinery";
 type Taint = NonNullable<Cluster["spec"]["taints"]>[number];
 type Taints = readonly DeepReadonly<Taint>[];
 type Conditions = readonly { readonly type: string; readonly status: string }[];

@@ -6,11 +6,10 @@
  */
 import { Cluster } from "@flotilla/karmada";
 import { Lease } from "@flotilla/kubernetes";
-import { KARMADA_CLUSTER_NAMESPACE } from "@flotilla/apimachinery";
+import { KARMADA_CLUSTER_NAMESPACE, withCondition } from "@flotilla/apimachinery";
 import { formatTime } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { withCondition } from "@flotilla/apimachinery";
 import { defineController, done, watch } from "@flotilla/controller-runtime";
 import type { Controller, Lister } from "@flotilla/controller-runtime";
 import { nextHeartbeat, planPullHealth, PULL_TIMES } from "./plan-pull-health.ts";

@@ -8,11 +8,10 @@
  */
 import { Cluster } from "@flotilla/karmada";
 import { Secret } from "@flotilla/kubernetes";
-import { TOKEN_KEY } from "@flotilla/apimachinery";
+import { isConflict, TOKEN_KEY } from "@flotilla/apimachinery";
 import { FlotillaError, formatTime, isObject, messageOf } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { isConflict } from "@flotilla/apimachinery";
 import { defineController, done } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Lister, Source } from "@flotilla/controller-runtime";
 import { tokenIn } from "./connection.ts";

@@ -6,15 +6,14 @@
  * Objects come from informers, which are started for a kind on the first scrape. The lines of an object are rendered
  * once per version and cached with it, so that a page of unchanged objects is only concatenated. Pages are bounded.
  */
-import { ResourceQuota } from "@flotilla/kubernetes";
+import { ResourceQuota, viewOf } from "@flotilla/kubernetes";
+import type { StateFamily } from "@flotilla/kubernetes";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { formatLabel, gauge, MetricsText, writeGauge } from "@flotilla/base";
 import type { DeepReadonly, Metric } from "@flotilla/base";
 import { tryParseQuantity } from "@flotilla/apimachinery";
 import type { Informers } from "@flotilla/controller-runtime";
 import { kruiseStateMetrics, kruiseStates } from "@flotilla/openkruise";
-import { viewOf } from "@flotilla/kubernetes";
-import type { StateFamily } from "@flotilla/kubernetes";
 import { numberOfQuantity } from "./quantity.ts";
 
 /**

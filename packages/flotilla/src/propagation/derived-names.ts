@@ -1,6 +1,5 @@
 /** Whether an object can have a binding and Works: their names are derived from its own, and names have limits. */
-import { bindingName, workName } from "@flotilla/apimachinery";
-import { dnsSubdomainProblems } from "@flotilla/apimachinery";
+import { bindingName, dnsSubdomainProblems, workName } from "@flotilla/apimachinery";
 
 const MAX_NAME = 253;
 

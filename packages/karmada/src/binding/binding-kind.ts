@@ -1,12 +1,7 @@
 /** The shared parts of ResourceBinding and ClusterResourceBinding: stored as v1alpha2, readable as v1alpha1. */
-import { DEPENDENCIES } from "@flotilla/apimachinery";
+import { AGE, customKind, definitionSchema, DEPENDENCIES, field, lazyVersion } from "@flotilla/apimachinery";
+import type { FieldError, Kind, KubernetesObject, Review } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type Json } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import type { Review } from "@flotilla/apimachinery";
-import { AGE, customKind, lazyVersion } from "@flotilla/apimachinery";
-import { definitionSchema } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
-import type { KubernetesObject } from "@flotilla/apimachinery";
 import { fromStorage, toStorage } from "./binding-versions.ts";
 
 export const BINDING_TABLE = "work-karmada-v1alpha2";

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
 import { completedBy, problemsOf, review, UID } from "../../../apimachinery/src/kind/test-review.ts";
 import { fromStorage, toStorage } from "./binding-versions.ts";
-import type { ClusterResourceBinding } from "../clusterresourcebinding/cluster-resource-binding-kind.ts";
-import { clusterResourceBindingRules as clusterAdmissions } from "../clusterresourcebinding/cluster-resource-binding-rules.ts";
-import type { ResourceBinding } from "../resourcebinding/resource-binding-kind.ts";
-import { resourceBindingRules as admissions } from "../resourcebinding/resource-binding-rules.ts";
+import type { ClusterResourceBinding } from "../clusterresourcebinding/clusterresourcebinding-kind.ts";
+import { clusterResourceBindingRules as clusterAdmissions } from "../clusterresourcebinding/clusterresourcebinding-rules.ts";
+import type { ResourceBinding } from "../resourcebinding/resourcebinding-kind.ts";
+import { resourceBindingRules as admissions } from "../resourcebinding/resourcebinding-rules.ts";
 
 const ID = "resourcebinding.karmada.io/permanent-id";
 const resource = {

@@ -3,10 +3,9 @@
  *
  * Karmada serves it from an aggregated API server and has no CRD for it, so it is built in here.
  */
-import { ageColumn, column, nameColumn, wide } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { Cluster as ClusterFacts } from "@flotilla/apimachinery/facts/cluster-karmada-v1alpha1.ts";
+import { ageColumn, builtInKind, column, nameColumn, wide } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { Cluster as ClusterFacts } from "@flotilla/apimachinery/facts/cluster-karmada-v1alpha1.ts";
 
 export type Cluster = ClusterFacts;
 

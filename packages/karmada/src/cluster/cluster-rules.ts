@@ -1,11 +1,15 @@
 /** Defaults and validation of Cluster, as in Karmada's aggregated API server. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, labelKeyProblems, labelValueProblems, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
-import { builtInAdmission, checkText } from "@flotilla/apimachinery";
+import {
+  builtInAdmission,
+  checkText,
+  field,
+  labelKeyProblems,
+  labelValueProblems,
+  parseGoUrl,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Review, Sent } from "@flotilla/apimachinery";
 import type { Taint } from "@flotilla/apimachinery/facts/core-v1.ts";
-import type { Sent } from "@flotilla/apimachinery";
-import { parseGoUrl } from "@flotilla/apimachinery";
 import { Cluster } from "./cluster-kind.ts";
 import { checkModels, DEFAULT_MODELS, standardModels } from "./resource-models.ts";
 

@@ -3,9 +3,15 @@
  * free. Grades are gapless ranges from zero to the largest number.
  */
 import type { DeepReadonly } from "@flotilla/base";
-import { compareQuantities, field, parseQuantity, quantityValue, type FieldError } from "@flotilla/apimachinery";
-import { checkNotNegative } from "@flotilla/apimachinery";
-import { changeItems } from "@flotilla/apimachinery";
+import {
+  changeItems,
+  checkNotNegative,
+  compareQuantities,
+  field,
+  parseQuantity,
+  quantityValue,
+} from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type { ResourceModel } from "@flotilla/apimachinery/facts/cluster-karmada-v1alpha1.ts";
 
 type Models = readonly DeepReadonly<ResourceModel>[];

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { completedBy, problemsOf, warningsOf } from "../../../apimachinery/src/kind/test-review.ts";
-import type { ClusterOverridePolicy } from "../clusteroverridepolicy/cluster-override-policy-kind.ts";
-import { clusterOverridePolicyRules as clusterAdmissions } from "../clusteroverridepolicy/cluster-override-policy-rules.ts";
-import type { OverridePolicy } from "../overridepolicy/override-policy-kind.ts";
-import { overridePolicyRules as admissions } from "../overridepolicy/override-policy-rules.ts";
+import type { ClusterOverridePolicy } from "../clusteroverridepolicy/clusteroverridepolicy-kind.ts";
+import { clusterOverridePolicyRules as clusterAdmissions } from "../clusteroverridepolicy/clusteroverridepolicy-rules.ts";
+import type { OverridePolicy } from "../overridepolicy/overridepolicy-kind.ts";
+import { overridePolicyRules as admissions } from "../overridepolicy/overridepolicy-rules.ts";
 
 const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
 const policy = (spec: object): OverridePolicy => ({

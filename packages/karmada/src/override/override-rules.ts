@@ -3,12 +3,13 @@ import type { DeepReadonly, Json } from "@flotilla/base";
 import {
   annotationKeyProblems,
   annotationsAreTooLong,
+  change,
+  checkLabels,
+  checkText,
   field,
   MAX_ANNOTATIONS_BYTES,
-  type FieldError,
 } from "@flotilla/apimachinery";
-import { checkLabels, checkText } from "@flotilla/apimachinery";
-import { change } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type {
   ClusterOverridePolicy,
   FieldOverrider,

@@ -3,9 +3,8 @@
  * moved.
  */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, labelKeyProblems, type FieldError } from "@flotilla/apimachinery";
-import { checkText } from "@flotilla/apimachinery";
-import { change } from "@flotilla/apimachinery";
+import { change, checkText, field, labelKeyProblems } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type {
   ApplicationFailoverBehavior,
   FailoverBehavior,

@@ -1,8 +1,7 @@
 /** Defaults and validation of a placement: which members, how they are spread, and the replicas of each. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, labelKeyProblems, type FieldError } from "@flotilla/apimachinery";
-import { checkText } from "@flotilla/apimachinery";
-import { change, changeItems, fill } from "@flotilla/apimachinery";
+import { change, changeItems, checkText, field, fill, labelKeyProblems } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type {
   ClusterAffinity,
   ClusterAffinityTerm,

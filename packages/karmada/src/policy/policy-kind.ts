@@ -1,9 +1,6 @@
 /** The shared parts of PropagationPolicy and ClusterPropagationPolicy. */
-import type { Schema } from "@flotilla/apimachinery";
-import { AGE, customKind, lazyVersion } from "@flotilla/apimachinery";
-import { definitionSchema } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
-import type { KubernetesObject } from "@flotilla/apimachinery";
+import { AGE, customKind, definitionSchema, lazyVersion } from "@flotilla/apimachinery";
+import type { Kind, KubernetesObject, Schema } from "@flotilla/apimachinery";
 import { policyStatusColumns, withPolicyStatus } from "./policy-status.ts";
 
 const VERSION = "v1alpha1";

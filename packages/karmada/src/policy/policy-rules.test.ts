@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { completedBy, problemsOf, review, UID, warningsOf } from "../../../apimachinery/src/kind/test-review.ts";
-import type { ClusterPropagationPolicy } from "../clusterpropagationpolicy/cluster-propagation-policy-kind.ts";
-import { clusterPropagationPolicyRules as clusterPolicyAdmissions } from "../clusterpropagationpolicy/cluster-propagation-policy-rules.ts";
-import type { PropagationPolicy } from "../propagationpolicy/propagation-policy-kind.ts";
-import { propagationPolicyRules as admissions } from "../propagationpolicy/propagation-policy-rules.ts";
+import type { ClusterPropagationPolicy } from "../clusterpropagationpolicy/clusterpropagationpolicy-kind.ts";
+import { clusterPropagationPolicyRules as clusterPolicyAdmissions } from "../clusterpropagationpolicy/clusterpropagationpolicy-rules.ts";
+import type { PropagationPolicy } from "../propagationpolicy/propagationpolicy-kind.ts";
+import { propagationPolicyRules as admissions } from "../propagationpolicy/propagationpolicy-rules.ts";
 
 const ID = "propagationpolicy.karmada.io/permanent-id";
 const deployments = { apiVersion: "apps/v1", kind: "Deployment" };

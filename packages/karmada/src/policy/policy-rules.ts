@@ -1,8 +1,7 @@
 /** Defaults and validation of PropagationPolicy and ClusterPropagationPolicy, as in Karmada's webhooks. */
 import { isObject, type DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import type { Admission, Review } from "@flotilla/apimachinery";
-import { change } from "@flotilla/apimachinery";
+import { change, field } from "@flotilla/apimachinery";
+import type { Admission, FieldError, Kind, Review } from "@flotilla/apimachinery";
 import type {
   ClusterPropagationPolicy,
   PropagationPolicy,
@@ -10,7 +9,6 @@ import type {
   ResourceSelector,
   Suspension,
 } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
-import type { Kind } from "@flotilla/apimachinery";
 import { checkFailover, completeFailover, failoverWarnings } from "../placement/failover-rules.ts";
 import { withPermanentId } from "../webhook/permanent-id.ts";
 import { checkPlacement, completePlacement, placementWarnings } from "../placement/placement-rules.ts";

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { required, type JsonObject } from "@flotilla/base";
-import { compileSchema } from "@flotilla/apimachinery";
+import { compileSchema, definitionSchema } from "@flotilla/apimachinery";
 import { customResourceDefinitionOf } from "@flotilla/kubernetes";
-import { definitionSchema } from "@flotilla/apimachinery";
 import { MAX_STATUS_PROBLEMS, type PolicyStatus } from "./policy-status.ts";
-import { PropagationPolicy } from "../propagationpolicy/propagation-policy-kind.ts";
+import { PropagationPolicy } from "../propagationpolicy/propagationpolicy-kind.ts";
 
 const schema = compileSchema(required(PropagationPolicy.versions["v1alpha1"], "the version of policies").schema);
 const policy = (status: PolicyStatus): JsonObject => ({

@@ -2,9 +2,8 @@
  * The status of a policy, Flotilla's addition: the objects it matched, where they were propagated, and problems.
  * Karmada clients ignore it.
  */
-import type { Schema } from "@flotilla/apimachinery";
+import type { Column, Schema } from "@flotilla/apimachinery";
 import type { Condition } from "@flotilla/apimachinery/facts/meta-v1.ts";
-import type { Column } from "@flotilla/apimachinery";
 
 /** An object of a policy that is not propagated as desired. */
 export interface PolicyProblem {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ResourceInterpreterWebhook } from "@flotilla/apimachinery/facts/config-karmada-v1alpha1.ts";
 import { problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { resourceInterpreterWebhookConfigurationRules as admissions } from "./interpreter-webhook-rules.ts";
-import type { ResourceInterpreterWebhookConfiguration } from "./resource-interpreter-webhook-configuration-kind.ts";
+import type { ResourceInterpreterWebhookConfiguration } from "./resourceinterpreterwebhookconfiguration-kind.ts";
 
 const webhook: ResourceInterpreterWebhook = {
   name: "workloads.example.com",

@@ -1,21 +1,20 @@
 /** Validates a ResourceInterpreterWebhookConfiguration, with upstream's messages. */
 import type { DeepReadonly } from "@flotilla/base";
 import {
+  checkText,
+  checkWebhookClient,
   dns1035LabelProblems,
   dnsLabelProblems,
   dnsSubdomainProblems,
   field,
-  type FieldError,
+  hasCertificate,
 } from "@flotilla/apimachinery";
-import { checkText } from "@flotilla/apimachinery";
-import type { Admission, AnyAdmission } from "@flotilla/apimachinery";
+import type { Admission, AnyAdmission, FieldError } from "@flotilla/apimachinery";
 import type {
   ResourceInterpreterWebhook,
   RuleWithOperations,
 } from "@flotilla/apimachinery/facts/config-karmada-v1alpha1.ts";
-import { hasCertificate } from "@flotilla/apimachinery";
-import { checkWebhookClient } from "@flotilla/apimachinery";
-import { ResourceInterpreterWebhookConfiguration } from "./resource-interpreter-webhook-configuration-kind.ts";
+import { ResourceInterpreterWebhookConfiguration } from "./resourceinterpreterwebhookconfiguration-kind.ts";
 
 type Read<T> = DeepReadonly<T>;
 

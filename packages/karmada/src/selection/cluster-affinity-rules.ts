@@ -1,7 +1,7 @@
 /** Validates cluster affinities beyond their schema. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import { checkSelector } from "@flotilla/apimachinery";
+import { checkSelector, field } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type { ClusterAffinity } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 
 const FIELDS = ["provider", "region", "zone"];

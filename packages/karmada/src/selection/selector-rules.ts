@@ -1,12 +1,10 @@
 /** Resource selectors of policies: defaults, validation and warnings shared by propagation and override policies. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import { checkSelector } from "@flotilla/apimachinery";
-import { changeItems } from "@flotilla/apimachinery";
+import { changeItems, checkSelector, field, parseApiVersion } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type { ResourceSelector } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import { kruiseKinds } from "@flotilla/openkruise";
 import { kubernetesKinds } from "@flotilla/kubernetes";
-import { parseApiVersion } from "@flotilla/apimachinery";
 
 type Read<T> = DeepReadonly<T>;
 type Selectors = readonly Read<ResourceSelector>[];

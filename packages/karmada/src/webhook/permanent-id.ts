@@ -1,7 +1,6 @@
 /** Karmada's objects carry a permanent id in a label, so that a claim survives a rename and ends with the object. */
 import { isObject, type DeepReadonly } from "@flotilla/base";
-import type { Review } from "@flotilla/apimachinery";
-import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { KubernetesObject, Review } from "@flotilla/apimachinery";
 
 /**
  * Returns the object with its id. An update that omits the id keeps it. An id in a create request is kept; an update

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Review } from "@flotilla/apimachinery";
 import { makeReview } from "../../../apimachinery/src/kind/test-review.ts";
-import { OverridePolicy } from "../overridepolicy/override-policy-kind.ts";
+import { OverridePolicy } from "../overridepolicy/overridepolicy-kind.ts";
 import { denial, karmadaAdmission } from "./webhook.ts";
 
 const TABLE = "policy-karmada-v1alpha1";

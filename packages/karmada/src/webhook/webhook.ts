@@ -3,11 +3,8 @@
  * validation they validate it. They do not receive status updates.
  */
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { deniedByWebhook, type FieldError } from "@flotilla/apimachinery";
-import type { Admission, Operation, Review } from "@flotilla/apimachinery";
-import { decodedPart } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
-import { parseApiVersion, type KubernetesObject } from "@flotilla/apimachinery";
+import { decodedPart, deniedByWebhook, parseApiVersion } from "@flotilla/apimachinery";
+import type { Admission, FieldError, Kind, KubernetesObject, Operation, Review } from "@flotilla/apimachinery";
 
 type Read<T> = DeepReadonly<T>;
 

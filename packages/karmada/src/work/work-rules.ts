@@ -2,12 +2,16 @@
  * Emulates Karmada's webhook for Works that a client writes: sets the permanent id, and removes server-set fields from
  * manifests. Dispatch renders manifests in final form, so Works of this process are left unchanged.
  */
-import { MANAGED_ANNOTATIONS, MANAGED_LABELS, WORK_ID } from "@flotilla/apimachinery";
+import {
+  change,
+  deniedByWebhook,
+  jsonTypeName,
+  MANAGED_ANNOTATIONS,
+  MANAGED_LABELS,
+  WORK_ID,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, KubernetesObject, Review } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
-import { deniedByWebhook, jsonTypeName } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
-import { change } from "@flotilla/apimachinery";
-import type { KubernetesObject } from "@flotilla/apimachinery";
 import { withPermanentId } from "../webhook/permanent-id.ts";
 import { karmadaAdmission } from "../webhook/webhook.ts";
 import { Work } from "./work-kind.ts";

@@ -1,7 +1,7 @@
 /** The rules that the three access reviews share. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, labelKeyProblems, labelValueProblems, type FieldError } from "@flotilla/apimachinery";
-import { checkText } from "@flotilla/apimachinery";
+import { checkText, field, labelKeyProblems, labelValueProblems } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type {
   FieldSelectorAttributes,
   LabelSelectorAttributes,

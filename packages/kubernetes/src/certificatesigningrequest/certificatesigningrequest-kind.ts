@@ -4,11 +4,9 @@
  * user.
  */
 import { type DeepReadonly } from "@flotilla/base";
-import { formatAge } from "@flotilla/apimachinery";
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { CertificateSigningRequest as CertificateSigningRequestFacts } from "@flotilla/apimachinery/facts/certificates-v1.ts";
+import { ageColumn, builtInKind, column, formatAge, nameColumn } from "@flotilla/apimachinery";
 import type { Kind, StatusPart } from "@flotilla/apimachinery";
+import type { CertificateSigningRequest as CertificateSigningRequestFacts } from "@flotilla/apimachinery/facts/certificates-v1.ts";
 
 export type CertificateSigningRequest = CertificateSigningRequestFacts;
 

@@ -1,13 +1,12 @@
 /** Validates a CertificateSigningRequest as Kubernetes does. The spec is immutable and validated once. */
 import { X509Certificate } from "node:crypto";
 import type { DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
+import { CertificateRequestError, field, parseCertificateRequest, pemBlocks } from "@flotilla/apimachinery";
+import type { FieldError, Sent } from "@flotilla/apimachinery";
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestSpec,
 } from "@flotilla/apimachinery/facts/certificates-v1.ts";
-import type { Sent } from "@flotilla/apimachinery";
-import { CertificateRequestError, parseCertificateRequest, pemBlocks } from "@flotilla/apimachinery";
 import { checkSignerName } from "./signer-names.ts";
 import { KEY_USAGES, isKeyUsage } from "./usages.ts";
 

@@ -1,8 +1,7 @@
 /** ConfigMap: configuration that pods read. */
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { ConfigMap as ConfigMapFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { ConfigMap as ConfigMapFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
 
 export type ConfigMap = ConfigMapFacts;
 

@@ -1,7 +1,6 @@
 /** Defaults and validation of ConfigMap. */
+import { builtInAdmission, field } from "@flotilla/apimachinery";
 import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
-import { field } from "@flotilla/apimachinery";
 import { MAX_DATA_BYTES, checkDataKeys, checkImmutableData, encodedBytes, textBytes } from "./data-keys.ts";
 import { ConfigMap } from "./configmap-kind.ts";
 

@@ -3,8 +3,8 @@
  * immutable.
  */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { dataKeyProblems, field, type FieldError } from "@flotilla/apimachinery";
-import { checkText } from "@flotilla/apimachinery";
+import { checkText, dataKeyProblems, field } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 
 type Data = Readonly<Record<string, string>>;
 

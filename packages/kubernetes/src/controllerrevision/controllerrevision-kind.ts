@@ -1,9 +1,7 @@
 /** ControllerRevision: an earlier version of a template, so that a workload can distinguish its pods and roll back. */
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { ControllerRevision as ControllerRevisionFacts } from "@flotilla/apimachinery/facts/apps-v1.ts";
+import { ageColumn, builtInKind, column, controllerOf, nameColumn, parseApiVersion } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
-import { controllerOf, parseApiVersion } from "@flotilla/apimachinery";
+import type { ControllerRevision as ControllerRevisionFacts } from "@flotilla/apimachinery/facts/apps-v1.ts";
 
 export type ControllerRevision = ControllerRevisionFacts;
 

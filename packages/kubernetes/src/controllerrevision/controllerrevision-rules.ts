@@ -1,9 +1,7 @@
 /** Defaults and validation of ControllerRevision. */
 import { isObject } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
-import { checkNotNegative, checkUnchanged } from "@flotilla/apimachinery";
+import { builtInAdmission, checkNotNegative, checkUnchanged, field } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError } from "@flotilla/apimachinery";
 import { ControllerRevision } from "./controllerrevision-kind.ts";
 
 /** The data is immutable; only the revision number may increase. */

@@ -5,11 +5,10 @@
  * the plan with `write`. The kind must be among its watches: `owned(ControllerRevision)`.
  */
 import { ControllerRevision } from "./controllerrevision-kind.ts";
-import type { KubernetesObject } from "@flotilla/apimachinery";
+import { isAlreadyExists } from "@flotilla/apimachinery";
+import type { KubernetesObject, LabelSelector } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
-import { isAlreadyExists } from "@flotilla/apimachinery";
-import type { LabelSelector } from "@flotilla/apimachinery";
 import { keyOf, unlessChanged } from "@flotilla/controller-runtime";
 import type { Informers } from "@flotilla/controller-runtime";
 import { createExpectations } from "../workloads/expectations.ts";

@@ -6,11 +6,10 @@
  * upstream's, so that a workload that moves between a simulated and a real cluster keeps its revisions. Pure;
  * `history.ts` reads and writes them.
  */
-import { controllerReference } from "@flotilla/apimachinery";
+import { controllerReference, fnv32, goJson, safeEncode } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { compareText, equalJson } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { fnv32, goJson, safeEncode } from "@flotilla/apimachinery";
 import type { ReadonlyRevision } from "./pod-template-data.ts";
 
 const REVISION_HASH_LABEL = "controller.kubernetes.io/hash";

@@ -7,10 +7,9 @@
  */
 import { CronJob } from "./cronjob-kind.ts";
 import { Job } from "../job/job-kind.ts";
-import { controllerOf } from "@flotilla/apimachinery";
+import { controllerOf, isAlreadyExists, isNamespaceTerminating } from "@flotilla/apimachinery";
 import { equalJson, messageOf } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import { isAlreadyExists, isNamespaceTerminating } from "@flotilla/apimachinery";
 import { defineController, done, owned, unlessChanged } from "@flotilla/controller-runtime";
 import type { Controller } from "@flotilla/controller-runtime";
 import type { WorkloadDependencies } from "../workloads/dependencies.ts";

@@ -1,8 +1,16 @@
 /** CronJob: creates Jobs on a schedule. */
-import { age, ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { CronJob as CronJobFacts } from "@flotilla/apimachinery/facts/batch-v1.ts";
+import {
+  age,
+  ageColumn,
+  builtInKind,
+  column,
+  nameColumn,
+  selectorCell,
+  templateColumns,
+  wide,
+} from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { CronJob as CronJobFacts } from "@flotilla/apimachinery/facts/batch-v1.ts";
 
 export type CronJob = CronJobFacts;
 

@@ -1,12 +1,9 @@
 /** Defaults and validation of CronJob. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
+import { builtInAdmission, change, checkNotNegative, field, fill } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import { specWarnings } from "../workloads/workload-rules.ts";
 import { hostnameWarning } from "../pod/pod-warnings.ts";
-import { builtInAdmission } from "@flotilla/apimachinery";
-import { checkNotNegative } from "@flotilla/apimachinery";
-import { change, fill } from "@flotilla/apimachinery";
 import { scheduleProblem, zoneProblem } from "./cron-schedule.ts";
 import { checkJobSpec, defaultJobTemplate, jobSpecWarnings, type JobSpec } from "../job/job-spec.ts";
 import { CronJob } from "./cronjob-kind.ts";

@@ -1,18 +1,22 @@
 /** CSIDriver: the capabilities of a volume driver, and the information it requires. */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
+import {
+  ageColumn,
+  builtInAdmission,
+  builtInKind,
+  change,
+  checkUnchanged,
+  column,
+  field,
+  fill,
+  nameColumn,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Kind, Review, Sent } from "@flotilla/apimachinery";
 import type {
   CSIDriver as CSIDriverFacts,
   CSIDriverSpec,
   TokenRequest,
 } from "@flotilla/apimachinery/facts/storage-v1.ts";
-import { checkUnchanged } from "@flotilla/apimachinery";
-import { change, fill } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";
 

@@ -1,14 +1,21 @@
 /** CSINode: the volume drivers of a node, and their IDs for it. */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { field, labelKeyProblems, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
+import {
+  ageColumn,
+  builtInAdmission,
+  builtInKind,
+  change,
+  changeItems,
+  checkNotNegative,
+  checkText,
+  column,
+  field,
+  fill,
+  labelKeyProblems,
+  nameColumn,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Kind, Sent } from "@flotilla/apimachinery";
 import type { CSINode as CSINodeFacts, CSINodeDriver } from "@flotilla/apimachinery/facts/storage-v1.ts";
-import { checkNotNegative, checkText } from "@flotilla/apimachinery";
-import { change, changeItems, fill } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import { checkDriverName } from "../storage/driver-names.ts";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";

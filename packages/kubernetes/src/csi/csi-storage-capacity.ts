@@ -1,15 +1,20 @@
 /** CSIStorageCapacity: the remaining capacity of a storage class for one part of the cluster. */
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsSubdomainProblems, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
-import { createdColumn, nameColumn } from "@flotilla/apimachinery";
+import {
+  builtInAdmission,
+  builtInKind,
+  checkSelector,
+  checkText,
+  checkUnchanged,
+  createdColumn,
+  dnsSubdomainProblems,
+  nameColumn,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Kind, Review } from "@flotilla/apimachinery";
 import { deprecatedNodeLabel } from "../node/node-labels.ts";
 import { checkQuantityNotNegative } from "../resources/resource-names.ts";
-import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
 import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
 import type { CSIStorageCapacity as CSIStorageCapacityFacts } from "@flotilla/apimachinery/facts/storage-v1.ts";
-import { checkSelector, checkText, checkUnchanged } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";
 

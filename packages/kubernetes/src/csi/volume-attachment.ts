@@ -1,12 +1,21 @@
 /** VolumeAttachment: a request to attach a volume to a node, and its state. */
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsSubdomainProblems, field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
+import {
+  ageColumn,
+  builtInAdmission,
+  builtInKind,
+  change,
+  checkText,
+  checkUnchanged,
+  column,
+  dnsSubdomainProblems,
+  field,
+  nameColumn,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Kind, Review, Sent } from "@flotilla/apimachinery";
 import { checkAccessModes } from "../storage/access-modes.ts";
 import { checkSources } from "../persistentvolume/persistent-volume-sources.ts";
 import { completeSource } from "../persistentvolume/persistentvolume-rules.ts";
-import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
 import type { PersistentVolumeSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type {
   VolumeAttachment as VolumeAttachmentFacts,
@@ -14,10 +23,6 @@ import type {
   VolumeAttachmentStatus,
   VolumeError,
 } from "@flotilla/apimachinery/facts/storage-v1.ts";
-import { checkText, checkUnchanged } from "@flotilla/apimachinery";
-import { change } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import { checkDriverName } from "../storage/driver-names.ts";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";

@@ -1,13 +1,17 @@
 /** VolumeAttributesClass: properties that can be changed while a volume is in use. */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { field, labelKeyProblems, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
+import {
+  ageColumn,
+  builtInAdmission,
+  builtInKind,
+  checkText,
+  column,
+  field,
+  labelKeyProblems,
+  nameColumn,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Kind, Sent } from "@flotilla/apimachinery";
 import type { VolumeAttributesClass as VolumeAttributesClassFacts } from "@flotilla/apimachinery/facts/storage-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import { checkParameters } from "../storageclass/storageclass-rules.ts";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";

@@ -3,11 +3,8 @@
  * skip them because the value may be something other than a schema. Unknown keys are dropped silently there.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
-import { jsonTypeName, undecodable } from "@flotilla/apimachinery";
-import { canonicalPart } from "@flotilla/apimachinery";
-import { structOf } from "@flotilla/apimachinery";
+import { canonicalPart, jsonTypeName, parseApiVersion, structOf, undecodable } from "@flotilla/apimachinery";
 import type { CustomResourceDefinition } from "@flotilla/apimachinery/facts/apiextensions-v1.ts";
-import { parseApiVersion } from "@flotilla/apimachinery";
 
 const FACTS = "apiextensions-v1";
 const SCHEMA = "JSONSchemaProps";

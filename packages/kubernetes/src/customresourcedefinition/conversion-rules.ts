@@ -1,9 +1,14 @@
 /** Validation rules for a CRD's conversion between versions. */
 import type { DeepReadonly } from "@flotilla/base";
-import { dns1035LabelProblems, field, type FieldError } from "@flotilla/apimachinery";
-import { checkText } from "@flotilla/apimachinery";
+import {
+  checkText,
+  checkWebhookClient,
+  checkWebhookService,
+  dns1035LabelProblems,
+  field,
+} from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type { CustomResourceConversion, ServiceReference } from "@flotilla/apimachinery/facts/apiextensions-v1.ts";
-import { checkWebhookClient, checkWebhookService } from "@flotilla/apimachinery";
 
 const AT = "spec.conversion";
 const REVIEW_VERSIONS = ["v1", "v1beta1"];

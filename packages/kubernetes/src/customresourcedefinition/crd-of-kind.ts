@@ -3,11 +3,9 @@
  * custom kinds as CRDs; `kindOfCustomResourceDefinition` is for CRDs that clients create.
  */
 import { InvariantError, copy, type DeepReadonly, type JsonObject } from "@flotilla/base";
-import type { Schema } from "@flotilla/apimachinery";
+import type { Column, Kind, KindVersion, KubernetesObject, Schema } from "@flotilla/apimachinery";
 import type { CustomResourceDefinition } from "./customresourcedefinition-kind.ts";
 import type { CustomResourceDefinitionVersion } from "@flotilla/apimachinery/facts/apiextensions-v1.ts";
-import type { Column, Kind, KindVersion } from "@flotilla/apimachinery";
-import type { KubernetesObject } from "@flotilla/apimachinery";
 
 /** OpenKruise's own CRDs have no label of this kind; ours do, so that a policy can select them all. */
 const KRUISE_LABELS = { "kruise.io/schema-gen": "true" };

@@ -1,8 +1,7 @@
 /** CustomResourceDefinition: a kind that is declared at run time. The API server checks whether its names are free. */
-import { column, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { CustomResourceDefinition as CustomResourceDefinitionFacts } from "@flotilla/apimachinery/facts/apiextensions-v1.ts";
+import { builtInKind, column, nameColumn } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { CustomResourceDefinition as CustomResourceDefinitionFacts } from "@flotilla/apimachinery/facts/apiextensions-v1.ts";
 
 export type CustomResourceDefinition = CustomResourceDefinitionFacts;
 

@@ -1,8 +1,7 @@
 /** Defaults and validation of CustomResourceDefinition. */
 import type { DeepReadonly } from "@flotilla/base";
-import { isCheckedFormat, schemasWithin, type Schema } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
+import { builtInAdmission, isCheckedFormat, schemasWithin } from "@flotilla/apimachinery";
+import type { AnyAdmission, Schema } from "@flotilla/apimachinery";
 import type { CustomResourceDefinitionStatus } from "@flotilla/apimachinery/facts/apiextensions-v1.ts";
 import { canonicalSchemas } from "./canonical-schema.ts";
 import { validateDefinition, validateDefinitionStatus } from "./definition-rules.ts";

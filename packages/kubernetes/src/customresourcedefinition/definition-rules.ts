@@ -5,13 +5,13 @@ export type ConvertsItself = (spec: Definition["spec"]) => boolean;
 import { equalJson, type DeepReadonly, type JsonObject } from "@flotilla/base";
 import { checkValidationRules } from "@flotilla/cel";
 import {
+  checkUnchanged,
   dns1035LabelProblems,
   dnsSubdomainProblems,
   field,
   hasValidationRules,
-  type FieldError,
 } from "@flotilla/apimachinery";
-import { checkUnchanged } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionNames,

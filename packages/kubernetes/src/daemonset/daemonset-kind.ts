@@ -1,8 +1,16 @@
 /** DaemonSet: one pod of a template on every node that matches. */
-import { ageColumn, column, labelsCell, nameColumn, selectorCell, templateColumns, wide } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { DaemonSet as DaemonSetFacts } from "@flotilla/apimachinery/facts/apps-v1.ts";
+import {
+  ageColumn,
+  builtInKind,
+  column,
+  labelsCell,
+  nameColumn,
+  selectorCell,
+  templateColumns,
+  wide,
+} from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { DaemonSet as DaemonSetFacts } from "@flotilla/apimachinery/facts/apps-v1.ts";
 
 export type DaemonSet = DaemonSetFacts;
 

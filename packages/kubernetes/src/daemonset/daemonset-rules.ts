@@ -1,13 +1,19 @@
 /** Defaults and validation of DaemonSet. */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
+import {
+  builtInAdmission,
+  change,
+  checkIntOrPercent,
+  checkNotNegative,
+  checkSelector,
+  checkUnchanged,
+  field,
+  fill,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import { defaultPodTemplate } from "../pod/pod-defaults.ts";
 import { checkPodTemplate } from "../pod/pod-validation.ts";
 import { templateWarnings } from "../pod/pod-warnings.ts";
-import { builtInAdmission } from "@flotilla/apimachinery";
-import { checkIntOrPercent, checkNotNegative, checkSelector, checkUnchanged } from "@flotilla/apimachinery";
-import { change, fill } from "@flotilla/apimachinery";
 import { intOrPercentValue } from "../workloads/int-or-percent.ts";
 import {
   checkCollisionCount,

@@ -1,8 +1,15 @@
 /** Deployment: replicas of a pod template, rolled from one version to the next. */
-import { ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { Deployment as DeploymentFacts } from "@flotilla/apimachinery/facts/apps-v1.ts";
+import {
+  ageColumn,
+  builtInKind,
+  column,
+  nameColumn,
+  selectorCell,
+  templateColumns,
+  wide,
+} from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { Deployment as DeploymentFacts } from "@flotilla/apimachinery/facts/apps-v1.ts";
 
 export type Deployment = DeploymentFacts;
 

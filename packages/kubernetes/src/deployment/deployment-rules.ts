@@ -1,12 +1,17 @@
 /** Defaults and validation of Deployment. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
+import {
+  builtInAdmission,
+  change,
+  checkIntOrPercent,
+  checkNotNegative,
+  checkUnchanged,
+  field,
+  fill,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import { defaultPodTemplate } from "../pod/pod-defaults.ts";
 import { hostnameWarning, templateWarnings } from "../pod/pod-warnings.ts";
-import { builtInAdmission } from "@flotilla/apimachinery";
-import { checkIntOrPercent, checkNotNegative, checkUnchanged } from "@flotilla/apimachinery";
-import { change, fill } from "@flotilla/apimachinery";
 import {
   checkCollisionCount,
   checkCounts,

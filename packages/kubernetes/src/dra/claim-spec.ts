@@ -1,6 +1,7 @@
 /** Validates the spec of a claim: device requests, constraints, and driver configuration. */
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsSubdomainProblems, field, type FieldError } from "@flotilla/apimachinery";
+import { change, changeItems, checkText, dnsSubdomainProblems, field, fill } from "@flotilla/apimachinery";
+import type { FieldError, Sent } from "@flotilla/apimachinery";
 import type {
   DeviceClaim,
   DeviceClaimConfiguration,
@@ -11,9 +12,6 @@ import type {
   ExactDeviceRequest,
   ResourceClaimSpec,
 } from "@flotilla/apimachinery/facts/resource-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
-import { change, changeItems, fill } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import { checkConfiguration, checkSelectors } from "./device-configuration.ts";
 import { checkFullyQualifiedName, checkList, checkSet, checkShortName } from "./device-names.ts";
 import { checkTolerations } from "./device-taints.ts";

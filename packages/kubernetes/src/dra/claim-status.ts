@@ -1,7 +1,7 @@
 /** Validates the status of a claim: its allocated devices, consumers, and the device status of drivers. */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import { checkConditions } from "@flotilla/apimachinery";
+import { change, changeItems, checkConditions, checkUnchanged, field, fill } from "@flotilla/apimachinery";
+import type { FieldError, Sent } from "@flotilla/apimachinery";
 import { checkNodeSelector } from "../node/node-selector.ts";
 import type {
   AllocatedDeviceStatus,
@@ -13,10 +13,7 @@ import type {
   ResourceClaimConsumerReference,
   ResourceClaimStatus,
 } from "@flotilla/apimachinery/facts/resource-v1.ts";
-import { checkUnchanged } from "@flotilla/apimachinery";
-import { change, changeItems, fill } from "@flotilla/apimachinery";
 import { checkInterfaceAddress } from "../networking/addresses.ts";
-import type { Sent } from "@flotilla/apimachinery";
 import { checkDriverName } from "../storage/driver-names.ts";
 import {
   checkRequestReference,

@@ -6,15 +6,13 @@ import {
   formatQuantity,
   parseQuantity,
   quantityValue,
-  type FieldError,
-  type Quantity,
 } from "@flotilla/apimachinery";
+import type { FieldError, Quantity, Sent } from "@flotilla/apimachinery";
 import type {
   CapacityRequestPolicy,
   CapacityRequestPolicyRange,
   DeviceCapacity,
 } from "@flotilla/apimachinery/facts/resource-v1.ts";
-import type { Sent } from "@flotilla/apimachinery";
 import { checkSet } from "./device-names.ts";
 
 const MAX_OPTIONS = 10;

@@ -1,12 +1,9 @@
 /** DeviceClass: a class of devices, selected by CEL expressions, with driver configuration. */
 import { equalJson } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
-import { ageColumn, nameColumn } from "@flotilla/apimachinery";
+import { ageColumn, builtInAdmission, builtInKind, field, nameColumn } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Kind, Review } from "@flotilla/apimachinery";
 import { isExtendedResource } from "../resources/resource-names.ts";
-import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
 import type { DeviceClass as DeviceClassFacts } from "@flotilla/apimachinery/facts/resource-v1.ts";
-import type { Kind } from "@flotilla/apimachinery";
 import { MAX_CONFIGURATIONS } from "./claim-spec.ts";
 import { checkConfiguration, checkSelectors } from "./device-configuration.ts";
 import { checkList } from "./device-names.ts";

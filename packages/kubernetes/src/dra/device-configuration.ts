@@ -1,9 +1,9 @@
 /** Validates the driver configuration of devices, and CEL device selectors. */
 import { isObject } from "@flotilla/base";
 import { deviceSelectorProblem } from "@flotilla/cel";
-import { field, type FieldError } from "@flotilla/apimachinery";
+import { field } from "@flotilla/apimachinery";
+import type { FieldError, Sent } from "@flotilla/apimachinery";
 import type { DeviceConfiguration, DeviceSelector } from "@flotilla/apimachinery/facts/resource-v1.ts";
-import type { Sent } from "@flotilla/apimachinery";
 import { checkDriverName } from "../storage/driver-names.ts";
 import { checkList } from "./device-names.ts";
 

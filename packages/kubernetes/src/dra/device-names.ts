@@ -1,6 +1,6 @@
 /** Validates names of devices, pools, attributes and requests, and lists of them. */
-import { dnsLabelProblems, dnsSubdomainProblems, field, type FieldError } from "@flotilla/apimachinery";
-import { checkText } from "@flotilla/apimachinery";
+import { checkText, dnsLabelProblems, dnsSubdomainProblems, field } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import { checkDriverName } from "../storage/driver-names.ts";
 
 const MAX_POOL_BYTES = 253;

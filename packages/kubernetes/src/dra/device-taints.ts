@@ -1,8 +1,7 @@
 /** Validates device taints, tolerations and binding conditions. */
-import { field, labelKeyProblems, labelValueProblems, type FieldError } from "@flotilla/apimachinery";
+import { checkText, field, labelKeyProblems, labelValueProblems } from "@flotilla/apimachinery";
+import type { FieldError, Sent } from "@flotilla/apimachinery";
 import type { DeviceTaint, DeviceToleration } from "@flotilla/apimachinery/facts/resource-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import { checkList } from "./device-names.ts";
 
 const EFFECTS = ["NoExecute", "NoSchedule", "None"];

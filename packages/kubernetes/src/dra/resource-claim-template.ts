@@ -1,17 +1,22 @@
 /** ResourceClaimTemplate: the claim that is created for each pod that references it. */
 import type { JsonObject } from "@flotilla/base";
-import { annotationKeyProblems, field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
-import { ageColumn, nameColumn } from "@flotilla/apimachinery";
-import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
+import {
+  ageColumn,
+  annotationKeyProblems,
+  builtInAdmission,
+  builtInKind,
+  change,
+  checkLabels,
+  checkText,
+  checkUnchanged,
+  field,
+  nameColumn,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Kind, Review, Sent } from "@flotilla/apimachinery";
 import type {
   ResourceClaimTemplate as ResourceClaimTemplateFacts,
   ResourceClaimTemplateSpec,
 } from "@flotilla/apimachinery/facts/resource-v1.ts";
-import { checkLabels, checkText, checkUnchanged } from "@flotilla/apimachinery";
-import { change } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import { checkClaimSpec, completeClaimSpec } from "./claim-spec.ts";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";

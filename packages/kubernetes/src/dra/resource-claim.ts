@@ -1,12 +1,16 @@
 /** ResourceClaim: a request for devices, such as accelerators, and its allocation. */
 import type { DeepReadonly } from "@flotilla/base";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
+import {
+  ageColumn,
+  builtInAdmission,
+  builtInKind,
+  change,
+  checkUnchanged,
+  column,
+  nameColumn,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, Kind } from "@flotilla/apimachinery";
 import type { ResourceClaim as ResourceClaimFacts } from "@flotilla/apimachinery/facts/resource-v1.ts";
-import { checkUnchanged } from "@flotilla/apimachinery";
-import { change } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
 import { checkClaimSpec, completeClaimSpec } from "./claim-spec.ts";
 import { checkClaimStatus, completeClaimStatus } from "./claim-status.ts";
 import { defineKind } from "../definition/kind-definition.ts";

@@ -1,10 +1,20 @@
 /** ResourceSlice: a subset of the devices that a driver offers on one or more nodes. */
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsSubdomainProblems, field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
+import {
+  ageColumn,
+  builtInAdmission,
+  builtInKind,
+  change,
+  changeItems,
+  checkText,
+  checkUnchanged,
+  column,
+  dnsSubdomainProblems,
+  field,
+  nameColumn,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Kind, Sent } from "@flotilla/apimachinery";
 import { checkNodeSelector } from "../node/node-selector.ts";
-import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
 import type {
   Device,
   DeviceAttribute,
@@ -12,10 +22,6 @@ import type {
   ResourceSlice as ResourceSliceFacts,
   ResourceSliceSpec,
 } from "@flotilla/apimachinery/facts/resource-v1.ts";
-import { checkText, checkUnchanged } from "@flotilla/apimachinery";
-import { change, changeItems } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import { checkDriverName } from "../storage/driver-names.ts";
 import { checkPoolName, checkSet } from "./device-names.ts";
 import { checkCounterSet, checkDevice } from "./slice-devices.ts";

@@ -1,6 +1,7 @@
 /** Validates the devices in a slice: attributes, capacities, consumed counters and nodes. */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { dnsSubdomainProblems, field, type FieldError } from "@flotilla/apimachinery";
+import { checkText, dnsSubdomainProblems, field } from "@flotilla/apimachinery";
+import type { FieldError, Sent } from "@flotilla/apimachinery";
 import { checkNodeSelector } from "../node/node-selector.ts";
 import type {
   CounterSet,
@@ -8,8 +9,6 @@ import type {
   DeviceAttribute,
   DeviceCounterConsumption,
 } from "@flotilla/apimachinery/facts/resource-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import { checkCapacity } from "./device-capacity.ts";
 import { checkList, checkQualifiedName, checkSet, checkShortName, entryPath } from "./device-names.ts";
 import { checkBindingConditions, checkTaint } from "./device-taints.ts";

@@ -1,9 +1,8 @@
 /** Endpoints: the addresses behind a Service, in one object. EndpointSlice replaces it. */
 import { type DeepReadonly } from "@flotilla/base";
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { Endpoints as EndpointsFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { Endpoints as EndpointsFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { shortList } from "../networking/cells.ts";
 
 export type Endpoints = EndpointsFacts;

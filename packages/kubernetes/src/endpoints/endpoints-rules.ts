@@ -1,20 +1,20 @@
 /** Defaults and validation of Endpoints. */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 import {
+  builtInAdmission,
+  change,
+  changeItems,
+  checkText,
   dnsLabelProblems,
   dnsSubdomainProblems,
   field,
+  fill,
   labelKeyProblems,
-  type FieldError,
 } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Sent } from "@flotilla/apimachinery";
 import type { EndpointAddress, EndpointPort, EndpointSubset } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
-import { change, changeItems, fill } from "@flotilla/apimachinery";
 import { addressWarnings, checkAddress, checkEndpointAddress } from "../networking/addresses.ts";
 import { checkPortNumber, checkProtocol } from "../networking/ports.ts";
-import type { Sent } from "@flotilla/apimachinery";
 import { Endpoints } from "./endpoints-kind.ts";
 
 type Read<T> = DeepReadonly<T>;

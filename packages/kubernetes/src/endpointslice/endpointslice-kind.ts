@@ -1,9 +1,8 @@
 /** EndpointSlice: a subset of the addresses behind a Service. */
 import { type DeepReadonly } from "@flotilla/base";
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { EndpointPort, EndpointSlice as EndpointSliceFacts } from "@flotilla/apimachinery/facts/discovery-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { EndpointPort, EndpointSlice as EndpointSliceFacts } from "@flotilla/apimachinery/facts/discovery-v1.ts";
 import { shortList } from "../networking/cells.ts";
 
 export type EndpointSlice = EndpointSliceFacts;

@@ -1,18 +1,21 @@
 /** Defaults and validation of EndpointSlice. */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 import {
+  builtInAdmission,
+  change,
+  changeItems,
+  checkLabels,
+  checkText,
+  checkUnchanged,
   dnsLabelProblems,
   dnsSubdomainProblems,
   field,
+  fill,
   labelKeyProblems,
   labelValueProblems,
-  type FieldError,
 } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Sent } from "@flotilla/apimachinery";
 import type { Endpoint, EndpointHints, EndpointPort } from "@flotilla/apimachinery/facts/discovery-v1.ts";
-import { checkLabels, checkText, checkUnchanged } from "@flotilla/apimachinery";
-import { change, changeItems, fill } from "@flotilla/apimachinery";
 import {
   addressWarnings,
   checkAddress,
@@ -21,7 +24,6 @@ import {
   isIPv6Text,
 } from "../networking/addresses.ts";
 import { checkProtocol } from "../networking/ports.ts";
-import type { Sent } from "@flotilla/apimachinery";
 import { EndpointSlice } from "./endpointslice-kind.ts";
 
 type Read<T> = DeepReadonly<T>;

@@ -3,10 +3,9 @@
  * another form.
  */
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
-import { age, column, wide } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { Event as EventFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
+import { age, builtInKind, column, wide } from "@flotilla/apimachinery";
 import type { Column, Kind } from "@flotilla/apimachinery";
+import type { Event as EventFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
 
 export type Event = EventFacts;
 

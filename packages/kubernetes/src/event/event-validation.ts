@@ -3,10 +3,9 @@
  * fields of an Event immutable.
  */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { field, labelKeyProblems, type FieldError } from "@flotilla/apimachinery";
+import { checkText, field, labelKeyProblems } from "@flotilla/apimachinery";
+import type { FieldError, Sent } from "@flotilla/apimachinery";
 import type { Event, EventSource, ObjectReference } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 
 /** Not validated yet: any field may be missing. */
 type StoredEvent = Sent<Event>;

@@ -7,11 +7,10 @@
  */
 import { HorizontalPodAutoscaler } from "./horizontalpodautoscaler-kind.ts";
 import { Pod } from "../pod/pod-kind.ts";
-import { parseApiVersion } from "@flotilla/apimachinery";
+import { ApiError, matchesLabels, parseApiVersion, parseLabelSelector } from "@flotilla/apimachinery";
 import { FlotillaError, equalJson, formatTime, messageOf } from "@flotilla/base";
 import { UnknownKindError } from "@flotilla/client";
 import type { ObjectKey } from "@flotilla/client";
-import { ApiError, matchesLabels, parseLabelSelector } from "@flotilla/apimachinery";
 import { defineController, idOfKey, unlessChanged } from "@flotilla/controller-runtime";
 import type { Controller } from "@flotilla/controller-runtime";
 import type { WorkloadDependencies } from "../workloads/dependencies.ts";

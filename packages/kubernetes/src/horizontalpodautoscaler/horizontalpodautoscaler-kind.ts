@@ -3,14 +3,13 @@
  * converted from it.
  */
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInVersion } from "@flotilla/apimachinery";
+import { ageColumn, builtInVersion, column, nameColumn } from "@flotilla/apimachinery";
+import type { Column, Kind } from "@flotilla/apimachinery";
 import type {
   HorizontalPodAutoscaler as HorizontalPodAutoscalerFacts,
   MetricSpec,
   MetricStatus,
 } from "@flotilla/apimachinery/facts/autoscaling-v2.ts";
-import type { Column, Kind } from "@flotilla/apimachinery";
 import { toV1, toV2 } from "./hpa-conversion.ts";
 import { defaultAutoscaler } from "./hpa-defaults.ts";
 

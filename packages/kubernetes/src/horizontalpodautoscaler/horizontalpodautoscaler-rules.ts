@@ -1,8 +1,7 @@
 /** Defaults and validation of HorizontalPodAutoscaler. */
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import { builtInAdmission, checkNotNegative } from "@flotilla/apimachinery";
 import type { AnyAdmission, Review } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
-import { checkNotNegative } from "@flotilla/apimachinery";
 import { toV1, toV2 } from "./hpa-conversion.ts";
 import { defaultAutoscaler } from "./hpa-defaults.ts";
 import { checkAutoscaler } from "./hpa-validation.ts";

@@ -1,12 +1,13 @@
 /** Validates a HorizontalPodAutoscaler in terms of `v2`; `v1` is converted before validation. */
 import {
+  checkText,
   compareQuantities,
   dnsLabelProblems,
   field,
   parseQuantity,
   pathSegmentProblems,
-  type FieldError,
 } from "@flotilla/apimachinery";
+import type { FieldError, Sent } from "@flotilla/apimachinery";
 import { checkContainerResourceName, checkQuantityNotNegative } from "../resources/resource-names.ts";
 import type {
   CrossVersionObjectReference,
@@ -16,8 +17,6 @@ import type {
   MetricSpec,
   MetricTarget,
 } from "@flotilla/apimachinery/facts/autoscaling-v2.ts";
-import { checkText } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 
 /** An object as sent by a client: any field may be missing. */
 type Read<T> = Sent<T>;

@@ -1,9 +1,8 @@
 /** Ingress: routes hosts and paths to Services. */
 import type { DeepReadonly } from "@flotilla/base";
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { Ingress as IngressFacts } from "@flotilla/apimachinery/facts/networking-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { Ingress as IngressFacts } from "@flotilla/apimachinery/facts/networking-v1.ts";
 import { balancerCell } from "../networking/cells.ts";
 
 export type Ingress = IngressFacts;

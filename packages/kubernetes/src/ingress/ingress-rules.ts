@@ -1,9 +1,8 @@
 /** Defaults and validation of Ingress. */
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsLabelProblems, dnsSubdomainProblems, field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
+import { builtInAdmission, checkText, dnsLabelProblems, dnsSubdomainProblems, field } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Sent } from "@flotilla/apimachinery";
 import { checkBalancerName } from "../service/service-validation.ts";
-import { builtInAdmission } from "@flotilla/apimachinery";
 import type {
   HTTPIngressPath,
   IngressBackend,
@@ -11,8 +10,6 @@ import type {
   IngressSpec,
   IngressTLS,
 } from "@flotilla/apimachinery/facts/networking-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import { addressWarnings, checkAddress, parseAddress } from "../networking/addresses.ts";
 import { checkReferenceName } from "../ingressclass/ingressclass-rules.ts";
 import { checkPortName, checkPortNumber } from "../networking/ports.ts";

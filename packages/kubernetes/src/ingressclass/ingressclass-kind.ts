@@ -1,9 +1,8 @@
 /** IngressClass: the controller that implements Ingresses. */
 import type { DeepReadonly } from "@flotilla/base";
-import { ageColumn, column } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { IngressClass as IngressClassFacts } from "@flotilla/apimachinery/facts/networking-v1.ts";
+import { ageColumn, builtInKind, column } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { IngressClass as IngressClassFacts } from "@flotilla/apimachinery/facts/networking-v1.ts";
 
 export type IngressClass = IngressClassFacts;
 

@@ -1,17 +1,17 @@
 /** Defaults and validation of IngressClass. */
 import {
+  builtInAdmission,
+  change,
+  checkText,
+  checkUnchanged,
   dnsLabelProblems,
   dnsSubdomainProblems,
   field,
+  fill,
   pathSegmentProblems,
-  type FieldError,
 } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Sent } from "@flotilla/apimachinery";
 import type { IngressClassParametersReference, IngressClassSpec } from "@flotilla/apimachinery/facts/networking-v1.ts";
-import { checkText, checkUnchanged } from "@flotilla/apimachinery";
-import { change, fill } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import { IngressClass } from "./ingressclass-kind.ts";
 
 const MAX_CONTROLLER_BYTES = 250;

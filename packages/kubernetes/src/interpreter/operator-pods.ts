@@ -2,9 +2,9 @@
  * Requirements of pods that an operator builds from its own fields (`cores`, `resource.memory`) instead of from a whole
  * pod template.
  */
-import { decodedPart, type KubernetesObject } from "@flotilla/apimachinery";
+import { decodedPart, formatQuantity, tryParseQuantity } from "@flotilla/apimachinery";
+import type { KubernetesObject, Quantity } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
-import { formatQuantity, tryParseQuantity, type Quantity } from "@flotilla/apimachinery";
 import { InterpretError } from "./interpret-error.ts";
 import type { ReplicaRequirements } from "./kind-interpreter.ts";
 import { podRequirements, type PodTemplate } from "./pod-requirements.ts";

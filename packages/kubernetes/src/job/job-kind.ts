@@ -1,10 +1,17 @@
 /** Job: runs pods until enough of them have succeeded. */
 import type { DeepReadonly } from "@flotilla/base";
-import { formatAge } from "@flotilla/apimachinery";
-import { ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { Job as JobFacts } from "@flotilla/apimachinery/facts/batch-v1.ts";
+import {
+  ageColumn,
+  builtInKind,
+  column,
+  formatAge,
+  nameColumn,
+  selectorCell,
+  templateColumns,
+  wide,
+} from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { Job as JobFacts } from "@flotilla/apimachinery/facts/batch-v1.ts";
 import { hasJobCondition } from "./job-conditions.ts";
 
 export type Job = JobFacts;

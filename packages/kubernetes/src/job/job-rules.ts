@@ -1,12 +1,18 @@
 /** Defaults and validation of Job. */
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsLabelProblems, field, labelSelectorOf, matchesLabels, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
+import {
+  builtInAdmission,
+  change,
+  checkSelector,
+  dnsLabelProblems,
+  field,
+  fill,
+  labelSelectorOf,
+  matchesLabels,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import { checkSelects, isSettled, specWarnings } from "../workloads/workload-rules.ts";
 import { hostnameWarning } from "../pod/pod-warnings.ts";
-import { builtInAdmission } from "@flotilla/apimachinery";
-import { checkSelector } from "@flotilla/apimachinery";
-import { change, fill } from "@flotilla/apimachinery";
 import { checkJobSpec, defaultJobSpec, jobSpecWarnings, type JobSpec } from "./job-spec.ts";
 import { checkJobStatus } from "./job-status.ts";
 import { checkJobUpdate } from "./job-update.ts";

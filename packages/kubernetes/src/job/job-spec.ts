@@ -4,7 +4,16 @@
  */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsSubdomainProblems, field, labelKeyProblems, type FieldError } from "@flotilla/apimachinery";
+import {
+  change,
+  checkNotNegative,
+  checkText,
+  dnsSubdomainProblems,
+  field,
+  fill,
+  labelKeyProblems,
+} from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import { checkCounts } from "../workloads/workload-rules.ts";
 import { defaultPodTemplate } from "../pod/pod-defaults.ts";
 import { checkTemplate } from "../pod/pod-validation.ts";
@@ -14,8 +23,6 @@ import type {
   PodFailurePolicyRule,
   SuccessPolicyRule,
 } from "@flotilla/apimachinery/facts/batch-v1.ts";
-import { checkNotNegative, checkText } from "@flotilla/apimachinery";
-import { change, fill } from "@flotilla/apimachinery";
 import { indexProblem } from "./index-validation.ts";
 
 type Read<T> = DeepReadonly<T>;

@@ -3,10 +3,10 @@
  * of its pods.
  */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
+import { checkUnchanged, field } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type { Job } from "@flotilla/apimachinery/facts/batch-v1.ts";
 import type { Affinity, Container, PodSpec, PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkUnchanged } from "@flotilla/apimachinery";
 import { hasJobCondition } from "./job-conditions.ts";
 import type { JobSpec } from "./job-spec.ts";
 

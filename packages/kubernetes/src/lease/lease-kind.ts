@@ -1,10 +1,9 @@
 /**
  * Lease: the holder of a lock and the time it was acquired or renewed; the heartbeat of nodes, clusters and leaders.
  */
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { Lease as LeaseFacts } from "@flotilla/apimachinery/facts/coordination-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { Lease as LeaseFacts } from "@flotilla/apimachinery/facts/coordination-v1.ts";
 
 export type Lease = LeaseFacts;
 

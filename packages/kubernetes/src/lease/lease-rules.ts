@@ -1,10 +1,7 @@
 /** Defaults and validation of Lease. */
 import type { DeepReadonly } from "@flotilla/base";
+import { builtInAdmission, change, checkNotNegative, field } from "@flotilla/apimachinery";
 import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
-import { checkNotNegative } from "@flotilla/apimachinery";
-import { change } from "@flotilla/apimachinery";
-import { field } from "@flotilla/apimachinery";
 import { Lease } from "./lease-kind.ts";
 
 /** Coordinated leader election is off in a stock server, which drops its fields. */

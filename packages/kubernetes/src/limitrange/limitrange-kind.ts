@@ -1,8 +1,7 @@
 /** LimitRange: bounds and defaults for the resources of a pod, container or claim in a namespace. */
-import { createdColumn, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { LimitRange as LimitRangeFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
+import { builtInKind, createdColumn, nameColumn } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { LimitRange as LimitRangeFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
 
 export type LimitRange = LimitRangeFacts;
 

@@ -1,21 +1,19 @@
 /** Defaults and validation of LimitRange. */
 import type { DeepReadonly } from "@flotilla/base";
 import {
+  builtInAdmission,
+  change,
+  changeItems,
+  checkText,
   compareQuantities,
   field,
   formatQuantity,
   labelKeyProblems,
   parseQuantity,
   quantityMilliValue,
-  type FieldError,
-  type Quantity,
 } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Quantity, Sent } from "@flotilla/apimachinery";
 import type { LimitRangeItem } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
-import { change, changeItems } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import {
   checkContainerResourceName,
   checkResourceName,

@@ -1,9 +1,8 @@
 /** Namespace: separates the objects of one team from those of others. */
 import type { DeepReadonly } from "@flotilla/base";
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { Namespace as NamespaceFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { Namespace as NamespaceFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
 
 export type Namespace = NamespaceFacts;
 

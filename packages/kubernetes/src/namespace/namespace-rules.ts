@@ -1,10 +1,7 @@
 /** Defaults and validation of Namespace. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, labelKeyProblems, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
-import { checkText } from "@flotilla/apimachinery";
-import { change, fill } from "@flotilla/apimachinery";
+import { builtInAdmission, change, checkText, field, fill, labelKeyProblems } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError } from "@flotilla/apimachinery";
 import { Namespace } from "./namespace-kind.ts";
 
 const NAME_LABEL = "kubernetes.io/metadata.name";

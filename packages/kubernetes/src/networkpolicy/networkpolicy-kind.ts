@@ -1,8 +1,7 @@
 /** NetworkPolicy: the traffic that pods accept and send. */
-import { ageColumn, column, nameColumn, selectorCell } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { NetworkPolicy as NetworkPolicyFacts } from "@flotilla/apimachinery/facts/networking-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn, selectorCell } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { NetworkPolicy as NetworkPolicyFacts } from "@flotilla/apimachinery/facts/networking-v1.ts";
 
 export type NetworkPolicy = NetworkPolicyFacts;
 

@@ -1,17 +1,13 @@
 /** Defaults and validation of NetworkPolicy. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
+import { builtInAdmission, change, changeItems, checkSelector, field, fill } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Sent } from "@flotilla/apimachinery";
 import type {
   IPBlock,
   NetworkPolicyPeer,
   NetworkPolicyPort,
   NetworkPolicySpec,
 } from "@flotilla/apimachinery/facts/networking-v1.ts";
-import { checkSelector } from "@flotilla/apimachinery";
-import { change, changeItems, fill } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import { checkNetwork, isStrictlyWithin, networkWarnings, parseNetwork } from "../networking/addresses.ts";
 import { checkPortName, checkPortNumber } from "../networking/ports.ts";
 import { NetworkPolicy } from "./networkpolicy-kind.ts";

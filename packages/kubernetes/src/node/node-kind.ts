@@ -1,9 +1,8 @@
 /** Node: a machine that runs pods. */
 import type { DeepReadonly } from "@flotilla/base";
-import { ageColumn, column, nameColumn, wide } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { Node as NodeFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn, wide } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { Node as NodeFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
 
 export type Node = NodeFacts;
 

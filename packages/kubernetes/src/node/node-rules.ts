@@ -1,9 +1,8 @@
 /** Defaults and validation of Node. */
 import type { DeepReadonly } from "@flotilla/base";
+import { builtInAdmission, change, fill } from "@flotilla/apimachinery";
 import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
 import type { NodeSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { change, fill } from "@flotilla/apimachinery";
 import { checkNode, checkNodeUpdate, nodeWarnings } from "./node-validation.ts";
 import { Node } from "./node-kind.ts";
 

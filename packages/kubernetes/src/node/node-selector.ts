@@ -2,16 +2,9 @@
  * Validates a node selector: a list of terms, any of which may match, each with requirements on labels and on the
  * node's name.
  */
-import {
-  dnsSubdomainProblems,
-  field,
-  labelKeyProblems,
-  labelValueProblems,
-  type FieldError,
-} from "@flotilla/apimachinery";
+import { checkText, dnsSubdomainProblems, field, labelKeyProblems, labelValueProblems } from "@flotilla/apimachinery";
+import type { FieldError, Sent } from "@flotilla/apimachinery";
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 
 export function checkNodeSelector(at: string, { nodeSelectorTerms: terms = [] }: Sent<NodeSelector>): FieldError[] {
   const path = `${at}.nodeSelectorTerms`;

@@ -1,10 +1,9 @@
 /** Validates a Node. Taint errors are reported under `metadata`, because taints were once annotations. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, labelKeyProblems, labelValueProblems, type FieldError } from "@flotilla/apimachinery";
-import { checkText } from "@flotilla/apimachinery";
+import { checkText, field, labelKeyProblems, labelValueProblems } from "@flotilla/apimachinery";
+import type { FieldError, Sent } from "@flotilla/apimachinery";
 import type { Node, NodeStatus, Taint } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { checkNetwork, networkWarnings, parseNetwork } from "../networking/addresses.ts";
-import type { Sent } from "@flotilla/apimachinery";
 import { checkResourceAmount } from "../resources/resource-names.ts";
 
 type Read<T> = DeepReadonly<T>;

@@ -1,6 +1,7 @@
 /** Validates the source of a PersistentVolume: exactly one of these, each with its required fields. */
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsLabelProblems, dnsSubdomainProblems, field, type FieldError } from "@flotilla/apimachinery";
+import { checkText, dnsLabelProblems, dnsSubdomainProblems, field } from "@flotilla/apimachinery";
+import type { FieldError, Sent } from "@flotilla/apimachinery";
 import type {
   CSIPersistentVolumeSource,
   HostPathVolumeSource,
@@ -10,8 +11,6 @@ import type {
   SecretReference,
   Volume,
 } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import { checkDriverName } from "../storage/driver-names.ts";
 import { checkNoBacksteps } from "../pod/pod-paths.ts";
 import { checkRemoteVolume } from "../pod/pod-remote-volumes.ts";

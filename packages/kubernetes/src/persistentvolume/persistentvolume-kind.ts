@@ -1,8 +1,7 @@
 /** PersistentVolume: storage that outlives pods, created by administrators or provisioners. */
-import { ageColumn, column, nameColumn, wide } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { PersistentVolume as PersistentVolumeFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn, wide } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { PersistentVolume as PersistentVolumeFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { STORAGE_CLASS_ANNOTATION } from "../storageclass/storageclass-rules.ts";
 import { accessModesCell } from "../storage/access-modes.ts";
 

@@ -1,13 +1,20 @@
 /** Defaults and validation of PersistentVolume. */
-import { changedFields } from "@flotilla/apimachinery";
+import {
+  builtInAdmission,
+  change,
+  changedFields,
+  checkText,
+  checkUnchanged,
+  dnsSubdomainProblems,
+  field,
+  fill,
+  quantityValue,
+  tryParseQuantity,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError } from "@flotilla/apimachinery";
 import { posix } from "node:path";
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { dnsSubdomainProblems, field, quantityValue, tryParseQuantity, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
 import type { PersistentVolumeSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkText, checkUnchanged } from "@flotilla/apimachinery";
-import { change, fill } from "@flotilla/apimachinery";
 import { STORAGE_CLASS_ANNOTATION } from "../storageclass/storageclass-rules.ts";
 import { deprecatedNodeLabel } from "../node/node-labels.ts";
 import { checkNodeSelector } from "../node/node-selector.ts";

@@ -1,8 +1,7 @@
 /** PersistentVolumeClaim: a request for storage. */
-import { ageColumn, column, nameColumn, wide } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { PersistentVolumeClaim as PersistentVolumeClaimFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn, wide } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { PersistentVolumeClaim as PersistentVolumeClaimFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { STORAGE_CLASS_ANNOTATION } from "../storageclass/storageclass-rules.ts";
 import { accessModesCell } from "../storage/access-modes.ts";
 

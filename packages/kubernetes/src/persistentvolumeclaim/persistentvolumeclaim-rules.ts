@@ -1,20 +1,21 @@
 /** Defaults and validation of PersistentVolumeClaim. */
-import { changedFields } from "@flotilla/apimachinery";
-import { equalJson, type DeepReadonly } from "@flotilla/base";
 import {
+  builtInAdmission,
+  change,
+  changedFields,
+  checkText,
+  checkUnchanged,
   compareQuantities,
   field,
+  fill,
   labelKeyProblems,
   parseQuantity,
   quantityMilliValue,
   tryParseQuantity,
-  type FieldError,
 } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError } from "@flotilla/apimachinery";
+import { equalJson, type DeepReadonly } from "@flotilla/base";
 import type { PersistentVolumeClaimSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkText, checkUnchanged } from "@flotilla/apimachinery";
-import { change, fill } from "@flotilla/apimachinery";
 import { STORAGE_CLASS_ANNOTATION } from "../storageclass/storageclass-rules.ts";
 import { checkClaimSpec } from "../pod/pod-claims.ts";
 import { checkResourceAmount, isNativeResource } from "../resources/resource-names.ts";

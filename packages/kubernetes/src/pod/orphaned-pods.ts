@@ -1,11 +1,10 @@
 /** Orphaned objects: workloads that select them are enqueued as soon as they appear, and adopt them. */
 import { Pod } from "./pod-kind.ts";
-import { controllerOf } from "@flotilla/apimachinery";
+import { ApiError, controllerOf, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { LabelSelector as LabelSelectorFacts } from "@flotilla/apimachinery/facts/meta-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import { ApiError, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import { keyOf, watch } from "@flotilla/controller-runtime";
 import type { Informers, KindRequest } from "@flotilla/controller-runtime";
 

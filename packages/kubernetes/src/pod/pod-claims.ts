@@ -1,14 +1,16 @@
 /** Validates claims that belong to a pod: the template of an ephemeral volume, and those of a StatefulSet. */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 import {
+  checkLabels,
+  checkSelector,
+  checkText,
   dnsLabelProblems,
   dnsSubdomainProblems,
   field,
   tryParseQuantity,
-  type FieldError,
 } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type { PersistentVolumeClaimSpec, PersistentVolumeClaimTemplate } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkLabels, checkSelector, checkText } from "@flotilla/apimachinery";
 import { checkAccessModes, checkVolumeMode } from "../storage/access-modes.ts";
 import { checkAnnotationKeys } from "./pod-annotations.ts";
 

@@ -1,7 +1,8 @@
 /** Validates the containers of a pod: regular, init and ephemeral ones. */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsLabelProblems, field, type FieldError } from "@flotilla/apimachinery";
+import { checkText, dnsLabelProblems, field } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type {
   Container,
   ContainerRestartRule,
@@ -9,7 +10,6 @@ import type {
   PodSpec,
   Volume,
 } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
 import { checkEnvironment } from "./pod-environment.ts";
 import { checkDevices, checkMounts } from "./pod-mounts.ts";
 import { PORT_RANGE, checkProbes, isPort, portNameProblems } from "./pod-probes.ts";

@@ -3,8 +3,7 @@
  * for their templates.
  */
 import type { DeepReadonly } from "@flotilla/base";
-import { formatQuantity } from "@flotilla/apimachinery";
-import { change, changeItems, fill } from "@flotilla/apimachinery";
+import { change, changeItems, fill, formatQuantity } from "@flotilla/apimachinery";
 import type {
   Container,
   ContainerPort,

@@ -3,21 +3,21 @@
 import type { DeepReadonly } from "@flotilla/base";
 import {
   annotationKeyProblems,
+  checkText,
   dataKeyProblems,
   dnsLabelProblems,
   dnsSubdomainProblems,
   field,
   labelKeyProblems,
   tryParseQuantity,
-  type FieldError,
 } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type {
   Container,
   EnvVarSource,
   ObjectFieldSelector,
   ResourceFieldSelector,
 } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
 import { checkNoBacksteps } from "./pod-paths.ts";
 
 type Read<T> = DeepReadonly<T>;

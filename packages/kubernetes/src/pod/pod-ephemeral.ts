@@ -1,9 +1,8 @@
 /** `pods/ephemeralcontainers`: containers for debugging a running pod. They can only be added. */
-import { changedFields } from "@flotilla/apimachinery";
+import { changedFields, field } from "@flotilla/apimachinery";
+import type { FieldError, SpecPart } from "@flotilla/apimachinery";
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
 import type { Pod } from "@flotilla/apimachinery/facts/core-v1.ts";
-import type { SpecPart } from "@flotilla/apimachinery";
 import { MIRROR } from "./pod-annotations.ts";
 import { checkImmutableAnnotations } from "./pod-update.ts";
 import { checkPod } from "./pod-validation.ts";

@@ -1,8 +1,7 @@
 /** Pod: containers that run together on a node. */
-import { ageColumn, column, nameColumn, wide } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { Pod as PodFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn, wide } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { Pod as PodFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { podReady, podRestarts, podStatus, readinessGates } from "./pod-cells.ts";
 import { ephemeralContainersPart } from "./pod-ephemeral.ts";
 import { resizePart } from "./pod-resize.ts";

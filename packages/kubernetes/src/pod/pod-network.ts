@@ -1,8 +1,8 @@
 /** Validates a pod's host name, DNS configuration and host aliases. */
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsSubdomainProblems, field, type FieldError } from "@flotilla/apimachinery";
+import { checkText, dnsSubdomainProblems, field } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type { HostAlias, PodDNSConfig, PodSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
 import { checkAddress } from "../networking/addresses.ts";
 
 type Read<T> = DeepReadonly<T>;

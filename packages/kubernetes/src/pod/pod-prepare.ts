@@ -2,9 +2,8 @@
  * Fields that the API server sets on a new pod: its first status, and selectors that depend on the pod's own labels.
  */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { compareQuantities, type FieldError, type Quantity } from "@flotilla/apimachinery";
-import type { Review } from "@flotilla/apimachinery";
-import { change, changeItems } from "@flotilla/apimachinery";
+import { change, changeItems, compareQuantities } from "@flotilla/apimachinery";
+import type { FieldError, Quantity, Review } from "@flotilla/apimachinery";
 import type {
   Container,
   Pod,

@@ -4,9 +4,9 @@
  */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsLabelProblems, field, type FieldError } from "@flotilla/apimachinery";
+import { checkText, dnsLabelProblems, field } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type { Volume, VolumeSource } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
 
 type Read<T> = DeepReadonly<T>;
 type Source = keyof VolumeSource;

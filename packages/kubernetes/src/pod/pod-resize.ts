@@ -1,8 +1,8 @@
 /** `pods/resize`: changes the cpu and memory of a running pod and its containers. All other fields are kept. */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
+import { field } from "@flotilla/apimachinery";
+import type { FieldError, SpecPart } from "@flotilla/apimachinery";
 import type { Container, Pod, PodSpec, ResourceRequirements } from "@flotilla/apimachinery/facts/core-v1.ts";
-import type { SpecPart } from "@flotilla/apimachinery";
 import { MIRROR } from "./pod-annotations.ts";
 import { qosClassOf } from "./pod-prepare.ts";
 import { isSidecar } from "./pod-resources.ts";

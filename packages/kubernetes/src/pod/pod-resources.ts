@@ -2,6 +2,7 @@
 import type { DeepReadonly } from "@flotilla/base";
 import {
   addQuantities,
+  checkText,
   compareQuantities,
   dnsLabelProblems,
   field,
@@ -10,11 +11,9 @@ import {
   quantityMilliValue,
   quantityValue,
   tryParseQuantity,
-  type FieldError,
-  type Quantity,
 } from "@flotilla/apimachinery";
+import type { FieldError, Quantity } from "@flotilla/apimachinery";
 import type { Container, PodSpec, ResourceRequirements } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
 import {
   checkContainerResourceName,
   checkResourceAmount,

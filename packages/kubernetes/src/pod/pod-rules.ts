@@ -1,8 +1,7 @@
 /** Defaults and validation of Pod. */
 import type { DeepReadonly } from "@flotilla/base";
-import type { FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
 import { builtInAdmission } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import { completePod } from "./pod-defaults.ts";
 import { checkEphemeralContainersUpdate } from "./pod-ephemeral.ts";
 import { preparePod } from "./pod-prepare.ts";

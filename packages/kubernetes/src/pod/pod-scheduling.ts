@@ -1,7 +1,15 @@
 /** Validates where pods may run: affinities, tolerations and topology spread constraints. */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsLabelProblems, field, labelKeyProblems, labelValueProblems, type FieldError } from "@flotilla/apimachinery";
+import {
+  checkSelector,
+  checkText,
+  dnsLabelProblems,
+  field,
+  labelKeyProblems,
+  labelValueProblems,
+} from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type {
   Affinity,
   PodAffinity,
@@ -11,7 +19,6 @@ import type {
   TopologySpreadConstraint,
 } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
-import { checkSelector, checkText } from "@flotilla/apimachinery";
 import { checkNodeSelector, checkNodeSelectorTerm } from "../node/node-selector.ts";
 
 type Read<T> = DeepReadonly<T>;

@@ -1,6 +1,7 @@
 /** Validates security contexts: the user a pod runs as, and its privileges on the node. */
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsSubdomainProblems, field, type FieldError } from "@flotilla/apimachinery";
+import { checkText, dnsSubdomainProblems, field } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type {
   AppArmorProfile,
   Container,
@@ -10,7 +11,6 @@ import type {
   SecurityContext,
   WindowsSecurityContextOptions,
 } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
 import { checkDescendingPath } from "./pod-paths.ts";
 
 type Read<T> = DeepReadonly<T>;

@@ -1,9 +1,16 @@
 /** Defaults and validates a pod's status updates by the kubelet. */
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsSubdomainProblems, field, labelKeyProblems, type FieldError } from "@flotilla/apimachinery";
+import {
+  change,
+  checkText,
+  checkUnchanged,
+  dnsSubdomainProblems,
+  field,
+  fill,
+  labelKeyProblems,
+} from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type { Container, ContainerStatus, Pod, PodSpec, PodStatus } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkText, checkUnchanged } from "@flotilla/apimachinery";
-import { change, fill } from "@flotilla/apimachinery";
 import { checkAddress } from "../networking/addresses.ts";
 import { checkImmutableAnnotations } from "./pod-update.ts";
 

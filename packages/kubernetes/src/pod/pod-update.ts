@@ -2,9 +2,9 @@
  * Validates updates of a pod: images, an earlier deadline, added tolerations, removed scheduling gates; and, while the
  * pod is gated, its node selection. All other fields are immutable.
  */
-import { changedFields } from "@flotilla/apimachinery";
+import { changedFields, field } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
 import type {
   Container,
   NodeAffinity,

@@ -5,12 +5,14 @@
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "@flotilla/base";
 import {
+  checkLabels,
+  checkText,
   dnsLabelProblems,
   dnsSubdomainProblems,
   field,
   labelKeyProblems,
-  type FieldError,
 } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type {
   Container,
   Pod,
@@ -18,7 +20,6 @@ import type {
   PodSpec,
   PodTemplateSpec,
 } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkLabels, checkText } from "@flotilla/apimachinery";
 import { MIRROR, checkAnnotationKeys, checkPodAnnotations, checkProfilesAgree } from "./pod-annotations.ts";
 import {
   checkContainers,

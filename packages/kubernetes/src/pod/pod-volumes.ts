@@ -1,15 +1,9 @@
 /** Validates the volumes of a pod: each has a name and exactly one source with its required fields. */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import type { DeepReadonly } from "@flotilla/base";
-import {
-  dnsLabelProblems,
-  dnsSubdomainProblems,
-  field,
-  tryParseQuantity,
-  type FieldError,
-} from "@flotilla/apimachinery";
+import { checkText, dnsLabelProblems, dnsSubdomainProblems, field, tryParseQuantity } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type { KeyToPath, Volume, VolumeSource } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
 import { checkClaimTemplate } from "./pod-claims.ts";
 import { checkKeyToPath, checkMode } from "./pod-files.ts";
 import { checkDescendingPath, checkNoBacksteps } from "./pod-paths.ts";

@@ -6,12 +6,11 @@
  * quota or a webhook rejects all of them, a thousand rejections add no information.
  */
 import { Pod } from "./pod-kind.ts";
-import { controllerReference } from "@flotilla/apimachinery";
+import { controllerReference, isAlreadyExists, isNamespaceTerminating } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { messageOf } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
-import { isAlreadyExists, isNamespaceTerminating } from "@flotilla/apimachinery";
 import { keyOf, unlessChanged } from "@flotilla/controller-runtime";
 import type { EventRecorder } from "@flotilla/controller-runtime";
 import type { Expectations } from "../workloads/expectations.ts";

@@ -1,8 +1,7 @@
 /** PodDisruptionBudget: limits how many pods of a set may be down at once through voluntary disruptions. */
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { PodDisruptionBudget as PodDisruptionBudgetFacts } from "@flotilla/apimachinery/facts/policy-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { PodDisruptionBudget as PodDisruptionBudgetFacts } from "@flotilla/apimachinery/facts/policy-v1.ts";
 
 export type PodDisruptionBudget = PodDisruptionBudgetFacts;
 

@@ -1,11 +1,15 @@
 /** Defaults and validation of PodDisruptionBudget. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { checkConditions } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
+import {
+  builtInAdmission,
+  checkConditions,
+  checkIntOrPercent,
+  checkNotNegative,
+  checkSelector,
+  field,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError } from "@flotilla/apimachinery";
 import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
-import { checkIntOrPercent, checkNotNegative, checkSelector } from "@flotilla/apimachinery";
 import { PodDisruptionBudget } from "./poddisruptionbudget-kind.ts";
 
 type Spec = NonNullable<DeepReadonly<PodDisruptionBudget>["spec"]>;

@@ -1,8 +1,7 @@
 /** PodTemplate: a standalone pod template for other objects to use. */
-import { column, labelsCell, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { PodTemplate as PodTemplateFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
+import { builtInKind, column, labelsCell, nameColumn } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { PodTemplate as PodTemplateFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
 
 export type PodTemplate = PodTemplateFacts;
 

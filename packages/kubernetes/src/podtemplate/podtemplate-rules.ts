@@ -1,9 +1,7 @@
 /** Defaults and validation of PodTemplate. */
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
+import { builtInAdmission, change } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
-import type { FieldError } from "@flotilla/apimachinery";
-import { change } from "@flotilla/apimachinery";
 import { defaultPodTemplate } from "../pod/pod-defaults.ts";
 import { checkTemplate } from "../pod/pod-validation.ts";
 import { templateWarnings } from "../pod/pod-warnings.ts";

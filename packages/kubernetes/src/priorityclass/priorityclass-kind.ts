@@ -1,8 +1,7 @@
 /** PriorityClass: a named priority of pods. */
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { PriorityClass as PriorityClassFacts } from "@flotilla/apimachinery/facts/scheduling-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { PriorityClass as PriorityClassFacts } from "@flotilla/apimachinery/facts/scheduling-v1.ts";
 
 export type PriorityClass = PriorityClassFacts;
 

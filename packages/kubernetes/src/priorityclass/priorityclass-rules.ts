@@ -1,10 +1,7 @@
 /** Defaults and validation of PriorityClass. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
-import { checkUnchanged } from "@flotilla/apimachinery";
-import { fill } from "@flotilla/apimachinery";
+import { builtInAdmission, checkUnchanged, field, fill } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError } from "@flotilla/apimachinery";
 import { PriorityClass } from "./priorityclass-kind.ts";
 
 const MAX_USER_PRIORITY = 1_000_000_000;

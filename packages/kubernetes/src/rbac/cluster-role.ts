@@ -1,12 +1,8 @@
 /** ClusterRole: permissions in a whole cluster, or in each namespace where it is bound. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { createdColumn, nameColumn } from "@flotilla/apimachinery";
-import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
+import { builtInAdmission, builtInKind, checkSelector, createdColumn, field, nameColumn } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Kind } from "@flotilla/apimachinery";
 import type { ClusterRole as ClusterRoleFacts } from "@flotilla/apimachinery/facts/rbac-v1.ts";
-import { checkSelector } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
 import { RBAC_GROUP, checkRules, completeRules, dropEmptyRules, rbacTraits } from "./rbac-rules.ts";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";

@@ -1,12 +1,19 @@
 /** Defaults and validation shared by roles and bindings: rules, the bound role, and subjects. */
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsSubdomainProblems, field, pathSegmentProblems, type FieldError } from "@flotilla/apimachinery";
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
+import {
+  ageColumn,
+  change,
+  changeItems,
+  checkText,
+  column,
+  dnsSubdomainProblems,
+  field,
+  fill,
+  nameColumn,
+  pathSegmentProblems,
+} from "@flotilla/apimachinery";
+import type { Column, FieldError, KindTraits, Sent } from "@flotilla/apimachinery";
 import type { PolicyRule, RoleBinding, RoleRef, Subject } from "@flotilla/apimachinery/facts/rbac-v1.ts";
-import { checkText } from "@flotilla/apimachinery";
-import { change, changeItems, fill } from "@flotilla/apimachinery";
-import type { Column, KindTraits } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 
 export const RBAC_GROUP = "rbac.authorization.k8s.io";
 

@@ -2,10 +2,9 @@
  * RoleBinding: binds a role to subjects in one namespace. The role is immutable, because changing it would change who
  * may write the binding.
  */
-import type { AnyAdmission } from "@flotilla/apimachinery";
 import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
+import type { AnyAdmission, Kind } from "@flotilla/apimachinery";
 import type { RoleBinding as RoleBindingFacts } from "@flotilla/apimachinery/facts/rbac-v1.ts";
-import type { Kind } from "@flotilla/apimachinery";
 import { RBAC_GROUP, bindingColumns, checkBinding, defaultBinding, exampleRoleRef, rbacTraits } from "./rbac-rules.ts";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";

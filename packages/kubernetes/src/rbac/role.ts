@@ -1,9 +1,7 @@
 /** Role: permissions for the objects of one namespace. */
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { createdColumn, nameColumn } from "@flotilla/apimachinery";
-import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
+import { builtInAdmission, builtInKind, createdColumn, nameColumn } from "@flotilla/apimachinery";
+import type { AnyAdmission, Kind } from "@flotilla/apimachinery";
 import type { Role as RoleFacts } from "@flotilla/apimachinery/facts/rbac-v1.ts";
-import type { Kind } from "@flotilla/apimachinery";
 import { RBAC_GROUP, checkRules, completeRules, dropEmptyRules, rbacTraits } from "./rbac-rules.ts";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";

@@ -1,8 +1,15 @@
 /** ReplicaSet: a number of pods of one template. */
-import { ageColumn, column, nameColumn, selectorCell, templateColumns, wide } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { ReplicaSet as ReplicaSetFacts } from "@flotilla/apimachinery/facts/apps-v1.ts";
+import {
+  ageColumn,
+  builtInKind,
+  column,
+  nameColumn,
+  selectorCell,
+  templateColumns,
+  wide,
+} from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { ReplicaSet as ReplicaSetFacts } from "@flotilla/apimachinery/facts/apps-v1.ts";
 
 export type ReplicaSet = ReplicaSetFacts;
 

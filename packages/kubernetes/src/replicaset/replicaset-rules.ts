@@ -1,11 +1,8 @@
 /** Defaults and validation of ReplicaSet. */
-import type { FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
+import { builtInAdmission, change, checkNotNegative, checkUnchanged, fill } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import { defaultPodTemplate } from "../pod/pod-defaults.ts";
 import { hostnameWarning, templateWarnings } from "../pod/pod-warnings.ts";
-import { builtInAdmission } from "@flotilla/apimachinery";
-import { checkNotNegative, checkUnchanged } from "@flotilla/apimachinery";
-import { change, fill } from "@flotilla/apimachinery";
 import { checkSelectedTemplate } from "./selected-template.ts";
 import { checkCounts, checkReplicaCounts, isSettled, specWarnings } from "../workloads/workload-rules.ts";
 import { ReplicaSet } from "./replicaset-kind.ts";

@@ -1,8 +1,7 @@
 /** ReplicationController: the predecessor of ReplicaSet, without selector operators. */
-import { ageColumn, column, labelsCell, nameColumn, templateColumns, wide } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { ReplicationController as ReplicationControllerFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
+import { ageColumn, builtInKind, column, labelsCell, nameColumn, templateColumns, wide } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { ReplicationController as ReplicationControllerFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
 
 export type ReplicationController = ReplicationControllerFacts;
 

@@ -1,11 +1,8 @@
 /** Defaults and validation of ReplicationController. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
+import { builtInAdmission, change, checkNotNegative, field, fill } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import { checkCounts, checkReplicaCounts, checkSelects, isSettled, specWarnings } from "../workloads/workload-rules.ts";
-import { builtInAdmission } from "@flotilla/apimachinery";
-import { checkNotNegative } from "@flotilla/apimachinery";
-import { change, fill } from "@flotilla/apimachinery";
 import { defaultPodTemplate } from "../pod/pod-defaults.ts";
 import { checkPodTemplate } from "../pod/pod-validation.ts";
 import { hostnameWarning, templateWarnings } from "../pod/pod-warnings.ts";

@@ -1,9 +1,8 @@
 /** ResourceQuota: limits the total of a namespace. The server counts before it stores; `status.used` is the count. */
 import { type DeepReadonly } from "@flotilla/base";
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { ResourceQuota as ResourceQuotaFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { ResourceQuota as ResourceQuotaFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
 
 export type ResourceQuota = ResourceQuotaFacts;
 type Quota = DeepReadonly<ResourceQuota>;

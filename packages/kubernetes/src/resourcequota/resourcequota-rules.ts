@@ -1,10 +1,7 @@
 /** Defaults and validation of ResourceQuota. */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { compareQuantities, field, parseQuantity, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
-import { change } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
+import { builtInAdmission, change, compareQuantities, field, parseQuantity } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Sent } from "@flotilla/apimachinery";
 import {
   checkQuotaResourceName,
   checkResourceAmount,

@@ -3,6 +3,7 @@
  * `example.com/gpu`.
  */
 import {
+  checkText,
   compareQuantities,
   field,
   formatQuantity,
@@ -10,9 +11,8 @@ import {
   parseQuantity,
   quantityMilliValue,
   quantityOfMilli,
-  type FieldError,
 } from "@flotilla/apimachinery";
-import { checkText } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 
 const COMPUTE = ["cpu", "memory", "ephemeral-storage"];
 const COUNTED = [

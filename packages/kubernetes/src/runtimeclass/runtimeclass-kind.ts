@@ -1,8 +1,7 @@
 /** RuntimeClass: the container runtime of a pod, its overhead, and the nodes that support it. */
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { RuntimeClass as RuntimeClassFacts } from "@flotilla/apimachinery/facts/node-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { RuntimeClass as RuntimeClassFacts } from "@flotilla/apimachinery/facts/node-v1.ts";
 
 export type RuntimeClass = RuntimeClassFacts;
 

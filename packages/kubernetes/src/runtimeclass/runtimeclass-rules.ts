@@ -1,14 +1,18 @@
 /** Defaults and validation of RuntimeClass. */
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsLabelProblems, field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
+import {
+  builtInAdmission,
+  checkLabels,
+  checkText,
+  checkUnchanged,
+  dnsLabelProblems,
+  field,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Sent } from "@flotilla/apimachinery";
 import { deprecatedNodeLabel } from "../node/node-labels.ts";
 import { checkContainerResources } from "../pod/pod-resources.ts";
 import { checkTolerations } from "../pod/pod-scheduling.ts";
-import { builtInAdmission } from "@flotilla/apimachinery";
 import type { Toleration } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkLabels, checkText, checkUnchanged } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import { RuntimeClass } from "./runtimeclass-kind.ts";
 
 /** The rules are those of container limits, including the path in messages. */

@@ -1,8 +1,7 @@
 /** Secret: a ConfigMap for confidential data. */
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { Secret as SecretFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { Secret as SecretFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
 
 export type Secret = SecretFacts;
 

@@ -1,12 +1,8 @@
 /** Defaults and validation of Secret. */
 import { isObject, type DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
-import { checkUnchanged } from "@flotilla/apimachinery";
-import { fill } from "@flotilla/apimachinery";
+import { builtInAdmission, checkUnchanged, field, fill, tlsPairProblem } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError } from "@flotilla/apimachinery";
 import { MAX_DATA_BYTES, checkDataKeys, checkImmutableData, encodedBytes } from "../configmap/data-keys.ts";
-import { tlsPairProblem } from "@flotilla/apimachinery";
 import { Secret } from "./secret-kind.ts";
 
 const TLS = "kubernetes.io/tls";

@@ -1,13 +1,18 @@
 /** IPAddress: one address of a cluster's Services, and its owner. Its name is the address. */
 import type { DeepReadonly } from "@flotilla/base";
-import { dnsSubdomainProblems, field, pathSegmentProblems, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
-import { column, nameColumn } from "@flotilla/apimachinery";
-import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
+import {
+  builtInAdmission,
+  builtInKind,
+  checkText,
+  checkUnchanged,
+  column,
+  dnsSubdomainProblems,
+  field,
+  nameColumn,
+  pathSegmentProblems,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Kind, Review, Sent } from "@flotilla/apimachinery";
 import type { IPAddress as IPAddressFacts, ParentReference } from "@flotilla/apimachinery/facts/networking-v1.ts";
-import { checkText, checkUnchanged } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import { parseAddress } from "../networking/addresses.ts";
 import { checkReferenceName } from "../ingressclass/ingressclass-rules.ts";
 import { defineKind } from "../definition/kind-definition.ts";

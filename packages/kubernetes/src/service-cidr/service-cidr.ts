@@ -1,11 +1,8 @@
 /** ServiceCIDR: ranges from which Services get their addresses. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
-import { ageColumn, column, nameColumn } from "@flotilla/apimachinery";
-import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
+import { ageColumn, builtInAdmission, builtInKind, column, field, nameColumn } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Kind, Review } from "@flotilla/apimachinery";
 import type { ServiceCIDR as ServiceCIDRFacts } from "@flotilla/apimachinery/facts/networking-v1.ts";
-import type { Kind } from "@flotilla/apimachinery";
 import { checkCanonicalNetwork, familyOfNetwork, parseNetwork } from "../networking/addresses.ts";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";

@@ -1,9 +1,8 @@
 /** Service: a stable address for a changing set of pods. */
 import type { DeepReadonly } from "@flotilla/base";
-import { ageColumn, column, nameColumn, wide } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { Service as ServiceFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn, wide } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { Service as ServiceFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
 
 export type Service = ServiceFacts;
 

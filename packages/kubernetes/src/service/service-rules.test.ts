@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { ApiError, type FieldError } from "@flotilla/apimachinery";
-import type { Review } from "@flotilla/apimachinery";
+import { ApiError } from "@flotilla/apimachinery";
+import type { FieldError, Review } from "@flotilla/apimachinery";
 import { makeReview } from "../../../apimachinery/src/kind/test-review.ts";
 import { type Service } from "./service-kind.ts";
 import { rules } from "./service-rules.ts";

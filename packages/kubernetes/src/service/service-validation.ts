@@ -1,13 +1,14 @@
 /** Validates a Service, in the order in which Kubernetes reports errors. */
 import type { DeepReadonly } from "@flotilla/base";
 import {
+  checkLabels,
+  checkText,
   dnsLabelProblems,
   dnsSubdomainProblems,
   field,
   labelKeyProblems,
-  type FieldError,
 } from "@flotilla/apimachinery";
-import { checkLabels, checkText } from "@flotilla/apimachinery";
+import type { FieldError, Sent } from "@flotilla/apimachinery";
 import type { Service, ServicePort } from "@flotilla/apimachinery/facts/core-v1.ts";
 import {
   addressWarnings,
@@ -18,7 +19,6 @@ import {
   parseAddress,
 } from "../networking/addresses.ts";
 import { checkPortNumber, checkPortNumberOrName, checkProtocol } from "../networking/ports.ts";
-import type { Sent } from "@flotilla/apimachinery";
 import { checkAddressesKept, checkFamilies, checkFamiliesKept } from "./service-families.ts";
 import { NO_ADDRESS, isExternallyAccessible, isHeadless, needsHealthPort, type Spec } from "./service-fields.ts";
 

@@ -1,8 +1,7 @@
 /** ServiceAccount: the identity of a pod at the API server. */
-import { ageColumn, nameColumn } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { ServiceAccount as ServiceAccountFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
+import { ageColumn, builtInKind, nameColumn } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { ServiceAccount as ServiceAccountFacts } from "@flotilla/apimachinery/facts/core-v1.ts";
 
 export type ServiceAccount = ServiceAccountFacts;
 

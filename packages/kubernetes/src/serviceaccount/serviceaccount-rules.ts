@@ -1,8 +1,7 @@
 /** Defaults and validation of ServiceAccount. */
 import type { DeepReadonly } from "@flotilla/base";
+import { builtInAdmission, change, changeItems } from "@flotilla/apimachinery";
 import type { AnyAdmission } from "@flotilla/apimachinery";
-import { builtInAdmission } from "@flotilla/apimachinery";
-import { change, changeItems } from "@flotilla/apimachinery";
 import { ServiceAccount } from "./serviceaccount-kind.ts";
 
 const ENFORCE = "kubernetes.io/enforce-mountable-secrets";

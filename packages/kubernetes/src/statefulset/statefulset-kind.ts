@@ -1,8 +1,7 @@
 /** StatefulSet: pods that each have a stable identity, an ordinal and their own volumes. */
-import { ageColumn, column, nameColumn, templateColumns } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { StatefulSet as StatefulSetFacts } from "@flotilla/apimachinery/facts/apps-v1.ts";
+import { ageColumn, builtInKind, column, nameColumn, templateColumns } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { StatefulSet as StatefulSetFacts } from "@flotilla/apimachinery/facts/apps-v1.ts";
 
 export type StatefulSet = StatefulSetFacts;
 

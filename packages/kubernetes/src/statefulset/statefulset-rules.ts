@@ -1,16 +1,24 @@
 /** Defaults and validation of StatefulSet. */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { dnsLabelProblems, field, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
+import {
+  builtInAdmission,
+  change,
+  changeItems,
+  checkIntOrPercent,
+  checkLabels,
+  checkNotNegative,
+  checkText,
+  dnsLabelProblems,
+  field,
+  fill,
+} from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import { checkPodAnnotations, checkAnnotationKeys } from "../pod/pod-annotations.ts";
 import { checkClaimSpec } from "../pod/pod-claims.ts";
 import { defaultPodTemplate } from "../pod/pod-defaults.ts";
 import { checkNeverTerminates, checkTemplate } from "../pod/pod-validation.ts";
 import { claimWarnings, templateWarnings } from "../pod/pod-warnings.ts";
-import { builtInAdmission } from "@flotilla/apimachinery";
 import type { PersistentVolumeClaim, PodSpec, PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkIntOrPercent, checkLabels, checkNotNegative, checkText } from "@flotilla/apimachinery";
-import { change, changeItems, fill } from "@flotilla/apimachinery";
 import { intOrPercentValue } from "../workloads/int-or-percent.ts";
 import {
   checkCollisionCount,

@@ -1,9 +1,8 @@
 /** StorageClass: how volumes are provisioned for claims. */
 import { type DeepReadonly } from "@flotilla/base";
-import { ageColumn, column } from "@flotilla/apimachinery";
-import { builtInKind } from "@flotilla/apimachinery";
-import type { StorageClass as StorageClassFacts } from "@flotilla/apimachinery/facts/storage-v1.ts";
+import { ageColumn, builtInKind, column } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { StorageClass as StorageClassFacts } from "@flotilla/apimachinery/facts/storage-v1.ts";
 
 export type StorageClass = StorageClassFacts;
 

@@ -1,13 +1,9 @@
 /** Defaults and validation of StorageClass. */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { field, labelKeyProblems, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission } from "@flotilla/apimachinery";
+import { builtInAdmission, checkText, checkUnchanged, field, fill, labelKeyProblems } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Sent } from "@flotilla/apimachinery";
 import { deprecatedNodeLabel } from "../node/node-labels.ts";
-import { builtInAdmission } from "@flotilla/apimachinery";
 import type { TopologySelectorTerm } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { checkText, checkUnchanged } from "@flotilla/apimachinery";
-import { fill } from "@flotilla/apimachinery";
-import type { Sent } from "@flotilla/apimachinery";
 import { StorageClass } from "./storageclass-kind.ts";
 
 type Read<T> = DeepReadonly<T>;

@@ -3,11 +3,9 @@
  *
  * UIDs are unique within a cluster; the index value contains the cluster too, because one informer holds all members.
  */
-import { controllerOf, controllerReference } from "@flotilla/apimachinery";
-import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { controllerOf, controllerReference, matchesLabels } from "@flotilla/apimachinery";
+import type { Kind, KubernetesObject, LabelSelector } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { matchesLabels } from "@flotilla/apimachinery";
-import type { LabelSelector } from "@flotilla/apimachinery";
 import type { Informer, Informers } from "@flotilla/controller-runtime";
 
 const CONTROLLER_INDEX = "controller";

@@ -2,13 +2,12 @@
  * Reads and writes the desired size of a workload of any kind through its scale subresource: autoscalers and disruption
  * budgets need not know the kind.
  */
-import { formatApiVersion, parseApiVersion } from "@flotilla/apimachinery";
+import { ApiError, formatApiVersion, parseApiVersion } from "@flotilla/apimachinery";
+import type { Status } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { createKindResolver } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
-import { ApiError } from "@flotilla/apimachinery";
-import type { Status } from "@flotilla/apimachinery";
 
 export interface ScaleTarget {
   cluster: string;

@@ -1,11 +1,9 @@
 /** Validation shared by pod workloads: a selector, a template that it matches, and counts in their status. */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { field, labelSelectorOf, matchesLabels, type FieldError } from "@flotilla/apimachinery";
-import type { Review } from "@flotilla/apimachinery";
+import { checkSelector, field, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
+import type { FieldError, KubernetesObject, Review } from "@flotilla/apimachinery";
 import type { PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
-import { checkSelector } from "@flotilla/apimachinery";
-import type { KubernetesObject } from "@flotilla/apimachinery";
 
 type Read<T> = DeepReadonly<T>;
 

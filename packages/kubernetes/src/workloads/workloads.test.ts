@@ -1,24 +1,21 @@
 /** Workloads on a simulated member: from the applied object to running pods, with a fake clock. */
 import { afterEach, describe, expect, test } from "vitest";
 import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
-import { CloneSet } from "@flotilla/openkruise";
+import { CloneSet, createKruiseAdmissions } from "@flotilla/openkruise";
 import { ControllerRevision } from "../controllerrevision/controllerrevision-kind.ts";
 import { Deployment } from "../deployment/deployment-kind.ts";
 import { Pod } from "../pod/pod-kind.ts";
 import { ReplicaSet } from "../replicaset/replicaset-kind.ts";
-import { builtInAdmissions } from "@flotilla/server";
+import { builtInAdmissions, createWorkloadControllers } from "@flotilla/server";
 import { kubernetesKinds } from "../kubernetes-definitions.ts";
-import { createApiServer } from "@flotilla/apiserver";
+import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import { createInformers, createManager } from "@flotilla/controller-runtime";
 import { createSimulation } from "@flotilla/simulation";
-import { createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { countWrites } from "@flotilla/testing/count-writes.ts";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
-import { createKruiseAdmissions } from "@flotilla/openkruise";
-import { createWorkloadControllers } from "@flotilla/server";
 
 const CLUSTER = "member1";
 const stops: (() => Promise<void>)[] = [];

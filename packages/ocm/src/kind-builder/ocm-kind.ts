@@ -4,10 +4,8 @@
  * can be removed once a newer module has them.
  */
 import { required } from "@flotilla/base";
-import type { Schema } from "@flotilla/apimachinery";
 import { customKind, lazyVersion } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
-import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { Kind, KubernetesObject, Schema } from "@flotilla/apimachinery";
 
 export interface NewerFields {
   /** The schema object that contains the fields: `spec.manifestConfigs[]`. */

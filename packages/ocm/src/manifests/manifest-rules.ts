@@ -3,10 +3,8 @@
  * same rules.
  */
 import { isObject, type DeepReadonly, type Json } from "@flotilla/base";
-import type { AccessCheck, AnyAdmission, Review } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
-import type { KubernetesObject } from "@flotilla/apimachinery";
 import { field } from "@flotilla/apimachinery";
+import type { AccessCheck, AnyAdmission, Kind, KubernetesObject, Review } from "@flotilla/apimachinery";
 import type { ManifestWorkSpec } from "./manifest-work-spec.ts";
 import { MAX_MANIFEST_WORK_NAME, WORK_GROUP } from "../names.ts";
 

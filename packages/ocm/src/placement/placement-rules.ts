@@ -4,9 +4,9 @@
  * cause a warning.
  */
 import type { DeepReadonly } from "@flotilla/base";
-import { ApiError, field, labelSelectorOf, type FieldError } from "@flotilla/apimachinery";
+import { ApiError, field, labelSelectorOf } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import { clusterSelectorProblem } from "@flotilla/cel";
-import type { AnyAdmission, Review } from "@flotilla/apimachinery";
 import type { ClusterSelector, PrioritizerConfig } from "@flotilla/apimachinery/facts/cluster-ocm-v1beta1.ts";
 import { CLUSTER_GROUP, DEFAULT_CLUSTER_SET } from "../names.ts";
 import { OcmPlacement } from "./placement-kind.ts";

@@ -3,10 +3,16 @@
  * Status, which the server passes on. They do not receive status updates.
  */
 import type { DeepReadonly } from "@flotilla/base";
-import { deniedByWebhook, forbidden, type ApiError, type FieldError, type ResourceName } from "@flotilla/apimachinery";
-import type { Admission, Review } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
-import type { KubernetesObject } from "@flotilla/apimachinery";
+import { deniedByWebhook, forbidden } from "@flotilla/apimachinery";
+import type {
+  Admission,
+  ApiError,
+  FieldError,
+  Kind,
+  KubernetesObject,
+  ResourceName,
+  Review,
+} from "@flotilla/apimachinery";
 
 export interface Rejections {
   /** The webhook's error for an invalid object. */

@@ -1,10 +1,8 @@
 /** OpenKruise AdvancedCronJob: each member runs its own schedule of Jobs, BroadcastJobs or image pulls. */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
-import type { KindInterpreter } from "@flotilla/kubernetes";
-import { podDependencies } from "@flotilla/kubernetes";
-import { reportedStatuses, statusOf, textOf, withStatus } from "@flotilla/kubernetes";
-import type { PodTemplateShape } from "@flotilla/kubernetes";
+import { podDependencies, reportedStatuses, statusOf, textOf, withStatus } from "@flotilla/kubernetes";
+import type { KindInterpreter, PodTemplateShape } from "@flotilla/kubernetes";
 
 interface JobTemplate {
   spec?: { template?: PodTemplateShape };

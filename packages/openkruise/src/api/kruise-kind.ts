@@ -3,8 +3,7 @@
  * which the newer is stored.
  */
 import { definitionSchema, dynamicKind, lazyVersion } from "@flotilla/apimachinery";
-import type { Column, Kind, KindVersion } from "@flotilla/apimachinery";
-import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { Column, Kind, KindVersion, KubernetesObject } from "@flotilla/apimachinery";
 
 /** Workloads that `kubectl scale` and autoscalers can scale. */
 const SCALE = {

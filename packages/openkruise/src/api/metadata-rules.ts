@@ -3,10 +3,8 @@
  * the server's can fail; the other rules are for callers without a server.
  */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import { checkText } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
-import type { ObjectMeta } from "@flotilla/apimachinery";
+import { checkText, field } from "@flotilla/apimachinery";
+import type { FieldError, Kind, ObjectMeta } from "@flotilla/apimachinery";
 
 export function checkMetadata(
   errors: FieldError[],

@@ -1,10 +1,10 @@
 /** Update strategy rules shared by several OpenKruise kinds: percentages of pods, update order, names. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
+import { checkNotNegative, checkSelector, field } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type { UpdateScatterTerm } from "@flotilla/apimachinery/facts/apps-kruise-v1beta1.ts";
 import type { UpdatePriorityStrategy } from "@flotilla/apimachinery/facts/pub-kruise.ts";
 import type { IntOrString } from "@flotilla/apimachinery/facts/scalars.ts";
-import { checkNotNegative, checkSelector } from "@flotilla/apimachinery";
 import { isEmptySelector } from "./template-rules.ts";
 
 type Read<T> = DeepReadonly<T>;

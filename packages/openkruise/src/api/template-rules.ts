@@ -1,16 +1,26 @@
 /** Pod templates and claims in OpenKruise's kinds: defaults, validation, and in-place updates. */
 import { equalJson, isObject, type DeepReadonly, type Json } from "@flotilla/base";
-import { field, labelSelectorOf, matchesLabels, type FieldError } from "@flotilla/apimachinery";
-import type { Review } from "@flotilla/apimachinery";
-import { decodedPart } from "@flotilla/apimachinery";
-import { checkAnnotationKeys, checkPodAnnotations } from "@flotilla/kubernetes";
-import { defaultPodTemplate } from "@flotilla/kubernetes";
-import { roundAmounts } from "@flotilla/kubernetes";
-import { checkTemplate } from "@flotilla/kubernetes";
+import {
+  change,
+  changeItems,
+  checkLabels,
+  checkSelector,
+  decodedPart,
+  field,
+  fill,
+  labelSelectorOf,
+  matchesLabels,
+} from "@flotilla/apimachinery";
+import type { FieldError, Review } from "@flotilla/apimachinery";
+import {
+  checkAnnotationKeys,
+  checkPodAnnotations,
+  checkTemplate,
+  defaultPodTemplate,
+  roundAmounts,
+} from "@flotilla/kubernetes";
 import type { PersistentVolumeClaim, PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
-import { checkLabels, checkSelector } from "@flotilla/apimachinery";
-import { change, changeItems, fill } from "@flotilla/apimachinery";
 import type { KruiseGates } from "./gates.ts";
 import { isHub } from "./webhook.ts";
 

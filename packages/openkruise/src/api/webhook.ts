@@ -2,13 +2,9 @@
  * Emulates OpenKruise's webhooks: they decode an object as a Go struct, default it, and validate it. They do not
  * receive status and scale updates.
  */
-import { HUB } from "@flotilla/apimachinery";
+import { decodedPart, deniedByWebhook, HUB, parseApiVersion } from "@flotilla/apimachinery";
+import type { Admission, FieldError, Kind, KubernetesObject, Operation, Review } from "@flotilla/apimachinery";
 import { equalJson, isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
-import { deniedByWebhook, type FieldError } from "@flotilla/apimachinery";
-import type { Admission, Operation, Review } from "@flotilla/apimachinery";
-import { decodedPart } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
-import { parseApiVersion, type KubernetesObject } from "@flotilla/apimachinery";
 import { knownFields } from "./known-fields.ts";
 import { withoutNulls } from "./null-values.ts";
 

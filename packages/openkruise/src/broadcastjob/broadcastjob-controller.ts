@@ -5,18 +5,20 @@
  * Writes: Pod, BroadcastJob status; deletes the BroadcastJob after its ttlSecondsAfterFinished.
  */
 import { BroadcastJob } from "./broadcastjob-kind.ts";
-import { Node, Pod } from "@flotilla/kubernetes";
+import {
+  createExpectations,
+  createPodWriter,
+  createStatusDelay,
+  Node,
+  ownedBy,
+  Pod,
+  STATUS_DELAY_MS,
+} from "@flotilla/kubernetes";
+import type { PodWords, WorkloadDependencies } from "@flotilla/kubernetes";
 import { TerminalError, equalJson } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { defineController, done, idOfKey, keyOf, owned, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, ObjectEvent, Result } from "@flotilla/controller-runtime";
-import { STATUS_DELAY_MS } from "@flotilla/kubernetes";
-import type { WorkloadDependencies } from "@flotilla/kubernetes";
-import { createExpectations } from "@flotilla/kubernetes";
-import { createPodWriter } from "@flotilla/kubernetes";
-import type { PodWords } from "@flotilla/kubernetes";
-import { ownedBy } from "@flotilla/kubernetes";
-import { createStatusDelay } from "@flotilla/kubernetes";
 import { broadcastPod } from "./new-pod.ts";
 import { deadlineInMs, isFinished, parallelismProblem, planBroadcastJob } from "./plan-broadcastjob.ts";
 import type { BroadcastPlan, ReadonlyBroadcastJob } from "./plan-broadcastjob.ts";

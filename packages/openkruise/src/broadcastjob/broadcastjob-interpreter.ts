@@ -4,11 +4,18 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
-import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { podDependencies } from "@flotilla/kubernetes";
-import { replaceStatus, reportedStatuses, statusOf, sumOf, textOf } from "@flotilla/kubernetes";
-import { templateReplicas, withSpecField, type PodTemplateShape } from "@flotilla/kubernetes";
-import { pickFields } from "@flotilla/kubernetes";
+import {
+  pickFields,
+  podDependencies,
+  replaceStatus,
+  reportedStatuses,
+  statusOf,
+  sumOf,
+  templateReplicas,
+  textOf,
+  withSpecField,
+} from "@flotilla/kubernetes";
+import type { KindInterpreter, PodTemplateShape, StatusItem } from "@flotilla/kubernetes";
 
 interface BroadcastJob extends KubernetesObject {
   spec?: { parallelism?: number | string; template?: PodTemplateShape };

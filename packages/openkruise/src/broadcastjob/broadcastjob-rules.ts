@@ -1,15 +1,18 @@
 /** Defaults and validation of BroadcastJob, as in OpenKruise's webhooks; the same for both versions. */
 import type { DeepReadonly } from "@flotilla/base";
-import { field, type FieldError } from "@flotilla/apimachinery";
-import type { Review } from "@flotilla/apimachinery";
+import { change, field, fill } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import type { BroadcastJobSpec } from "@flotilla/apimachinery/facts/apps-kruise-v1beta1.ts";
-import { change, fill } from "@flotilla/apimachinery";
 import type { KruiseGates } from "../api/gates.ts";
 import { checkMetadata } from "../api/metadata-rules.ts";
 import { plainNameProblems } from "../api/strategy-rules.ts";
-import { checkOwnTemplate, completesTemplate, completeTemplate, hasSettledTemplate } from "../api/template-rules.ts";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { OPEN_TEMPLATES } from "../api/template-rules.ts";
+import {
+  checkOwnTemplate,
+  completesTemplate,
+  completeTemplate,
+  hasSettledTemplate,
+  OPEN_TEMPLATES,
+} from "../api/template-rules.ts";
 import { kruiseAdmission } from "../api/webhook.ts";
 import { BroadcastJob } from "./broadcastjob-kind.ts";
 

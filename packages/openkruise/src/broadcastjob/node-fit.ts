@@ -1,12 +1,11 @@
 /**
  * The nodes that fit the pods of a BroadcastJob: by name, selectors, taints, and the capacity of the empty node. Pure.
  */
-import { containerTotals, toleratesTaint, matchesNode as wantsNode } from "@flotilla/kubernetes";
-import type { Node } from "@flotilla/kubernetes";
+import { containerTotals, matchesNode as wantsNode, toleratesTaint } from "@flotilla/kubernetes";
+import type { Node, ReadonlyPod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { addQuantities, compareQuantities, parseQuantity, tryParseQuantity } from "@flotilla/apimachinery";
 import type { Quantity } from "@flotilla/apimachinery";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
 
 export type ReadonlyNode = DeepReadonly<Node>;
 type Spec = Pick<ReadonlyPod, "spec">;

@@ -12,8 +12,7 @@ import type {
 import { compareText, formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { RecordedEvent } from "@flotilla/controller-runtime";
-import { targetNode } from "@flotilla/kubernetes";
-import { isActive, timeMs } from "@flotilla/kubernetes";
+import { isActive, targetNode, timeMs } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { legacyShare } from "../shares.ts";
 import { couldRunOn, fitsNode } from "./node-fit.ts";

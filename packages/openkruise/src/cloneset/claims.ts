@@ -8,8 +8,7 @@ import { controllerReference } from "@flotilla/apimachinery";
 import { randomSuffix } from "@flotilla/base";
 import type { Random } from "@flotilla/base";
 import { makeClaims } from "@flotilla/kubernetes";
-import type { ReadonlyClaim } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
+import type { ReadonlyClaim, ReadonlyPod } from "@flotilla/kubernetes";
 import { INSTANCE_ID_LABEL } from "./names.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
 

@@ -8,26 +8,34 @@
  * decisions.
  */
 import { CloneSet } from "./cloneset-kind.ts";
-import { ControllerRevision, Node, PersistentVolumeClaim, Pod } from "@flotilla/kubernetes";
+import {
+  ControllerRevision,
+  createExpectations,
+  createPace,
+  createRevisionHistory,
+  createStatusDelay,
+  DEFAULT_GATES,
+  isActive,
+  nextAvailableInMs,
+  Node,
+  ownedBy,
+  PersistentVolumeClaim,
+  planHistory,
+  planRevisions,
+  Pod,
+  REVISION_LABEL,
+  selectorOf,
+  shortHash,
+  STATUS_DELAY_MS,
+  WriteAllError,
+} from "@flotilla/kubernetes";
+import type { Owner, ReadonlyRevision } from "@flotilla/kubernetes";
 import { equalJson, messageOf } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { formatLabelSelector, matchesLabels } from "@flotilla/apimachinery";
 import { defineController, done, idOfKey, owned, unlessChanged } from "@flotilla/controller-runtime";
 import type { Controller, Result } from "@flotilla/controller-runtime";
-import { STATUS_DELAY_MS } from "@flotilla/kubernetes";
 import type { KruiseDependencies } from "../api/kruise-definition.ts";
-import { createExpectations } from "@flotilla/kubernetes";
-import type { Owner } from "@flotilla/kubernetes";
-import { isActive, nextAvailableInMs } from "@flotilla/kubernetes";
-import { ownedBy } from "@flotilla/kubernetes";
-import { createPace } from "@flotilla/kubernetes";
-import { createRevisionHistory } from "@flotilla/kubernetes";
-import type { ReadonlyRevision } from "@flotilla/kubernetes";
-import { REVISION_LABEL, planHistory, planRevisions, shortHash } from "@flotilla/kubernetes";
-import { selectorOf } from "@flotilla/kubernetes";
-import { createStatusDelay } from "@flotilla/kubernetes";
-import { WriteAllError } from "@flotilla/kubernetes";
-import { DEFAULT_GATES } from "@flotilla/kubernetes";
 import { planClaims } from "./claims.ts";
 import type { DiffInput } from "./diff.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";

@@ -9,9 +9,14 @@ import { dividePartition } from "../divide/partition.ts";
 import { partitionOf, type Partitioned } from "../divide/partitioned.ts";
 import { reflectRollout } from "../divide/reflect-rollout.ts";
 import { keptPods } from "../divide/split-partition.ts";
+import {
+  aggregateFields,
+  reflectFields,
+  templateDependencies,
+  templateReplicas,
+  withSpecField,
+} from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
-import { templateDependencies, templateReplicas, withSpecField } from "@flotilla/kubernetes";
-import { aggregateFields, reflectFields } from "@flotilla/kubernetes";
 import { hasReachedStage, sumReported } from "../interpreter/rollout-health.ts";
 
 const FIELDS = {

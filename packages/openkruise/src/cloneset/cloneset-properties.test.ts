@@ -5,12 +5,11 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { CloneSet } from "./cloneset-kind.ts";
-import { Pod } from "@flotilla/kubernetes";
+import { isActive, Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { MEMBER } from "@flotilla/testing/member/member.ts";
 import { makeWebCloneSet, makeWebTemplate, startKruiseMember } from "@flotilla/testing/member/kruise-member.ts";
 import type { CloneSetRolling, KruiseMember } from "@flotilla/testing/member/kruise-member.ts";
-import { isActive } from "@flotilla/kubernetes";
 import { budgetsOf } from "./diff.ts";
 import { isPodAvailable } from "./pod-state.ts";
 

@@ -4,11 +4,8 @@
  * `spec.updateStrategy.rollingUpdate` in v1beta1.
  */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { dnsSubdomainProblems, field, type FieldError } from "@flotilla/apimachinery";
-import type { Review } from "@flotilla/apimachinery";
-import { checkNotNegative } from "@flotilla/apimachinery";
-import { change, fill } from "@flotilla/apimachinery";
-import { controllerOf } from "@flotilla/apimachinery";
+import { change, checkNotNegative, controllerOf, dnsSubdomainProblems, field, fill } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import type { CloneSetRollingUpdate, CloneSetSpec, CloneSetUpdateStrategy } from "./cloneset-types.ts";
 import type { KruiseGates } from "../api/gates.ts";
 import { checkMetadata } from "../api/metadata-rules.ts";
@@ -17,19 +14,18 @@ import {
   changeBeyondImages,
   checkOwnSelector,
   checkOwnTemplate,
-  checkTemplateNeverTerminates,
   checkSelects,
+  checkTemplateNeverTerminates,
   completeClaims,
   completeSelector,
   completesTemplate,
   completeTemplate,
   decodeTemplates,
   hasSettledTemplate,
+  OPEN_TEMPLATES,
+  withSelector,
 } from "../api/template-rules.ts";
-import { isHub, rejectionOf } from "../api/webhook.ts";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { OPEN_TEMPLATES, withSelector } from "../api/template-rules.ts";
-import { kruiseAdmission } from "../api/webhook.ts";
+import { isHub, kruiseAdmission, rejectionOf } from "../api/webhook.ts";
 import { CloneSet } from "./cloneset-kind.ts";
 
 const PODS = { group: "", plural: "pods" };

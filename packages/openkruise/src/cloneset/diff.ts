@@ -4,8 +4,7 @@
  * Everything else follows these numbers; only this file balances partition, surge and unavailability.
  * Reads: spec and active pods. Writes nothing.
  */
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
+import type { FeatureGates, ReadonlyPod } from "@flotilla/kubernetes";
 import { lifecycleState } from "../lifecycle/lifecycle.ts";
 import { legacyShare, partitionOf } from "../shares.ts";
 import type { IntOrPercent, Rounding } from "../shares.ts";

@@ -1,11 +1,8 @@
 /** Builds a new CloneSet pod. */
 import { controllerReference } from "@flotilla/apimachinery";
-import type { Pod } from "@flotilla/kubernetes";
-import type { DeepReadonly } from "@flotilla/base";
 import { withClaimVolumes } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import type { ReadonlyPodTemplate as PodTemplate } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
+import type { FeatureGates, Pod, ReadonlyPod, ReadonlyPodTemplate as PodTemplate } from "@flotilla/kubernetes";
+import type { DeepReadonly } from "@flotilla/base";
 import { IN_PLACE_READY } from "../in-place/state.ts";
 import { withLifecycleState } from "../lifecycle/lifecycle.ts";
 import { claimsOfPod } from "./claims.ts";

@@ -2,20 +2,14 @@
  * Executes the planned changes of a CloneSet's pods and claims, emits events for them, and records the expectations for
  * the informers.
  */
-import { PersistentVolumeClaim, Pod } from "@flotilla/kubernetes";
+import { PersistentVolumeClaim, Pod, podTemplateOf, slowStart, writeAll } from "@flotilla/kubernetes";
+import type { Expectations, FeatureGates, Owner, ReadonlyClaim, ReadonlyPod, RevisionPlan } from "@flotilla/kubernetes";
 import { messageOf } from "@flotilla/base";
 import type { Clock, Random } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { isNamespaceTerminating } from "@flotilla/apimachinery";
 import { keyOf, unlessChanged } from "@flotilla/controller-runtime";
 import type { RecordedEvent } from "@flotilla/controller-runtime";
-import type { ReadonlyClaim } from "@flotilla/kubernetes";
-import type { Expectations, Owner } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { podTemplateOf } from "@flotilla/kubernetes";
-import type { RevisionPlan } from "@flotilla/kubernetes";
-import { slowStart, writeAll } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
 import { markForDelete } from "../pod/specified-delete.ts";
 import { createWritePod } from "../in-place/write-pod.ts";
 import type { PodStep } from "../in-place/write-pod.ts";

@@ -1,11 +1,10 @@
 /** The revisions of a CloneSet: its pod template, and a hash of the volume claim templates. */
 import type { CloneSet } from "./cloneset-kind.ts";
-import type { PersistentVolumeClaim } from "@flotilla/kubernetes";
+import { podTemplateData } from "@flotilla/kubernetes";
+import type { PersistentVolumeClaim, RevisionFormat } from "@flotilla/kubernetes";
 import { compareText, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { goStructJson, sortedKeys } from "@flotilla/apimachinery";
-import { podTemplateData } from "@flotilla/kubernetes";
-import type { RevisionFormat } from "@flotilla/kubernetes";
 import { goBytesHash } from "../in-place/container-hashes.ts";
 import { CLAIM_TEMPLATES_HASH_ANNOTATION } from "./names.ts";
 

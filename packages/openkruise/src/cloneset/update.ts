@@ -3,10 +3,8 @@
  *
  * Reads: pods, the revisions' templates, the numbers of `diff.ts`. Writes nothing; `controller.ts` executes the plan.
  */
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { podTemplateOf } from "@flotilla/kubernetes";
-import type { ReadonlyRevision } from "@flotilla/kubernetes";
-import { REVISION_LABEL, shortHash } from "@flotilla/kubernetes";
+import { podTemplateOf, REVISION_LABEL, shortHash } from "@flotilla/kubernetes";
+import type { ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
 import { closeGate, startUpdate } from "../in-place/apply.ts";
 import type { Applied } from "../in-place/apply.ts";
 import { refreshPod, whyIncomplete } from "../in-place/refresh.ts";

@@ -4,8 +4,6 @@
  *
  * Reads: the active pods; the nodes of their cluster for topology spread constraints. Writes nothing.
  */
-import type { Node } from "@flotilla/kubernetes";
-import type { DeepReadonly } from "@flotilla/base";
 import {
   cheaperFirst,
   inOrder,
@@ -16,7 +14,8 @@ import {
   unassignedFirst,
   unreadyFirst,
 } from "@flotilla/kubernetes";
-import type { PodRule, ReadonlyPod } from "@flotilla/kubernetes";
+import type { Node, PodRule, ReadonlyPod } from "@flotilla/kubernetes";
+import type { DeepReadonly } from "@flotilla/base";
 import { isPodAvailable } from "./pod-state.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
 

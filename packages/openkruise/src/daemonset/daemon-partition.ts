@@ -1,7 +1,7 @@
 /** Divides an Advanced DaemonSet: its partition counts nodes, and a percentage is rounded down. */
 import type { DeepReadonly } from "@flotilla/base";
-import type { Share } from "@flotilla/kubernetes";
-import { withSpecField, type Workload } from "@flotilla/kubernetes";
+import { withSpecField } from "@flotilla/kubernetes";
+import type { Share, Workload } from "@flotilla/kubernetes";
 import { splitBudgetsEvenly, type Budgets } from "../divide/budgets.ts";
 import { splitByObserved } from "../divide/observed-partition.ts";
 import { digestOf, withStage } from "../divide/release.ts";

@@ -6,32 +6,36 @@
  * or updates (`update.ts`), then writes status and history. After: placement puts each pod on the node that it names.
  */
 import { AdvancedDaemonSet } from "./daemonset-kind.ts";
-import { ControllerRevision, Node, Pod } from "@flotilla/kubernetes";
+import {
+  changesPlaces,
+  ControllerRevision,
+  createExpectations,
+  createFailedPods,
+  createPodWriter,
+  createRevisionHistory,
+  createStatusDelay,
+  DEFAULT_GATES,
+  nextAvailableInMs,
+  Node,
+  orphanedPods,
+  orphansOf,
+  ownedBy,
+  planHistory,
+  planRevisions,
+  Pod,
+  podTemplateData,
+  REVISION_LABEL,
+  selectorOf,
+  STATUS_DELAY_MS,
+  templateHash,
+  writeAll,
+} from "@flotilla/kubernetes";
+import type { Owner, ReadonlyPod, RevisionFormat, RevisionPlan, WorkloadDependencies } from "@flotilla/kubernetes";
 import { equalJson, messageOf } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { matchesLabels } from "@flotilla/apimachinery";
 import { defineController, done, idOfKey, keyOf, owned, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, Result } from "@flotilla/controller-runtime";
-import { STATUS_DELAY_MS } from "@flotilla/kubernetes";
-import type { WorkloadDependencies } from "@flotilla/kubernetes";
-import { createExpectations } from "@flotilla/kubernetes";
-import type { Owner } from "@flotilla/kubernetes";
-import { createFailedPods } from "@flotilla/kubernetes";
-import { changesPlaces } from "@flotilla/kubernetes";
-import { templateHash } from "@flotilla/kubernetes";
-import { orphanedPods } from "@flotilla/kubernetes";
-import { nextAvailableInMs } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { createPodWriter } from "@flotilla/kubernetes";
-import { orphansOf, ownedBy } from "@flotilla/kubernetes";
-import { createRevisionHistory } from "@flotilla/kubernetes";
-import { podTemplateData } from "@flotilla/kubernetes";
-import { REVISION_LABEL, planHistory, planRevisions } from "@flotilla/kubernetes";
-import type { RevisionFormat, RevisionPlan } from "@flotilla/kubernetes";
-import { selectorOf } from "@flotilla/kubernetes";
-import { createStatusDelay } from "@flotilla/kubernetes";
-import { writeAll } from "@flotilla/kubernetes";
-import { DEFAULT_GATES } from "@flotilla/kubernetes";
 import { createWritePod } from "../in-place/write-pod.ts";
 import type { PodStep } from "../in-place/write-pod.ts";
 import { usesShares } from "./limits.ts";

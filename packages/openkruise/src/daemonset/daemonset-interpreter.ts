@@ -5,10 +5,8 @@
 import { isObject } from "@flotilla/base";
 import { divideDaemonPartition, type PartitionedDaemonSet } from "./daemon-partition.ts";
 import { keptPods } from "../divide/split-partition.ts";
+import { aggregateFields, countIn, isObserved, reflectFields, templateDependencies } from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
-import { countIn } from "@flotilla/kubernetes";
-import { isObserved, templateDependencies } from "@flotilla/kubernetes";
-import { aggregateFields, reflectFields } from "@flotilla/kubernetes";
 
 const FIELDS = {
   counters: [

@@ -5,13 +5,12 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { AdvancedDaemonSet } from "./daemonset-kind.ts";
-import { Pod } from "@flotilla/kubernetes";
+import { isAvailable, Pod } from "@flotilla/kubernetes";
 import { kruiseKinds } from "../openkruise.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { MEMBER, NAMESPACE } from "@flotilla/testing/member/member.ts";
 import { startKruiseMember } from "@flotilla/testing/member/kruise-member.ts";
 import type { KruiseMember } from "@flotilla/testing/member/kruise-member.ts";
-import { isAvailable } from "@flotilla/kubernetes";
 import { strictShare } from "../shares.ts";
 import { rollingOf } from "./limits.ts";
 import type { ReadonlyDaemonSet } from "./nodes.ts";

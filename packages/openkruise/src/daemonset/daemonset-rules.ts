@@ -3,11 +3,9 @@
  * validated with defaults.
  */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { dnsSubdomainProblems, field, type FieldError } from "@flotilla/apimachinery";
-import type { Review } from "@flotilla/apimachinery";
+import { change, checkNotNegative, checkSelector, dnsSubdomainProblems, field, fill } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import type { IntOrString } from "@flotilla/apimachinery/facts/scalars.ts";
-import { checkNotNegative, checkSelector } from "@flotilla/apimachinery";
-import { change, fill } from "@flotilla/apimachinery";
 import type {
   AdvancedDaemonSetRollingUpdate,
   AdvancedDaemonSetSpec,
@@ -17,14 +15,14 @@ import { checkMetadata } from "../api/metadata-rules.ts";
 import { checkAtMostAll, checkIntOrPercent, percentOf } from "../api/strategy-rules.ts";
 import {
   checkOwnTemplate,
-  checkTemplateNeverTerminates,
   checkSelects,
+  checkTemplateNeverTerminates,
   completeSelector,
   hasSettledTemplate,
   isEmptySelector,
+  OPEN_TEMPLATES,
+  withSelector,
 } from "../api/template-rules.ts";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { OPEN_TEMPLATES, withSelector } from "../api/template-rules.ts";
 import { kruiseAdmission } from "../api/webhook.ts";
 import { AdvancedDaemonSet } from "./daemonset-kind.ts";
 

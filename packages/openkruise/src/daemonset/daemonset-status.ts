@@ -1,6 +1,5 @@
 /** The status of an Advanced DaemonSet: a count of nodes for every stage. Pure. */
-import { isUpdated } from "@flotilla/kubernetes";
-import { isReady, podCondition } from "@flotilla/kubernetes";
+import { isReady, isUpdated, podCondition } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { IN_PLACE_READY } from "../in-place/state.ts";
 import { hasReadinessGate } from "../pod/pod-ready.ts";

@@ -5,15 +5,12 @@
  * Reads: the view of `nodes.ts`. Writes nothing; `controller.ts` executes the plan.
  */
 import type { RecordedEvent } from "@flotilla/controller-runtime";
-import type { FailureWait } from "@flotilla/kubernetes";
-import { isReady } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { REVISION_LABEL } from "@flotilla/kubernetes";
+import { isReady, REVISION_LABEL } from "@flotilla/kubernetes";
+import type { FailureWait, NodeView, ReadonlyPod } from "@flotilla/kubernetes";
 import { enterState, isHooked } from "../lifecycle/lifecycle.ts";
 import type { PodStep } from "../in-place/write-pod.ts";
 import { burstOf, isRolling, nodesToFill, partitionOf, surges } from "./limits.ts";
 import { isLive, isPreparingDelete, versionsOn, works } from "./nodes.ts";
-import type { NodeView } from "@flotilla/kubernetes";
 import type { DaemonView, ReadonlyDaemonSet } from "./nodes.ts";
 
 export interface DaemonPlan {

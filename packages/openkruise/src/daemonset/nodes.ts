@@ -1,11 +1,8 @@
 /** The nodes of a member as an Advanced DaemonSet sees them, and predicates on their pods. Pure. */
 import type { AdvancedDaemonSet } from "./daemonset-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
-import { isUpdated } from "@flotilla/kubernetes";
-import { viewNodes } from "@flotilla/kubernetes";
-import type { NodeView, NodeViews, ReadonlyNode } from "@flotilla/kubernetes";
-import { isAvailable } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
+import { isAvailable, isUpdated, viewNodes } from "@flotilla/kubernetes";
+import type { NodeView, NodeViews, ReadonlyNode, ReadonlyPod } from "@flotilla/kubernetes";
 import { lifecycleState } from "../lifecycle/lifecycle.ts";
 
 export type ReadonlyDaemonSet = DeepReadonly<AdvancedDaemonSet>;

@@ -6,23 +6,19 @@
  * the view of `nodes.ts`, the revisions' templates. Writes nothing.
  */
 import { labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { podTemplateOf } from "@flotilla/kubernetes";
-import type { ReadonlyRevision } from "@flotilla/kubernetes";
-import { REVISION_LABEL, shortHash } from "@flotilla/kubernetes";
+import { podTemplateOf, REVISION_LABEL, shortHash } from "@flotilla/kubernetes";
+import type { FeatureGates, NodeView, ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
 import { closeGate, startUpdate } from "../in-place/apply.ts";
 import { refreshPod } from "../in-place/refresh.ts";
 import { IN_PLACE_READY } from "../in-place/state.ts";
 import type { UpdateSpec } from "../in-place/state.ts";
 import { planInPlaceUpdate } from "../in-place/update-spec.ts";
-import type { FeatureGates } from "@flotilla/kubernetes";
 import { hasReadinessGate } from "../pod/pod-ready.ts";
 import type { PodStep } from "../in-place/write-pod.ts";
 import { burstOf, isRolling, partitionOf, rollingOf, updateLimits } from "./limits.ts";
 import { planSync } from "./manage.ts";
 import type { DaemonPlan } from "./manage.ts";
 import { isLeaving, isPreparingDelete, versionsOn, works } from "./nodes.ts";
-import type { NodeView } from "@flotilla/kubernetes";
 import type { DaemonView, Versions } from "./nodes.ts";
 
 export interface UpdatePlan extends DaemonPlan {

@@ -9,6 +9,7 @@ import {
   CustomResourceDefinition,
   Deployment,
   Ingress,
+  isActive,
   Namespace,
   PersistentVolumeClaim,
   Pod,
@@ -16,11 +17,10 @@ import {
   Service,
   StatefulSet,
 } from "@flotilla/kubernetes";
+import type { FeatureGates } from "@flotilla/kubernetes";
 import { UnitedDeployment } from "../uniteddeployment/uniteddeployment-kind.ts";
 import type { AnyAdmission, Kind, KubernetesObject, Review } from "@flotilla/apimachinery";
 import { deniedByWebhook } from "@flotilla/apimachinery";
-import { isActive } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
 import type { KruiseWebhookOptions } from "../api/kruise-definition.ts";
 
 const DELETE_PROTECTION_LABEL = "policy.kruise.io/delete-protection";

@@ -4,9 +4,8 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type JsonObject } from "@flotilla/base";
-import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { podDependencies, type ReferringContainer } from "@flotilla/kubernetes";
-import { countOf, replaceStatus, reportedStatuses, textOf } from "@flotilla/kubernetes";
+import { countOf, podDependencies, replaceStatus, reportedStatuses, textOf } from "@flotilla/kubernetes";
+import type { KindInterpreter, ReferringContainer, StatusItem } from "@flotilla/kubernetes";
 import { jobTimes, sums } from "../interpreter/fleet.ts";
 
 interface EphemeralJob extends KubernetesObject {

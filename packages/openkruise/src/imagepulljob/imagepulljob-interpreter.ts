@@ -3,9 +3,8 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { countOf, podDependencies, replaceStatus, reportedStatuses, textOf } from "@flotilla/kubernetes";
 import type { Dependency, KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { podDependencies } from "@flotilla/kubernetes";
-import { countOf, replaceStatus, reportedStatuses, textOf } from "@flotilla/kubernetes";
 import { addNames, jobTimes, sums } from "../interpreter/fleet.ts";
 
 /** Common fields of jobs that pull images. */

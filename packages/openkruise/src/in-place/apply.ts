@@ -11,8 +11,7 @@
 import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { formatTime, setOwn } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
+import type { FeatureGates, ReadonlyPod } from "@flotilla/kubernetes";
 import { launchPriorityOf } from "../launch-priority/barrier.ts";
 import { hasReadinessGate, withCondition, withReadyFromGates } from "../pod/pod-ready.ts";
 import {

@@ -5,12 +5,11 @@
  * same QoS class. Anything else, such as an added variable or container, needs a new pod. Pure.
  */
 import { qosClassOf } from "@flotilla/kubernetes";
+import type { FeatureGates, ReadonlyPodTemplate as PodTemplate } from "@flotilla/kubernetes";
 import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { equalJson, isObject, setOwn } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { formatQuantity, tryParseQuantity } from "@flotilla/apimachinery";
-import type { ReadonlyPodTemplate as PodTemplate } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
 import { metadataReferences } from "./container-hashes.ts";
 import type { ContainerResources, RefMetadata, UpdateSpec } from "./state.ts";
 

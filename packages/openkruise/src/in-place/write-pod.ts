@@ -3,10 +3,9 @@
  * because traffic must stop before anything else changes. Unchanged parts are not written.
  */
 import { Pod } from "@flotilla/kubernetes";
+import type { Expectations, Owner, ReadonlyPod } from "@flotilla/kubernetes";
 import type { Client } from "@flotilla/client";
 import { keyOf, unlessChanged } from "@flotilla/controller-runtime";
-import type { Expectations, Owner } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
 import type { Applied } from "./apply.ts";
 
 /** A pod and its new state. */

@@ -1,8 +1,7 @@
 /** Merges per-member state for display: start and completion times of jobs, and names by cluster. */
 import { isObject, type Json, type JsonObject } from "@flotilla/base";
+import { earliestOf, latestOf, reportedStatuses, sumOf, textOf } from "@flotilla/kubernetes";
 import type { StatusItem } from "@flotilla/kubernetes";
-import { reportedStatuses, sumOf, textOf } from "@flotilla/kubernetes";
-import { earliestOf, latestOf } from "@flotilla/kubernetes";
 
 /** Limit for lists in a status: counters have the total, and members have the rest. */
 const LISTED = 100;

@@ -4,9 +4,8 @@
  */
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { isObject } from "@flotilla/base";
-import { countIn, reportedStatuses, statusOf, sumOf, type WithStatus } from "@flotilla/kubernetes";
-import type { StatusItem } from "@flotilla/kubernetes";
-import { isObserved, isRolledOut, type Workload } from "@flotilla/kubernetes";
+import { countIn, isObserved, isRolledOut, reportedStatuses, statusOf, sumOf } from "@flotilla/kubernetes";
+import type { StatusItem, WithStatus, Workload } from "@flotilla/kubernetes";
 
 /** `kept` are the pods that the partition keeps at the old revision. */
 export function hasReachedStage(workload: DeepReadonly<Workload>, kept: number): boolean {

@@ -5,15 +5,13 @@
  * Writes: the ConfigMap `<pod>-barrier`, owned by the pod: a key for every priority that may start; Pod, once: an
  * annotation when the lowest priority was reached.
  */
-import { ConfigMap, Pod } from "@flotilla/kubernetes";
+import { ConfigMap, Pod, podCondition } from "@flotilla/kubernetes";
+import type { ReadonlyPod, WorkloadDependencies } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { isNotFound } from "@flotilla/apimachinery";
 import { defineKeyedController, done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller } from "@flotilla/controller-runtime";
-import type { WorkloadDependencies } from "@flotilla/kubernetes";
-import { podCondition } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { LAUNCH_COMPLETED_ANNOTATION, barrierKey, barrierName, launchPriorityOf } from "./barrier.ts";
 
 /** The next step of a pod. */

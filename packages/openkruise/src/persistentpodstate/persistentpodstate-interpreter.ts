@@ -4,9 +4,8 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type JsonObject } from "@flotilla/base";
+import { aggregateFields, isObserved, reflectFields } from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
-import { isObserved } from "@flotilla/kubernetes";
-import { aggregateFields, reflectFields } from "@flotilla/kubernetes";
 
 interface PersistentPodState extends KubernetesObject {
   status?: JsonObject;

@@ -8,14 +8,13 @@
  */
 import { AdvancedStatefulSet } from "../statefulset/statefulset-kind.ts";
 import { CloneSet } from "../cloneset/cloneset-kind.ts";
-import { Pod } from "@flotilla/kubernetes";
+import { Pod, podCondition } from "@flotilla/kubernetes";
+import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { controllerOf, parseApiVersion } from "@flotilla/apimachinery";
 import type { Admission, KindRef, Review } from "@flotilla/apimachinery";
 import type { PodCondition } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import { podCondition } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { IN_PLACE_READY } from "../in-place/state.ts";
 import { lifecycleState, withLifecycleState } from "../lifecycle/lifecycle.ts";
 import { KRUISE_POD_READY, hasReadinessGate, withCondition } from "../pod/pod-ready.ts";

@@ -4,14 +4,12 @@
  * Reads: Pod.
  * Writes: Pod status, once per pod, and only if its admission did not store it with the gate true.
  */
-import { Pod } from "@flotilla/kubernetes";
+import { Pod, podCondition } from "@flotilla/kubernetes";
+import type { ReadonlyPod, WorkloadDependencies } from "@flotilla/kubernetes";
 import { formatTime } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { defineKeyedController, done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller } from "@flotilla/controller-runtime";
-import type { WorkloadDependencies } from "@flotilla/kubernetes";
-import { podCondition } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { KRUISE_POD_READY, hasReadinessGate, withCondition } from "../pod/pod-ready.ts";
 
 export function createPodReadinessController({

@@ -1,9 +1,8 @@
 /** OpenKruise PodProbeMarker: every member probes its own pods; the template counts the pods of the fleet. */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type JsonObject } from "@flotilla/base";
+import { aggregateFields, isObserved, reflectFields } from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
-import { isObserved } from "@flotilla/kubernetes";
-import { aggregateFields, reflectFields } from "@flotilla/kubernetes";
 
 interface PodProbeMarker extends KubernetesObject {
   status?: JsonObject;

@@ -6,11 +6,9 @@
  */
 import { Namespace, Pod, ReplicaSet } from "@flotilla/kubernetes";
 import { PodUnavailableBudget } from "./podunavailablebudget-kind.ts";
-import { controllerOf } from "@flotilla/apimachinery";
-import type { Admission, AnyAdmission, Operation, Review } from "@flotilla/apimachinery";
+import { controllerOf, deniedByWebhook } from "@flotilla/apimachinery";
+import type { Admission, AnyAdmission, ApiError, Operation, Review } from "@flotilla/apimachinery";
 import type { PubOperation } from "./podunavailablebudget-types.ts";
-import { deniedByWebhook } from "@flotilla/apimachinery";
-import type { ApiError } from "@flotilla/apimachinery";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { isPodInScope } from "../api/webhook-scope.ts";
 import type { KruiseWebhookOptions } from "../api/kruise-definition.ts";

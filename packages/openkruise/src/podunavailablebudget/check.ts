@@ -7,8 +7,7 @@ import type { PubOperation } from "./podunavailablebudget-types.ts";
 import { formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
+import type { FeatureGates, ReadonlyPod } from "@flotilla/kubernetes";
 import { isAvailable } from "./pod-state.ts";
 import type { ReadonlyBudget } from "./pod-state.ts";
 

@@ -2,14 +2,12 @@
  * Predicates of a PodUnavailableBudget on a pod: whether it is available, and whether a change would make it
  * unavailable. Pure.
  */
-import { qosClassOf } from "@flotilla/kubernetes";
+import { isReady, qosClassOf } from "@flotilla/kubernetes";
+import type { FeatureGates, ReadonlyPod } from "@flotilla/kubernetes";
 import type { PodUnavailableBudget } from "./podunavailablebudget-kind.ts";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { compareQuantities, tryParseQuantity } from "@flotilla/apimachinery";
-import { isReady } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
 import { whyIncomplete } from "../in-place/refresh.ts";
 import { isSidecarUpdateComplete, runsDigest } from "../sidecarset/consistency.ts";
 import { injectedSets, isInjectedContainer } from "../sidecarset/names.ts";

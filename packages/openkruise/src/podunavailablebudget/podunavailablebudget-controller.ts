@@ -6,20 +6,14 @@
  * The admission beside this file decrements `unavailableAllowed`; this controller restores it when pods are available
  * again.
  */
-import { Pod } from "@flotilla/kubernetes";
+import { createStatusDelay, DEFAULT_GATES, ownedBy, Pod, STATUS_DELAY_MS, writeAll } from "@flotilla/kubernetes";
+import type { ReadonlyPod, WorkloadDependencies } from "@flotilla/kubernetes";
 import { PodUnavailableBudget } from "./podunavailablebudget-kind.ts";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { TerminalError, equalJson, messageOf } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { defineController, done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, KindRequest, ObjectEvent } from "@flotilla/controller-runtime";
-import { STATUS_DELAY_MS } from "@flotilla/kubernetes";
-import type { WorkloadDependencies } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { ownedBy } from "@flotilla/kubernetes";
-import { createStatusDelay } from "@flotilla/kubernetes";
-import { writeAll } from "@flotilla/kubernetes";
-import { DEFAULT_GATES } from "@flotilla/kubernetes";
 import { RELATED_BUDGET_ANNOTATION, isAvailable } from "./pod-state.ts";
 import type { ReadonlyBudget } from "./pod-state.ts";
 import { budgetFor } from "./related.ts";

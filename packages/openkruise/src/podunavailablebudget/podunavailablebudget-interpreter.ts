@@ -1,11 +1,9 @@
 /** OpenKruise PodUnavailableBudget: every member enforces its own budget; the template shows the sums. */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type JsonObject } from "@flotilla/base";
+import { countIn, isObserved, observedGenerationOf, reflectFields, replaceStatus } from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
-import { countIn, replaceStatus } from "@flotilla/kubernetes";
-import { isObserved } from "@flotilla/kubernetes";
 import { podTimesOf, sums } from "../interpreter/fleet.ts";
-import { observedGenerationOf, reflectFields } from "@flotilla/kubernetes";
 
 interface PodUnavailableBudget extends KubernetesObject {
   status?: JsonObject;

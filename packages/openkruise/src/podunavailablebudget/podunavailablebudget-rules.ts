@@ -3,10 +3,8 @@
  * there.
  */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
-import { deniedByWebhook, field, type FieldError } from "@flotilla/apimachinery";
-import type { KindRef, Review } from "@flotilla/apimachinery";
-import { checkSelector } from "@flotilla/apimachinery";
-import { parseApiVersion } from "@flotilla/apimachinery";
+import { checkSelector, deniedByWebhook, field, parseApiVersion } from "@flotilla/apimachinery";
+import type { AnyAdmission, FieldError, KindRef, Review } from "@flotilla/apimachinery";
 import type { KruiseGates } from "../api/gates.ts";
 import type { PodUnavailableBudgetSpec, PodUnavailableBudgetTarget } from "./podunavailablebudget-types.ts";
 import {
@@ -17,9 +15,7 @@ import {
 import { selectorsAgree } from "../api/selector-overlap.ts";
 import { checkAtMostAll, checkIntOrPercent } from "../api/strategy-rules.ts";
 import { isEmptySelector } from "../api/template-rules.ts";
-import { isHub } from "../api/webhook.ts";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { kruiseAdmission } from "../api/webhook.ts";
+import { isHub, kruiseAdmission } from "../api/webhook.ts";
 import { PodUnavailableBudget } from "./podunavailablebudget-kind.ts";
 
 const BUDGETS: KindRef<PodUnavailableBudget> = { group: "policy.kruise.io", plural: "podunavailablebudgets" };

@@ -2,8 +2,7 @@
 import type { PodUnavailableBudgetStatus } from "@flotilla/apimachinery/facts/policy-kruise-v1alpha1.ts";
 import { TerminalError } from "@flotilla/base";
 import { isActive, timeMs } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
+import type { FeatureGates, ReadonlyPod } from "@flotilla/kubernetes";
 import { strictShare } from "../shares.ts";
 import { isAvailable } from "./pod-state.ts";
 import type { ReadonlyBudget } from "./pod-state.ts";

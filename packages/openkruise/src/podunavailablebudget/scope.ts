@@ -2,8 +2,7 @@
  * The pods of a budget and their desired number: the pods of its target workload, or the selected pods with the
  * replicas of their workloads. Pure.
  */
-import { controllerOf } from "@flotilla/apimachinery";
-import { ApiError, labelSelectorOf, matchesLabels, nothing } from "@flotilla/apimachinery";
+import { ApiError, controllerOf, labelSelectorOf, matchesLabels, nothing } from "@flotilla/apimachinery";
 import type { LabelSelector } from "@flotilla/apimachinery";
 import { isActive } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";

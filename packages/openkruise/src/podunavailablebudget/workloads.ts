@@ -4,15 +4,19 @@
  */
 import { AdvancedStatefulSet } from "../statefulset/statefulset-kind.ts";
 import { CloneSet } from "../cloneset/cloneset-kind.ts";
-import { Deployment, ReplicaSet, ReplicationController, StatefulSet } from "@flotilla/kubernetes";
-import { controllerOf, parseApiVersion } from "@flotilla/apimachinery";
+import {
+  createScales,
+  Deployment,
+  ownedBy,
+  ReplicaSet,
+  ReplicationController,
+  StatefulSet,
+} from "@flotilla/kubernetes";
+import { controllerOf, matchesLabels, parseApiVersion, parseLabelSelector } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { matchesLabels, parseLabelSelector } from "@flotilla/apimachinery";
 import type { Informers } from "@flotilla/controller-runtime";
-import { createScales } from "@flotilla/kubernetes";
-import { ownedBy } from "@flotilla/kubernetes";
 import type { Workload, WorkloadRef } from "./scope.ts";
 
 type Replicated = KubernetesObject & { spec?: { replicas?: number } };

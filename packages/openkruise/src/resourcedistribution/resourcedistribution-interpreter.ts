@@ -4,12 +4,16 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type JsonObject } from "@flotilla/base";
+import {
+  aggregateFields,
+  conditionsIn,
+  countOf,
+  isObserved,
+  latestOf,
+  reflectFields,
+  textOf,
+} from "@flotilla/kubernetes";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { countOf, textOf } from "@flotilla/kubernetes";
-import { latestOf } from "@flotilla/kubernetes";
-import { isObserved } from "@flotilla/kubernetes";
-import { aggregateFields, reflectFields } from "@flotilla/kubernetes";
-import { conditionsIn } from "@flotilla/kubernetes";
 import { addNames } from "../interpreter/fleet.ts";
 
 interface ResourceDistribution extends KubernetesObject {

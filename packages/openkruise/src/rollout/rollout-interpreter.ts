@@ -5,10 +5,16 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
+import {
+  countOf,
+  isObserved,
+  observedGenerationOf,
+  pickFields,
+  reflectFields,
+  replaceStatus,
+  textOf,
+} from "@flotilla/kubernetes";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { countOf, replaceStatus, textOf } from "@flotilla/kubernetes";
-import { isObserved } from "@flotilla/kubernetes";
-import { observedGenerationOf, pickFields, reflectFields } from "@flotilla/kubernetes";
 
 interface Rollout extends KubernetesObject {
   status?: JsonObject;

@@ -6,9 +6,8 @@
  */
 import { ControllerRevision, Namespace, Pod, completePod } from "@flotilla/kubernetes";
 import { SidecarSet } from "./sidecarset-kind.ts";
-import { canonicalObject } from "@flotilla/apimachinery";
+import { ApiError, canonicalObject, deniedByWebhook } from "@flotilla/apimachinery";
 import type { Admission, Review } from "@flotilla/apimachinery";
-import { ApiError, deniedByWebhook } from "@flotilla/apimachinery";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { isPodInScope } from "../api/webhook-scope.ts";
 import type { KruiseWebhookOptions } from "../api/kruise-definition.ts";

@@ -6,9 +6,7 @@ import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION 
 import { compareText, formatTime } from "@flotilla/base";
 import { matchesLabels } from "@flotilla/apimachinery";
 import { isActive } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import type { ReadonlyRevision } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
+import type { FeatureGates, ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
 import { hotAnnotations, hotContainers, hotNames } from "./hot-upgrade.ts";
 import { inInjectionOrder, isPodOfSet, selectorOfPart } from "./match.ts";
 import type { NamespaceLabels } from "./match.ts";

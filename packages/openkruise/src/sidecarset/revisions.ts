@@ -10,9 +10,8 @@ import {
 import type { SidecarSet } from "./sidecarset-kind.ts";
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import type { ReadonlyRevision } from "@flotilla/kubernetes";
 import { inRevisionOrder } from "@flotilla/kubernetes";
-import type { RevisionFormat } from "@flotilla/kubernetes";
+import type { ReadonlyRevision, RevisionFormat } from "@flotilla/kubernetes";
 import { CUSTOM_VERSION_LABEL, KRUISE_NAMESPACE, SET_NAME_LABEL } from "./names.ts";
 import type { ReadonlySidecarSet } from "./names.ts";
 

@@ -1,8 +1,8 @@
 /** Divides a SidecarSet: its partition counts the pods that it matches. */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import type { Share } from "@flotilla/kubernetes";
-import { withSpecField, type PodTemplateShape } from "@flotilla/kubernetes";
+import { withSpecField } from "@flotilla/kubernetes";
+import type { PodTemplateShape, Share } from "@flotilla/kubernetes";
 import { splitBudgetsEvenly, type Budgets } from "../divide/budgets.ts";
 import { splitByObserved } from "../divide/observed-partition.ts";
 import { digestOf, withStage } from "../divide/release.ts";

@@ -1,10 +1,10 @@
 /** Validates the containers of a SidecarSet: as pod containers, and their injection policies. */
 import type { DeepReadonly } from "@flotilla/base";
-import { compilePattern, field, labelKeyProblems, PatternError, type FieldError } from "@flotilla/apimachinery";
+import { checkText, compilePattern, field, labelKeyProblems, PatternError } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import { checkNewPod } from "@flotilla/kubernetes";
 import type { Container, ObjectFieldSelector, Pod } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { ResourcesPolicy } from "@flotilla/apimachinery/facts/apps-kruise-v1beta1.ts";
-import { checkText } from "@flotilla/apimachinery";
 import { evaluateExpression } from "./resource-expression.ts";
 import type { SidecarContainer, SidecarSetSpec } from "./sidecarset-types.ts";
 

@@ -7,7 +7,21 @@
  * namespace, SidecarSet status.
  * Before: injection annotates every pod with its sets; only these pods are reconciled.
  */
-import { ControllerRevision, Namespace, Pod } from "@flotilla/kubernetes";
+import {
+  ControllerRevision,
+  createExpectations,
+  createRevisionHistory,
+  createStatusDelay,
+  isActive,
+  isReady,
+  Namespace,
+  planRevisions,
+  Pod,
+  STATUS_DELAY_MS,
+  writeAll,
+  WriteAllError,
+} from "@flotilla/kubernetes";
+import type { Owner, ReadonlyPod, ReadonlyRevision, RevisionPlan, WorkloadDependencies } from "@flotilla/kubernetes";
 import { SidecarSet } from "./sidecarset-kind.ts";
 import type { PodCondition } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { SidecarSetStatus } from "@flotilla/apimachinery/facts/apps-kruise-v1beta1.ts";
@@ -17,18 +31,6 @@ import type { ObjectKey } from "@flotilla/client";
 import { ApiError, isAlreadyExists, isNotFound } from "@flotilla/apimachinery";
 import { defineController, done, idOfKey, keyOf, owned, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, ObjectEvent, Result } from "@flotilla/controller-runtime";
-import { STATUS_DELAY_MS } from "@flotilla/kubernetes";
-import type { WorkloadDependencies } from "@flotilla/kubernetes";
-import { createExpectations } from "@flotilla/kubernetes";
-import type { Owner } from "@flotilla/kubernetes";
-import { isActive, isReady } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { createRevisionHistory } from "@flotilla/kubernetes";
-import type { ReadonlyRevision } from "@flotilla/kubernetes";
-import { planRevisions } from "@flotilla/kubernetes";
-import type { RevisionPlan } from "@flotilla/kubernetes";
-import { createStatusDelay } from "@flotilla/kubernetes";
-import { WriteAllError, writeAll } from "@flotilla/kubernetes";
 import { hasAllSidecars, isPodOfSet } from "./match.ts";
 import { CUSTOM_VERSION_LABEL, KRUISE_NAMESPACE, injectedSets } from "./names.ts";
 import type { ReadonlySidecarSet, StringMap } from "./names.ts";

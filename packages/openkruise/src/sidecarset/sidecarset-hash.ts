@@ -6,9 +6,8 @@
  */
 import { createHash } from "node:crypto";
 import { compareText, isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
-import { safeEncode } from "@flotilla/apimachinery";
-import { canonicalPart } from "@flotilla/apimachinery";
-import { structOf, type FactType } from "@flotilla/apimachinery";
+import { canonicalPart, safeEncode, structOf } from "@flotilla/apimachinery";
+import type { FactType } from "@flotilla/apimachinery";
 import type { SidecarContainer, SidecarSetSpec } from "./sidecarset-types.ts";
 
 export const SIDECAR_SET_HASH_ANNOTATION = "kruise.io/sidecarset-hash";

@@ -2,10 +2,17 @@
 import type { JsonObject } from "@flotilla/base";
 import { divideSidecarPartition, type PartitionedSidecarSet } from "./sidecar-partition.ts";
 import { keptPods } from "../divide/split-partition.ts";
+import {
+  countIn,
+  countOf,
+  pickFields,
+  podDependencies,
+  replaceStatus,
+  reportedStatuses,
+  statusOf,
+  sumOf,
+} from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
-import { podDependencies } from "@flotilla/kubernetes";
-import { countIn, countOf, replaceStatus, reportedStatuses, statusOf, sumOf } from "@flotilla/kubernetes";
-import { pickFields } from "@flotilla/kubernetes";
 import { sumReported } from "../interpreter/rollout-health.ts";
 
 const COUNTERS = ["matchedPods", "updatedPods", "readyPods"];

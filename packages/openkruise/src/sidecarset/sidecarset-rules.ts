@@ -1,11 +1,10 @@
 /** Validation of SidecarSet, as in OpenKruise's webhook. Both versions are validated as v1beta1. */
 import { equalJson, isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
-import { compilePattern, field, labelSelectorOf, matchesLabels, type FieldError } from "@flotilla/apimachinery";
-import type { ClusterReader, KindRef, Review } from "@flotilla/apimachinery";
+import { checkSelector, compilePattern, field, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
+import type { Admission, AnyAdmission, ClusterReader, FieldError, KindRef, Review } from "@flotilla/apimachinery";
 import { checkAnnotationKeys } from "@flotilla/kubernetes";
 import type { ConfigMap } from "@flotilla/kubernetes";
 import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
-import { checkSelector } from "@flotilla/apimachinery";
 import type { KruiseGates } from "../api/gates.ts";
 import { checkMetadata } from "../api/metadata-rules.ts";
 import { selectorsOverlap } from "../api/selector-overlap.ts";
@@ -14,10 +13,8 @@ import type { SidecarSetUpdateStrategy } from "./sidecarset-types.ts";
 import { CUSTOM_VERSION_LABEL, toStorage } from "./sidecarset-versions.ts";
 import { checkIntOrPercent, plainNameProblems, priorityProblem, scatterProblem } from "../api/strategy-rules.ts";
 import { isEmptySelector } from "../api/template-rules.ts";
-import { isHub } from "../api/webhook.ts";
-import type { Admission, AnyAdmission } from "@flotilla/apimachinery";
+import { isHub, kruiseAdmission } from "../api/webhook.ts";
 import { completeSidecarSet, fillDefinitionDefaults } from "./sidecarset-defaults.ts";
-import { kruiseAdmission } from "../api/webhook.ts";
 import { SidecarSet } from "./sidecarset-kind.ts";
 
 type Read<T> = DeepReadonly<T>;

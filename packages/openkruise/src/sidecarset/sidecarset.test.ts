@@ -1,7 +1,7 @@
 /** SidecarSets on a simulated member: injection and updates of running pods. */
 import { afterEach, describe, expect, test } from "vitest";
 import { CloneSet } from "../cloneset/cloneset-kind.ts";
-import { ControllerRevision, Pod } from "@flotilla/kubernetes";
+import { ControllerRevision, DEFAULT_GATES, indexByController, isReady, Pod } from "@flotilla/kubernetes";
 import { PodUnavailableBudget } from "../podunavailablebudget/podunavailablebudget-kind.ts";
 import { SidecarSet } from "./sidecarset-kind.ts";
 import { kruiseKinds } from "../openkruise.ts";
@@ -12,9 +12,6 @@ import { CONFLICT_MESSAGE, conflict } from "@flotilla/apimachinery";
 import { MEMBER, NAMESPACE, startTestMember } from "@flotilla/testing/member/member.ts";
 import { makeWebCloneSet, startKruiseMember } from "@flotilla/testing/member/kruise-member.ts";
 import type { KruiseMember } from "@flotilla/testing/member/kruise-member.ts";
-import { isReady } from "@flotilla/kubernetes";
-import { indexByController } from "@flotilla/kubernetes";
-import { DEFAULT_GATES } from "@flotilla/kubernetes";
 import { createSidecarSetAdmission } from "./admission.ts";
 import { createSidecarSetController } from "./sidecarset-controller.ts";
 import { IN_PLACE_STATE_ANNOTATION, UPGRADABLE_CONDITION } from "./names.ts";

@@ -6,8 +6,7 @@
  */
 import type { KubernetesObject, OwnerReference } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import type { ReadonlyClaim } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
+import type { ReadonlyClaim, ReadonlyPod } from "@flotilla/kubernetes";
 import type { ReadonlyStatefulSet } from "./pod-state.ts";
 
 type Reference = DeepReadonly<OwnerReference>;

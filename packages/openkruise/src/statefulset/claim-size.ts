@@ -4,11 +4,10 @@
  * Claims can only grow. With `volumeClaimUpdateStrategy: OnPodRollingUpdate` a claim is expanded when its pod is
  * updated; with any other strategy only new claims have the new size, and these counts appear only in the status. Pure.
  */
-import type { StorageClass } from "@flotilla/kubernetes";
+import type { ReadonlyClaim, StorageClass } from "@flotilla/kubernetes";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { compareQuantities, parseQuantity } from "@flotilla/apimachinery";
-import type { ReadonlyClaim } from "@flotilla/kubernetes";
 import type { ReadonlyStatefulSet } from "./pod-state.ts";
 
 /** On an expanded claim: the set that waits for it. */

@@ -5,14 +5,17 @@
  * cannot be changed any more, so a step that needs to change it ends the plan there: the deletion itself triggers the
  * next reconcile. Nothing here writes; `plan.ts` turns the result into a plan.
  */
-import type { PersistentVolumeClaim, StorageClass } from "@flotilla/kubernetes";
+import { claimsOf } from "@flotilla/kubernetes";
+import type {
+  FeatureGates,
+  PersistentVolumeClaim,
+  ReadonlyClaim,
+  ReadonlyPod,
+  ReadonlyRevision,
+  StorageClass,
+} from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import type { RecordedEvent } from "@flotilla/controller-runtime";
-import type { ReadonlyClaim } from "@flotilla/kubernetes";
-import { claimsOf } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import type { ReadonlyRevision } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
 import type { Applied } from "../in-place/apply.ts";
 import { refreshPod, whyIncomplete } from "../in-place/refresh.ts";
 import type { UpdateSpec } from "../in-place/state.ts";

@@ -10,9 +10,8 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly } from "@flotilla/base";
 import { DivideError } from "../divide/divide-error.ts";
-import type { Share } from "@flotilla/kubernetes";
 import { countOf } from "@flotilla/kubernetes";
-import type { Workload } from "@flotilla/kubernetes";
+import type { Share, Workload } from "@flotilla/kubernetes";
 import {
   formatSpans,
   joinSpans,

@@ -4,8 +4,7 @@
  * Reads the set, its pods, claims and revisions; writes nothing. Runs `scale.ts`, then `update.ts`.
  */
 import type { RecordedEvent } from "@flotilla/controller-runtime";
-import type { ReadonlyClaim } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
+import type { ReadonlyClaim, ReadonlyPod } from "@flotilla/kubernetes";
 import type { Applied } from "../in-place/apply.ts";
 import type { Ending, Pass, PassInput } from "./pass.ts";
 import { scale } from "./scale.ts";

@@ -4,10 +4,8 @@
  */
 import type { AdvancedStatefulSet } from "./statefulset-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
-import { isReady, readySinceMs } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { REVISION_LABEL, shortHash } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
+import { isReady, readySinceMs, REVISION_LABEL, shortHash } from "@flotilla/kubernetes";
+import type { FeatureGates, ReadonlyPod } from "@flotilla/kubernetes";
 import { lifecycleState } from "../lifecycle/lifecycle.ts";
 import { legacyShare } from "../shares.ts";
 import type { IntOrPercent } from "../shares.ts";

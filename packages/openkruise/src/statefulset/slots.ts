@@ -4,9 +4,7 @@
  * An empty slot gets a draft pod of the revision that the partition selects. Pure.
  */
 import { INDEX_LABEL, statefulPod } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import type { ReadonlyRevision } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
+import type { FeatureGates, ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
 import { isAllHooked, withLifecycleState } from "../lifecycle/lifecycle.ts";
 import { isInRange, ordinalsIn } from "./ordinals.ts";
 import { draftOf } from "./pass.ts";

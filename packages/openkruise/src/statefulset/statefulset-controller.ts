@@ -8,27 +8,31 @@
  * (`plan.ts`), or else writes status and history.
  */
 import { AdvancedStatefulSet } from "./statefulset-kind.ts";
-import { ControllerRevision, PersistentVolumeClaim, Pod, StorageClass } from "@flotilla/kubernetes";
+import {
+  ControllerRevision,
+  createExpectations,
+  createRevisionHistory,
+  createStatusDelay,
+  DEFAULT_GATES,
+  nextAvailableInMs,
+  orphanedPods,
+  orphansOf,
+  ownedBy,
+  PersistentVolumeClaim,
+  planHistory,
+  planRevisions,
+  Pod,
+  podTemplateData,
+  selectorOf,
+  STATUS_DELAY_MS,
+  StorageClass,
+} from "@flotilla/kubernetes";
+import type { Owner, ReadonlyPod, RevisionFormat, RevisionPlan, WorkloadDependencies } from "@flotilla/kubernetes";
 import { equalJson, formatTime } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { formatLabelSelector, matchesLabels } from "@flotilla/apimachinery";
 import { defineController, done, idOfKey, owned, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, Result } from "@flotilla/controller-runtime";
-import { STATUS_DELAY_MS } from "@flotilla/kubernetes";
-import type { WorkloadDependencies } from "@flotilla/kubernetes";
-import { createExpectations } from "@flotilla/kubernetes";
-import type { Owner } from "@flotilla/kubernetes";
-import { orphanedPods } from "@flotilla/kubernetes";
-import { nextAvailableInMs } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { orphansOf, ownedBy } from "@flotilla/kubernetes";
-import { createRevisionHistory } from "@flotilla/kubernetes";
-import { podTemplateData } from "@flotilla/kubernetes";
-import { planHistory, planRevisions } from "@flotilla/kubernetes";
-import type { RevisionFormat, RevisionPlan } from "@flotilla/kubernetes";
-import { selectorOf } from "@flotilla/kubernetes";
-import { createStatusDelay } from "@flotilla/kubernetes";
-import { DEFAULT_GATES } from "@flotilla/kubernetes";
 import { RESIZED_BY_ANNOTATION } from "./claim-size.ts";
 import { changesNothing, planStatefulSet } from "./plan-statefulset.ts";
 import type { StatefulPlan } from "./plan-statefulset.ts";

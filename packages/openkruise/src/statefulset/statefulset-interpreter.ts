@@ -1,9 +1,14 @@
 /** OpenKruise's Advanced StatefulSet: ordinals are unique in the fleet, and a partition keeps the lowest of them. */
 import { divideOrdinals } from "./fleet-ordinals.ts";
 import type { OrdinalSet } from "./plan-fleet-ordinals.ts";
+import {
+  aggregateFields,
+  reflectFields,
+  templateDependencies,
+  templateReplicas,
+  withSpecField,
+} from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
-import { templateDependencies, templateReplicas, withSpecField } from "@flotilla/kubernetes";
-import { aggregateFields, reflectFields } from "@flotilla/kubernetes";
 import { hasReachedStage, sumReported } from "../interpreter/rollout-health.ts";
 
 const FIELDS = {

@@ -6,13 +6,12 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { AdvancedStatefulSet } from "./statefulset-kind.ts";
-import { Pod } from "@flotilla/kubernetes";
+import { DEFAULT_GATES, Pod } from "@flotilla/kubernetes";
 import { kruiseKinds } from "../openkruise.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { MEMBER, NAMESPACE } from "@flotilla/testing/member/member.ts";
 import { startKruiseMember } from "@flotilla/testing/member/kruise-member.ts";
 import type { KruiseMember } from "@flotilla/testing/member/kruise-member.ts";
-import { DEFAULT_GATES } from "@flotilla/kubernetes";
 import { isInRange } from "./ordinals.ts";
 import {
   availabilityOf,

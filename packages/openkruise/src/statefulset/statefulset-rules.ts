@@ -3,18 +3,18 @@
  */
 import { equalJson, type DeepReadonly, type JsonObject } from "@flotilla/base";
 import {
+  change,
+  checkNotNegative,
   compareQuantities,
   deniedByWebhook,
   dnsLabelProblems,
   field,
+  fill,
   parseQuantity,
-  type FieldError,
 } from "@flotilla/apimachinery";
-import type { ClusterReader, Review } from "@flotilla/apimachinery";
+import type { AnyAdmission, ClusterReader, FieldError, Review } from "@flotilla/apimachinery";
 import type { PersistentVolumeClaim } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { IntOrString } from "@flotilla/apimachinery/facts/scalars.ts";
-import { checkNotNegative } from "@flotilla/apimachinery";
-import { change, fill } from "@flotilla/apimachinery";
 import { isDefaultStorageClass, StorageClass } from "@flotilla/kubernetes";
 import type {
   AdvancedStatefulSetRollingUpdate,
@@ -28,15 +28,15 @@ import { checkIntOrPercent, priorityProblem } from "../api/strategy-rules.ts";
 import {
   changeBeyondImages,
   checkOwnSelector,
-  checkTemplateNeverTerminates,
   checkTemplateMetadata,
+  checkTemplateNeverTerminates,
   completeClaims,
   completeSelector,
   completesTemplate,
   completeTemplate,
+  OPEN_TEMPLATES,
+  withSelector,
 } from "../api/template-rules.ts";
-import type { AnyAdmission } from "@flotilla/apimachinery";
-import { OPEN_TEMPLATES, withSelector } from "../api/template-rules.ts";
 import { kruiseAdmission } from "../api/webhook.ts";
 import { AdvancedStatefulSet } from "./statefulset-kind.ts";
 

@@ -4,9 +4,8 @@
  * Pods marked for deletion come first and ignore the partition. An unhealthy pod does not count against the budget, so
  * a bad revision can always be replaced by a good one. Modifies the `Pass`; see `pass.ts`.
  */
+import { podTemplateOf, REVISION_LABEL } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { podTemplateOf } from "@flotilla/kubernetes";
-import { REVISION_LABEL } from "@flotilla/kubernetes";
 import { closeGate, startUpdate } from "../in-place/apply.ts";
 import { whyIncomplete } from "../in-place/refresh.ts";
 import type { UpdateSpec } from "../in-place/state.ts";

@@ -1,16 +1,13 @@
 /**
  * Executes the plan of an Advanced StatefulSet, emits events for it, and records the expectations for the informers.
  */
-import { PersistentVolumeClaim } from "@flotilla/kubernetes";
+import { createPodWriter, failureMessage, PersistentVolumeClaim, writeAll } from "@flotilla/kubernetes";
+import type { Expectations, Owner, PodWords, PodWriter } from "@flotilla/kubernetes";
 import { messageOf } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { isAlreadyExists } from "@flotilla/apimachinery";
 import { unlessChanged } from "@flotilla/controller-runtime";
 import type { EventRecorder } from "@flotilla/controller-runtime";
-import type { Expectations, Owner } from "@flotilla/kubernetes";
-import { createPodWriter, failureMessage } from "@flotilla/kubernetes";
-import type { PodWords, PodWriter } from "@flotilla/kubernetes";
-import { writeAll } from "@flotilla/kubernetes";
 import { createWritePod } from "../in-place/write-pod.ts";
 import type { PodChange, StatefulPlan } from "./plan-statefulset.ts";
 import type { ReadonlyStatefulSet } from "./pod-state.ts";

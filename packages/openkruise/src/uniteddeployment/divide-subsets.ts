@@ -3,8 +3,8 @@
  * the members. Percentages become whole numbers here, because rounding them in each cluster would not add up.
  */
 import type { DeepReadonly } from "@flotilla/base";
-import type { Share } from "@flotilla/kubernetes";
-import { withSpecField, type PodTemplateShape, type Workload } from "@flotilla/kubernetes";
+import { withSpecField } from "@flotilla/kubernetes";
+import type { PodTemplateShape, Share, Workload } from "@flotilla/kubernetes";
 import { digestOf, stageIn, withStage } from "../divide/release.ts";
 import { rolloutOrderOf, type RolloutOrder } from "../divide/rollout-order.ts";
 import { countsPerCluster, isDuplicated, stayingOf } from "../divide/scope.ts";

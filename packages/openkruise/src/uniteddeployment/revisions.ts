@@ -5,10 +5,8 @@
 import { UnitedDeployment } from "./uniteddeployment-kind.ts";
 import { isObject, required } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { inRevisionOrder } from "@flotilla/kubernetes";
-import type { RevisionFormat } from "@flotilla/kubernetes";
-import { podTemplateData } from "@flotilla/kubernetes";
-import type { ReadonlyRevision } from "@flotilla/kubernetes";
+import { inRevisionOrder, podTemplateData } from "@flotilla/kubernetes";
+import type { ReadonlyRevision, RevisionFormat } from "@flotilla/kubernetes";
 import { templateOf } from "./subset-kinds.ts";
 
 /** Fields of a template's spec that Go serializes even if unset. */

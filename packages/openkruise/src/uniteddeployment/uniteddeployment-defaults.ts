@@ -3,9 +3,8 @@
  * accepts: `topology.pools` for subsets, and a bare pod template, which becomes a template of Deployments.
  */
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
+import { change, changeItems, decodedPart, fill } from "@flotilla/apimachinery";
 import type { Review } from "@flotilla/apimachinery";
-import { decodedPart } from "@flotilla/apimachinery";
-import { change, changeItems, fill } from "@flotilla/apimachinery";
 import type { KruiseGates } from "../api/gates.ts";
 import {
   completeClaims,

@@ -4,11 +4,19 @@
  */
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
 import { divideSubsets, type SubsetWorkload } from "./divide-subsets.ts";
-import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { podDependencies } from "@flotilla/kubernetes";
-import { countOf, reportedStatuses, textOf, withStatus } from "@flotilla/kubernetes";
-import { templateReplicas, withSpecField, type PodTemplateShape } from "@flotilla/kubernetes";
-import { aggregateFields, mergeConditions, reflectFields } from "@flotilla/kubernetes";
+import {
+  aggregateFields,
+  countOf,
+  mergeConditions,
+  podDependencies,
+  reflectFields,
+  reportedStatuses,
+  templateReplicas,
+  textOf,
+  withSpecField,
+  withStatus,
+} from "@flotilla/kubernetes";
+import type { KindInterpreter, PodTemplateShape, StatusItem } from "@flotilla/kubernetes";
 import { hasReachedStage, sumReported } from "../interpreter/rollout-health.ts";
 
 const FIELDS = {

@@ -1,25 +1,24 @@
 /** Validation of UnitedDeployment, as in OpenKruise's webhook; the same for both versions. */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 import {
+  checkNotNegative,
   dnsLabelProblems,
   dnsSubdomainProblems,
   field,
   labelSelectorOf,
   matchesLabels,
-  type FieldError,
 } from "@flotilla/apimachinery";
-import type { Review } from "@flotilla/apimachinery";
-import { checkNodeSelectorTerm } from "@flotilla/kubernetes";
-import { checkToleration } from "@flotilla/kubernetes";
+import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
+import { checkNodeSelectorTerm, checkToleration } from "@flotilla/kubernetes";
 import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
-import { checkNotNegative } from "@flotilla/apimachinery";
 import { checkMetadata } from "../api/metadata-rules.ts";
 import {
   checkOwnSelector,
   checkOwnTemplate,
-  checkTemplateNeverTerminates,
   checkSelects,
   checkTemplateMetadata,
+  checkTemplateNeverTerminates,
+  withSelector,
 } from "../api/template-rules.ts";
 import { checkSubsetReplicas } from "./subset-rules.ts";
 import type {
@@ -27,10 +26,8 @@ import type {
   UnitedDeploymentSubset,
   UnitedDeploymentTemplate,
 } from "./uniteddeployment-types.ts";
-import type { AnyAdmission } from "@flotilla/apimachinery";
 import type { KruiseGates } from "../api/gates.ts";
 import { completeUnitedDeployment } from "./uniteddeployment-defaults.ts";
-import { withSelector } from "../api/template-rules.ts";
 import { kruiseAdmission } from "../api/webhook.ts";
 import { UnitedDeployment } from "./uniteddeployment-kind.ts";
 

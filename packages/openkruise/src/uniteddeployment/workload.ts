@@ -1,12 +1,10 @@
 /** The workload of one subset, built from the template of the UnitedDeployment. Pure. */
 import { Deployment } from "@flotilla/kubernetes";
-import { controllerReference } from "@flotilla/apimachinery";
-import type { ObjectMeta } from "@flotilla/apimachinery";
+import { applyStrategicMergePatch, controllerReference, dnsSubdomainProblems, goJson } from "@flotilla/apimachinery";
+import type { ObjectMeta, Schema } from "@flotilla/apimachinery";
 import type { PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { required } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
-import { applyStrategicMergePatch, dnsSubdomainProblems, goJson } from "@flotilla/apimachinery";
-import type { Schema } from "@flotilla/apimachinery";
 import { DEPLOYMENT_REVISION_LABEL, PATCH_ANNOTATION, SUBSET_LABEL, subsetNamed } from "./names.ts";
 import type { ReadonlyUnitedDeployment, Subset } from "./names.ts";
 import type { ReadonlyWorkload, SubsetTemplate, SubsetWorkloadSpec } from "./subset-kinds.ts";

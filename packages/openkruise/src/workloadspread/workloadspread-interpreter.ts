@@ -5,10 +5,16 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
+import {
+  countOf,
+  isObserved,
+  observedGenerationOf,
+  reflectFields,
+  replaceStatus,
+  statusOf,
+  textOf,
+} from "@flotilla/kubernetes";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { countOf, statusOf, replaceStatus, textOf } from "@flotilla/kubernetes";
-import { isObserved } from "@flotilla/kubernetes";
-import { observedGenerationOf, reflectFields } from "@flotilla/kubernetes";
 
 interface WorkloadSpread extends KubernetesObject {
   status?: JsonObject;

@@ -4,28 +4,25 @@
  * into `HubExtensions`.
  */
 import { createBuiltInAdmissions } from "./built-in-admissions.ts";
-import { createProtobufDecoder, FLOTILLA_GROUP, flotillaUser, HUB } from "@flotilla/apimachinery";
-import { kruiseKinds } from "@flotilla/openkruise";
-import { logicalClusterAdmission } from "@flotilla/apiserver";
-import type { ConnectHandler } from "@flotilla/apimachinery";
-import { createApiServer } from "@flotilla/apiserver";
-import type { ApiServer, ApiServerOptions } from "@flotilla/apiserver";
-import type { CertificateAuthority } from "@flotilla/apimachinery";
+import { createProtobufDecoder, FLOTILLA_GROUP, flotillaUser, HUB, unavailable } from "@flotilla/apimachinery";
+import type { CertificateAuthority, ConnectHandler } from "@flotilla/apimachinery";
+import { createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
+import { createApiServer, createCache, logicalClusterAdmission, StoreError } from "@flotilla/apiserver";
+import type { ApiServer, ApiServerOptions, Cache, Engine } from "@flotilla/apiserver";
 import { formatTime } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
-import { interpreterAdmissions } from "@flotilla/flotilla";
-import { unavailable } from "@flotilla/apimachinery";
-import { createMembershipAdmissions } from "@flotilla/flotilla";
+import {
+  createDeletionProtection,
+  createMembershipAdmissions,
+  interpreterAdmissions,
+  policyTargets,
+} from "@flotilla/flotilla";
 import { joinedClusters } from "./joined-clusters.ts";
-import { createDeletionProtection, policyTargets } from "@flotilla/flotilla";
 import { createEventRecorders, createInformers, createManager } from "@flotilla/controller-runtime";
 import type { Manager } from "@flotilla/controller-runtime";
-import { createCache, StoreError } from "@flotilla/apiserver";
-import type { Cache, Engine } from "@flotilla/apiserver";
 import { createSystemControllers, kubernetesKinds } from "@flotilla/kubernetes";
-import { createKruiseAdmissions } from "@flotilla/openkruise";
 import type { FeatureGates } from "@flotilla/kubernetes";
 import { createProfiles } from "./profiles.ts";
 import type { ProfileOptions } from "./profiles.ts";

@@ -2,9 +2,8 @@
 import type { AnyAdmission } from "@flotilla/apimachinery";
 import { karmadaAdmissions } from "@flotilla/karmada";
 import type { ClusterTaintPolicyOptions } from "@flotilla/karmada";
-import { kruiseAdmissions } from "@flotilla/openkruise";
+import { convertsWithoutWebhook, kruiseAdmissions } from "@flotilla/openkruise";
 import type { KruiseGates } from "@flotilla/openkruise";
-import { convertsWithoutWebhook } from "@flotilla/openkruise";
 import { createKubernetesAdmissions } from "@flotilla/kubernetes";
 import { ocmAdmissions } from "@flotilla/ocm";
 

@@ -9,24 +9,38 @@ import { Namespace } from "@flotilla/kubernetes";
 import type { Clock, Log, MetricsText, Random } from "@flotilla/base";
 import type { Client, Transport } from "@flotilla/client";
 import { VERSION } from "@flotilla/cli";
-import type { Delivery, LaneFigures } from "@flotilla/flotilla";
-import { createExplainer, createLastDecisions, createOcmExplainer } from "@flotilla/flotilla";
-import type { Explainer } from "@flotilla/flotilla";
-import { createConfiguredInterpreter } from "@flotilla/flotilla";
 import {
   combineMembers,
+  createConfiguredInterpreter,
+  createExplainer,
+  createLastDecisions,
   createMembership,
+  createMonitoring,
+  createOcm,
+  createOcmExplainer,
+  createPropagation,
   createPulledMembers,
   createRemoteMembers,
+  dryRunOver,
   leaveModeOf,
+  matchesAffinity,
 } from "@flotilla/flotilla";
-import type { ConnectMember, Membership, MembershipTimes, MemberSource } from "@flotilla/flotilla";
-import { createMonitoring } from "@flotilla/flotilla";
-import type { Monitoring } from "@flotilla/flotilla";
-import { createOcm, dryRunOver } from "@flotilla/flotilla";
-import type { OcmDependencies, WorkMember, WorkOrigin } from "@flotilla/flotilla";
-import { createPropagation, matchesAffinity } from "@flotilla/flotilla";
-import type { FailoverOptions, Propagation, ScheduleOptions } from "@flotilla/flotilla";
+import type {
+  ConnectMember,
+  Delivery,
+  Explainer,
+  FailoverOptions,
+  LaneFigures,
+  Membership,
+  MembershipTimes,
+  MemberSource,
+  Monitoring,
+  OcmDependencies,
+  Propagation,
+  ScheduleOptions,
+  WorkMember,
+  WorkOrigin,
+} from "@flotilla/flotilla";
 import { createManager } from "@flotilla/controller-runtime";
 import type { EventRecorders, Manager, SharedInformers } from "@flotilla/controller-runtime";
 

@@ -1,14 +1,12 @@
 /** The hub's metrics for Prometheus: connects `monitoring` with the components that provide the values. */
 import { Cluster } from "@flotilla/karmada";
 import type { Kind } from "@flotilla/apimachinery";
-import type { ApiServer } from "@flotilla/apiserver";
+import type { ApiServer, Cache } from "@flotilla/apiserver";
 import type { MetricsText } from "@flotilla/base";
-import type { LaneFigures } from "@flotilla/flotilla";
 import { createWorkloadMetrics } from "@flotilla/flotilla";
-import type { WorkloadMetrics } from "@flotilla/flotilla";
+import type { LaneFigures, WorkloadMetrics } from "@flotilla/flotilla";
 import { writeControllerMetrics } from "@flotilla/controller-runtime";
 import type { Informers, Manager } from "@flotilla/controller-runtime";
-import type { Cache } from "@flotilla/apiserver";
 import type { HubControllers } from "./hub-controllers.ts";
 
 export interface HubMetricsOptions {

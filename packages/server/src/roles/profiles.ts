@@ -5,17 +5,25 @@ import { argoDefinitions } from "@flotilla/argo";
 import {
   apiServerService,
   bootstrapRbac,
+  defaultServiceAccount,
   kubernetesKinds,
+  rootCertificateConfigMap,
   servedKinds,
   systemPriorityClasses,
+  tokenTrackingConfigMap,
 } from "@flotilla/kubernetes";
+import type { Namespace } from "@flotilla/kubernetes";
 import { kruiseKinds } from "@flotilla/openkruise";
 import { logicalClusterKind } from "@flotilla/apiserver";
-import { HUB, KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/apimachinery";
+import {
+  HUB,
+  KARMADA_CLUSTER_NAMESPACE,
+  KARMADA_SYSTEM_NAMESPACE,
+  methodNotAllowed,
+  pathNotFound,
+} from "@flotilla/apimachinery";
 import type { ConnectHandler, Kind, KubernetesObject } from "@flotilla/apimachinery";
-import type { Namespace } from "@flotilla/kubernetes";
 import type { Profile } from "@flotilla/apiserver";
-import { methodNotAllowed, pathNotFound } from "@flotilla/apimachinery";
 import {
   clusterManagerLayer,
   karmadaLayer,
@@ -26,10 +34,7 @@ import {
   nodeLayer,
   standardStorageClass,
 } from "@flotilla/simulation";
-import { explanationKinds } from "@flotilla/flotilla";
-import { clusterProxyAdministrators } from "@flotilla/flotilla";
-import { bootstrapAccess } from "@flotilla/flotilla";
-import { defaultServiceAccount, rootCertificateConfigMap, tokenTrackingConfigMap } from "@flotilla/kubernetes";
+import { bootstrapAccess, clusterProxyAdministrators, explanationKinds } from "@flotilla/flotilla";
 
 const CLUSTER_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 

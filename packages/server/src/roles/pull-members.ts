@@ -3,15 +3,13 @@
  * starts with the first of them, so that a fleet without any pays nothing.
  */
 import { createAgent } from "@flotilla/flotilla";
-import type { Agent, AgentMembers, AgentOptions } from "@flotilla/flotilla";
+import type { Agent, AgentMembers, AgentOptions, LaneFigures, MembershipTimes } from "@flotilla/flotilla";
 import { Cluster } from "@flotilla/karmada";
 import { CustomResourceDefinition } from "@flotilla/kubernetes";
 import { UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log, Random } from "@flotilla/base";
 import { didYouMean } from "@flotilla/cli";
 import type { Client } from "@flotilla/client";
-import type { LaneFigures } from "@flotilla/flotilla";
-import type { MembershipTimes } from "@flotilla/flotilla";
 import type { Informers, Manager } from "@flotilla/controller-runtime";
 
 export interface PullMembersOptions {

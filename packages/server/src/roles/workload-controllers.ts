@@ -1,11 +1,10 @@
 /** Wires the controllers that run workloads on simulated members: Kubernetes, OpenKruise and Argo Workflows. */
 import type { ObjectKey } from "@flotilla/client";
 import type { Controller } from "@flotilla/controller-runtime";
+import { controllersOf, createKubernetesControllers, indexByController } from "@flotilla/kubernetes";
 import type { WorkloadDependencies } from "@flotilla/kubernetes";
-import { controllersOf, createKubernetesControllers } from "@flotilla/kubernetes";
 import { createKruiseControllers } from "@flotilla/openkruise";
 import { argoDefinitions } from "@flotilla/argo";
-import { indexByController } from "@flotilla/kubernetes";
 
 /** The controllers, grouped by the program that contains them in a real cluster. */
 export interface WorkloadControllers {

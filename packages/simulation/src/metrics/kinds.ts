@@ -5,10 +5,9 @@
  * Reads: Pod, Node.
  */
 import { Node, Pod } from "@flotilla/kubernetes";
-import type { Column, Kind, ObjectSource } from "@flotilla/apimachinery";
+import type { Column, Kind, ObjectSource, Schema } from "@flotilla/apimachinery";
 import { compareText, formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
-import type { Schema } from "@flotilla/apimachinery";
 import type { Informers } from "@flotilla/controller-runtime";
 import type { ClusterViews } from "../placement/views.ts";
 import { usageOf } from "./usage.ts";

@@ -3,11 +3,10 @@
  * that is cut off it receives and sends nothing, and continues with the others.
  */
 import { Cluster } from "@flotilla/karmada";
-import { clusterNameOf } from "@flotilla/apimachinery";
+import { clusterNameOf, expired } from "@flotilla/apimachinery";
 import { Lease } from "@flotilla/kubernetes";
 import { ManagedCluster } from "@flotilla/ocm";
 import type { Transport, TransportWatchEvent } from "@flotilla/client";
-import { expired } from "@flotilla/apimachinery";
 import { cutOff } from "./hub-to-members.ts";
 import type { MemberNetwork } from "./member-network.ts";
 

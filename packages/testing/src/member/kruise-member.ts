@@ -1,12 +1,10 @@
 /** A test member that runs every workload controller, with OpenKruise installed, and helpers for the CloneSet `web`. */
-import { CloneSet } from "@flotilla/openkruise";
-import { Pod } from "@flotilla/kubernetes";
+import { CloneSet, containerHashes, createKruiseAdmissions } from "@flotilla/openkruise";
+import { createFeatureGates, Pod } from "@flotilla/kubernetes";
 import type { PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { standardStorageClass } from "@flotilla/simulation";
 import type { EventRecorders } from "@flotilla/controller-runtime";
-import { containerHashes, createKruiseAdmissions } from "@flotilla/openkruise";
-import { createFeatureGates } from "@flotilla/kubernetes";
 import { createWorkloadControllers } from "@flotilla/server";
 import { MEMBER, NAMESPACE, startTestMember } from "./member.ts";
 import type { TestMember, TestMemberOptions } from "./member.ts";

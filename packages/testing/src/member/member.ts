@@ -5,11 +5,10 @@
 import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
 import { CloneSet } from "@flotilla/openkruise";
 import { builtInAdmissions } from "@flotilla/server";
-import { kubernetesKinds } from "@flotilla/kubernetes";
-import type { AnyAdmission, Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { kubernetesKinds, Pod } from "@flotilla/kubernetes";
 import type { Pod as PodType } from "@flotilla/kubernetes";
-import { Pod } from "@flotilla/kubernetes";
-import { createApiServer } from "@flotilla/apiserver";
+import type { AnyAdmission, Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, formatTime, silentLog } from "@flotilla/base";
 import type { Clock, DeepReadonly, FakeClock, Log, Random } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
@@ -18,7 +17,6 @@ import { createInformers, createManager, createWriteThroughClient } from "@floti
 import type { Controller, EventRecorders, SharedInformers } from "@flotilla/controller-runtime";
 import { createSimulation } from "@flotilla/simulation";
 import type { ContainerHashes, KubeletTimes } from "@flotilla/simulation";
-import { createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { countWrites } from "../count-writes.ts";
 import type { WriteCounter } from "../count-writes.ts";
 import { reconcileUntilQuiet } from "../reconcile-until-quiet.ts";

@@ -3,10 +3,10 @@
  * fake clock that only advances when a step waits. Its kubelet is as fast as that of the recordings.
  */
 import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
-import { createBuiltInAdmissions } from "@flotilla/server";
-import { Event, kubernetesKinds, Pod } from "@flotilla/kubernetes";
-import { kruiseKinds } from "@flotilla/openkruise";
-import { createApiServer } from "@flotilla/apiserver";
+import { createBuiltInAdmissions, createWorkloadControllers } from "@flotilla/server";
+import { createFeatureGates, Event, kubernetesKinds, Pod } from "@flotilla/kubernetes";
+import { createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
+import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog, type JsonObject } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import {
@@ -17,11 +17,7 @@ import {
   type ObjectEvent,
 } from "@flotilla/controller-runtime";
 import { createSimulation, standardStorageClass } from "@flotilla/simulation";
-import { createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
-import { createFeatureGates } from "@flotilla/kubernetes";
-import { createKruiseAdmissions } from "@flotilla/openkruise";
-import { createWorkloadControllers } from "@flotilla/server";
 
 const CLUSTER = "member1";
 export const NAMESPACE = "golden";

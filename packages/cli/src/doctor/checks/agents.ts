@@ -1,10 +1,9 @@
 /** Checks that the agents of pull-mode members report. */
 import { CLUSTER_LEASE, ManagedCluster } from "@flotilla/ocm";
 import { Lease } from "@flotilla/kubernetes";
-import { KARMADA_CLUSTER_NAMESPACE } from "@flotilla/apimachinery";
+import { findCondition, formatAge, KARMADA_CLUSTER_NAMESPACE } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { findCondition, formatAge } from "@flotilla/apimachinery";
 import { counted, defineCheck, listed } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { membersIn } from "../context.ts";

@@ -1,11 +1,10 @@
 /** Checks that members serve the kinds that are propagated to them. */
 import { ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
 import { CustomResourceDefinition } from "@flotilla/kubernetes";
-import { parseApiVersion } from "@flotilla/apimachinery";
-import type { Cluster } from "@flotilla/karmada";
+import { findCondition, parseApiVersion } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
+import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { findCondition } from "@flotilla/apimachinery";
 import { counted, defineCheck, listed } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { membersIn } from "../context.ts";

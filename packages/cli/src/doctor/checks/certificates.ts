@@ -4,11 +4,10 @@
  */
 import { CertificateSigningRequest, Secret } from "@flotilla/kubernetes";
 import { CLUSTER_NAME_LABEL } from "@flotilla/ocm";
-import { CA_KEY, HUB } from "@flotilla/apimachinery";
+import { CA_KEY, formatAge, HUB } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { connectionOf, find, loadKubeconfig } from "@flotilla/client";
-import { formatAge } from "@flotilla/apimachinery";
 import { certificateLifetime, tokenLifetime } from "../certificate-facts.ts";
 import type { Lifetime } from "../certificate-facts.ts";
 import { counted, defineCheck } from "../check.ts";

@@ -3,8 +3,7 @@
  * snapshot.
  */
 import { join } from "node:path";
-import { HUB } from "@flotilla/apimachinery";
-import { formatAge } from "@flotilla/apimachinery";
+import { formatAge, HUB } from "@flotilla/apimachinery";
 import { kubeconfigPath, lastSnapshotPath } from "../../data-directory.ts";
 import { defineCheck } from "../check.ts";
 import { isHere } from "../context.ts";

@@ -1,8 +1,7 @@
 /** Reports objects that were changed on members. */
-import { clusterNameOf } from "@flotilla/apimachinery";
+import { clusterNameOf, findCondition, formatAge } from "@flotilla/apimachinery";
 import { Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { findCondition, formatAge } from "@flotilla/apimachinery";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 

@@ -1,11 +1,10 @@
 /** Reports objects that are stuck in deletion. */
 import { AppliedManifestWork, ManagedCluster, ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
 import { Cluster, ClusterResourceBinding, ResourceBinding, Work } from "@flotilla/karmada";
-import { clusterNameOf, HUB } from "@flotilla/apimachinery";
-import { CustomResourceDefinition, Namespace } from "@flotilla/kubernetes";
+import { clusterNameOf, findCondition, formatAge, HUB } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { CustomResourceDefinition, Namespace } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
-import { findCondition, formatAge } from "@flotilla/apimachinery";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import type { DoctorContext } from "../context.ts";

@@ -1,9 +1,14 @@
 /** Checks that the hub reaches its members. */
 import { ManagedCluster } from "@flotilla/ocm";
-import { CORDON_TAINT, CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT } from "@flotilla/apimachinery";
+import {
+  CLUSTER_NOT_READY_TAINT,
+  CLUSTER_UNREACHABLE_TAINT,
+  CORDON_TAINT,
+  findCondition,
+  formatAge,
+} from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { findCondition, formatAge } from "@flotilla/apimachinery";
 import { counted, defineCheck, listed } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { membersIn } from "../context.ts";

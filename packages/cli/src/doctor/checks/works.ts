@@ -1,8 +1,14 @@
 /** Reports Works that members reject. */
-import { clusterNameOf, ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "@flotilla/apimachinery";
+import {
+  ANSWER_PENDING,
+  clusterNameOf,
+  findCondition,
+  formatAge,
+  MEMBER_UNREACHABLE,
+  NO_ANSWER,
+} from "@flotilla/apimachinery";
 import { Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { findCondition, formatAge } from "@flotilla/apimachinery";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 

@@ -1,6 +1,5 @@
 /** Finds object names that are too long for the names derived from them. */
-import { bindingName, workName } from "@flotilla/apimachinery";
-import { dnsSubdomainProblems } from "@flotilla/apimachinery";
+import { bindingName, dnsSubdomainProblems, workName } from "@flotilla/apimachinery";
 import { defineRule } from "../rule.ts";
 import { namespaceOf } from "../selectors.ts";
 

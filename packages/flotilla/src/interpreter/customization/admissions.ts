@@ -3,11 +3,10 @@
  * two customizations may not implement the same operation for the same target, except dependency interpretation.
  */
 import { ResourceInterpreterCustomization } from "@flotilla/karmada";
-import type { Admission, AnyAdmission } from "@flotilla/apimachinery";
+import { field, invalid } from "@flotilla/apimachinery";
+import type { Admission, AnyAdmission, FieldError } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { field, invalid } from "@flotilla/apimachinery";
-import type { FieldError } from "@flotilla/apimachinery";
 import { checkCustomization } from "./check.ts";
 import type { CustomizationFindings } from "./check.ts";
 import { CUSTOMIZATION_RULES, scriptOf } from "./rules.ts";

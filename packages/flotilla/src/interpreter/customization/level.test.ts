@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { createFakeClock, deepFreeze, MetricsText } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
-import { InterpretError } from "@flotilla/kubernetes";
+import { createLevel, InterpretError } from "@flotilla/kubernetes";
+import type { StatusItem } from "@flotilla/kubernetes";
 import { createInterpreter } from "../interpreter.ts";
 import type { AnyObject, Interpreter } from "../interpreter.ts";
-import { createLevel } from "@flotilla/kubernetes";
-import type { StatusItem } from "@flotilla/kubernetes";
 import { createLuaEngine, LuaRuntimeError } from "../scripts/index.ts";
 import type { LuaEngine } from "../scripts/index.ts";
 import { createCustomizationLevel } from "./level.ts";

@@ -6,9 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { beforeAll, expect, test } from "vitest";
 import { deepFreeze } from "@flotilla/base";
-import { DEFAULT_BUDGET } from "@flotilla/lua";
-import { EncodeError } from "@flotilla/lua";
-import { LuaLimitError, LuaRuntimeError, LuaSyntaxError } from "@flotilla/lua";
+import { DEFAULT_BUDGET, EncodeError, LuaLimitError, LuaRuntimeError, LuaSyntaxError } from "@flotilla/lua";
 import { compileKubeScript } from "./kube-script.ts";
 
 /** An idle machine needs less than 200 ms for any of them; shared machines get some slack. */

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import { createFakeClock, MetricsText } from "@flotilla/base";
 import { FIRST_RETRY_MS } from "./breaker.ts";
-import { DEFAULT_BUDGET } from "@flotilla/lua";
+import { DEFAULT_BUDGET, LuaLimitError, LuaRuntimeError, LuaSyntaxError } from "@flotilla/lua";
 import { createLuaEngine } from "./engine.ts";
 import type { LuaEngine, ScriptOwner } from "./engine.ts";
-import { LuaLimitError, LuaRuntimeError, LuaSyntaxError } from "@flotilla/lua";
 import type { LuaProgram } from "./program.ts";
 import type { Quarantine } from "./quarantine.ts";
 

@@ -4,20 +4,17 @@
  */
 import { invariant } from "@flotilla/base";
 import type { Clock, MetricsText } from "@flotilla/base";
-import type { Awaitable } from "@flotilla/kubernetes";
-import type { Operation } from "@flotilla/kubernetes";
+import type { Awaitable, Operation } from "@flotilla/kubernetes";
 import { Breaker } from "./breaker.ts";
 import type { BreakerState } from "./breaker.ts";
-import { DEFAULT_BUDGET } from "@flotilla/lua";
-import type { LuaBudget } from "@flotilla/lua";
-import { LuaLimitError } from "@flotilla/lua";
+import { DEFAULT_BUDGET, LuaLimitError } from "@flotilla/lua";
+import type { CompiledScript, LuaBudget } from "@flotilla/lua";
 import { createProgram, runFunction } from "./program.ts";
 import type { Invoke, LuaProgram, ProgramFunction, ProgramInput, ProgramResult } from "./program.ts";
 import { createQuarantine } from "./quarantine.ts";
 import type { Quarantine } from "./quarantine.ts";
 import { ScriptCache } from "./script-cache.ts";
 import { ScriptMetrics, writeScriptMetrics } from "./script-metrics.ts";
-import type { CompiledScript } from "@flotilla/lua";
 
 /** The owner of a script. A customization has at most one script per operation. */
 export interface ScriptOwner {

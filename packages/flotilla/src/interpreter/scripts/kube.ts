@@ -9,17 +9,11 @@ import {
   tryParseQuantity,
 } from "@flotilla/apimachinery";
 import type { Quantity } from "@flotilla/apimachinery";
+import { podDependencies, podRequirements } from "@flotilla/kubernetes";
 import type { Dependency, ReplicaRequirements } from "@flotilla/kubernetes";
-import { podDependencies } from "@flotilla/kubernetes";
-import { podRequirements } from "@flotilla/kubernetes";
-import { EncodeError, encode } from "@flotilla/lua";
+import { bind, encode, EncodeError, LuaThrow, Table } from "@flotilla/lua";
+import type { Arguments, LibraryFunction, LuaModule, LuaValue } from "@flotilla/lua";
 import { withoutEmpties } from "./result-rules.ts";
-import { Table } from "@flotilla/lua";
-import { LuaThrow } from "@flotilla/lua";
-import type { LuaValue } from "@flotilla/lua";
-import { bind } from "@flotilla/lua";
-import type { Arguments, LibraryFunction } from "@flotilla/lua";
-import type { LuaModule } from "@flotilla/lua";
 import { templateProblem } from "./pod-template.ts";
 
 /** Quantities are big numbers; the longest take some tens of microseconds. */

@@ -4,13 +4,11 @@
  */
 import { FlotillaError, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
-import type { LuaBudget } from "@flotilla/lua";
-import { EncodeError } from "@flotilla/lua";
-import { LuaLimitError, LuaRuntimeError } from "@flotilla/lua";
+import { EncodeError, LuaLimitError, LuaRuntimeError } from "@flotilla/lua";
+import type { CompiledScript, LuaBudget, LuaResult } from "@flotilla/lua";
 import { decodeGo } from "./go-decode.ts";
 import type { GoShape } from "./go-decode.ts";
 import { emptiesAsIn, withoutEmpties } from "./result-rules.ts";
-import type { CompiledScript, LuaResult } from "@flotilla/lua";
 
 type Input = DeepReadonly<JsonObject>;
 

@@ -1,7 +1,7 @@
 /** The operations of a script: one function per operation of Karmada. */
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import type { Awaitable } from "@flotilla/kubernetes";
-import type { LuaBudget } from "@flotilla/lua";
+import type { CompiledScript, LuaBudget } from "@flotilla/lua";
 import {
   aggregateStatusOrBare,
   getComponents,
@@ -13,7 +13,6 @@ import {
   reviseReplica,
 } from "./operations.ts";
 import type { LuaReplicas } from "./operations.ts";
-import type { CompiledScript } from "@flotilla/lua";
 
 export type LuaInput = DeepReadonly<JsonObject>;
 

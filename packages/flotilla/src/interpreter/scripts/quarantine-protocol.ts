@@ -1,9 +1,8 @@
 /** Messages between the process and the thread of the quarantined scripts. */
 import { messageOf } from "@flotilla/base";
 import type { FlotillaError } from "@flotilla/base";
-import type { LuaBudget } from "@flotilla/lua";
 import { LuaInternalError, LuaLimitError, LuaRuntimeError } from "@flotilla/lua";
-import type { LuaLimit } from "@flotilla/lua";
+import type { LuaBudget, LuaLimit } from "@flotilla/lua";
 import { LuaResultError } from "./operations.ts";
 import type { ProgramFunction } from "./program.ts";
 

@@ -5,8 +5,7 @@
 import { afterAll, afterEach, expect, test } from "vitest";
 import { createFakeClock } from "@flotilla/base";
 import type { FakeClock } from "@flotilla/base";
-import { DEFAULT_BUDGET } from "@flotilla/lua";
-import { LuaInternalError, LuaLimitError, LuaRuntimeError } from "@flotilla/lua";
+import { DEFAULT_BUDGET, LuaInternalError, LuaLimitError, LuaRuntimeError } from "@flotilla/lua";
 import { LuaResultError } from "./operations.ts";
 import { createQuarantine, CHECK_INTERVAL_MS } from "./quarantine.ts";
 import type { Quarantine, QuarantineOptions } from "./quarantine.ts";

@@ -9,9 +9,8 @@
 import { Worker } from "node:worker_threads";
 import { moduleBeside } from "@flotilla/base";
 import type { Clock, Timer } from "@flotilla/base";
-import { DEFAULT_BUDGET } from "@flotilla/lua";
+import { DEFAULT_BUDGET, LuaInternalError, LuaLimitError } from "@flotilla/lua";
 import type { LuaBudget } from "@flotilla/lua";
-import { LuaInternalError, LuaLimitError } from "@flotilla/lua";
 import type { ProgramFunction, ProgramInput, ProgramResult } from "./program.ts";
 import { unpackFailure } from "./quarantine-protocol.ts";
 import type { Answer, Batch, QuarantineData } from "./quarantine-protocol.ts";

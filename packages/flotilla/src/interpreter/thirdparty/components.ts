@@ -7,11 +7,9 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, messageOf, type DeepReadonly } from "@flotilla/base";
-import { InterpretError } from "@flotilla/kubernetes";
-import type { Component, Dependency } from "@flotilla/kubernetes";
+import { InterpretError, podDependencies, templateReplicas } from "@flotilla/kubernetes";
+import type { Component, Dependency, PodTemplateShape } from "@flotilla/kubernetes";
 import { withoutEmpties, withoutNulls } from "../scripts/result-rules.ts";
-import { podDependencies } from "@flotilla/kubernetes";
-import { templateReplicas, type PodTemplateShape } from "@flotilla/kubernetes";
 
 type Owner = DeepReadonly<KubernetesObject>;
 

@@ -8,11 +8,18 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
-import { InterpretError } from "@flotilla/kubernetes";
+import {
+  InterpretError,
+  isConditionReady,
+  joinConditions,
+  observedGenerationOf,
+  reflectFields,
+  replaceStatus,
+  reportedStatuses,
+  statusOf,
+  sumOf,
+} from "@flotilla/kubernetes";
 import type { Dependency, KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { replaceStatus, reportedStatuses, statusOf, sumOf } from "@flotilla/kubernetes";
-import { observedGenerationOf, reflectFields } from "@flotilla/kubernetes";
-import { isConditionReady, joinConditions } from "@flotilla/kubernetes";
 
 export interface FluxObject extends KubernetesObject {
   spec?: JsonObject;

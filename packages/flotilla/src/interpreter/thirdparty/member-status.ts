@@ -3,8 +3,8 @@
  * fields.
  */
 import { equalJson, isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
-import type { StatusItem } from "@flotilla/kubernetes";
-import { textOf, type WithStatus } from "@flotilla/kubernetes";
+import { textOf } from "@flotilla/kubernetes";
+import type { StatusItem, WithStatus } from "@flotilla/kubernetes";
 
 /** The template with another status, or itself when the status is the same. An absent status counts as empty. */
 export function putStatus<T extends WithStatus>(template: T, status: JsonObject): T {

@@ -6,8 +6,7 @@ import { gvkOf } from "@flotilla/apimachinery";
 import { isObject, messageOf } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { AnyObject } from "../interpreter.ts";
-import type { StatusItem } from "@flotilla/kubernetes";
-import type { Operation } from "@flotilla/kubernetes";
+import type { Operation, StatusItem } from "@flotilla/kubernetes";
 import { WebhookError } from "./webhook-error.ts";
 
 export const CONTEXT_VERSION = "v1alpha1";

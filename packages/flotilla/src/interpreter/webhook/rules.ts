@@ -1,8 +1,7 @@
 /** The rules of a kind whose operations are implemented by webhooks: each calls one webhook and reads its response. */
 import type { AnyObject } from "../interpreter.ts";
 import { OPERATIONS } from "@flotilla/kubernetes";
-import type { Operation, Rule } from "@flotilla/kubernetes";
-import type { Awaitable, KindRules, Level } from "@flotilla/kubernetes";
+import type { Awaitable, KindRules, Level, Operation, Rule } from "@flotilla/kubernetes";
 import { readPatched } from "./answer-patch.ts";
 import { readComponents, readDependencies, readHealth, readReplicas, readStatus } from "./answers.ts";
 import type { GroupVersionKind, Hook } from "./hook.ts";

@@ -12,11 +12,10 @@ import {
 } from "@flotilla/ocm";
 import { Cluster } from "@flotilla/karmada";
 import { Lease } from "@flotilla/kubernetes";
-import { FORCE_ANNOTATION } from "@flotilla/apimachinery";
+import { findCondition, FORCE_ANNOTATION, withCondition } from "@flotilla/apimachinery";
 import { formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
-import { findCondition, withCondition } from "@flotilla/apimachinery";
 import { done, unlessChanged } from "@flotilla/controller-runtime";
 import type { EventRecorder, Informers, Result } from "@flotilla/controller-runtime";
 import { agreementOf } from "../faces/merge-registrations.ts";

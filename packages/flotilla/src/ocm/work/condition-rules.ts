@@ -1,6 +1,6 @@
 /** Conditions from a work's rules: CEL expressions over the object on the member. */
 import type { ConditionRule } from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
-import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { KubernetesObject, NextCondition } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import {
   CelError,
@@ -10,7 +10,6 @@ import {
   type CelBudget,
   type CelValue,
 } from "@flotilla/cel";
-import { type NextCondition } from "@flotilla/apimachinery";
 
 type Rule = DeepReadonly<ConditionRule>;
 type Verdict = Pick<NextCondition, "status" | "reason"> & { problem?: string };

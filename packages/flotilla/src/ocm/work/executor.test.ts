@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { dynamicKind } from "@flotilla/apimachinery";
+import { dynamicKind, isAlreadyExists } from "@flotilla/apimachinery";
 import type { Client, RawRequest } from "@flotilla/client";
-import { isAlreadyExists } from "@flotilla/apimachinery";
 import { checkExecutor, dryRunOver } from "./executor.ts";
 
 const roles = dynamicKind({

@@ -2,13 +2,12 @@
  * The progress of a workload of a supported kind, if the work has no rule for it. OCM's own agent reports nothing then,
  * and a rollout over clusters waits forever.
  */
-import { parseApiVersion } from "@flotilla/apimachinery";
+import { findCondition, parseApiVersion } from "@flotilla/apimachinery";
+import type { KubernetesObject, NextCondition } from "@flotilla/apimachinery";
 import type { ConditionRule } from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
-import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly } from "@flotilla/base";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { knownDefinitions } from "../../interpreter/known-definitions.ts";
-import { findCondition, type NextCondition } from "@flotilla/apimachinery";
 import { conditionsOf } from "@flotilla/kubernetes";
 import type { AnyDefinition, Progress } from "@flotilla/kubernetes";
 

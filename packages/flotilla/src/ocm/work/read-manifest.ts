@@ -1,10 +1,9 @@
 /** Reads the member's object of one manifest for the work's status. */
 import type { FeedbackValue, ManifestResourceMeta } from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
-import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { KubernetesObject, NextCondition } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import { type Interpreter } from "../../interpreter/interpreter.ts";
-import type { NextCondition } from "@flotilla/apimachinery";
 import { evaluateRules } from "./condition-rules.ts";
 import { readFeedback } from "./feedback.ts";
 import type { ManifestOptions } from "./manifest-options.ts";

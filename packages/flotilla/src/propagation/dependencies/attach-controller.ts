@@ -13,16 +13,17 @@
 import {
   bindingName,
   controllerOf,
-  gvkOf,
-  parseApiVersion,
   DEPENDED_BY_PREFIX,
+  gvkOf,
+  isAlreadyExists,
+  isNotFound,
+  parseApiVersion,
   SHARED_WITH,
 } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
-import { isAlreadyExists, isNotFound } from "@flotilla/apimachinery";
 import { defineKeyedController, done, informerSource } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Informer, ObjectEvent } from "@flotilla/controller-runtime";
 import { clusterScope, namespacedScope, scopeIn, type BindingScope } from "../binding-scope.ts";

@@ -2,22 +2,15 @@
  * Decides which Works a scheduled binding needs: one per target cluster, with that member's copy of the template. Pure.
  */
 import { hash } from "node:crypto";
-import type { KubernetesObject } from "@flotilla/apimachinery";
-import type { ResourceBinding, Work } from "@flotilla/karmada";
-import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
-import { InterpretError } from "@flotilla/kubernetes";
-import { KEPT_TEMPLATE, takeKeptTemplate } from "@flotilla/openkruise";
-import { prune, withoutTimeToLive } from "../../interpreter/prune.ts";
-import type { Share } from "@flotilla/kubernetes";
 import {
-  clusterNameOf,
-  executionNamespace,
-  workName,
   ANSWER_PENDING,
   APPLIED_CLUSTER_OVERRIDES,
   APPLIED_OVERRIDES,
+  clusterNameOf,
   CONFLICT_RESOLUTION,
   DRIFT,
+  executionNamespace,
+  findCondition,
   MANAGED_ANNOTATIONS,
   MANAGED_LABEL,
   MANAGED_LABELS,
@@ -32,8 +25,15 @@ import {
   WORK_ID,
   WORK_NAME,
   WORK_NAMESPACE,
+  workName,
 } from "@flotilla/apimachinery";
-import { findCondition } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { ResourceBinding, Work } from "@flotilla/karmada";
+import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
+import { InterpretError } from "@flotilla/kubernetes";
+import { KEPT_TEMPLATE, takeKeptTemplate } from "@flotilla/openkruise";
+import { prune, withoutTimeToLive } from "../../interpreter/prune.ts";
+import type { Share } from "@flotilla/kubernetes";
 import { bindingId, bindingRecord } from "../binding-scope.ts";
 import { withoutRecords, withRecordsOf } from "../propagation-bookkeeping.ts";
 import type { Rendered } from "../override/renderer.ts";

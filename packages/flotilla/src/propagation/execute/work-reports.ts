@@ -1,10 +1,9 @@
 /** Reports the result of a delivery on its Work: conditions, and events where a condition changes. */
-import { clusterNameOf } from "@flotilla/apimachinery";
+import { clusterNameOf, findCondition } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { PROGRESS_DEBOUNCE_MS } from "../../delivery/status-timing.ts";
-import { findCondition } from "@flotilla/apimachinery";
 import type { EventRecorder, StatusWriter } from "@flotilla/controller-runtime";
 import type { ManifestAttempt } from "./apply-manifests.ts";
 import { planApplied, planDispatching, planManaged } from "./plan-applied.ts";

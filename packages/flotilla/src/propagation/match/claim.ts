@@ -1,8 +1,7 @@
 /** Writes a policy's claim on templates and bindings, and removes it. */
-import { ACTIVATED_TEMPLATE } from "@flotilla/apimachinery";
+import { ACTIVATED_TEMPLATE, isNotFound } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import type { Client } from "@flotilla/client";
-import { isNotFound } from "@flotilla/apimachinery";
 import type { Template } from "../templates.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata } from "./plan-match.ts";
 import type { Policy } from "./plan-match.ts";

@@ -5,12 +5,11 @@
  * Writes: `rescheduleTriggeredAt` of bindings; the rebalancer's status, and its deletion when its TTL expires. Outside
  * the pipeline: schedule divides afresh when this time is later than its last decision.
  */
-import { bindingName } from "@flotilla/apimachinery";
+import { bindingName, isNotFound } from "@flotilla/apimachinery";
 import { WorkloadRebalancer } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { isNotFound } from "@flotilla/apimachinery";
 import { defineController, done, unlessChanged } from "@flotilla/controller-runtime";
 import type { Controller, Lister } from "@flotilla/controller-runtime";
 import { scopeIn } from "../binding-scope.ts";

@@ -1,25 +1,26 @@
 /** Certificates and bootstrap tokens with an in-memory server and a manual clock. */
 import { X509Certificate, generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
+import {
+  createCertificateAuthority,
+  FLOTILLA_GROUP,
+  flotillaUser,
+  writeCertificateRequest,
+} from "@flotilla/apimachinery";
+import type { KubernetesObject, RequestSubject } from "@flotilla/apimachinery";
 import { CertificateSigningRequest } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import { ConfigMap } from "../../configmap/configmap-kind.ts";
 import { Secret } from "../../secret/secret-kind.ts";
 import { bootstrapRbac } from "../../rbac/bootstrap-objects.ts";
 import { builtInAdmissions } from "@flotilla/server";
 import { kubernetesKinds } from "../../kubernetes-definitions.ts";
-import { writeCertificateRequest } from "@flotilla/apimachinery";
-import type { KubernetesObject } from "@flotilla/apimachinery";
-import type { RequestSubject } from "@flotilla/apimachinery";
-import { createApiServer, createAuthenticator } from "@flotilla/apiserver";
-import { createCertificateAuthority } from "@flotilla/apimachinery";
+import { createApiServer, createAuthenticator, createCache, createMemoryEngine } from "@flotilla/apiserver";
 import type { ApiServer } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
 import type { DeepReadonly, FakeClock } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { createInformers, createManager } from "@flotilla/controller-runtime";
-import { createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
 import { bootstrapAccess } from "@flotilla/flotilla";
 import { createSystemControllers } from "../create-system-controllers.ts";

@@ -9,10 +9,9 @@ import {
   requestState,
 } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import { SubjectAccessReview } from "../../authorization/subject-access-review.ts";
-import { parseCertificateRequest } from "@flotilla/apimachinery";
+import { isConflict, isNotFound, parseCertificateRequest } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import { isConflict, isNotFound } from "@flotilla/apimachinery";
 import { defineController, done, type Controller } from "@flotilla/controller-runtime";
 import type { SystemDependencies } from "../dependencies.ts";
 import { approvalsFor } from "./recognized-requests.ts";

@@ -7,10 +7,9 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
+import { countOf, pickFields, reportedStatuses, statusOf, sumOf, textOf } from "@flotilla/kubernetes";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { countOf, reportedStatuses, statusOf, sumOf, textOf } from "@flotilla/kubernetes";
 import { componentOf, replicasOr } from "../components.ts";
-import { pickFields } from "@flotilla/kubernetes";
 import { conditionsIn, laterOf, putStatus, nonEmpty, wholeStatus } from "../member-status.ts";
 import { secondsOf } from "./duration.ts";
 import { TaskCounts } from "./task-counts.ts";

@@ -6,16 +6,21 @@
  * its `2048m` counts as thousandths. Unlike in Karmada, fields that no member reports are omitted instead of being
  * written as empty.
  */
-import type { KubernetesObject } from "@flotilla/apimachinery";
+import { compareQuantities } from "@flotilla/apimachinery";
+import type { KubernetesObject, Quantity } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { compareQuantities, type Quantity } from "@flotilla/apimachinery";
-import { InterpretError } from "@flotilla/kubernetes";
-import type { Component, KindInterpreter, ReplicaRequirements } from "@flotilla/kubernetes";
-import { reportedStatuses, statusOf, textOf } from "@flotilla/kubernetes";
+import {
+  InterpretError,
+  pickFields,
+  placedRequirements,
+  quantityIn,
+  reportedStatuses,
+  statusOf,
+  textOf,
+} from "@flotilla/kubernetes";
+import type { Component, KindInterpreter, PodPlacement, ReplicaRequirements } from "@flotilla/kubernetes";
 import { componentOf, replicasOr } from "../components.ts";
-import { pickFields } from "@flotilla/kubernetes";
 import { putStatus } from "../member-status.ts";
-import { placedRequirements, quantityIn, type PodPlacement } from "@flotilla/kubernetes";
 import { replicaTotal } from "../replica-total.ts";
 
 type Role = "jobManager" | "taskManager";

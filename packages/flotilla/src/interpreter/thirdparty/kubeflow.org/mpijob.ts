@@ -3,10 +3,9 @@
  * several members the newest of each type is used. Components are sorted by name.
  */
 import { isObject, type JsonObject } from "@flotilla/base";
+import { pickFields, statusOf, textOf } from "@flotilla/kubernetes";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { statusOf, textOf } from "@flotilla/kubernetes";
 import { componentOf, replicasOr } from "../components.ts";
-import { pickFields } from "@flotilla/kubernetes";
 import { conditionsIn, putStatus, wholeStatus } from "../member-status.ts";
 import { hasNotFailed } from "./health.ts";
 import { rolesOf, sumReplicaStatuses, timesOf, type TrainingJob } from "./replica-specs.ts";

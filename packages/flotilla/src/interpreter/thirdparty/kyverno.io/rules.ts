@@ -5,12 +5,17 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
-import { InterpretError } from "@flotilla/kubernetes";
+import {
+  InterpretError,
+  isConditionReady,
+  joinConditions,
+  pickFields,
+  replaceStatus,
+  reportedStatuses,
+  statusOf,
+} from "@flotilla/kubernetes";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 import { withoutEmpties } from "../../scripts/result-rules.ts";
-import { replaceStatus, reportedStatuses, statusOf } from "@flotilla/kubernetes";
-import { pickFields } from "@flotilla/kubernetes";
-import { isConditionReady, joinConditions } from "@flotilla/kubernetes";
 
 export interface KyvernoPolicy extends KubernetesObject {
   status?: JsonObject;

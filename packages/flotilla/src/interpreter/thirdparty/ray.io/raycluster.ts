@@ -4,15 +4,13 @@
  * Karmada's rules find no dependencies here, although they do for the kinds that contain a RayCluster; Flotilla follows
  * the pod templates for all three.
  */
-import type { KubernetesObject } from "@flotilla/apimachinery";
+import { addQuantities, formatQuantity, parseQuantity } from "@flotilla/apimachinery";
+import type { KubernetesObject, Quantity } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
-import { addQuantities, formatQuantity, parseQuantity, type Quantity } from "@flotilla/apimachinery";
-import { InterpretError } from "@flotilla/kubernetes";
+import { InterpretError, quantityIn, reportedStatuses, statusOf, sumOf } from "@flotilla/kubernetes";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { reportedStatuses, statusOf, sumOf } from "@flotilla/kubernetes";
 import { replicasOr as numberOr, roleDependencies } from "../components.ts";
 import { conditionsIn, isTrue, laterOf, putStatus, wholeStatus } from "../member-status.ts";
-import { quantityIn } from "@flotilla/kubernetes";
 import { isGiven, putField } from "../status-fields.ts";
 import { clusterComponents, clusterRoles, type RayClusterSpec } from "./cluster-spec.ts";
 

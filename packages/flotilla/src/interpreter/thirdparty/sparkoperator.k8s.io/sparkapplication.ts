@@ -6,16 +6,22 @@
  * are not valid times. Executor names are unique per member only: of two with the same name the later member's state is
  * shown.
  */
-import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { KubernetesObject, Quantity } from "@flotilla/apimachinery";
 import { isObject, setOwn, type DeepReadonly, type JsonObject } from "@flotilla/base";
-import type { Quantity } from "@flotilla/apimachinery";
-import { InterpretError } from "@flotilla/kubernetes";
-import type { Component, KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { countOf, reportedStatuses, statusOf, sumOf, textOf } from "@flotilla/kubernetes";
+import {
+  countOf,
+  InterpretError,
+  pickFields,
+  placedRequirements,
+  quantityIn,
+  reportedStatuses,
+  statusOf,
+  sumOf,
+  textOf,
+} from "@flotilla/kubernetes";
+import type { Component, KindInterpreter, PodPlacement, StatusItem } from "@flotilla/kubernetes";
 import { componentOf, replicasOr as numberOr } from "../components.ts";
-import { pickFields } from "@flotilla/kubernetes";
 import { laterOf, putStatus, wholeStatus } from "../member-status.ts";
-import { placedRequirements, quantityIn, type PodPlacement } from "@flotilla/kubernetes";
 import { putField } from "../status-fields.ts";
 import { parseJavaSize, totalMemory } from "./memory.ts";
 

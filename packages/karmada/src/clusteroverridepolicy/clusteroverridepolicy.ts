@@ -1,0 +1,19 @@
+import { defineKind } from "@flotilla/kubernetes";
+import { overrideNotes } from "../override/override-notes.ts";
+import { ClusterOverridePolicy } from "./clusteroverridepolicy-kind.ts";
+import { clusterOverridePolicyRules } from "./clusteroverridepolicy-rules.ts";
+
+const example: ClusterOverridePolicy = {
+  apiVersion: "policy.karmada.io/v1alpha1",
+  kind: "ClusterOverridePolicy",
+  metadata: { name: "web" },
+  spec: {},
+};
+
+export const clusterOverridePolicy = defineKind({
+  kind: ClusterOverridePolicy,
+  summary: "Overrides for copies of any object on some members.",
+  fieldNotes: overrideNotes,
+  example,
+  rules: clusterOverridePolicyRules,
+});

@@ -1,0 +1,19 @@
+/** The permanent id of a ClusterResourceBinding, as set by Karmada's webhook. */
+import { CLUSTER_BINDING_ID } from "@flotilla/apimachinery";
+import type { AnyAdmission } from "@flotilla/apimachinery";
+import { BINDING_TABLE } from "../binding/binding-kind.ts";
+import { withPermanentId } from "../webhook/permanent-id.ts";
+import { karmadaAdmission } from "../webhook/webhook.ts";
+import { ClusterResourceBinding } from "./clusterresourcebinding-kind.ts";
+
+export const clusterResourceBindingRules: readonly AnyAdmission[] = [
+  karmadaAdmission(ClusterResourceBinding, {
+    name: "clusterresourcebinding.karmada.io",
+    completes: {
+      table: BINDING_TABLE,
+      on: "CREATE",
+      skipsOwnWrites: true,
+      complete: (_, review) => withPermanentId(review, CLUSTER_BINDING_ID, "binding"),
+    },
+  }),
+];

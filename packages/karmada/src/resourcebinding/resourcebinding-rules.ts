@@ -1,0 +1,20 @@
+/** The permanent id and the dependencies of a ResourceBinding, as in Karmada's webhooks. */
+import { BINDING_ID } from "@flotilla/apimachinery";
+import type { AnyAdmission } from "@flotilla/apimachinery";
+import { BINDING_TABLE, checkDependencies } from "../binding/binding-kind.ts";
+import { withPermanentId } from "../webhook/permanent-id.ts";
+import { karmadaAdmission } from "../webhook/webhook.ts";
+import { ResourceBinding } from "./resourcebinding-kind.ts";
+
+export const resourceBindingRules: readonly AnyAdmission[] = [
+  karmadaAdmission(ResourceBinding, {
+    name: "resourcebinding.karmada.io",
+    completes: {
+      table: BINDING_TABLE,
+      on: "CREATE",
+      skipsOwnWrites: true,
+      complete: (_, review) => withPermanentId(review, BINDING_ID, "binding"),
+    },
+    check: checkDependencies,
+  }),
+];

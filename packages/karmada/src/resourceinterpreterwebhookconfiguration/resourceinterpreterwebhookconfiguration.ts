@@ -1,0 +1,29 @@
+import { defineKind } from "@flotilla/kubernetes";
+import { ResourceInterpreterWebhookConfiguration } from "./resourceinterpreterwebhookconfiguration-kind.ts";
+import { resourceInterpreterWebhookConfigurationRules } from "./interpreter-webhook-rules.ts";
+
+const example: ResourceInterpreterWebhookConfiguration = {
+  apiVersion: "config.karmada.io/v1alpha1",
+  kind: "ResourceInterpreterWebhookConfiguration",
+  metadata: { name: "web" },
+  webhooks: [
+    {
+      name: "workloads.example.com",
+      clientConfig: { url: "https://interpreter.example.com" },
+      interpreterContextVersions: ["v1alpha1"],
+    },
+  ],
+};
+
+export const resourceInterpreterWebhookConfiguration = defineKind({
+  kind: ResourceInterpreterWebhookConfiguration,
+  summary: "Webhooks that interpret kinds.",
+  fieldNotes: {
+    "webhooks[].clientConfig": "The address of the webhook, and the CA that signed its certificate.",
+    "webhooks[].rules": "The kinds and operations it interprets.",
+    "webhooks[].timeoutSeconds": "The timeout of a request.",
+    "webhooks[].interpreterContextVersions": "The supported protocol versions.",
+  },
+  example,
+  rules: resourceInterpreterWebhookConfigurationRules,
+});

@@ -1,0 +1,20 @@
+import { defineKind } from "@flotilla/kubernetes";
+import { WorkloadRebalancer } from "./workloadrebalancer-kind.ts";
+
+const example: WorkloadRebalancer = {
+  apiVersion: "apps.karmada.io/v1alpha1",
+  kind: "WorkloadRebalancer",
+  metadata: { name: "web" },
+  spec: { workloads: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web" }] },
+};
+
+export const workloadRebalancer = defineKind({
+  kind: WorkloadRebalancer,
+  summary: "Reschedules workloads once.",
+  fieldNotes: {
+    "spec.workloads": "Templates to reschedule.",
+    "spec.ttlSecondsAfterFinished": "Deletes the object this long after it has finished; by default it is kept.",
+    "status.observedWorkloads": "The result for each workload.",
+  },
+  example,
+});
