@@ -223,8 +223,6 @@ export { STATUS_DELAY_MS } from "./workloads/dependencies.ts";
 export type { WorkloadDependencies } from "./workloads/dependencies.ts";
 export { createExpectations } from "./workloads/expectations.ts";
 export type { Expectations, Owner } from "./workloads/expectations.ts";
-export { DEFAULT_GATES, createFeatureGates, parseFeatureGates } from "./workloads/feature-gates.ts";
-export type { FeatureGates } from "./workloads/feature-gates.ts";
 export { orphansOf, ownedBy } from "./workloads/ownership.ts";
 export { createScales } from "./workloads/scales.ts";
 export { selectorOf } from "./workloads/selector.ts";

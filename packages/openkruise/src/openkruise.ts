@@ -5,14 +5,14 @@ import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject, Metric } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import type { Controller } from "@flotilla/controller-runtime";
-import { CustomResourceDefinition, DEFAULT_GATES, rulesOf, servedKinds } from "@flotilla/kubernetes";
-import type { StateKind, WorkloadDependencies } from "@flotilla/kubernetes";
-import { DEFAULT_KRUISE_GATES } from "./api/gates.ts";
-import type { KruiseGates } from "./api/gates.ts";
-import type { KruiseDefinition, KruiseWebhookOptions } from "./api/kruise-definition.ts";
+import { CustomResourceDefinition, rulesOf, servedKinds } from "@flotilla/kubernetes";
+import type { StateKind } from "@flotilla/kubernetes";
+import type { KruiseDefinition, KruiseDependencies, KruiseWebhookOptions } from "./api/kruise-definition.ts";
 import { setFields } from "./api/lost-fields.ts";
 import { kruiseDefinitions, kruiseParts } from "./kruise-definitions.ts";
 import { createMayUpdatePod } from "./podunavailablebudget/may-update.ts";
+import { DEFAULT_GATES } from "./api/feature-gates.ts";
+import type { FeatureGates } from "./api/feature-gates.ts";
 
 /** The kinds that Flotilla serves. */
 export const kruiseKinds: readonly Kind[] = servedKinds(kruiseDefinitions);
@@ -30,7 +30,7 @@ const definitionOf = (manifest: DeepReadonly<JsonObject>): KruiseDefinition | un
 };
 
 /** OpenKruise's webhooks that default and validate its own kinds. */
-export const kruiseAdmissions = (gates: KruiseGates = DEFAULT_KRUISE_GATES): readonly AnyAdmission[] =>
+export const kruiseAdmissions = (gates: FeatureGates = DEFAULT_GATES): readonly AnyAdmission[] =>
   rulesOf(kruiseDefinitions, gates);
 
 export type KruiseAdmissions = Omit<KruiseWebhookOptions, "gates" | "isInstalled"> &
@@ -50,7 +50,7 @@ export function createKruiseAdmissions({ gates = DEFAULT_GATES, ...rest }: Kruis
 }
 
 /** OpenKruise's controllers on a member. */
-export function createKruiseControllers(given: WorkloadDependencies): Controller<ObjectKey>[] {
+export function createKruiseControllers(given: KruiseDependencies): Controller<ObjectKey>[] {
   const deps = { ...given, mayUpdatePod: createMayUpdatePod(given) };
   return kruiseParts.flatMap((part) => part.controllers?.(deps) ?? []);
 }

@@ -3,11 +3,11 @@ import { Cluster } from "@flotilla/karmada";
 import { CLUSTER_NOT_READY_TAINT, HUB, isConditionTrue } from "@flotilla/apimachinery";
 import { FlotillaError, sleep, systemClock, UsageError } from "@flotilla/base";
 import type { FleetStarter } from "@flotilla/cli";
-import { createFeatureGates, parseFeatureGates } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
 import { createHub } from "./hub.ts";
 import type { Hub } from "./hub.ts";
 import { withHubProcess } from "./hub-process.ts";
+import { createFeatureGates, parseFeatureGates } from "@flotilla/openkruise";
+import type { FeatureGates } from "@flotilla/openkruise";
 
 const READY_POLL_MS = 20;
 

@@ -23,7 +23,6 @@ import {
   throughNetwork,
 } from "@flotilla/simulation";
 import type { SimulationDependencies } from "@flotilla/simulation";
-import type { FeatureGates } from "@flotilla/kubernetes";
 import { createHubApiServer } from "./roles/api-server.ts";
 import type { HubExtensions } from "./roles/api-server.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
@@ -34,6 +33,7 @@ import { createOcmLogs } from "./roles/ocm-logs.ts";
 import { checkPulling, createPullMembers } from "./roles/pull-members.ts";
 import { createSimulatedDeliveries } from "./roles/simulated-deliveries.ts";
 import { createSimulatedMembers } from "./roles/simulated-members.ts";
+import type { FeatureGates } from "@flotilla/openkruise";
 
 export interface HubOptions {
   engine: Engine;

@@ -4,7 +4,7 @@ import { formatTime } from "@flotilla/base";
 import { parseSchedule, zonedSchedule } from "./cron.ts";
 import { readCases } from "../../../openkruise/src/testdata/read-cases.ts";
 
-const CASES = new URL("../../../openkruise/src/testdata/cron.jsonl.gz", import.meta.url);
+const CASES = new URL("./testdata/cron.jsonl.gz", import.meta.url);
 
 interface Asked {
   schedule?: string;

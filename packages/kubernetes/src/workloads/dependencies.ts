@@ -3,7 +3,6 @@ import type { Pod } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { Clock, DeepReadonly, Random } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import type { EventRecorders, Informers } from "@flotilla/controller-runtime";
-import type { FeatureGates } from "./feature-gates.ts";
 
 /** The data of a metrics server. */
 export interface ResourceUsage {
@@ -25,8 +24,6 @@ export interface WorkloadDependencies {
   random: Random;
   /** Unset emits no events. */
   events?: EventRecorders;
-  /** OpenKruise's feature gates; unset means its defaults. */
-  gates?: FeatureGates;
   /** Pod usage for autoscalers; unset means unknown. */
   usage?: ResourceUsage;
   /** How long a status update is delayed, so that pods that change together cost one write. */

@@ -3,8 +3,8 @@ import type { AnyAdmission, ClusterReader } from "@flotilla/apimachinery";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import type { Controller, RecordedEvent } from "@flotilla/controller-runtime";
-import type { FeatureGates, KindDefinition, ReadonlyPod, WorkloadDependencies } from "@flotilla/kubernetes";
-import type { KruiseGates } from "./gates.ts";
+import type { KindDefinition, ReadonlyPod, WorkloadDependencies } from "@flotilla/kubernetes";
+import type { FeatureGates } from "./feature-gates.ts";
 
 /** Options of the webhooks that read other objects. */
 export interface KruiseWebhookOptions {
@@ -23,6 +23,8 @@ export interface KruiseWebhookOptions {
 }
 
 export interface KruiseDependencies extends WorkloadDependencies {
+  /** Unset means OpenKruise's defaults. */
+  gates?: FeatureGates;
   /**
    * A disruption budget may block the update of a pod (gate PodUnavailableBudgetUpdateGate). Unset allows every update.
    */
@@ -36,7 +38,7 @@ export interface KruiseFeature {
   controllers?(deps: KruiseDependencies): readonly Controller<ObjectKey>[];
 }
 
-export interface KruiseDefinition extends KindDefinition<KruiseGates>, KruiseFeature {
+export interface KruiseDefinition extends KindDefinition<FeatureGates>, KruiseFeature {
   controllers?(deps: KruiseDependencies): readonly Controller<ObjectKey>[];
   /**
    * The paths of fields that `version` has neither as a field nor as an annotation, for an object in the other version.

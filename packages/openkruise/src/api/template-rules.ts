@@ -21,8 +21,8 @@ import {
 } from "@flotilla/kubernetes";
 import type { PersistentVolumeClaim, PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
-import type { KruiseGates } from "./gates.ts";
 import { isHub } from "./webhook.ts";
+import type { FeatureGates } from "./feature-gates.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Template = Read<PodTemplateSpec>;
@@ -39,7 +39,7 @@ export const completeTemplate = (template: Template): Template =>
 export function completesTemplate(
   template: unknown,
   oldObject: { readonly spec?: { readonly template?: unknown } } | undefined,
-  gates: KruiseGates,
+  gates: FeatureGates,
 ): boolean {
   return !gates.isOn("TemplateNoDefaults") && !(oldObject && equalJson(template, oldObject.spec?.template));
 }

@@ -3,7 +3,6 @@ import type { DeepReadonly } from "@flotilla/base";
 import { change, field, fill } from "@flotilla/apimachinery";
 import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import type { BroadcastJobSpec } from "@flotilla/apimachinery/facts/apps-kruise-v1beta1.ts";
-import type { KruiseGates } from "../api/gates.ts";
 import { checkMetadata } from "../api/metadata-rules.ts";
 import { plainNameProblems } from "../api/strategy-rules.ts";
 import {
@@ -15,6 +14,7 @@ import {
 } from "../api/template-rules.ts";
 import { kruiseAdmission } from "../api/webhook.ts";
 import { BroadcastJob } from "./broadcastjob-kind.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 type Read<T> = DeepReadonly<T>;
 
@@ -23,7 +23,7 @@ const NAME_LABEL = "broadcastjob-name";
 const CONTROLLER_LABEL = "broadcastjob-controller-uid";
 
 const completeBroadcastJob =
-  (gates: KruiseGates) =>
+  (gates: FeatureGates) =>
   (job: Read<BroadcastJob>, { oldObject }: Review<BroadcastJob>): Read<BroadcastJob> =>
     change(job, "spec", (given) => {
       let spec: Read<BroadcastJobSpec> = fill(given, {
@@ -76,7 +76,7 @@ function checkBroadcastJob(review: Review<BroadcastJob>): FieldError[] {
   return errors;
 }
 
-export const broadcastJobRules = (gates: KruiseGates): AnyAdmission[] => [
+export const broadcastJobRules = (gates: FeatureGates): AnyAdmission[] => [
   kruiseAdmission(BroadcastJob, {
     name: "broadcastjob",
     code: 500,

@@ -14,7 +14,6 @@ import {
   createPace,
   createRevisionHistory,
   createStatusDelay,
-  DEFAULT_GATES,
   isActive,
   nextAvailableInMs,
   Node,
@@ -46,6 +45,7 @@ import { changesNothing, planScale } from "./scale.ts";
 import { EMPTY_STATUS, deadlineInMs, planStatus } from "./cloneset-status.ts";
 import type { CloneSetStatus, StatusInput } from "./cloneset-status.ts";
 import { changesPods, planUpdate } from "./update.ts";
+import { DEFAULT_GATES } from "../api/feature-gates.ts";
 
 /** The input of one reconcile. */
 interface View extends Scene {

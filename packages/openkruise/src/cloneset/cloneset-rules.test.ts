@@ -4,8 +4,8 @@ import type { Review } from "@flotilla/apimachinery";
 import { CloneSet } from "./cloneset-kind.ts";
 import { cloneSetRules } from "./cloneset-rules.ts";
 import { fromStorage, toStorage } from "./cloneset-versions.ts";
-import { DEFAULT_KRUISE_GATES } from "../api/gates.ts";
 import { emptyCluster, SOME_KIND } from "../../../apimachinery/src/kind/test-review.ts";
+import { DEFAULT_GATES } from "../api/feature-gates.ts";
 
 const base = {
   selector: { matchLabels: { app: "a" } },
@@ -35,7 +35,7 @@ function review(object: CloneSet, warnings: string[] = [], oldObject?: CloneSet)
     read: emptyCluster,
   };
 }
-const admission = cloneSetRules(DEFAULT_KRUISE_GATES)[0];
+const admission = cloneSetRules(DEFAULT_GATES)[0];
 const completed = (object: CloneSet, warnings?: string[]): CloneSet =>
   admission?.mutate?.(review(object, warnings)) as CloneSet;
 const problems = (object: CloneSet, old?: CloneSet): string[] =>

@@ -7,7 +7,6 @@ import { equalJson, type DeepReadonly } from "@flotilla/base";
 import { change, checkNotNegative, controllerOf, dnsSubdomainProblems, field, fill } from "@flotilla/apimachinery";
 import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import type { CloneSetRollingUpdate, CloneSetSpec, CloneSetUpdateStrategy } from "./cloneset-types.ts";
-import type { KruiseGates } from "../api/gates.ts";
 import { checkMetadata } from "../api/metadata-rules.ts";
 import { priorityProblem, readShare, scatterProblem } from "../api/strategy-rules.ts";
 import {
@@ -27,6 +26,7 @@ import {
 } from "../api/template-rules.ts";
 import { isHub, kruiseAdmission, rejectionOf } from "../api/webhook.ts";
 import { CloneSet } from "./cloneset-kind.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 const PODS = { group: "", plural: "pods" };
 
@@ -41,7 +41,7 @@ const POLICIES = ["ReCreate", "InPlaceIfPossible", "InPlaceOnly"];
 const isAlpha = ({ apiVersion }: { readonly apiVersion: string }): boolean => apiVersion === "apps.kruise.io/v1alpha1";
 
 const completeCloneSet =
-  (gates: KruiseGates) =>
+  (gates: FeatureGates) =>
   (cloneSet: Read<CloneSet>, review: Review<CloneSet>): Read<CloneSet> =>
     change(cloneSet, "spec", (given) => {
       let spec: Read<CloneSetSpec> = fill(isAlpha(cloneSet) ? given : decodeTemplates(given, rejectionOf("cloneset")), {
@@ -282,7 +282,7 @@ function checkPreDownload(errors: FieldError[], { inPlaceUpdateStrategy }: Read<
   );
 }
 
-export const cloneSetRules = (gates: KruiseGates): AnyAdmission[] => [
+export const cloneSetRules = (gates: FeatureGates): AnyAdmission[] => [
   kruiseAdmission(CloneSet, {
     name: "cloneset",
     code: 422,

@@ -4,13 +4,14 @@
  * Everything else follows these numbers; only this file balances partition, surge and unavailability.
  * Reads: spec and active pods. Writes nothing.
  */
-import type { FeatureGates, ReadonlyPod } from "@flotilla/kubernetes";
+import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { lifecycleState } from "../lifecycle/lifecycle.ts";
 import { legacyShare, partitionOf } from "../shares.ts";
 import type { IntOrPercent, Rounding } from "../shares.ts";
 import { EXCLUDE_PREPARING_DELETE_LABEL } from "./names.ts";
 import { isPodAvailable, isSpecifiedDelete } from "./pod-state.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 export interface Diff {
   /** Missing pods, and how many of them should have the current (old) revision. */

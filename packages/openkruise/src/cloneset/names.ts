@@ -1,6 +1,7 @@
 /** Labels and annotations by which OpenKruise and its users identify the objects of a CloneSet. */
 import { REVISION_LABEL, shortHash } from "@flotilla/kubernetes";
-import type { FeatureGates, ReadonlyPod } from "@flotilla/kubernetes";
+import type { ReadonlyPod } from "@flotilla/kubernetes";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 export const INSTANCE_ID_LABEL = "apps.kruise.io/cloneset-instance-id";
 export const TEMPLATE_HASH_LABEL = "pod-template-hash";

@@ -1,13 +1,14 @@
 /** Builds a new CloneSet pod. */
 import { controllerReference } from "@flotilla/apimachinery";
 import { withClaimVolumes } from "@flotilla/kubernetes";
-import type { FeatureGates, Pod, ReadonlyPod, ReadonlyPodTemplate as PodTemplate } from "@flotilla/kubernetes";
+import type { Pod, ReadonlyPod, ReadonlyPodTemplate as PodTemplate } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { IN_PLACE_READY } from "../in-place/state.ts";
 import { withLifecycleState } from "../lifecycle/lifecycle.ts";
 import { claimsOfPod } from "./claims.ts";
 import { INSTANCE_ID_LABEL, revisionLabels } from "./names.ts";
 import type { ReadonlyCloneSet } from "./pod-state.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 export interface NewPod {
   revision: string;

@@ -3,7 +3,7 @@
  * the informers.
  */
 import { PersistentVolumeClaim, Pod, podTemplateOf, slowStart, writeAll } from "@flotilla/kubernetes";
-import type { Expectations, FeatureGates, Owner, ReadonlyClaim, ReadonlyPod, RevisionPlan } from "@flotilla/kubernetes";
+import type { Expectations, Owner, ReadonlyClaim, ReadonlyPod, RevisionPlan } from "@flotilla/kubernetes";
 import { messageOf } from "@flotilla/base";
 import type { Clock, Random } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
@@ -19,6 +19,7 @@ import type { ReadonlyCloneSet } from "./pod-state.ts";
 import type { ScalePlan } from "./scale.ts";
 import { inPlaceSteps } from "./update.ts";
 import type { UpdateAction, UpdatePlan } from "./update.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 /** Pods created per reconcile; a set of thousands takes turns with the others. */
 const MAX_CREATED_PER_PASS = 500;

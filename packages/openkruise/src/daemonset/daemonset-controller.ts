@@ -14,7 +14,6 @@ import {
   createPodWriter,
   createRevisionHistory,
   createStatusDelay,
-  DEFAULT_GATES,
   nextAvailableInMs,
   Node,
   orphanedPods,
@@ -30,7 +29,7 @@ import {
   templateHash,
   writeAll,
 } from "@flotilla/kubernetes";
-import type { Owner, ReadonlyPod, RevisionFormat, RevisionPlan, WorkloadDependencies } from "@flotilla/kubernetes";
+import type { Owner, ReadonlyPod, RevisionFormat, RevisionPlan } from "@flotilla/kubernetes";
 import { equalJson, messageOf } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { matchesLabels } from "@flotilla/apimachinery";
@@ -47,6 +46,8 @@ import type { DaemonView, ReadonlyDaemonSet } from "./nodes.ts";
 import { planDaemonStatus } from "./daemonset-status.ts";
 import type { DaemonSetStatus } from "./daemonset-status.ts";
 import { hashOf, planRefresh, planUpdate } from "./update.ts";
+import { DEFAULT_GATES } from "../api/feature-gates.ts";
+import type { KruiseDependencies } from "../api/kruise-definition.ts";
 
 const FORMAT: RevisionFormat<AdvancedDaemonSet> = {
   dataOf: ({ spec }) => podTemplateData(spec.template),
@@ -74,7 +75,7 @@ interface Scene {
   signal: AbortSignal;
 }
 
-export function createAdvancedDaemonSetController(deps: WorkloadDependencies): Controller<ObjectKey> {
+export function createAdvancedDaemonSetController(deps: KruiseDependencies): Controller<ObjectKey> {
   const { client, informers, clock, random, gates = DEFAULT_GATES } = deps;
   const pods = informers.of(Pod);
   const nodes = informers.of(Node);

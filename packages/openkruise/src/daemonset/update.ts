@@ -7,7 +7,7 @@
  */
 import { labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import { podTemplateOf, REVISION_LABEL, shortHash } from "@flotilla/kubernetes";
-import type { FeatureGates, NodeView, ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
+import type { NodeView, ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
 import { closeGate, startUpdate } from "../in-place/apply.ts";
 import { refreshPod } from "../in-place/refresh.ts";
 import { IN_PLACE_READY } from "../in-place/state.ts";
@@ -20,6 +20,7 @@ import { planSync } from "./manage.ts";
 import type { DaemonPlan } from "./manage.ts";
 import { isLeaving, isPreparingDelete, versionsOn, works } from "./nodes.ts";
 import type { DaemonView, Versions } from "./nodes.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 export interface UpdatePlan extends DaemonPlan {
   inPlace: readonly PodStep[];

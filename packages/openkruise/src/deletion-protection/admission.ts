@@ -17,11 +17,11 @@ import {
   Service,
   StatefulSet,
 } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
 import { UnitedDeployment } from "../uniteddeployment/uniteddeployment-kind.ts";
 import type { AnyAdmission, Kind, KubernetesObject, Review } from "@flotilla/apimachinery";
 import { deniedByWebhook } from "@flotilla/apimachinery";
 import type { KruiseWebhookOptions } from "../api/kruise-definition.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 const DELETE_PROTECTION_LABEL = "policy.kruise.io/delete-protection";
 

@@ -11,7 +11,7 @@
 import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { formatTime, setOwn } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import type { FeatureGates, ReadonlyPod } from "@flotilla/kubernetes";
+import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { launchPriorityOf } from "../launch-priority/barrier.ts";
 import { hasReadinessGate, withCondition, withReadyFromGates } from "../pod/pod-ready.ts";
 import {
@@ -25,6 +25,7 @@ import {
 } from "./state.ts";
 import type { ContainerResources, RefMetadata, UpdateSpec, UpdateState } from "./state.ts";
 import { patchMetadata } from "./update-spec.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 export interface Applied {
   pod: ReadonlyPod;

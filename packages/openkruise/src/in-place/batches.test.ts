@@ -1,10 +1,10 @@
 /** In-place updates of pods whose containers have launch priorities: one batch after the other. */
 import { expect, test } from "vitest";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { createFeatureGates } from "@flotilla/kubernetes";
 import { startUpdate } from "./apply.ts";
 import { refreshPod, whyIncomplete } from "./refresh.ts";
 import type { UpdateSpec } from "./state.ts";
+import { createFeatureGates } from "../api/feature-gates.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);
 const gates = createFeatureGates({ InPlaceWorkloadVerticalScaling: true });

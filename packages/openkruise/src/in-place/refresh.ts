@@ -8,7 +8,7 @@ import { formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { compareQuantities, tryParseQuantity } from "@flotilla/apimachinery";
 import { podCondition, timeMs } from "@flotilla/kubernetes";
-import type { FeatureGates, ReadonlyPod } from "@flotilla/kubernetes";
+import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { hasReadinessGate, withCondition } from "../pod/pod-ready.ts";
 import { applyBatch, withoutGrace } from "./apply.ts";
 import type { Applied } from "./apply.ts";
@@ -23,6 +23,7 @@ import {
   readState,
 } from "./state.ts";
 import type { UpdateState } from "./state.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 export interface Refreshed extends Applied {
   /** Requeue after this time; 0 if a change of the pod will trigger the next reconcile. */

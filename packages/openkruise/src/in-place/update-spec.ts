@@ -5,13 +5,14 @@
  * same QoS class. Anything else, such as an added variable or container, needs a new pod. Pure.
  */
 import { qosClassOf } from "@flotilla/kubernetes";
-import type { FeatureGates, ReadonlyPodTemplate as PodTemplate } from "@flotilla/kubernetes";
+import type { ReadonlyPodTemplate as PodTemplate } from "@flotilla/kubernetes";
 import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { equalJson, isObject, setOwn } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { formatQuantity, tryParseQuantity } from "@flotilla/apimachinery";
 import { metadataReferences } from "./container-hashes.ts";
 import type { ContainerResources, RefMetadata, UpdateSpec } from "./state.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 /** One of the two revisions that are compared. */
 export interface InPlaceSide {

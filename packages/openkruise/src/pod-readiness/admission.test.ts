@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { Pod } from "@flotilla/kubernetes";
 import type { Review } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { createFeatureGates } from "@flotilla/kubernetes";
 import { createPodStartAdmission } from "./admission.ts";
+import { createFeatureGates } from "../api/feature-gates.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);
 const ofKind = (kind: string, apiVersion = "apps.kruise.io/v1beta1") => [

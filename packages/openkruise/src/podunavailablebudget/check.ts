@@ -7,9 +7,10 @@ import type { PubOperation } from "./podunavailablebudget-types.ts";
 import { formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
-import type { FeatureGates, ReadonlyPod } from "@flotilla/kubernetes";
+import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { isAvailable } from "./pod-state.ts";
 import type { ReadonlyBudget } from "./pod-state.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 const NO_PROTECTION_ANNOTATION = "pub.kruise.io/no-protect";
 /** v1alpha1 has this annotation instead of a field; only values that the field cannot hold remain there. */

@@ -3,12 +3,11 @@
  * instead of running into a rejection. The budget then knows the pod's update and allows it.
  */
 import { PodUnavailableBudget } from "./podunavailablebudget-kind.ts";
-import type { WorkloadDependencies } from "@flotilla/kubernetes";
 import type { KruiseDependencies } from "../api/kruise-definition.ts";
-import { DEFAULT_GATES } from "@flotilla/kubernetes";
 import { checkBudget, isUnprotected } from "./check.ts";
 import { RELATED_BUDGET_ANNOTATION } from "./pod-state.ts";
 import { unlessChanged } from "@flotilla/controller-runtime";
+import { DEFAULT_GATES } from "../api/feature-gates.ts";
 
 /** Undefined if the gate is off: then budgets ignore updates. */
 export function createMayUpdatePod({
@@ -16,7 +15,7 @@ export function createMayUpdatePod({
   informers,
   clock,
   gates = DEFAULT_GATES,
-}: WorkloadDependencies): KruiseDependencies["mayUpdatePod"] {
+}: KruiseDependencies): KruiseDependencies["mayUpdatePod"] {
   if (!gates.isOn("PodUnavailableBudgetUpdateGate")) return undefined;
   const budgets = informers.of(PodUnavailableBudget);
   return async (cluster, pod) => {

@@ -3,7 +3,7 @@
  * unavailable. Pure.
  */
 import { isReady, qosClassOf } from "@flotilla/kubernetes";
-import type { FeatureGates, ReadonlyPod } from "@flotilla/kubernetes";
+import type { ReadonlyPod } from "@flotilla/kubernetes";
 import type { PodUnavailableBudget } from "./podunavailablebudget-kind.ts";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
@@ -11,6 +11,7 @@ import { compareQuantities, tryParseQuantity } from "@flotilla/apimachinery";
 import { whyIncomplete } from "../in-place/refresh.ts";
 import { isSidecarUpdateComplete, runsDigest } from "../sidecarset/consistency.ts";
 import { injectedSets, isInjectedContainer } from "../sidecarset/names.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 export type ReadonlyBudget = DeepReadonly<PodUnavailableBudget>;
 

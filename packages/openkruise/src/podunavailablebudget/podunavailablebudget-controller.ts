@@ -6,8 +6,8 @@
  * The admission beside this file decrements `unavailableAllowed`; this controller restores it when pods are available
  * again.
  */
-import { createStatusDelay, DEFAULT_GATES, ownedBy, Pod, STATUS_DELAY_MS, writeAll } from "@flotilla/kubernetes";
-import type { ReadonlyPod, WorkloadDependencies } from "@flotilla/kubernetes";
+import { createStatusDelay, ownedBy, Pod, STATUS_DELAY_MS, writeAll } from "@flotilla/kubernetes";
+import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { PodUnavailableBudget } from "./podunavailablebudget-kind.ts";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { TerminalError, equalJson, messageOf } from "@flotilla/base";
@@ -21,12 +21,14 @@ import { scopeOf } from "./scope.ts";
 import type { Scope, Workload, WorkloadRef } from "./scope.ts";
 import { planBudgetStatus } from "./podunavailablebudget-status.ts";
 import { SCALED_KINDS, createWorkloads } from "./workloads.ts";
+import { DEFAULT_GATES } from "../api/feature-gates.ts";
+import type { KruiseDependencies } from "../api/kruise-definition.ts";
 
 type Replicated = KubernetesObject & {
   spec?: { replicas?: number; template?: { metadata?: { labels?: Record<string, string> } } };
 };
 
-export function createBudgetController(deps: WorkloadDependencies): Controller<ObjectKey> {
+export function createBudgetController(deps: KruiseDependencies): Controller<ObjectKey> {
   const { client, informers, clock, gates = DEFAULT_GATES } = deps;
   const pods = informers.of(Pod);
   const budgets = informers.of(PodUnavailableBudget);

@@ -5,7 +5,6 @@
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 import { checkSelector, deniedByWebhook, field, parseApiVersion } from "@flotilla/apimachinery";
 import type { AnyAdmission, FieldError, KindRef, Review } from "@flotilla/apimachinery";
-import type { KruiseGates } from "../api/gates.ts";
 import type { PodUnavailableBudgetSpec, PodUnavailableBudgetTarget } from "./podunavailablebudget-types.ts";
 import {
   PROTECT_OPERATIONS_ANNOTATION,
@@ -17,6 +16,7 @@ import { checkAtMostAll, checkIntOrPercent } from "../api/strategy-rules.ts";
 import { isEmptySelector } from "../api/template-rules.ts";
 import { isHub, kruiseAdmission } from "../api/webhook.ts";
 import { PodUnavailableBudget } from "./podunavailablebudget-kind.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 const BUDGETS: KindRef<PodUnavailableBudget> = { group: "policy.kruise.io", plural: "podunavailablebudgets" };
 
@@ -24,7 +24,7 @@ type Read<T> = DeepReadonly<T>;
 type Spec = Read<PodUnavailableBudgetSpec>;
 
 const checkBudget =
-  (gates: KruiseGates) =>
+  (gates: FeatureGates) =>
   (review: Review<PodUnavailableBudget>): FieldError[] => {
     if (!gates.isOn("PodUnavailableBudgetDeleteGate") && !gates.isOn("PodUnavailableBudgetUpdateGate")) {
       throw deniedByWebhook(
@@ -138,7 +138,7 @@ function isSameTarget(a: Target, b: Target): boolean {
   return group(a) === group(b) && a.kind === b.kind && a.name === b.name;
 }
 
-export const podUnavailableBudgetRules = (gates: KruiseGates): AnyAdmission[] => [
+export const podUnavailableBudgetRules = (gates: FeatureGates): AnyAdmission[] => [
   kruiseAdmission(PodUnavailableBudget, {
     name: "podunavailablebudget",
     code: 400,

@@ -2,10 +2,11 @@
 import type { PodUnavailableBudgetStatus } from "@flotilla/apimachinery/facts/policy-kruise-v1alpha1.ts";
 import { TerminalError } from "@flotilla/base";
 import { isActive, timeMs } from "@flotilla/kubernetes";
-import type { FeatureGates, ReadonlyPod } from "@flotilla/kubernetes";
+import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { strictShare } from "../shares.ts";
 import { isAvailable } from "./pod-state.ts";
 import type { ReadonlyBudget } from "./pod-state.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 /** A granted pod counts as deleted for this long; if it still exists afterwards, it counts again. */
 const DELETION_TIMEOUT_MS = 20_000;

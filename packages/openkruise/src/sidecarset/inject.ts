@@ -6,7 +6,7 @@ import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION 
 import { compareText, formatTime } from "@flotilla/base";
 import { matchesLabels } from "@flotilla/apimachinery";
 import { isActive } from "@flotilla/kubernetes";
-import type { FeatureGates, ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
+import type { ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
 import { hotAnnotations, hotContainers, hotNames } from "./hot-upgrade.ts";
 import { inInjectionOrder, isPodOfSet, selectorOfPart } from "./match.ts";
 import type { NamespaceLabels } from "./match.ts";
@@ -26,6 +26,7 @@ import { formatRecords, formatWorking, readRecords, workingContainers } from "./
 import type { HashAnnotation, SidecarRecord } from "./records.ts";
 import { chosenRevision, setAtRevision } from "./revisions.ts";
 import { buildSidecar } from "./sidecars.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 export interface InjectionInput {
   pod: ReadonlyPod;

@@ -7,11 +7,11 @@ import {
   problemsOf,
   warningsOf,
 } from "../../../apimachinery/src/kind/test-review.ts";
-import { DEFAULT_KRUISE_GATES } from "../api/gates.ts";
 import type { SidecarSet } from "./sidecarset-kind.ts";
 import { sidecarSetRules } from "./sidecarset-rules.ts";
+import { DEFAULT_GATES } from "../api/feature-gates.ts";
 
-const admissions = sidecarSetRules(DEFAULT_KRUISE_GATES);
+const admissions = sidecarSetRules(DEFAULT_GATES);
 const base = { selector: { matchLabels: { app: "a" } }, containers: [{ name: "log", image: "log:1" }] };
 const set = (spec: object = {}, version = "v1beta1"): SidecarSet => ({
   apiVersion: `apps.kruise.io/${version}`,

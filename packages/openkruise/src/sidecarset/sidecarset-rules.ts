@@ -5,7 +5,6 @@ import type { Admission, AnyAdmission, ClusterReader, FieldError, KindRef, Revie
 import { checkAnnotationKeys } from "@flotilla/kubernetes";
 import type { ConfigMap } from "@flotilla/kubernetes";
 import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
-import type { KruiseGates } from "../api/gates.ts";
 import { checkMetadata } from "../api/metadata-rules.ts";
 import { selectorsOverlap } from "../api/selector-overlap.ts";
 import { checkSidecarContainers, patternProblem } from "./sidecarset-containers.ts";
@@ -16,6 +15,7 @@ import { isEmptySelector } from "../api/template-rules.ts";
 import { isHub, kruiseAdmission } from "../api/webhook.ts";
 import { completeSidecarSet, fillDefinitionDefaults } from "./sidecarset-defaults.ts";
 import { SidecarSet } from "./sidecarset-kind.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Given = Read<SidecarSet>;
@@ -29,7 +29,7 @@ const SIDECAR_SETS: KindRef<SidecarSet> = { group: "apps.kruise.io", plural: "si
 const nameProblems = plainNameProblems("sidecarset");
 
 const checkSidecarSet =
-  (gates: KruiseGates) =>
+  (gates: FeatureGates) =>
   (review: Review<SidecarSet>): FieldError[] => {
     const set = inBeta(review.object);
     const errors: FieldError[] = [];
@@ -47,7 +47,7 @@ function inBeta(set: Given): Given {
     : set;
 }
 
-function checkSpec(errors: FieldError[], set: Given, review: Review<SidecarSet>, gates: KruiseGates): void {
+function checkSpec(errors: FieldError[], set: Given, review: Review<SidecarSet>, gates: FeatureGates): void {
   const spec = set.spec ?? {};
   const { initContainers = [], containers = [], updateStrategy = {}, selector, namespaceSelector } = spec;
   for (const { restartPolicy } of initContainers) {
@@ -122,7 +122,7 @@ function checkStrategy(errors: FieldError[], strategy: Read<SidecarSetUpdateStra
   if (scatter !== undefined) errors.push(field.required(`${at}.scatterStrategy`, scatter));
 }
 
-function checkPatches(errors: FieldError[], set: Given, review: Review<SidecarSet>, gates: KruiseGates): void {
+function checkPatches(errors: FieldError[], set: Given, review: Review<SidecarSet>, gates: FeatureGates): void {
   const patches = set.spec?.patchPodMetadata ?? [];
   const at = "spec.patchPodMetadata";
   const problem = patches.length === 0 || isHub(review) ? undefined : whitelistProblem(set, review.read, gates);
@@ -141,7 +141,7 @@ function checkPatches(errors: FieldError[], set: Given, review: Review<SidecarSe
 }
 
 /** A ConfigMap of the administrator lists the annotations that sets may write to pods; without it, none. */
-function whitelistProblem({ metadata, spec }: Given, read: ClusterReader, gates: KruiseGates): string | undefined {
+function whitelistProblem({ metadata, spec }: Given, read: ClusterReader, gates: FeatureGates): string | undefined {
   const settings = read.get(CONFIG_MAPS, KRUISE_NAMESPACE, "kruise-configuration")?.data;
   const text = settings?.["SidecarSet_PatchPodMetadata_WhiteList"];
   const mayAnyway = gates.isOn("SidecarSetPatchPodMetadataDefaultsAllowed");
@@ -258,7 +258,7 @@ function checkOtherPatches(errors: FieldError[], { spec }: Given, others: readon
   }
 }
 
-export const sidecarSetRules = (gates: KruiseGates): AnyAdmission[] => [
+export const sidecarSetRules = (gates: FeatureGates): AnyAdmission[] => [
   {
     for: SidecarSet,
     on: ["CREATE", "UPDATE"],

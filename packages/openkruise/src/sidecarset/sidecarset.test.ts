@@ -1,7 +1,7 @@
 /** SidecarSets on a simulated member: injection and updates of running pods. */
 import { afterEach, describe, expect, test } from "vitest";
 import { CloneSet } from "../cloneset/cloneset-kind.ts";
-import { ControllerRevision, DEFAULT_GATES, indexByController, isReady, Pod } from "@flotilla/kubernetes";
+import { ControllerRevision, indexByController, isReady, Pod } from "@flotilla/kubernetes";
 import { PodUnavailableBudget } from "../podunavailablebudget/podunavailablebudget-kind.ts";
 import { SidecarSet } from "./sidecarset-kind.ts";
 import { kruiseKinds } from "../openkruise.ts";
@@ -15,6 +15,7 @@ import type { KruiseMember } from "@flotilla/testing/member/kruise-member.ts";
 import { createSidecarSetAdmission } from "./admission.ts";
 import { createSidecarSetController } from "./sidecarset-controller.ts";
 import { IN_PLACE_STATE_ANNOTATION, UPGRADABLE_CONDITION } from "./names.ts";
+import { DEFAULT_GATES } from "../api/feature-gates.ts";
 
 let member: KruiseMember;
 afterEach(() => member.stop());

@@ -7,7 +7,6 @@
  */
 import { claimsOf } from "@flotilla/kubernetes";
 import type {
-  FeatureGates,
   PersistentVolumeClaim,
   ReadonlyClaim,
   ReadonlyPod,
@@ -25,6 +24,7 @@ import { isInRange } from "./ordinals.ts";
 import type { OrdinalRange } from "./ordinals.ts";
 import { revisionOf } from "./pod-state.ts";
 import type { ReadonlyStatefulSet } from "./pod-state.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 export interface PassInput {
   set: ReadonlyStatefulSet;

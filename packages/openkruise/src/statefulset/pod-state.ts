@@ -5,12 +5,13 @@
 import type { AdvancedStatefulSet } from "./statefulset-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { isReady, readySinceMs, REVISION_LABEL, shortHash } from "@flotilla/kubernetes";
-import type { FeatureGates, ReadonlyPod } from "@flotilla/kubernetes";
+import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { lifecycleState } from "../lifecycle/lifecycle.ts";
 import { legacyShare } from "../shares.ts";
 import type { IntOrPercent } from "../shares.ts";
 import { parsePodName, rangeOf, reservedOf } from "./ordinals.ts";
 import type { OrdinalRange } from "./ordinals.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 export type ReadonlyStatefulSet = DeepReadonly<AdvancedStatefulSet>;
 export type RollingUpdate = NonNullable<NonNullable<ReadonlyStatefulSet["spec"]["updateStrategy"]>["rollingUpdate"]>;

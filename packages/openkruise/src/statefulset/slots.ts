@@ -4,13 +4,14 @@
  * An empty slot gets a draft pod of the revision that the partition selects. Pure.
  */
 import { INDEX_LABEL, statefulPod } from "@flotilla/kubernetes";
-import type { FeatureGates, ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
+import type { ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
 import { isAllHooked, withLifecycleState } from "../lifecycle/lifecycle.ts";
 import { isInRange, ordinalsIn } from "./ordinals.ts";
 import { draftOf } from "./pass.ts";
 import type { Draft, Pass, PassInput } from "./pass.ts";
 import { countsAsUpdated, ordinalOf, ordinalsOf, replicasOf, startOf } from "./pod-state.ts";
 import type { ReadonlyStatefulSet } from "./pod-state.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 /** Pods created per reconcile; a set of thousands takes turns with the others. */
 const MAX_NEW_PER_PASS = 500;

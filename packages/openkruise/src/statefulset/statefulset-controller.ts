@@ -13,7 +13,6 @@ import {
   createExpectations,
   createRevisionHistory,
   createStatusDelay,
-  DEFAULT_GATES,
   nextAvailableInMs,
   orphanedPods,
   orphansOf,
@@ -27,7 +26,7 @@ import {
   STATUS_DELAY_MS,
   StorageClass,
 } from "@flotilla/kubernetes";
-import type { Owner, ReadonlyPod, RevisionFormat, RevisionPlan, WorkloadDependencies } from "@flotilla/kubernetes";
+import type { Owner, ReadonlyPod, RevisionFormat, RevisionPlan } from "@flotilla/kubernetes";
 import { equalJson, formatTime } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { formatLabelSelector, matchesLabels } from "@flotilla/apimachinery";
@@ -43,6 +42,8 @@ import { withFailure } from "./statefulset-status.ts";
 import type { StatefulSetStatus } from "./statefulset-status.ts";
 import { createStatefulWriter, podFailure } from "./writer.ts";
 import type { Failure } from "./writer.ts";
+import { DEFAULT_GATES } from "../api/feature-gates.ts";
+import type { KruiseDependencies } from "../api/kruise-definition.ts";
 
 const FORMAT: RevisionFormat<AdvancedStatefulSet> = {
   dataOf: ({ spec }) => podTemplateData(spec.template),
@@ -68,7 +69,7 @@ interface View {
   signal: AbortSignal;
 }
 
-export function createAdvancedStatefulSetController(deps: WorkloadDependencies): Controller<ObjectKey> {
+export function createAdvancedStatefulSetController(deps: KruiseDependencies): Controller<ObjectKey> {
   const { client, informers, clock, gates = DEFAULT_GATES } = deps;
   const pods = informers.of(Pod);
   const claims = informers.of(PersistentVolumeClaim);

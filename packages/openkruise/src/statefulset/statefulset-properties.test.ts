@@ -6,7 +6,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { AdvancedStatefulSet } from "./statefulset-kind.ts";
-import { DEFAULT_GATES, Pod } from "@flotilla/kubernetes";
+import { Pod } from "@flotilla/kubernetes";
 import { kruiseKinds } from "../openkruise.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { MEMBER, NAMESPACE } from "@flotilla/testing/member/member.ts";
@@ -25,6 +25,7 @@ import {
   shareOf,
 } from "./pod-state.ts";
 import type { ReadonlyStatefulSet } from "./pod-state.ts";
+import { DEFAULT_GATES } from "../api/feature-gates.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;
 type Spec = AdvancedStatefulSet["spec"];

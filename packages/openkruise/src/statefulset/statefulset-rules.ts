@@ -22,7 +22,6 @@ import type {
   AdvancedStatefulSetUpdateStrategy,
 } from "./statefulset-types.ts";
 import { toStorage } from "./statefulset-versions.ts";
-import type { KruiseGates } from "../api/gates.ts";
 import { checkMetadata } from "../api/metadata-rules.ts";
 import { checkIntOrPercent, priorityProblem } from "../api/strategy-rules.ts";
 import {
@@ -39,6 +38,7 @@ import {
 } from "../api/template-rules.ts";
 import { kruiseAdmission } from "../api/webhook.ts";
 import { AdvancedStatefulSet } from "./statefulset-kind.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Spec = Read<AdvancedStatefulSetSpec>;
@@ -52,7 +52,7 @@ const AT_ROLLING = "spec.updateStrategy.rollingUpdate";
 const isAlpha = ({ apiVersion }: { readonly apiVersion: string }): boolean => apiVersion === "apps.kruise.io/v1alpha1";
 
 const completeStatefulSet =
-  (gates: KruiseGates) =>
+  (gates: FeatureGates) =>
   (set: Read<AdvancedStatefulSet>, review: Review<AdvancedStatefulSet>): Read<AdvancedStatefulSet> =>
     change(set, "spec", (given) => {
       let spec: Spec = fill(given, {
@@ -77,7 +77,7 @@ function completeStrategy(strategy: Strategy): Strategy {
   );
 }
 
-function completeClaimPolicies(given: Spec, gates: KruiseGates): Spec {
+function completeClaimPolicies(given: Spec, gates: FeatureGates): Spec {
   let spec = given;
   if (gates.isOn("StatefulSetAutoDeletePVC")) {
     spec = change(
@@ -94,7 +94,7 @@ function completeClaimPolicies(given: Spec, gates: KruiseGates): Spec {
 }
 
 const checkStatefulSet =
-  (gates: KruiseGates) =>
+  (gates: FeatureGates) =>
   ({ object, oldObject, read }: Review<AdvancedStatefulSet>): FieldError[] => {
     const errors: FieldError[] = [];
     const now = inBeta(object);
@@ -337,7 +337,7 @@ function newestDefault(read: ClusterReader): Read<StorageClass> | undefined {
     .at(-1);
 }
 
-export const statefulSetRules = (gates: KruiseGates): AnyAdmission[] => [
+export const statefulSetRules = (gates: FeatureGates): AnyAdmission[] => [
   kruiseAdmission(AdvancedStatefulSet, {
     name: "statefulset",
     code: 422,

@@ -6,8 +6,8 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import type { CloneSet } from "../cloneset/cloneset-kind.ts";
-import { createFeatureGates } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
+import { createFeatureGates } from "../api/feature-gates.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 /** The clock of every recording. */
 export const RECORDED_AT = Date.UTC(2024, 4, 1, 12);

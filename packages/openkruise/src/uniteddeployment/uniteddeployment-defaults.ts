@@ -5,7 +5,6 @@
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
 import { change, changeItems, decodedPart, fill } from "@flotilla/apimachinery";
 import type { Review } from "@flotilla/apimachinery";
-import type { KruiseGates } from "../api/gates.ts";
 import {
   completeClaims,
   completeSelector,
@@ -21,6 +20,7 @@ import type {
   UnitedDeploymentTopology,
 } from "./uniteddeployment-types.ts";
 import { isHub, rejectionOf } from "../api/webhook.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Spec = Read<UnitedDeploymentSpec>;
@@ -28,7 +28,7 @@ type Spec = Read<UnitedDeploymentSpec>;
 const NAME = "uniteddeployment";
 
 export const completeUnitedDeployment =
-  (gates: KruiseGates) =>
+  (gates: FeatureGates) =>
   (deployment: Read<UnitedDeployment>, review: Review<UnitedDeployment>): Read<UnitedDeployment> =>
     change(deployment, "spec", (given) => {
       const isAlpha = deployment.apiVersion === "apps.kruise.io/v1alpha1";

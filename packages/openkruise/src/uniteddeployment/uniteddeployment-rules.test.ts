@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { completedBy, review } from "../../../apimachinery/src/kind/test-review.ts";
-import { DEFAULT_KRUISE_GATES } from "../api/gates.ts";
 import type { UnitedDeployment } from "./uniteddeployment-kind.ts";
 import { unitedDeploymentRules } from "./uniteddeployment-rules.ts";
 import { fromStorage, toStorage } from "./uniteddeployment-versions.ts";
 import type { JsonObject } from "@flotilla/base";
+import { DEFAULT_GATES } from "../api/feature-gates.ts";
 
-const admissions = unitedDeploymentRules(DEFAULT_KRUISE_GATES);
+const admissions = unitedDeploymentRules(DEFAULT_GATES);
 const pods = { metadata: { labels: { app: "a" } }, spec: { containers: [{ name: "c", image: "i:1" }] } };
 const make = (spec: object): UnitedDeployment => ({
   apiVersion: "apps.kruise.io/v1beta1",

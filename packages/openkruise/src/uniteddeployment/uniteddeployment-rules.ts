@@ -26,10 +26,10 @@ import type {
   UnitedDeploymentSubset,
   UnitedDeploymentTemplate,
 } from "./uniteddeployment-types.ts";
-import type { KruiseGates } from "../api/gates.ts";
 import { completeUnitedDeployment } from "./uniteddeployment-defaults.ts";
 import { kruiseAdmission } from "../api/webhook.ts";
 import { UnitedDeployment } from "./uniteddeployment-kind.ts";
+import type { FeatureGates } from "../api/feature-gates.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Spec = Read<UnitedDeploymentSpec>;
@@ -234,7 +234,7 @@ function checkSets(
   errors.push(...checkNotNegative(`${at}.replicas`, now?.replicas));
 }
 
-export const unitedDeploymentRules = (gates: KruiseGates): AnyAdmission[] => [
+export const unitedDeploymentRules = (gates: FeatureGates): AnyAdmission[] => [
   kruiseAdmission(UnitedDeployment, {
     name: "uniteddeployment",
     code: 422,

@@ -23,11 +23,11 @@ import { joinedClusters } from "./joined-clusters.ts";
 import { createEventRecorders, createInformers, createManager } from "@flotilla/controller-runtime";
 import type { Manager } from "@flotilla/controller-runtime";
 import { createSystemControllers, kubernetesKinds } from "@flotilla/kubernetes";
-import type { FeatureGates } from "@flotilla/kubernetes";
 import { createProfiles } from "./profiles.ts";
 import type { ProfileOptions } from "./profiles.ts";
 import { createSimulatedClusters } from "./simulated-clusters.ts";
 import type { SimulatedClusters } from "./simulated-clusters.ts";
+import type { FeatureGates } from "@flotilla/openkruise";
 
 /**
  * What other roles add to the API of a hub. They are created with clients of the server, so they fill this in after

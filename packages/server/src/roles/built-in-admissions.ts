@@ -3,12 +3,12 @@ import type { AnyAdmission } from "@flotilla/apimachinery";
 import { karmadaAdmissions } from "@flotilla/karmada";
 import type { ClusterTaintPolicyOptions } from "@flotilla/karmada";
 import { convertsWithoutWebhook, kruiseAdmissions } from "@flotilla/openkruise";
-import type { KruiseGates } from "@flotilla/openkruise";
+import type { FeatureGates } from "@flotilla/openkruise";
 import { createKubernetesAdmissions } from "@flotilla/kubernetes";
 import { ocmAdmissions } from "@flotilla/ocm";
 
 export const createBuiltInAdmissions = (
-  gates?: KruiseGates,
+  gates?: FeatureGates,
   taintPolicies?: ClusterTaintPolicyOptions,
 ): readonly AnyAdmission[] => [
   ...createKubernetesAdmissions(convertsWithoutWebhook),

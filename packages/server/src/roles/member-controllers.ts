@@ -13,7 +13,7 @@ import {
 import type { KubeletTimes, Simulation } from "@flotilla/simulation";
 import { containerHashes } from "@flotilla/openkruise";
 import { createWorkloadControllerGroups } from "./workload-controllers.ts";
-import type { FeatureGates } from "@flotilla/kubernetes";
+import type { FeatureGates } from "@flotilla/openkruise";
 
 export interface MemberControllersOptions {
   /** The logical clusters, of which some are simulated members. */

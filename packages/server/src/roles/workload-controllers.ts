@@ -2,8 +2,8 @@
 import type { ObjectKey } from "@flotilla/client";
 import type { Controller } from "@flotilla/controller-runtime";
 import { controllersOf, createKubernetesControllers, indexByController } from "@flotilla/kubernetes";
-import type { WorkloadDependencies } from "@flotilla/kubernetes";
 import { createKruiseControllers } from "@flotilla/openkruise";
+import type { KruiseDependencies } from "@flotilla/openkruise";
 import { argoDefinitions } from "@flotilla/argo";
 
 /** The controllers, grouped by the program that contains them in a real cluster. */
@@ -14,7 +14,7 @@ export interface WorkloadControllers {
 }
 
 /** Call it once per set of informers, because it adds indexes to them. */
-export function createWorkloadControllerGroups(deps: WorkloadDependencies): WorkloadControllers {
+export function createWorkloadControllerGroups(deps: KruiseDependencies): WorkloadControllers {
   indexByController(deps.informers);
   return {
     kubernetes: createKubernetesControllers(deps),
@@ -24,6 +24,6 @@ export function createWorkloadControllerGroups(deps: WorkloadDependencies): Work
 }
 
 /** The same as one list. */
-export function createWorkloadControllers(deps: WorkloadDependencies): Controller<ObjectKey>[] {
+export function createWorkloadControllers(deps: KruiseDependencies): Controller<ObjectKey>[] {
   return Object.values(createWorkloadControllerGroups(deps)).flat();
 }

@@ -3,13 +3,11 @@
  * tests and for `npm run golden`.
  */
 import { deepFreeze, isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
-import { fieldErrorText, type FieldError } from "@flotilla/apimachinery";
-import type { AnyAdmission, ClusterReader, KindRef, Review } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
-import { parseApiVersion, type KubernetesObject } from "@flotilla/apimachinery";
+import { fieldErrorText, parseApiVersion } from "@flotilla/apimachinery";
+import type { AnyAdmission, ClusterReader, FieldError, Kind, KindRef, KubernetesObject, Review } from "@flotilla/apimachinery";
 import { kruiseAdmissions } from "../../openkruise.ts";
-import { DEFAULT_KRUISE_GATES } from "../gates.ts";
 import { withoutRejectedValues } from "./rejected-values.ts";
+import { DEFAULT_GATES } from "../feature-gates.ts";
 
 type Typed = JsonObject & { apiVersion: string; kind: string };
 
@@ -23,7 +21,7 @@ export interface Recorded {
 export const UNSUPPORTED_KINDS: readonly string[] = ["AdvancedCronJob", "ContainerRecreateRequest", "EphemeralJob", "ImageListPullJob", "ImagePullJob", "NodeImage", "PersistentPodState", "PodProbeMarker", "ResourceDistribution", "WorkloadSpread"];
 
 const admissionOf = ({ input }: Recorded): AnyAdmission => {
-  const gates = { isOn: (gate: string) => input.gates?.[gate] ?? DEFAULT_KRUISE_GATES.isOn(gate as never) };
+  const gates = { isOn: (gate: string) => input.gates?.[gate] ?? DEFAULT_GATES.isOn(gate as never) };
   const found = kruiseAdmissions(gates).find(({ for: kind, webhook }) => webhook && kind.group === parseApiVersion(input.object.apiVersion).group && kind.kind === input.object.kind);
   if (!found) throw new Error(`no admission for ${input.object.kind}`);
   return found;

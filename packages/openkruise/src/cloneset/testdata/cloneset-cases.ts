@@ -2,11 +2,9 @@
  * Runs the planners of CloneSet on recorded inputs and returns results in the format of the recordings
  * (`openkruise-cloneset.jsonl`). Only for tests and `npm run golden`.
  */
-import type { Node, PersistentVolumeClaim, Pod } from "@flotilla/kubernetes";
-import { createSeededRandom, equalJson } from "@flotilla/base";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { podTemplateData } from "@flotilla/kubernetes";
-import type { ReadonlyPodTemplate as PodTemplate, ReadonlyRevision } from "@flotilla/kubernetes";
+import type { Node, PersistentVolumeClaim, Pod, ReadonlyPod, ReadonlyPodTemplate as PodTemplate, ReadonlyRevision } from "@flotilla/kubernetes";
+import { createSeededRandom, equalJson } from "@flotilla/base";
 import { LIFECYCLE_STATE_LABEL, LIFECYCLE_TIMESTAMP_ANNOTATION } from "../../lifecycle/lifecycle.ts";
 import { fractionalShare, legacyShare, partitionOf, strictShare } from "../../shares.ts";
 import type { IntOrPercent } from "../../shares.ts";

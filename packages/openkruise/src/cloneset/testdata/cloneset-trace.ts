@@ -6,10 +6,8 @@
  * updated, and a pod is ready when all its gates are true.
  */
 import { formatTime } from "@flotilla/base";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { podTemplateData } from "@flotilla/kubernetes";
-import type { ReadonlyPodTemplate as PodTemplate, ReadonlyRevision } from "@flotilla/kubernetes";
-import { DEFAULT_GATES } from "@flotilla/kubernetes";
+import type { ReadonlyPod, ReadonlyPodTemplate as PodTemplate, ReadonlyRevision } from "@flotilla/kubernetes";
 import { markForDelete } from "../../pod/specified-delete.ts";
 import { nodeActs } from "../../testdata/node-acts.ts";
 import { RECORDED_AT, fromAlpha } from "../../testdata/read-cases.ts";
@@ -19,6 +17,7 @@ import { changesNothing, planScale } from "../scale.ts";
 import { planStatus } from "../cloneset-status.ts";
 import type { CloneSetStatus } from "../cloneset-status.ts";
 import { inPlaceSteps, planUpdate } from "../update.ts";
+import { DEFAULT_GATES } from "../../api/feature-gates.ts";
 
 export interface TraceStep {
   image?: string;

@@ -3,11 +3,8 @@
  * (`openkruise-daemonset.jsonl`). Only for tests and `npm run golden`.
  */
 import type { AdvancedDaemonSet } from "../daemonset-kind.ts";
-import type { Node, Pod } from "@flotilla/kubernetes";
-import { nodeFitness } from "@flotilla/kubernetes";
-import { podTemplateData } from "@flotilla/kubernetes";
-import type { ReadonlyRevision } from "@flotilla/kubernetes";
-import { DEFAULT_GATES } from "@flotilla/kubernetes";
+import { nodeFitness, podTemplateData } from "@flotilla/kubernetes";
+import type { Node, Pod, ReadonlyRevision } from "@flotilla/kubernetes";
 import { changesOf } from "../../testdata/changes.ts";
 import { RECORDED_AT } from "../../testdata/read-cases.ts";
 import type { RecordedRun } from "../../testdata/read-cases.ts";
@@ -17,6 +14,7 @@ import { viewDaemonSet } from "../nodes.ts";
 import type { DaemonView } from "../nodes.ts";
 import { planDaemonStatus } from "../daemonset-status.ts";
 import { nodesInScope, planUpdate } from "../update.ts";
+import { DEFAULT_GATES } from "../../api/feature-gates.ts";
 
 interface ViewInput {
   daemonSet: AdvancedDaemonSet;

@@ -4,13 +4,12 @@
  */
 import { evaluateExpression } from "../resource-expression.ts";
 import { sidecarSetHashedText, sidecarSetHashes } from "../sidecarset-hash.ts";
-import type { Namespace } from "@flotilla/kubernetes";
+import { makeRevision } from "@flotilla/kubernetes";
+import type { Namespace, ReadonlyPod } from "@flotilla/kubernetes";
 import type { SidecarSet } from "../sidecarset-kind.ts";
 import type { SidecarSetPatchPodMetadata } from "@flotilla/apimachinery/facts/apps-kruise-v1beta1.ts";
 import { FlotillaError, messageOf } from "@flotilla/base";
 import { ApiError, formatQuantity, goJson, parseQuantity } from "@flotilla/apimachinery";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { makeRevision } from "@flotilla/kubernetes";
 import { isHotUpgradeReady, isHotUpgrading } from "../hot-upgrade.ts";
 import { injectSidecars } from "../inject.ts";
 import { isPodOfSet } from "../match.ts";

@@ -3,11 +3,8 @@
  * (`openkruise-statefulset.jsonl`). Only for tests and `npm run golden`.
  */
 import type { AdvancedStatefulSet } from "../statefulset-kind.ts";
-import type { PersistentVolumeClaim, Pod } from "@flotilla/kubernetes";
-import { claimsOf } from "@flotilla/kubernetes";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { podTemplateData } from "@flotilla/kubernetes";
-import type { ReadonlyPodTemplate as PodTemplate, ReadonlyRevision } from "@flotilla/kubernetes";
+import { claimsOf, podTemplateData } from "@flotilla/kubernetes";
+import type { PersistentVolumeClaim, Pod, ReadonlyPod, ReadonlyPodTemplate as PodTemplate, ReadonlyRevision } from "@flotilla/kubernetes";
 import { LIFECYCLE_STATE_LABEL } from "../../lifecycle/lifecycle.ts";
 import { changesOf } from "../../testdata/changes.ts";
 import { RECORDED_AT, gatesOf } from "../../testdata/read-cases.ts";

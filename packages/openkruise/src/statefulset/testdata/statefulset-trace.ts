@@ -4,14 +4,13 @@
  * golden`.
  */
 import type { AdvancedStatefulSet } from "../statefulset-kind.ts";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { podTemplateData } from "@flotilla/kubernetes";
-import type { ReadonlyRevision } from "@flotilla/kubernetes";
-import { DEFAULT_GATES } from "@flotilla/kubernetes";
+import type { ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
 import { nodeActs } from "../../testdata/node-acts.ts";
 import { RECORDED_AT } from "../../testdata/read-cases.ts";
 import { planStatefulSet } from "../plan-statefulset.ts";
 import type { StatefulSetStatus } from "../statefulset-status.ts";
+import { DEFAULT_GATES } from "../../api/feature-gates.ts";
 
 interface Step {
   image?: string;

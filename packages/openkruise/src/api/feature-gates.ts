@@ -1,7 +1,7 @@
 /**
  * OpenKruise's feature gates, with the defaults of 1.9.1.
  *
- * `WorkloadDependencies.gates` passes them to the controllers; a planner that depends on one gets the gates as an
+ * `KruiseDependencies.gates` passes them to the controllers; a planner that depends on one gets the gates as an
  * argument. A gate that is not listed here is rejected instead of ignored.
  */
 import { FlotillaError } from "@flotilla/base";
