@@ -26,9 +26,7 @@ export function isUp(command: string): boolean {
 export function withFastFlags(command: string): string {
   const fast = UP.exec(command)?.[1] === "up" ? FAST_FLAGS : [];
   const flags = fast.filter(([name]) => !command.includes(name)).map(([name, value]) => `${name} ${value}`);
-  return command
-    .replaceAll(/\s--port[ =]\d+/g, "")
-    .replace(UP, (start) => [start, "--port 0", ...flags].join(" "));
+  return command.replaceAll(/\s--port[ =]\d+/g, "").replace(UP, (start) => [start, "--port 0", ...flags].join(" "));
 }
 
 export interface Fleets {
