@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes what the webhook serves with: a certificate authority (ca.crt) and a certificate of it (tls.crt, tls.key) for the names
-# and addresses under which the hub reaches the webhook.
+# Creates a certificate authority (ca.crt) and a serving certificate of the webhook (tls.crt, tls.key) for the names and addresses
+# at which the hub reaches the webhook.
 #
 #   ./certificate.sh [FOLDER] [NAME…]     default: pki localhost 127.0.0.1
 set -eu
@@ -28,6 +28,6 @@ openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" \
 printf 'subjectAltName=%s\nextendedKeyUsage=serverAuth\n' "$names" > "$folder/tls.ext"
 openssl x509 -req -in "$folder/tls.csr" -CA "$folder/ca.crt" -CAkey "$folder/ca.key" -CAcreateserial -days 365 \
   -extfile "$folder/tls.ext" -out "$folder/tls.crt" 2>/dev/null
-# Nothing more is signed with this authority: a lost key of it could speak for the webhook.
+# The authority's key is deleted: a leaked key could sign another certificate for the webhook.
 rm -f "$folder/ca.key" "$folder/tls.csr" "$folder/tls.ext" "$folder/ca.srl"
 echo "made $folder/ca.crt, tls.crt and tls.key for $names"

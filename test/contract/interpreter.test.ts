@@ -1,57 +1,48 @@
+/** Runs the contract of interpreters for every known kind with replicas, on the example of its definition. */
 import { expect, test } from "vitest";
-import { knownKinds } from "@flotilla/flotilla";
-import { makeCloneSet, makeDeployment } from "@flotilla/testing/builders.ts";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { knownDefinitions, knownKinds } from "@flotilla/flotilla";
+import { isServed } from "@flotilla/kubernetes";
+import type { AnyDefinition } from "@flotilla/kubernetes";
 import { describeInterpreter } from "./interpreter.ts";
-import type { InterpreterSample } from "./interpreter.ts";
 
-const running = (n: number) => ({
+/** The status of a copy whose pods all run. */
+const running = (replicas: number) => ({
   observedGeneration: 1,
-  replicas: n,
-  readyReplicas: n,
-  updatedReplicas: n,
-  availableReplicas: n,
-});
-const workload = (apiVersion: string, kind: string): InterpreterSample["template"] => ({
-  ...makeDeployment("shop/web").replicas(4).build(),
-  apiVersion,
-  kind,
+  replicas,
+  readyReplicas: replicas,
+  updatedReplicas: replicas,
+  updatedReadyReplicas: replicas,
+  expectedUpdatedReplicas: replicas,
+  availableReplicas: replicas,
+  updateRevision: "web-1",
 });
 
-/** A new interpreter of replicas whose status counts them adds a line here and is covered by the whole suite. */
-const samples: Record<string, InterpreterSample> = {
-  "apps/Deployment": { template: makeDeployment("shop/web").replicas(4).build(), status: running },
-  "apps/ReplicaSet": { template: workload("apps/v1", "ReplicaSet"), status: running },
-  "apps/StatefulSet": { template: workload("apps/v1", "StatefulSet"), status: running },
-  "apps.kruise.io/CloneSet": {
-    template: makeCloneSet("shop/web").replicas(4).build(),
-    status: (n) => ({ ...running(n), updatedReadyReplicas: n, expectedUpdatedReplicas: n, updateRevision: "web-1" }),
-  },
-  "apps.kruise.io/StatefulSet": { template: workload("apps.kruise.io/v1beta1", "StatefulSet"), status: running },
-  "apps.kruise.io/UnitedDeployment": {
-    template: workload("apps.kruise.io/v1alpha1", "UnitedDeployment"),
-    status: running,
-  },
-};
-/** Kinds that count something other than the replicas of their pods, or nothing. */
-const OTHERWISE = new Set([
-  "batch/Job",
-  "/Pod",
-  "apps.kruise.io/BroadcastJob",
-  "apps.kruise.io/SidecarSet",
-  "argoproj.io/Workflow",
-  "argoproj.io/Rollout",
-  "flink.apache.org/FlinkDeployment",
-  "kubeflow.org/Notebook",
-  "ray.io/RayService",
-]);
+const scalable = knownDefinitions.filter(
+  ({ interpreter, runsToCompletion }) => interpreter?.replicas && interpreter.reviseReplicas && !runsToCompletion,
+);
 
-for (const kind of knownKinds) {
-  const sample = samples[`${kind.group}/${kind.kind}`];
-  if (sample) describeInterpreter(kind, sample);
+for (const { interpreter, example } of scalable) {
+  if (!interpreter || !example) continue;
+  const { spec } = example as { readonly spec?: object };
+  const template = { ...example, spec: { ...spec, replicas: 4 } } as KubernetesObject;
+  describeInterpreter(interpreter, { template, status: running });
 }
 
-test("the contract covers every known kind that runs replicas of a pod template", () => {
-  const counting = knownKinds.filter(({ replicas }) => replicas).map(({ group, kind }) => `${group}/${kind}`);
+const nameOf = ({ kind }: Pick<AnyDefinition, "kind">): string => `${kind.group}/${kind.kind}`;
 
-  expect(counting.filter((name) => !OTHERWISE.has(name)).toSorted()).toEqual(Object.keys(samples).toSorted());
+test("the contract covers every served workload whose replicas are pods", () => {
+  const names = scalable.filter(({ example }) => example).map(nameOf);
+
+  expect(scalable.filter(({ kind, example }) => isServed(kind) && !example).map(nameOf)).toEqual([]);
+  expect(names).toEqual(expect.arrayContaining(["apps/Deployment", "apps.kruise.io/CloneSet"]));
+});
+
+test("only kinds that Flotilla does not serve have replicas without an example", () => {
+  const others = knownKinds
+    .filter(({ replicas, reviseReplicas }) => replicas && reviseReplicas)
+    .map(({ group, kind }) => `${group}/${kind}`)
+    .filter((name) => !knownDefinitions.some((definition) => definition.example && nameOf(definition) === name));
+
+  expect(others.toSorted()).toEqual(["argoproj.io/Rollout", "ray.io/RayService"]);
 });

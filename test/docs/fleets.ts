@@ -1,16 +1,16 @@
 /**
- * The fleets of a documentation page: runs `flotilla up` as a reader would in a separate terminal, on any free port and
- * with pods that start immediately. Starting another fleet on the same data directory stops the first, as a reader
- * would with Ctrl-C.
+ * The fleets of a documentation page: runs `flotilla up` and `flotilla apiserver` as a reader would in a separate
+ * terminal, on any free port and with pods that start immediately. Starting another one on the same data directory
+ * stops the first, as a reader would with Ctrl-C.
  */
 import { sleep, systemClock } from "@flotilla/base";
 import type { Running, Shell } from "./shell.ts";
 
-const UP = /^\s*(?:(?:[\w./-]*\/)?flotilla|kubectl flotilla)\s+up\b/;
+const UP = /^\s*(?:(?:[\w./-]*\/)?flotilla|kubectl flotilla)\s+(up|apiserver)\b/;
 const READY_LIMIT_MS = 40_000;
 const LOOK_MS = 50;
 
-/** Default flags of every fleet: a reader can wait for pods and members, a test should not. */
+/** Default flags of `flotilla up`: a reader can wait for pods and members, a test should not. */
 const FAST_FLAGS: readonly (readonly [string, number])[] = [
   ["--start-ms", 0],
   ["--cluster-status-update-frequency", 1],
@@ -24,8 +24,9 @@ export function isUp(command: string): boolean {
 
 /** The command as it is run: on free ports, because pages run in parallel. Pure. */
 export function withFastFlags(command: string): string {
-  const flags = FAST_FLAGS.filter(([name]) => !command.includes(name)).map(([name, value]) => `${name} ${value}`);
-  return command.replaceAll(/\s--port[ =]\d+/g, "").replace(UP, (start) => `${start} --port 0 ${flags.join(" ")}`);
+  const fast = UP.exec(command)?.[1] === "up" ? FAST_FLAGS : [];
+  const flags = fast.filter(([name]) => !command.includes(name)).map(([name, value]) => `${name} ${value}`);
+  return command.replaceAll(/\s--port[ =]\d+/g, "").replace(UP, (start) => [start, "--port 0", ...flags].join(" "));
 }
 
 export interface Fleets {

@@ -232,6 +232,8 @@ const starts: Record<string, boolean> = {
   "flotilla up": true,
   "bin/flotilla up --members 2   # Ctrl-C stops": true,
   "kubectl flotilla up": true,
+  "flotilla apiserver --data hub": true,
+  "flotilla controllers --kubeconfig FILE": false,
   "flotilla up --help": false,
   "flotilla upgrade": false,
   "echo flotilla up": false,

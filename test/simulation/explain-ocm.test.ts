@@ -96,8 +96,8 @@ test("a Placement explains for each cluster why it was chosen or excluded", asyn
 
   const text = await why("placement/web", "-n", "shop");
 
-  expect(text).toMatch(/member1 +chosen +200 +100 +100/);
-  expect(text).toMatch(/member2 +refused .*Predicate: it is not labelled env=prod/);
+  expect(text).toMatch(/member1 +selected +200 +100 +100/);
+  expect(text).toMatch(/member2 +rejected .*Predicate: it is not labelled env=prod/);
 });
 
 test("a ManifestWork explains the state of each object", async () => {

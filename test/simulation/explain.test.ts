@@ -54,7 +54,7 @@ describe("an explanation", () => {
         { cluster: "member1", replicas: 4 },
         { cluster: "member2", replicas: 2 },
       ],
-      refused: [{ by: "ClusterAffinity", count: 1, clusters: ["member3"] }],
+      rejected: [{ by: "ClusterAffinity", count: 1, clusters: ["member3"] }],
     });
   });
 
@@ -72,7 +72,7 @@ describe("an explanation", () => {
         { cluster: "member1", score: 100, replicas: 4 },
         { cluster: "member2", score: 100, replicas: 2 },
       ],
-      refused: [{ by: "ClusterAffinity", count: 1, clusters: ["member3"] }],
+      rejected: [{ by: "ClusterAffinity", count: 1, clusters: ["member3"] }],
     });
   });
 

@@ -66,7 +66,7 @@ describe("a workload affinity group", () => {
         .decision,
     ).toMatchObject({
       kept: [],
-      refused: [
+      rejected: [
         {
           by: "WorkloadAntiAffinity",
           reason: "cluster already has workload with the same anti-affinity group",

@@ -214,7 +214,7 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "the objects that a ResourceQuota counts could not be read",
     hint: "check the API server of the cluster that the message names; it is retried",
   },
-  Refused: {
+  Rejected: {
     happened: "the hub rejects a manifest passed to `flotilla plan` or `flotilla apply`",
     hint: "the message has the hub's response; correct the manifest",
   },

@@ -47,6 +47,7 @@ export { checkCustomization } from "./interpreter/customization/check.ts";
 export { createCustomizationLevel } from "./interpreter/customization/level.ts";
 export { convertShorthand } from "./interpreter/customization/shorthand.ts";
 export { createInterpreter, knownKinds, knownLevels } from "./interpreter/interpreter.ts";
+export { knownDefinitions } from "./interpreter/known-definitions.ts";
 export type { AnyObject, Interpreter } from "./interpreter/interpreter.ts";
 export { prune, withoutTimeToLive } from "./interpreter/prune.ts";
 export { createLuaEngine } from "./interpreter/scripts/engine.ts";

@@ -29,9 +29,9 @@ const cases: Record<
     want: { code: "Usage", message: "NAME is missing", exitCode: 2 },
   },
   "a command may set another failure exit code": {
-    error: new FlotillaError("Refused", "no"),
+    error: new FlotillaError("Rejected", "no"),
     failureCode: 2,
-    want: { code: "Refused", message: "no", exitCode: 2 },
+    want: { code: "Rejected", message: "no", exitCode: 2 },
   },
   "a missing file is explained": {
     error: new FlotillaError("File", "reading web.yaml", {

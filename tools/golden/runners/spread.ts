@@ -49,7 +49,7 @@ function isOtherOrder({ input = {}, want, wantAnyOf }: GoldenCase): boolean {
           if (cluster.leaving) return { cluster: cluster.name, reason: "leaving" };
           for (const { name, filter } of plugins) {
             const verdict = filter(view, cluster);
-            if (!verdict.fits) return { cluster: cluster.name, refusedBy: name, reason: verdict.reason };
+            if (!verdict.fits) return { cluster: cluster.name, rejectedBy: name, reason: verdict.reason };
           }
           return { cluster: cluster.name };
         }),

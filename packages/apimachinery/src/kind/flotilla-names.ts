@@ -52,7 +52,7 @@ export const MOVES = "flotilla.dev/moves";
 /**
  * dependencies: on the binding of a dependency, its unmanaged requirers and their clusters, as JSON (`unmanaged.ts`).
  */
-export const LET_GO_FOR = "flotilla.dev/let-go-for";
+export const UNMANAGED_FOR = "flotilla.dev/unmanaged-for";
 
 // Works.
 

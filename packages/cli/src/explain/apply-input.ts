@@ -127,7 +127,7 @@ async function applyOne(
         `${doing}: namespace ${namespace} not found; create it first, then ${isDry ? "plan" : "apply"} the rest`,
         { cause: error },
       );
-    throw new FlotillaError("Refused", doing, { cause: error });
+    throw new FlotillaError("Rejected", doing, { cause: error });
   }
 }
 

@@ -30,23 +30,23 @@ export function renderOcm({ decision, prioritizers, manifests, rollout }: Read, 
 }
 
 function renderClusters(
-  { kept, refused }: NonNullable<Read["decision"]>,
+  { kept, rejected }: NonNullable<Read["decision"]>,
   prioritizers: NonNullable<Read["prioritizers"]>,
   width: number | undefined,
 ): string[] {
   const rows = [
     ...kept.map(({ cluster, score }) => [
       cluster,
-      "chosen",
+      "selected",
       score === undefined ? "-" : String(score),
       ...prioritizers.map(({ weight, scores }) =>
         scores[cluster] === undefined ? "-" : `${scores[cluster]}${weight === 1 ? "" : ` x${weight}`}`,
       ),
       "",
     ]),
-    ...refused.map(({ by, reason, count, clusters }) => [
+    ...rejected.map(({ by, reason, count, clusters }) => [
       namesOf(clusters, count),
-      "refused",
+      "rejected",
       "-",
       ...prioritizers.map(() => "-"),
       `${by}: ${reason}`,
@@ -131,5 +131,5 @@ export function renderWorks({ works }: Read): string[] {
     ({ cluster, name, applied, message }) =>
       `${cluster}: ManifestWork ${cluster}/${name}, ${appliedText(applied)}${message ? `: ${message}` : ""}`,
   );
-  return ["BROUGHT BY", ...rows];
+  return ["PROPAGATED BY", ...rows];
 }

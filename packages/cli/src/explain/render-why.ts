@@ -45,7 +45,7 @@ function renderPolicy({ kind, namespace, name, priority, selectsBy, reason }: De
 
 function renderDecision({ decision }: Read, width: number | undefined): string[] {
   if (!decision) return ["CLUSTERS", "not scheduled"];
-  const { source, at, affinityName, failedTerms = [], kept, refused, message } = decision;
+  const { source, at, affinityName, failedTerms = [], kept, rejected, message } = decision;
   const number = (value: number | undefined): string => (value === undefined ? "-" : String(value));
   const rows = [
     ...kept.map(({ cluster, score, available, replicas }) => [
@@ -56,9 +56,9 @@ function renderDecision({ decision }: Read, width: number | undefined): string[]
       number(replicas),
       "",
     ]),
-    ...refused.map(({ by, reason, count, clusters }) => [
+    ...rejected.map(({ by, reason, count, clusters }) => [
       `${clusters.join(", ")}${count > clusters.length ? ` and ${count - clusters.length} more` : ""}`,
-      "refused",
+      "rejected",
       "-",
       "-",
       "-",

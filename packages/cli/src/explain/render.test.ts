@@ -26,7 +26,7 @@ const explanation: Explanation = {
     affinityName: "spare",
     failedTerms: [{ name: "main", message: "no room" }],
     kept: [{ cluster: "oslo", score: 100, available: 7, replicas: 4 }],
-    refused: [{ by: "TaintToleration", reason: "tainted", count: 12, clusters: ["paris", "rome"] }],
+    rejected: [{ by: "TaintToleration", reason: "tainted", count: 12, clusters: ["paris", "rome"] }],
   },
   members: [
     {
@@ -65,9 +65,9 @@ POLICY
 CLUSTERS (computed now: the original decision is not recorded)
   uses the affinity spare
   affinity main failed: no room
-  CLUSTER                   VERDICT   SCORE   ROOM   SHARE   REASON
-  oslo                      kept      100     7      4
-  paris, rome and 10 more   refused   -       -      -       TaintToleration: tainted
+  CLUSTER                   VERDICT    SCORE   ROOM   SHARE   REASON
+  oslo                      kept       100     7      4
+  paris, rome and 10 more   rejected   -       -      -       TaintToleration: tainted
 
 MEMBERS
   oslo: 4 replicas, applied, healthy
@@ -141,7 +141,7 @@ test("an explanation fits the terminal width with any names, and is not cut with
       source: "recorded",
       at: "2024-05-01T12:00:00Z",
       kept: [{ cluster: LONG, score: 100, available: 7, replicas: 4 }],
-      refused: [{ by: "TaintToleration", reason: SENTENCE, count: 3, clusters: [LONG, "东京", "rome"] }],
+      rejected: [{ by: "TaintToleration", reason: SENTENCE, count: 3, clusters: [LONG, "东京", "rome"] }],
     },
     members: [
       {

@@ -58,7 +58,7 @@ function renderMembers(members: readonly MemberStatus[], { nowMs, width, paint =
     member.heard === undefined ? "-" : formatAge(nowMs - Date.parse(member.heard)),
   ]);
   const [header = "", ...lines] = renderTable(
-    ["MEMBER", "MODE", "KARMADA", "OCM", "VERSION", "NODES", "CPU", "MEMORY", "HEARD"],
+    ["MEMBER", "MODE", "KARMADA", "OCM", "VERSION", "NODES", "CPU", "MEMORY", "LAST SEEN"],
     rows,
     2,
     width,

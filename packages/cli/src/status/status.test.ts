@@ -388,7 +388,7 @@ describe("as text", () => {
     expect(text.split("\n")).toEqual([
       "hub https://hub",
       "",
-      "MEMBER  MODE  KARMADA  OCM        VERSION  NODES  CPU   MEMORY  HEARD",
+      "MEMBER  MODE  KARMADA  OCM        VERSION  NODES  CPU   MEMORY  LAST SEEN",
       "oslo    pull  Unknown  -          v1.36.3  2/3    22.5  95Gi    10s",
       "paris   push  Ready    Available  v1.36.3  2/3    22.5  95Gi    -",
       "  taint gpu:NoSchedule",

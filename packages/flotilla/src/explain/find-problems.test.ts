@@ -33,7 +33,7 @@ const decision = {
   source: "recorded",
   at: "",
   kept: [],
-  refused: [{ by: "TaintToleration", reason: "tainted", count: 1, clusters: ["oslo"] }],
+  rejected: [{ by: "TaintToleration", reason: "tainted", count: 1, clusters: ["oslo"] }],
   message: "0/1 clusters are available.",
 } as const;
 

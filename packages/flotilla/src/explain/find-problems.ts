@@ -57,8 +57,8 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
  * If some clusters fit and the binding is still not scheduled, the fitting clusters lack capacity; the excluded
  * clusters are not the cause.
  */
-function fixForUnschedulable({ kept, refused }: NonNullable<Explanation["decision"]>): string {
-  const helps = kept.length > 0 ? undefined : refused.flatMap(({ by }) => SUGGESTED_FIXES[by] ?? [])[0];
+function fixForUnschedulable({ kept, rejected }: NonNullable<Explanation["decision"]>): string {
+  const helps = kept.length > 0 ? undefined : rejected.flatMap(({ by }) => SUGGESTED_FIXES[by] ?? [])[0];
   return helps ?? "add capacity to the clusters, or add clusters to the policy";
 }
 

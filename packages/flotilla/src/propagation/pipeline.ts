@@ -88,7 +88,7 @@ export const pipeline: readonly Stage[] = [
     writes: [
       `ResourceBinding.metadata.annotations[${DEPENDENCIES}]`,
       "ResourceBinding.metadata.annotations[flotilla.dev/unmanaged]",
-      "ResourceBinding.metadata.annotations[flotilla.dev/let-go-for]",
+      "ResourceBinding.metadata.annotations[flotilla.dev/unmanaged-for]",
       `ResourceBinding.metadata.labels[${DEPENDED_BY_PREFIX.slice(0, -1)}]`,
       "ResourceBinding.spec.requiredBy",
       "attached",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { makeBinding, makeDeployment } from "@flotilla/testing/builders.ts";
-import { dependencyOn, isUnmanagedOn, planLetGo } from "./unmanaged.ts";
+import { dependencyOn, isUnmanagedOn, planUnmanagedFor } from "./unmanaged.ts";
 
 const requirer = (name: string, unmanaged: string | undefined, ...clusters: string[]): ResourceBinding =>
   makeBinding(makeDeployment(`shop/${name}`).build())
@@ -18,7 +18,7 @@ const needed = (note: string | undefined, change: Partial<ResourceBinding["spec"
   metadata: {
     namespace: "shop",
     name: "settings-configmap",
-    annotations: note !== undefined ? { "flotilla.dev/let-go-for": note } : undefined,
+    annotations: note !== undefined ? { "flotilla.dev/unmanaged-for": note } : undefined,
   },
   spec: { resource: { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "settings" }, ...change },
 });
@@ -35,27 +35,27 @@ for (const [behaviour, [value, isThere]] of Object.entries(values))
 
 test("records the members on which requirers are unmanaged", () => {
   expect(
-    planLetGo(undefined, [
+    planUnmanagedFor(undefined, [
       requirer("web", "true", "oslo", "rome"),
       requirer("api", "rome,paris", "oslo", "rome"),
       requirer("job", undefined, "oslo"),
     ]),
   ).toBe('{"shop/api-deployment":"rome","shop/web-deployment":"oslo,rome"}');
-  expect(planLetGo(undefined, [requirer("job", undefined, "oslo")])).toBeUndefined();
+  expect(planUnmanagedFor(undefined, [requirer("job", undefined, "oslo")])).toBeUndefined();
 });
 
 test("the record of a deleted requirer stays, and that of a managed one is removed", () => {
   const existing = needed('{"shop/gone-deployment":"oslo","shop/web-deployment":"oslo"}');
 
-  expect(planLetGo(existing, [requirer("web", undefined, "oslo")])).toBe('{"shop/gone-deployment":"oslo"}');
+  expect(planUnmanagedFor(existing, [requirer("web", undefined, "oslo")])).toBe('{"shop/gone-deployment":"oslo"}');
 });
 
 test("records are limited: too many members, or too many requirers, mean everywhere", () => {
   const clusters = Array.from({ length: 30 }, (_, index) => `c${index}`);
   const many = Array.from({ length: 60 }, (_, index) => requirer(`w${index}`, "true", "oslo"));
 
-  expect(planLetGo(undefined, [requirer("web", "true", ...clusters)])).toBe('{"shop/web-deployment":"true"}');
-  expect(planLetGo(undefined, many)).toBe('{"":"true"}');
+  expect(planUnmanagedFor(undefined, [requirer("web", "true", ...clusters)])).toBe('{"shop/web-deployment":"true"}');
+  expect(planUnmanagedFor(undefined, many)).toBe('{"":"true"}');
 });
 
 const web = { namespace: "shop", name: "web-deployment", clusters: [{ name: "oslo" }] };

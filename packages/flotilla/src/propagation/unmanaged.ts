@@ -5,7 +5,7 @@
  * The record outlives the workload on the hub: an unmanaged workload that was deleted on the hub still runs on its
  * members, and still needs its ConfigMap there.
  */
-import { LET_GO_FOR, UNMANAGED } from "@flotilla/apimachinery";
+import { UNMANAGED_FOR, UNMANAGED } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
@@ -33,7 +33,7 @@ const requirerId = ({ namespace = "", name }: { readonly namespace?: string; rea
   `${namespace}/${name}`;
 
 function notesOf({ metadata }: Binding): Notes {
-  const text = metadata.annotations?.[LET_GO_FOR];
+  const text = metadata.annotations?.[UNMANAGED_FOR];
   if (text === undefined) return NONE;
   try {
     const value: unknown = JSON.parse(text);
@@ -50,7 +50,7 @@ function notesOf({ metadata }: Binding): Notes {
  * The record for the binding of an object that `requirers` currently need; records of deleted requirers stay. Undefined
  * when none is unmanaged.
  */
-export function planLetGo(existing: Binding | undefined, requirers: readonly Binding[]): string | undefined {
+export function planUnmanagedFor(existing: Binding | undefined, requirers: readonly Binding[]): string | undefined {
   const notes = new Map(existing ? notesOf(existing) : []);
   for (const { metadata, spec } of requirers) {
     const value = metadata.annotations?.[UNMANAGED];
@@ -77,7 +77,7 @@ export function planLetGo(existing: Binding | undefined, requirers: readonly Bin
  * date and not deleted.
  */
 export function dependencyOn(binding: Binding, cluster: string): "released" | "left" | undefined {
-  if (binding.metadata.annotations?.[LET_GO_FOR] === undefined) return undefined;
+  if (binding.metadata.annotations?.[UNMANAGED_FOR] === undefined) return undefined;
   const notes = notesOf(binding);
   const { requiredBy = [], placement, clusters = [] } = binding.spec;
   const isOfPolicy = placement !== undefined && clusters.some(({ name }) => name === cluster);

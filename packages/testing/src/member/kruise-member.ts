@@ -1,5 +1,5 @@
 /** A test member that runs every workload controller, with OpenKruise installed, and helpers for the CloneSet `web`. */
-import { CloneSet, containerHashes, createKruiseAdmissions } from "@flotilla/openkruise";
+import { CloneSet, containerHashes, createFeatureGates, createKruiseAdmissions } from "@flotilla/openkruise";
 import { Pod } from "@flotilla/kubernetes";
 import type { PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
@@ -8,7 +8,6 @@ import type { EventRecorders } from "@flotilla/controller-runtime";
 import { createWorkloadControllers } from "@flotilla/server";
 import { MEMBER, NAMESPACE, startTestMember } from "./member.ts";
 import type { TestMember, TestMemberOptions } from "./member.ts";
-import { createFeatureGates } from "@flotilla/openkruise";
 
 type Spec = CloneSet["spec"];
 export type CloneSetRolling = NonNullable<NonNullable<Spec["updateStrategy"]>["rollingUpdate"]>;

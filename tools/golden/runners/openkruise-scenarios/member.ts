@@ -5,7 +5,7 @@
 import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
 import { createBuiltInAdmissions, createWorkloadControllers } from "@flotilla/server";
 import { Event, kubernetesKinds, Pod } from "@flotilla/kubernetes";
-import { createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
+import { createFeatureGates, createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
 import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog, type JsonObject } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
@@ -18,7 +18,6 @@ import {
 } from "@flotilla/controller-runtime";
 import { createSimulation, standardStorageClass } from "@flotilla/simulation";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
-import { createFeatureGates } from "@flotilla/openkruise";
 
 const CLUSTER = "member1";
 export const NAMESPACE = "golden";

@@ -121,7 +121,7 @@ describe("explains why a cluster was excluded", () => {
     test(because, () => {
       const { decision } = explainPlacement(placement(spec), input(clusters));
 
-      expect(decision?.refused).toEqual([{ ...want, count: 1, clusters: ["c1"] }]);
+      expect(decision?.rejected).toEqual([{ ...want, count: 1, clusters: ["c1"] }]);
     });
   }
 });
@@ -146,7 +146,7 @@ test("lists chosen clusters with their total score and the score of each priorit
 test("counts clusters of unbound sets without naming them", () => {
   const { decision } = explainPlacement(placement({}), input([cluster("c1"), cluster("secret", { set: "other" })]));
 
-  expect(decision?.refused).toEqual([
+  expect(decision?.rejected).toEqual([
     { by: "ManagedClusterSet", reason: "not in all, or being deleted", count: 1, clusters: [] },
   ]);
 });
@@ -154,7 +154,7 @@ test("counts clusters of unbound sets without naming them", () => {
 test("suggests a fix for a Placement without a ManagedClusterSetBinding", () => {
   const { decision, problems } = explainPlacement(placement({}), input([cluster("c1")], { boundSets: new Map() }));
 
-  expect(decision?.refused).toEqual([
+  expect(decision?.rejected).toEqual([
     { by: "ManagedClusterSet", reason: "no ManagedClusterSet is bound to the namespace", count: 1, clusters: [] },
   ]);
   expect(problems).toEqual([
@@ -172,7 +172,7 @@ test("a misconfigured Placement keeps its clusters and reports the error", () =>
   );
 
   expect(decision?.kept).toEqual([{ cluster: "c1" }]);
-  expect(decision?.refused).toMatchObject([{ by: "Misconfigured", clusters: ["c2"] }]);
+  expect(decision?.rejected).toMatchObject([{ by: "Misconfigured", clusters: ["c2"] }]);
   expect(problems).toMatchObject([
     {
       what: "it is misconfigured: TaintToleration:If the key is empty, operator must be Exists.; its current clusters are kept",

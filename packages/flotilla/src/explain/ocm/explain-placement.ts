@@ -19,7 +19,7 @@ import type { Explanation, ExplainedPrioritizer, Problem } from "../explanation.
 
 type Placement = DeepReadonly<OcmPlacement>;
 type Managed = DeepReadonly<ManagedCluster>;
-type Verdict = { cluster: string; refusedBy?: string; reason?: string; score?: number };
+type Verdict = { cluster: string; rejectedBy?: string; reason?: string; score?: number };
 export type PlacementExplanation = Required<Pick<Explanation, "decision" | "prioritizers" | "problems">>;
 
 /** Scores beyond this number are left out; the best-ranked clusters are kept. */
@@ -33,9 +33,9 @@ export function explainPlacement(placement: Placement, input: PlacementInput): P
     const cluster = clusters.get(name);
     return cluster ? [judge(cluster)] : [];
   });
-  const { kept, refused } = summariseDecision({ outcome: "scheduled", clusters: [], failedTerms: [], verdicts }) ?? {
+  const { kept, rejected } = summariseDecision({ outcome: "scheduled", clusters: [], failedTerms: [], verdicts }) ?? {
     kept: [],
-    refused: [],
+    rejected: [],
   };
   const outside = clusters.size - plan.record.available.length;
   const sets = plan.record.eligibleSets;
@@ -44,10 +44,10 @@ export function explainPlacement(placement: Placement, input: PlacementInput): P
       source: "recomputed",
       at: formatTime(input.nowMs),
       kept,
-      refused:
+      rejected:
         outside > 0
           ? [
-              ...refused,
+              ...rejected,
               {
                 by: "ManagedClusterSet",
                 reason:
@@ -58,7 +58,7 @@ export function explainPlacement(placement: Placement, input: PlacementInput): P
                 clusters: [],
               },
             ]
-          : refused,
+          : rejected,
     },
     prioritizers: prioritizersOf(plan),
     problems: findProblems(placement, plan, input),
@@ -79,16 +79,16 @@ function createJudge(
     const { name } = cluster.metadata;
     const score = scores.get(name);
     if (chosen.has(name)) return { cluster: name, score };
-    const refused = (refusedBy: string, reason: string): Verdict => ({ cluster: name, refusedBy, reason });
+    const rejected = (rejectedBy: string, reason: string): Verdict => ({ cluster: name, rejectedBy, reason });
     if (plan.isKept)
-      return refused("Misconfigured", "the Placement is misconfigured, and did not select the cluster before");
+      return rejected("Misconfigured", "the Placement is misconfigured, and did not select the cluster before");
     const filter = filters.find(({ left }) => !left.has(name))?.name;
-    if (filter === "Predicate") return refused(filter, missedBy(cluster));
+    if (filter === "Predicate") return rejected(filter, missedBy(cluster));
     if (filter === "TaintToleration")
-      return refused(filter, taintOf(cluster, spec.tolerations ?? [], before.has(name), nowMs));
+      return rejected(filter, taintOf(cluster, spec.tolerations ?? [], before.has(name), nowMs));
     if (plan.unscheduled > 0 || (score ?? 0) > lowest)
-      return refused("SpreadPolicy", "a spread constraint excludes it");
-    return refused(
+      return rejected("SpreadPolicy", "a spread constraint excludes it");
+    return rejected(
       "NumberOfClusters",
       `only ${spec.numberOfClusters} clusters are requested and others rank higher: its score is ${score ?? 0}, the lowest chosen score is ${lowest}`,
     );

@@ -173,7 +173,7 @@ test("reports what a cluster rejects in the work", () => {
   const { rollout, problems } = explainReplicaSet(set, { verdictOf: () => group("c1"), works: [refused], nowMs: NOW });
 
   expect(rollout[0]?.clusters).toMatchObject([
-    { cluster: "c1", state: "Refused", message: 'namespaces "nowhere" not found' },
+    { cluster: "c1", state: "Rejected", message: 'namespaces "nowhere" not found' },
   ]);
   expect(problems).toMatchObject([{ what: 'c1: namespaces "nowhere" not found' }]);
 });

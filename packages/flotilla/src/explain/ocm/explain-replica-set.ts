@@ -36,7 +36,7 @@ const SUCCEEDED = "Succeeded";
 const WAITING = "Waiting";
 /** Not finished within the strategy's deadline. */
 const TIMED_OUT = "TimeOut";
-const REFUSED = "Refused";
+const REJECTED = "Rejected";
 
 export function explainReplicaSet(
   set: ReplicaSet,
@@ -159,7 +159,7 @@ function rowOf(set: ReplicaSet, placement: string, cluster: string, work: Work |
     ? refusalIn(work)
     : findCondition(work.status?.conditions, state === "Failed" ? "Degraded" : "Progressing")?.message;
   // Written, but not yet applied by the member.
-  const shown = isRefused ? REFUSED : state === "ToApply" ? "Applying" : state;
+  const shown = isRefused ? REJECTED : state === "ToApply" ? "Applying" : state;
   return {
     cluster,
     state: shown,
@@ -196,7 +196,7 @@ function setProblems({ metadata, status }: ReplicaSet): Problem[] {
 /** Description of a failed cluster, by state. */
 const FAILURES: Readonly<Record<string, string>> = {
   Failed: "it failed",
-  [REFUSED]: "the cluster rejects the work",
+  [REJECTED]: "the cluster rejects the work",
   [TIMED_OUT]: "the cluster did not finish within progressDeadline",
 };
 

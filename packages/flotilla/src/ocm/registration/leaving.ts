@@ -125,7 +125,7 @@ export function createLeaving({ hub, informers, client, events, clock, leaveMode
       if (plan.letGo.length > 0)
         events.record(hub, cluster, {
           type: "Warning",
-          reason: "ManifestWorksLetGo",
+          reason: "ManifestWorksOrphaned",
           message: `managed cluster ${name} is removed without a response from its member: ${plan.letGo.length} manifestworks are deleted on the hub, and their objects stay on the member`,
         });
 

@@ -11,7 +11,7 @@ import {
   controllerReference,
   CLUSTER_POLICY_ID,
   DEPENDED_BY_PREFIX,
-  LET_GO_FOR,
+  UNMANAGED_FOR,
   POLICY_ID,
 } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
@@ -19,7 +19,7 @@ import type { ResourceBinding } from "@flotilla/karmada";
 import { equalJson, type DeepReadonly, type Json } from "@flotilla/base";
 import { bindingId, scopeIn } from "../binding-scope.ts";
 import { leftGracefully } from "../targets.ts";
-import { planLetGo } from "../unmanaged.ts";
+import { planUnmanagedFor } from "../unmanaged.ts";
 type Binding = DeepReadonly<ResourceBinding>;
 type Snapshot = NonNullable<ResourceBinding["spec"]["requiredBy"]>[number];
 
@@ -48,13 +48,17 @@ export function planAttached(
     .map(snapshotOf)
     .sort((a, b) => (`${a.namespace ?? ""}/${a.name}` < `${b.namespace ?? ""}/${b.name}` ? -1 : 1));
   const { conflicts, ...strategy } = strategyOf(requirers);
-  const letGo = planLetGo(existing, requirers);
+  const unmanagedFor = planUnmanagedFor(existing, requirers);
   if (!existing)
-    return { action: "create", binding: newBinding(object, labels, letGo, { requiredBy, ...strategy }), conflicts };
+    return {
+      action: "create",
+      binding: newBinding(object, labels, unmanagedFor, { requiredBy, ...strategy }),
+      conflicts,
+    };
   // The policy owns the other fields of its own binding.
   return planUpdate(
     existing,
-    { labels, letGo },
+    { labels, unmanagedFor },
     { requiredBy, ...(existing.spec.placement ? {} : strategy) },
     conflicts,
   );
@@ -69,7 +73,7 @@ function planRelease(existing: Binding): AttachedPlan {
   const isOfPolicy =
     existing.spec.placement !== undefined || labels[POLICY_ID] !== undefined || labels[CLUSTER_POLICY_ID] !== undefined;
   if (!isOfPolicy) return { action: "delete" };
-  return planUpdate(existing, { labels: {}, letGo: planLetGo(existing, []) }, { requiredBy: [] }, []);
+  return planUpdate(existing, { labels: {}, unmanagedFor: planUnmanagedFor(existing, []) }, { requiredBy: [] }, []);
 }
 
 /** The label of a requirer; its key contains the binding's name, its value the binding's id. */
@@ -110,7 +114,7 @@ function strategyOf(requirers: readonly Binding[]): {
 function newBinding(
   object: DeepReadonly<KubernetesObject>,
   labels: Record<string, string>,
-  letGo: string | undefined,
+  unmanagedFor: string | undefined,
   spec: Partial<ResourceBinding["spec"]>,
 ): Binding {
   const { apiVersion, kind, metadata } = object;
@@ -123,7 +127,7 @@ function newBinding(
       name: bindingName(kind, name),
       namespace: namespace || undefined,
       labels,
-      annotations: letGo !== undefined ? { [LET_GO_FOR]: letGo } : undefined,
+      annotations: unmanagedFor !== undefined ? { [UNMANAGED_FOR]: unmanagedFor } : undefined,
       ownerReferences: [controllerReference(object)],
       finalizers: [scope.finalizer],
     },
@@ -143,7 +147,7 @@ function newBinding(
 
 function planUpdate(
   { metadata, spec }: Binding,
-  { labels: wanted, letGo }: { labels: Record<string, string>; letGo: string | undefined },
+  { labels: wanted, unmanagedFor }: { labels: Record<string, string>; unmanagedFor: string | undefined },
   changed: Partial<ResourceBinding["spec"]>,
   conflicts: readonly string[],
 ): AttachedPlan {
@@ -155,12 +159,12 @@ function planUpdate(
     ([field, value]) =>
       !equalJson(value, spec[field as keyof Binding["spec"]] ?? (Array.isArray(value) ? [] : undefined)),
   );
-  const isNoted = metadata.annotations?.[LET_GO_FOR] === letGo;
+  const isNoted = metadata.annotations?.[UNMANAGED_FOR] === unmanagedFor;
   if (Object.keys(labels).length + fields.length === 0 && isNoted) return NONE;
   return {
     action: "update",
     patch: {
-      metadata: { labels, annotations: !isNoted ? { [LET_GO_FOR]: letGo ?? null } : undefined },
+      metadata: { labels, annotations: !isNoted ? { [UNMANAGED_FOR]: unmanagedFor ?? null } : undefined },
       spec: Object.fromEntries(fields),
     } as unknown as Json,
     conflicts,

@@ -184,7 +184,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       bind(own, desired, signal).catch((error: unknown) => {
         if (isRefusal(error)) {
           changes.failed(template, policy, messageOf(error));
-          tally.wait(key, { policy, template, reason: "BindingRefused", message: messageOf(error) });
+          tally.wait(key, { policy, template, reason: "BindingRejected", message: messageOf(error) });
         }
         throw error;
       }),
@@ -209,7 +209,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       if (isRefusal(error)) {
         if (preempted) changes.notPreempted(template, policy, preempted, messageOf(error));
         else changes.failed(template, policy, messageOf(error));
-        tally.wait(key, { policy, template, reason: "ClaimRefused", message: messageOf(error) });
+        tally.wait(key, { policy, template, reason: "ClaimRejected", message: messageOf(error) });
       }
       throw error;
     }

@@ -13,7 +13,7 @@ export interface ScoredCandidate extends Candidate {
 export interface ClusterVerdict {
   readonly cluster: string;
   /** The plugin or step that excluded it; unset for a cluster of the result, and for one that is being removed. */
-  refusedBy?: string;
+  rejectedBy?: string;
   /** Why it is excluded; unset for a cluster of the result. */
   reason?: string;
   /** Set once it passed the filters. */

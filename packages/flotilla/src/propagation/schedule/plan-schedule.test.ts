@@ -77,7 +77,7 @@ describe("a new binding", () => {
         { cluster: "oslo", score: 0, replicas: 1 },
         {
           cluster: "paris",
-          refusedBy: "TaintToleration",
+          rejectedBy: "TaintToleration",
           reason: "cluster(s) had untolerated taint {maint:NoSchedule}",
         },
         { cluster: "rome", reason: "cluster is being removed" },

@@ -143,7 +143,7 @@ function judge(view: SchedulingView, cluster: FleetCluster, plugins: readonly Fi
   if (leaving) return { cluster: name, reason: "cluster is being removed" };
   for (const plugin of plugins) {
     const verdict = plugin.filter(view, cluster);
-    if (!verdict.fits) return { cluster: name, refusedBy: plugin.name, reason: verdict.reason };
+    if (!verdict.fits) return { cluster: name, rejectedBy: plugin.name, reason: verdict.reason };
   }
   return { cluster: name };
 }
@@ -212,8 +212,8 @@ function inOrder(selected: readonly ScoredCandidate[], { placement }: Scheduling
 /** In Karmada's format: reasons with their counts, sorted. Clusters that are being removed count, but add no reason. */
 export function renderFitError(verdicts: readonly ClusterVerdict[]): string {
   const counts = new Map<string, number>();
-  for (const { reason, refusedBy } of verdicts)
-    if (reason !== undefined && refusedBy) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  for (const { reason, rejectedBy } of verdicts)
+    if (reason !== undefined && rejectedBy) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   const reasons = Array.from(counts, ([reason, count]) => `${count} ${reason}`).sort();
   return `0/${verdicts.length} clusters are available: ${reasons.length > 0 ? reasons.join(", ") : "no cluster exists"}.`;
 }
@@ -232,10 +232,10 @@ function noteShares(
       const replicas = shares.get(verdict.cluster);
       if (replicas !== undefined) verdict.replicas = replicas;
     } else if (chosen && !chosen.has(candidate)) {
-      verdict.refusedBy = "SpreadConstraint";
+      verdict.rejectedBy = "SpreadConstraint";
       verdict.reason = "the spread constraints are satisfied by other clusters";
     } else {
-      verdict.refusedBy = "Division";
+      verdict.rejectedBy = "Division";
       verdict.reason = "no replicas were left for this cluster";
     }
   }

@@ -5,7 +5,7 @@ import { summariseDecision } from "./summarise-decision.ts";
 test("clusters of the result are listed one by one, the others by reason", () => {
   const tainted = Array.from({ length: 12 }, (_, index) => ({
     cluster: `t${index}`,
-    refusedBy: "TaintToleration",
+    rejectedBy: "TaintToleration",
     reason: "tainted",
   }));
   const plan: SchedulePlan = {
@@ -22,7 +22,7 @@ test("clusters of the result are listed one by one, the others by reason", () =>
 
   expect(summariseDecision(plan)).toEqual({
     kept: [{ cluster: "oslo", score: 100, available: 7, replicas: 2 }],
-    refused: [
+    rejected: [
       {
         by: "TaintToleration",
         reason: "tainted",
@@ -47,7 +47,7 @@ test("a failure contains its reason", () => {
 
   expect(summariseDecision(plan)).toEqual({
     kept: [{ cluster: "oslo", score: 0, available: 1 }],
-    refused: [],
+    rejected: [],
     message: "no room",
   });
 });
@@ -59,15 +59,15 @@ test("an unchanged binding has no new decision", () => {
 test("of very many reasons the last are combined", () => {
   const verdicts = Array.from({ length: 60 }, (_, index) => ({
     cluster: `t${index}`,
-    refusedBy: "TaintToleration",
+    rejectedBy: "TaintToleration",
     reason: `tainted ${String(index).padStart(2, "0")}`,
   }));
   const plan: SchedulePlan = { outcome: "scheduled", clusters: [], failedTerms: [], verdicts };
 
-  const refused = summariseDecision(plan)?.refused ?? [];
+  const rejected = summariseDecision(plan)?.rejected ?? [];
 
-  expect(refused).toHaveLength(50);
-  expect(refused.at(-1)).toEqual({
+  expect(rejected).toHaveLength(50);
+  expect(rejected.at(-1)).toEqual({
     by: "Fleet",
     reason: "11 other reasons",
     count: 11,

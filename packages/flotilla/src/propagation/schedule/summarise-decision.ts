@@ -15,7 +15,7 @@ interface KeptCluster {
   readonly replicas?: number;
 }
 
-interface RefusedClusters {
+interface RejectedClusters {
   /** The plugin or step. */
   readonly by: string;
   readonly reason: string;
@@ -27,7 +27,7 @@ export interface DecisionSummary {
   /** Sorted by name. */
   readonly kept: readonly KeptCluster[];
   /** Most first. */
-  readonly refused: readonly RefusedClusters[];
+  readonly rejected: readonly RejectedClusters[];
   readonly affinityName?: string;
   readonly failedTerms?: readonly FailedTerm[];
   /** Why there is no decision. */
@@ -58,24 +58,24 @@ type Group = { by: string; reason: string; count: number; clusters: string[] };
 export function summariseDecision(plan: SchedulePlan): DecisionSummary | undefined {
   if (plan.outcome === "unchanged") return undefined;
   const kept: KeptCluster[] = [];
-  const refused = new Map<string, Group[]>();
+  const rejected = new Map<string, Group[]>();
   // Adjacent clusters are mostly excluded for the same reason, which saves a lookup.
   let group: Group | undefined;
-  for (const { cluster, refusedBy = "Fleet", reason, score, available, replicas } of plan.verdicts) {
+  for (const { cluster, rejectedBy = "Fleet", reason, score, available, replicas } of plan.verdicts) {
     if (reason === undefined) {
       kept.push({ cluster, score, available, replicas });
       continue;
     }
-    if (group?.reason !== reason || group.by !== refusedBy) {
-      const alike = refused.get(reason) ?? [];
-      group = alike.find(({ by }) => by === refusedBy);
-      if (!group) refused.set(reason, [...alike, (group = { by: refusedBy, reason, count: 0, clusters: [] })]);
+    if (group?.reason !== reason || group.by !== rejectedBy) {
+      const alike = rejected.get(reason) ?? [];
+      group = alike.find(({ by }) => by === rejectedBy);
+      if (!group) rejected.set(reason, [...alike, (group = { by: rejectedBy, reason, count: 0, clusters: [] })]);
     }
     if (group.count++ < MAX_NAMED) group.clusters.push(cluster);
   }
   return {
     kept,
-    refused: largest([...refused.values()].flat()),
+    rejected: largest([...rejected.values()].flat()),
     affinityName: plan.outcome === "scheduled" && plan.affinityName !== undefined ? plan.affinityName : undefined,
     failedTerms: plan.failedTerms.length > 0 ? plan.failedTerms : undefined,
     message: plan.outcome === "unschedulable" ? plan.message : undefined,
