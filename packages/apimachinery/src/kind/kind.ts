@@ -115,6 +115,13 @@ export interface KindTraits {
   lateGeneration?: true;
   /** Labels are part of the desired state: changing them increases the generation. */
   labelsCountAsSpec?: true;
+  /**
+   * Controllers of the group that the server trusts write these objects in large numbers, and record no field managers:
+   * `members` in every cluster but the hub, `hub` on the hub as long as no other client wrote the object.
+   */
+  untrackedByControllers?: "members" | "hub";
+  /** The package in the names of OpenAPI schemas, for built-in kinds that are not Kubernetes'. */
+  openApiPackage?: string;
   /** Field selectors besides name and namespace: returns the field's text, as clients compare it. */
   selectableFields?: Readonly<Record<string, (object: DeepReadonly<JsonObject>) => string>>;
 }

@@ -165,9 +165,9 @@ function makeDocument(served: readonly ServedVersion[], path: string): V3Documen
 function resourcePaths(served: ServedVersion, path: string, components: Components): JsonObject {
   const { kind, listKind } = served.resource;
   const own = { group: kind.group, version: served.version, kind: kind.kind };
-  // Flotilla's own kinds state their schema in code, as a CRD does; there is no fact table for them.
-  const hasTable = kind.builtIn && kind.group !== "flotilla.dev" && !kind.source;
-  const object = hasTable ? components.addKind(own) : customName(served);
+  // Kinds without a fact table state their schema in code, as a CRD does.
+  const hasTable = kind.versions[served.version]?.facts !== undefined;
+  const object = hasTable ? components.addKind(own, kind.traits?.openApiPackage) : customName(served);
   if (!hasTable) components.schemas[object] = customSchema(served);
   const list = components.addList(object, own, listKind, kind.builtIn);
   const others = new Map<string, string>();

@@ -23,7 +23,6 @@ export const refTo = (name: string): JsonObject => ({ $ref: `#/components/schema
 function packageOf(table: string): string {
   if (table === "meta-v1") return META;
   if (table === "apiextensions-v1") return EXTENSIONS;
-  if (table === "cluster-karmada-v1alpha1") return "com.github.karmada-io.karmada.pkg.apis.cluster.v1alpha1";
   return `io.k8s.api.${table.replace("-", ".")}`;
 }
 
@@ -111,6 +110,8 @@ function described(schema: JsonObject, description: string | undefined): JsonObj
 /** Collects the components of one document. */
 export class Components {
   readonly schemas: JsonObject = {};
+  /** Of tables outside Kubernetes. */
+  readonly #packages = new Map<string, string>();
 
   constructor() {
     this.schemas[PATCH] = {
@@ -119,15 +120,15 @@ export class Components {
     };
   }
 
-  /** Adds a Kubernetes kind and returns its component name. */
-  addKind({ group, version, kind }: GroupVersionKind, description?: string): string {
+  /** Adds a kind with a fact table and returns its component name. */
+  addKind({ group, version, kind }: GroupVersionKind, openApiPackage?: string): string {
     const table = tableOfGroup(group, version);
+    if (openApiPackage !== undefined) this.#packages.set(table, openApiPackage);
     const name = this.#add(structOf(table, kind));
     const schema = this.schemas[name] as JsonObject;
     if (schema["x-kubernetes-group-version-kind"] === undefined) {
       schema.properties = { ...(schema.properties as JsonObject | undefined), ...TYPE_META };
       schema["x-kubernetes-group-version-kind"] = [{ group, kind, version }];
-      if (description !== undefined) schema.description = description;
     }
     return name;
   }
@@ -172,7 +173,7 @@ export class Components {
   }
 
   #add(struct: FactStruct): string {
-    const name = `${packageOf(struct.table)}.${struct.name}`;
+    const name = `${this.#packages.get(struct.table) ?? packageOf(struct.table)}.${struct.name}`;
     if (this.schemas[name] !== undefined) return name;
     const properties: JsonObject = {};
     const required: string[] = [];

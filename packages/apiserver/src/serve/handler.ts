@@ -199,7 +199,7 @@ async function answerResource(
 
 /** Names that would have another meaning in a path. */
 function checkName(name: string): void {
-  if (name === "." || name === "../..")
+  if (name === "." || name === "..")
     throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not be '${name}'`);
   if (name.includes("%")) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
 }

@@ -6,39 +6,16 @@ import type { Clock, Json, JsonObject } from "@flotilla/base";
 import type { RequestContext } from "../request/context.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import type { ServedVersion } from "../resources/resources.ts";
-/**
- * Objects that the member simulation writes in large numbers. Their field managers would cost more than the rest of the
- * write, and no user or tool applies to them.
- */
-const UNTRACKED_ON_MEMBERS = new Set([
-  "Pod",
-  "Node",
-  "Event",
-  "Lease",
-  "EndpointSlice",
-  "ControllerRevision",
-  "NodeImage",
-  "NodePodProbe",
-]);
-/**
- * Objects that the propagation pipeline creates on the hub, several for every template: which stage writes which field
- * is fixed, and the managers were a third of their bytes.
- */
-const UNTRACKED_ON_HUB = new Set([
-  "work.karmada.io/Work",
-  "work.karmada.io/ResourceBinding",
-  "work.karmada.io/ClusterResourceBinding",
-]);
 
 function tracksFields(context: RequestContext, stored: Json | undefined): boolean {
   if (!context.byController) return true;
-  if (context.cluster.name !== HUB) return !UNTRACKED_ON_MEMBERS.has(context.served.resource.kind.kind);
+  if (context.cluster.name !== HUB) return untracked(context) !== "members";
   // After an external client has written the object, its managers must stay accurate.
-  return stored !== undefined || !isPipelineObject(context);
+  return stored !== undefined || untracked(context) !== "hub";
 }
 
-const isPipelineObject = ({ cluster, served: { resource } }: RequestContext): boolean =>
-  cluster.name === HUB && UNTRACKED_ON_HUB.has(`${resource.kind.group}/${resource.kind.kind}`);
+const untracked = ({ served }: RequestContext): "members" | "hub" | undefined =>
+  served.resource.kind.traits?.untrackedByControllers;
 
 /** `after` with `metadata.managedFields`. `given` is the value that the client sent, if any. */
 export function trackFields(
@@ -71,7 +48,7 @@ export function trackFields(
     time: formatTime(clock.now()),
     builtIn: served.resource.kind.builtIn,
     versions: otherVersions(served),
-    beginsRecord: isPipelineObject(context),
+    beginsRecord: context.cluster.name === HUB && untracked(context) === "hub",
   });
   return hidden.length === 0
     ? recorded

@@ -23,6 +23,7 @@ export function bindingKind<T extends KubernetesObject>(
     facts,
     columns,
     subresources: { status: true },
+    traits: { untrackedByControllers: "hub" },
   });
   return {
     ...kind,

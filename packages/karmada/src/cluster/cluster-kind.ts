@@ -34,6 +34,6 @@ export const Cluster: Kind<Cluster> = builtInKind<Cluster>({
     column<Cluster>("Proxy-URL", ({ spec }) => orNone(spec.proxyURL), wide),
   ],
   subresources: { status: true },
-  traits: { names: "label" },
+  traits: { names: "label", openApiPackage: "com.github.karmada-io.karmada.pkg.apis.cluster.v1alpha1" },
   hasGeneration: true,
 });

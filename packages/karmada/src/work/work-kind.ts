@@ -20,4 +20,5 @@ export const Work: Kind<Work> = customKind<Work>({
     AGE,
   ],
   subresources: { status: true },
+  traits: { untrackedByControllers: "hub" },
 });

@@ -69,6 +69,7 @@ export const Event: Kind<Event> = builtInKind<Event>({
   facts: "core-v1",
   columns: eventColumns,
   traits: {
+    untrackedByControllers: "members",
     names: "path",
     metadataChecks: {},
     plainFinalizers: true,

@@ -69,6 +69,7 @@ export const EventsEvent: Kind<EventsEvent> = {
   builtIn: true,
   hasGeneration: false,
   traits: {
+    untrackedByControllers: "members",
     createOnUpdate: true,
     selectableFields: {
       ...referenceFields("regarding"),

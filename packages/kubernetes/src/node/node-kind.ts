@@ -56,6 +56,7 @@ export const Node: Kind<Node> = builtInKind<Node>({
   ],
   subresources: { status: true },
   traits: {
+    untrackedByControllers: "members",
     statusOnCreate: true,
     metadataChecks: { update: true, create: true },
     selectableFields: {
