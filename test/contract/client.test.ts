@@ -1,6 +1,6 @@
 /** Runs the client contract with both transports: direct calls, and HTTP/2 over TLS to a local server. */
 import { ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import {
   createApiServer,
   createAuthenticator,
@@ -24,7 +24,7 @@ async function startServer(): Promise<{ server: ApiServer; stop: () => Promise<v
     clock: systemClock,
     random: systemRandom,
     log: silentLog,
-    admissions: builtInAdmissions,
+    admissions: kindAdmissions,
     profiles: { contract: { builtIns: [Namespace, ConfigMap, Deployment], customs: [], objects: [] } },
     freeze: true,
   });

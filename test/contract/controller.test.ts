@@ -1,5 +1,5 @@
 /** The controller contract on the fake client, and on the in-process API server that the fake replaces. */
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { ConfigMap, Namespace, Secret } from "@flotilla/kubernetes";
 import { dynamicKind } from "@flotilla/apimachinery";
 import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
@@ -32,7 +32,7 @@ controllerContract("the in-process API server", async () => {
     clock,
     random: createSeededRandom(1),
     log: silentLog,
-    admissions: builtInAdmissions,
+    admissions: kindAdmissions,
     profiles: { contract: { builtIns: [Namespace, ConfigMap, Secret], customs: [], objects: [] } },
     freeze: true,
   });

@@ -1,6 +1,6 @@
 /** How an API server validates ResourceInterpreterCustomizations: valid, invalid, conflicting, and in shorthand. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { ResourceInterpreterCustomization } from "@flotilla/karmada";
 import { createTestServer, PROFILE } from "../../packages/apiserver/src/test-server.ts";
 import type { Answered, TestServer } from "../../packages/apiserver/src/test-server.ts";
@@ -16,7 +16,7 @@ let server: TestServer;
 beforeEach(async () => {
   server = await createTestServer({
     profiles: { hub: { ...PROFILE, customs: [ResourceInterpreterCustomization] } },
-    admissions: [...builtInAdmissions, ...interpreterAdmissions],
+    admissions: [...kindAdmissions, ...interpreterAdmissions],
   });
 });
 

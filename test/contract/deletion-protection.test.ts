@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { createTestServer, makeConfigMap, MERGE, PROFILE } from "../../packages/apiserver/src/test-server.ts";
 import { createDeletionProtection } from "@flotilla/flotilla";
 
-const admissions = [...builtInAdmissions, createDeletionProtection("hub")];
+const admissions = [...kindAdmissions, createDeletionProtection("hub")];
 const LABEL = "resourcetemplate.karmada.io/deletion-protected";
 const PATH = "/api/v1/namespaces/default/configmaps";
 const protectedMap = (value = "Always"): object => makeConfigMap("a", { metadata: { labels: { [LABEL]: value } } });

@@ -17,7 +17,7 @@ import {
   WorkloadRebalancer,
   Cluster,
 } from "@flotilla/karmada";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import { createTestServer, type Answered, type TestServer } from "../../packages/apiserver/src/test-server.ts";
 import { formatTime, isObject, type Json, type JsonObject } from "@flotilla/base";
@@ -96,7 +96,7 @@ describe("Karmada's kinds are validated as in Karmada", () => {
     hub = await createTestServer({
       profiles: { hub: profile },
       admissions: [
-        ...builtInAdmissions,
+        ...kindAdmissions,
         ...createMembershipAdmissions({ hub: "hub", clock: { now: () => Date.parse(NOW) } }),
         createDeletionProtection("hub"),
       ],

@@ -3,7 +3,7 @@
  * Run for each kind by `kind.test.ts`.
  */
 import { describe, expect, test } from "vitest";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "@flotilla/kubernetes";
 import {
   compileJsonPath,
@@ -45,9 +45,7 @@ export function reviewOf(
 }
 
 function admissionsOf(kind: Kind): AnyAdmission[] {
-  return builtInAdmissions.filter(
-    (admission) => admission.for.group === kind.group && admission.for.kind === kind.kind,
-  );
+  return kindAdmissions.filter((admission) => admission.for.group === kind.group && admission.for.kind === kind.kind);
 }
 
 /** Completes an object as the server does before validation: admissions first, then the schema. */

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { Cluster, OverridePolicy, PropagationPolicy } from "@flotilla/karmada";
 import { Deployment, Namespace } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
@@ -22,7 +22,7 @@ const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
 let server: TestServer;
 beforeAll(async () => {
   server = await createTestServer({
-    admissions: [...builtInAdmissions, policyTargets],
+    admissions: [...kindAdmissions, policyTargets],
     profiles: {
       hub: {
         builtIns: [Namespace, Deployment],

@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import http2 from "node:http2";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { builtInAdmissions, createProfiles } from "@flotilla/server";
+import { kindAdmissions, createProfiles } from "@flotilla/server";
 import { createCertificateAuthority, createProtobufDecoder } from "@flotilla/apimachinery";
 import type { CertificateAuthority } from "@flotilla/apimachinery";
 import { kubernetesKinds } from "@flotilla/kubernetes";
@@ -69,7 +69,7 @@ export async function openFrontDoor(
     clock: systemClock,
     random: systemRandom,
     log,
-    admissions: [...builtInAdmissions, logicalClusterAdmission(Object.keys(profiles))],
+    admissions: [...kindAdmissions, logicalClusterAdmission(Object.keys(profiles))],
     profiles,
     decodeProtobuf: createProtobufDecoder(kubernetesKinds),
     serviceAccounts: { signingKey },

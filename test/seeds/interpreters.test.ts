@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { ResourceInterpreterCustomization } from "@flotilla/karmada";
 import { createTestServer, PROFILE } from "../../packages/apiserver/src/test-server.ts";
 import { createFakeClock, deepFreeze, isObject, type JsonObject } from "@flotilla/base";
@@ -31,7 +31,7 @@ const PATH = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations
 async function accept(name: string): Promise<Accepted> {
   const server = await createTestServer({
     profiles: { hub: { ...PROFILE, customs: [ResourceInterpreterCustomization] } },
-    admissions: [...builtInAdmissions, ...interpreterAdmissions],
+    admissions: [...kindAdmissions, ...interpreterAdmissions],
   });
   const sent = readFileSync(new URL(`./interpreters/${name}.yaml`, import.meta.url), "utf8");
   const { status, headers, body } = await server.request("POST", PATH, parseYaml(sent));

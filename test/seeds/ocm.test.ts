@@ -1,7 +1,7 @@
 /** Open Cluster Management's objects as users write them are accepted, with warnings where they are shorthand. */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { ocmHubKinds } from "@flotilla/ocm";
 import { parseYaml } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
@@ -46,7 +46,7 @@ beforeAll(async () => {
     customs: ocmHubKinds,
     objects: [...PROFILE.objects, { apiVersion: "v1", kind: "Namespace", metadata: { name: "cluster1" } }],
   };
-  hub = await createTestServer({ profiles: { hub: profile }, admissions: builtInAdmissions });
+  hub = await createTestServer({ profiles: { hub: profile }, admissions: kindAdmissions });
 });
 afterAll(() => hub.server.close());
 

@@ -1,7 +1,7 @@
 /** Policies as users write them are accepted, with warnings where they are shorthand. */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { Cluster, ClusterPropagationPolicy, OverridePolicy, PropagationPolicy } from "@flotilla/karmada";
 import { kruiseKinds } from "@flotilla/openkruise";
 import { createTestServer, PROFILE, type TestServer } from "../../packages/apiserver/src/test-server.ts";
@@ -34,7 +34,7 @@ beforeAll(async () => {
         objects: [...PROFILE.objects, ...members],
       },
     },
-    admissions: builtInAdmissions,
+    admissions: kindAdmissions,
   });
 });
 afterAll(() => hub.server.close());

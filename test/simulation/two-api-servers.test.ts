@@ -4,7 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import type { AnyAdmission } from "@flotilla/apimachinery";
@@ -44,7 +44,7 @@ interface TwoServers {
   keysOf(part: string): string[];
 }
 
-async function start(admissions: readonly AnyAdmission[] = builtInAdmissions): Promise<TwoServers> {
+async function start(admissions: readonly AnyAdmission[] = kindAdmissions): Promise<TwoServers> {
   const engine = createMemoryEngine();
   const profiles = {
     hub: {
@@ -251,7 +251,7 @@ test("evictions through both servers never exceed a PodDisruptionBudget", async 
 
 test("deletions through both servers never exceed a PodUnavailableBudget", async () => {
   const kruise = createKruiseAdmissions({ appliesTo: () => true, nowMs: () => 0 });
-  const { first, second, settle } = await start([...builtInAdmissions, ...kruise]);
+  const { first, second, settle } = await start([...kindAdmissions, ...kruise]);
   const budgets = "/apis/policy.kruise.io/v1beta1/namespaces/shop/podunavailablebudgets";
   const { body: budget } = await first.request("POST", budgets, {
     apiVersion: "policy.kruise.io/v1beta1",

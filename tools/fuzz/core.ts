@@ -1,5 +1,5 @@
 /** The API server's core on an in-memory store, for targets that need more than one of its functions. */
-import { builtInAdmissions, createProfiles } from "@flotilla/server";
+import { kindAdmissions, createProfiles } from "@flotilla/server";
 import { createProtobufDecoder } from "@flotilla/apimachinery";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import { createApiServer, createCache, createMemoryEngine, logicalClusterAdmission } from "@flotilla/apiserver";
@@ -41,7 +41,7 @@ export async function createCore(): Promise<Core> {
     clock: createFakeClock(),
     random: createSeededRandom(1),
     log,
-    admissions: [...builtInAdmissions, logicalClusterAdmission(Object.keys(profiles))],
+    admissions: [...kindAdmissions, logicalClusterAdmission(Object.keys(profiles))],
     profiles,
     decodeProtobuf: createProtobufDecoder(kubernetesKinds),
   });

@@ -8,7 +8,7 @@ import {
   ReplicaSet,
   Secret,
 } from "@flotilla/kubernetes";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import type { AnyStep, Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
 import type { FakeClock, JsonObject } from "@flotilla/base";
@@ -91,7 +91,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     clock,
     random: createSeededRandom(1),
     log: silentLog,
-    admissions: options.admissions ?? builtInAdmissions,
+    admissions: options.admissions ?? kindAdmissions,
     profiles: options.profiles ?? { hub: PROFILE },
     freeze: true,
     connect: options.connect,

@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { messageOf, systemClock } from "@flotilla/base";
 import { commands, completeLine } from "@flotilla/cli";
 import type { CommandContext } from "@flotilla/cli";
-import { readTextFile } from "./files.ts";
+import { readTextFile } from "./data/files.ts";
 
 export async function complete(words: readonly string[]): Promise<never> {
   const complain = (error: unknown): void => {

@@ -25,15 +25,15 @@ import { CLUSTER_INFO_PATH, publishClusterInfo } from "@flotilla/kubernetes";
 import { planAddress, urlOf } from "./address.ts";
 import type { AddressPlan } from "./address.ts";
 import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
-import { ensureDirectory } from "./data-directory.ts";
-import { keepCertificates } from "./keep-certificates.ts";
-import { listen, refuseTakenPort } from "./port.ts";
-import { createProcessLog } from "./process-log.ts";
-import { noteRunning, refuseSecondStart } from "./running.ts";
-import { sizeOfFiles } from "./store-size.ts";
-import { watchStoreTroubles } from "./store-troubles.ts";
-import type { WatchedStore } from "./store-troubles.ts";
-import { growYoungGeneration } from "./young-generation.ts";
+import { ensureDirectory } from "./data/data-directory.ts";
+import { keepCertificates } from "./data/keep-certificates.ts";
+import { listen, refuseTakenPort } from "./process/port.ts";
+import { createProcessLog } from "./process/process-log.ts";
+import { noteRunning, refuseSecondStart } from "./process/running.ts";
+import { sizeOfFiles } from "./data/store-size.ts";
+import { watchStoreTroubles } from "./data/store-troubles.ts";
+import type { WatchedStore } from "./data/store-troubles.ts";
+import { growYoungGeneration } from "./process/young-generation.ts";
 
 /** A store with this many writes takes a while to read, and what is read needs memory. */
 const LONG_HISTORY = 10_000;

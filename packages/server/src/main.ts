@@ -6,7 +6,7 @@
 import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { resolveQuickly } from "./quick-resolve.ts";
-import { holdYoungGeneration } from "./young-generation.ts";
+import { holdYoungGeneration } from "./process/young-generation.ts";
 
 /** For cleanup that is still in progress when a command has ended. */
 const LAST_MS = 5_000;

@@ -4,7 +4,7 @@ import { processMetrics } from "@flotilla/base";
 import type { Metric } from "@flotilla/base";
 import { hookMetrics, membersPageMetrics, monitoringMetrics, scriptMetrics, workloadMetrics } from "@flotilla/flotilla";
 import { controllerMetrics } from "@flotilla/controller-runtime";
-import { agentMetrics, sharedAgentMetrics } from "./agent-metrics.ts";
+import { agentMetrics, sharedAgentMetrics } from "./agent/agent-metrics.ts";
 
 export interface MetricsPage {
   title: string;

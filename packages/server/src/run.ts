@@ -13,10 +13,10 @@ import {
   renderOverview,
 } from "@flotilla/cli";
 import type { Command, CommandContext, FleetStarter, Parsed } from "@flotilla/cli";
-import { createProgress } from "./progress.ts";
-import type { Progress } from "./progress.ts";
-import { helpWidth, paintFor, widthOf } from "./screen.ts";
-import { createTerminal } from "./terminal.ts";
+import { createProgress } from "./process/progress.ts";
+import type { Progress } from "./process/progress.ts";
+import { helpWidth, paintFor, widthOf } from "./process/screen.ts";
+import { createTerminal } from "./process/terminal.ts";
 
 const OK = 0;
 const FAILED = 1;
@@ -136,8 +136,8 @@ function contextOf(
     clock: systemClock,
     startFleet,
     roles: {
-      apiServer: async (...start) => (await import("./api-server.ts")).startApiServer(...start),
-      controllers: async (...start) => (await import("./controllers.ts")).startControllers(...start),
+      apiServer: async (...start) => (await import("./api-server-process.ts")).startApiServer(...start),
+      controllers: async (...start) => (await import("./controllers-process.ts")).startControllers(...start),
     },
     async connect(kubeconfig) {
       session.kubeconfigs.push(kubeconfig);
@@ -149,19 +149,19 @@ function contextOf(
       session.kubeconfigs.push(kubeconfig);
       return (await import("./connect.ts")).connectCluster(kubeconfig, ...which);
     },
-    openOfflineHub: async () => (await import("./offline-hub.ts")).openOfflineHub(),
+    openOfflineHub: async () => (await import("./data/offline-hub.ts")).openOfflineHub(),
     snapshots: {
-      save: async (data, file) => (await import("./snapshots.ts")).snapshots.save(data, file),
-      restore: async (data, file) => (await import("./snapshots.ts")).snapshots.restore(data, file),
+      save: async (data, file) => (await import("./data/snapshots.ts")).snapshots.save(data, file),
+      restore: async (data, file) => (await import("./data/snapshots.ts")).snapshots.restore(data, file),
     },
     agents: {
-      run: async (...agent) => (await import("./agent.ts")).startAgent(...agent),
-      register: async (...registration) => (await import("./register.ts")).register(...registration),
+      run: async (...agent) => (await import("./agent/agent.ts")).startAgent(...agent),
+      register: async (...registration) => (await import("./agent/register.ts")).register(...registration),
     },
-    readFile: async (path) => (await import("./files.ts")).readTextFile(path),
-    writeFile: async (path, text) => (await import("./files.ts")).writeSecretFile(path, text),
+    readFile: async (path) => (await import("./data/files.ts")).readTextFile(path),
+    writeFile: async (path, text) => (await import("./data/files.ts")).writeSecretFile(path, text),
     environment,
-    readInput: async () => (await import("./files.ts")).readInput(process.stdin, signal),
+    readInput: async () => (await import("./data/files.ts")).readInput(process.stdin, signal),
     terminal: createTerminal({
       stdin: process.stdin,
       stdout: process.stdout,
@@ -179,7 +179,7 @@ async function fail(
   { command, kubeconfigs, stop }: Session,
 ): Promise<number> {
   if (stop === "output closed") return OK;
-  const { describeFailure } = await import("./failure.ts");
+  const { describeFailure } = await import("./process/failure.ts");
   const failure = describeFailure(error, {
     kubeconfigs,
     defaultData: defaultDataDirectory(environment),

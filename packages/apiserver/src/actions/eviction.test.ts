@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import { createTestServer } from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
@@ -8,7 +8,7 @@ const PODS = "/api/v1/namespaces/default/pods";
 
 const start = (): Promise<TestServer> =>
   createTestServer({
-    admissions: builtInAdmissions,
+    admissions: kindAdmissions,
     profiles: {
       hub: {
         builtIns: kubernetesKinds,

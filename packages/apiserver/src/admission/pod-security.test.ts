@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
@@ -16,7 +16,7 @@ const namespace = (name: string, labels: Record<string, string> = {}): Kubernete
 });
 const start = (labels: Record<string, string>): Promise<TestServer> =>
   createTestServer({
-    admissions: builtInAdmissions,
+    admissions: kindAdmissions,
     profiles: {
       hub: { builtIns: kubernetesKinds, customs: [], objects: [namespace("shop", labels), namespace("free")] },
     },

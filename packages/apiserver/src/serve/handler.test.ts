@@ -35,6 +35,10 @@ describe("every response", () => {
       path: "/api/v1/namespaces/default/configmaps/m",
       want: [405, "does not allow this method"],
     },
+    "to an object named .. is rejected": {
+      path: "/api/v1/namespaces/default/configmaps/%2E%2E",
+      want: [400, "may not be '..'"],
+    },
     "to a missing subresource is 404": {
       method: "POST",
       path: "/api/v1/namespaces/default/configmaps/m/status",

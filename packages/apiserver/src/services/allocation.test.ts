@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { Endpoints, Namespace, Service } from "@flotilla/kubernetes";
 import type { AnyStep } from "@flotilla/apimachinery";
 import type { Profile } from "../clusters/profiles.ts";
@@ -16,7 +16,7 @@ const start = (...steps: AnyStep[]): Promise<TestServer> =>
   createTestServer({
     profiles: { hub: profile },
     clusters: { hub: "hub", member1: "hub" },
-    admissions: [...builtInAdmissions, ...steps],
+    admissions: [...kindAdmissions, ...steps],
   });
 const service = (name: string, spec: object = {}): object => ({
   apiVersion: "v1",

@@ -1,6 +1,6 @@
 /**
- * An `Engine` stores bytes: compare-and-set per key, one revision per write, ordered changes. Memory, SQLite in a
- * worker thread and etcd are three engines under one contract suite (`test/contract/engine.ts`).
+ * An `Engine` stores bytes: compare-and-set per key, one revision per write, ordered changes. Memory and SQLite in a
+ * worker thread are two engines under one contract suite (`test/contract/engine.ts`).
  *
  * Nothing is visible above it before it is durable: the cache is fed by `changes` alone.
  */

@@ -1,6 +1,6 @@
 /** Admission finishes in the caller's turn unless a step waits. */
 import { expect, test } from "vitest";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { ConfigMap, Namespace, Pod } from "@flotilla/kubernetes";
 import type { AnyStep } from "@flotilla/apimachinery";
 import { createFakeClock, createSeededRandom, required, silentLog } from "@flotilla/base";
@@ -57,7 +57,7 @@ async function start(...steps: AnyStep[]): Promise<{ deps: AdmitDependencies; re
   );
   return {
     deps: {
-      chain: createAdmissionChain([...builtInAdmissions, ...builtIn, ...steps]),
+      chain: createAdmissionChain([...kindAdmissions, ...builtIn, ...steps]),
       store,
       random,
       clock,

@@ -10,7 +10,7 @@ import type { Delivery } from "../delivery/delivery.ts";
 import { createInformers, createWriteThroughClient } from "@flotilla/controller-runtime";
 import type { Informers } from "@flotilla/controller-runtime";
 import { followDefinitions } from "./definitions.ts";
-import { createGuard } from "./guard.ts";
+import { createMemberBreaker } from "./member-breaker.ts";
 import { createSlimClient } from "./slim-client.ts";
 
 export interface MemberPartsOptions {
@@ -53,7 +53,7 @@ export function createMemberParts({
 }: MemberPartsOptions): MemberParts {
   const client = createClient({ transport, fieldManager: FIELD_MANAGER });
   const guarded = createClient({
-    transport: wrap(createGuard(transport, cluster, clock), "execute"),
+    transport: wrap(createMemberBreaker(transport, cluster, clock), "execute"),
     fieldManager: FIELD_MANAGER,
   });
   const shared = { clock, random, log: log.with({ member: cluster }), scope: { cluster } };

@@ -6,7 +6,7 @@ import { ControllerRevision } from "../controllerrevision/controllerrevision-kin
 import { Deployment } from "../deployment/deployment-kind.ts";
 import { Pod } from "../pod/pod-kind.ts";
 import { ReplicaSet } from "../replicaset/replicaset-kind.ts";
-import { builtInAdmissions, createWorkloadControllers } from "@flotilla/server";
+import { kindAdmissions, createWorkloadControllers } from "@flotilla/server";
 import { kubernetesKinds } from "../kubernetes-definitions.ts";
 import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
@@ -36,7 +36,7 @@ async function startMember(options: { nodes?: number } = {}) {
   const clock = createFakeClock();
   const cache = await createCache(createMemoryEngine());
   const admissions = [
-    ...builtInAdmissions,
+    ...kindAdmissions,
     ...createKruiseAdmissions({ appliesTo: () => true, nowMs: () => clock.now() }),
   ];
   const server = await createApiServer({

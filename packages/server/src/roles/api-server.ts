@@ -3,7 +3,7 @@
  * cluster has. It knows nothing of the controllers of the hub and of the members: what those add to its API they put
  * into `HubExtensions`.
  */
-import { createBuiltInAdmissions } from "./built-in-admissions.ts";
+import { createKindAdmissions } from "./kind-admissions.ts";
 import { createProtobufDecoder, FLOTILLA_GROUP, flotillaUser, HUB, unavailable } from "@flotilla/apimachinery";
 import type { CertificateAuthority, ConnectHandler } from "@flotilla/apimachinery";
 import { createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
@@ -117,7 +117,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     log,
     controllerGroup: FLOTILLA_GROUP,
     admissions: [
-      ...createBuiltInAdmissions(options.kruiseGates, { allowNoExecute: options.allowNoExecuteTaintPolicy ?? false }),
+      ...createKindAdmissions(options.kruiseGates, { allowNoExecute: options.allowNoExecuteTaintPolicy ?? false }),
       ...createMembershipAdmissions({ hub: HUB, clock }),
       joinedClusters,
       policyTargets,

@@ -4,7 +4,7 @@
  */
 import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
 import { CloneSet } from "@flotilla/openkruise";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { kubernetesKinds, Pod } from "@flotilla/kubernetes";
 import type { Pod as PodType } from "@flotilla/kubernetes";
 import type { AnyAdmission, Kind, KubernetesObject } from "@flotilla/apimachinery";
@@ -93,7 +93,7 @@ export async function startTestMember(options: TestMemberOptions): Promise<TestM
     clock,
     random: createSeededRandom(seed),
     log,
-    admissions: [...builtInAdmissions, ...(options.admissions ?? [])],
+    admissions: [...kindAdmissions, ...(options.admissions ?? [])],
     profiles,
     freeze: true,
   });

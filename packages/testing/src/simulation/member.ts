@@ -1,7 +1,7 @@
 /** A simulated member for tests: a real API server with every Kubernetes kind, on a fake clock. */
 import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
 import { Node, Pod, kubernetesKinds } from "@flotilla/kubernetes";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { Pod as PodType } from "@flotilla/kubernetes";
 import type { PodSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
@@ -45,7 +45,7 @@ export async function startTestMember({
     clock,
     random: createSeededRandom(3),
     log: silentLog,
-    admissions: builtInAdmissions,
+    admissions: kindAdmissions,
     profiles: { member: { builtIns, customs: [], objects: [namespace, standardStorageClass(), ...objects] } },
     freeze: true,
   });

@@ -3,7 +3,7 @@
  * fake clock that only advances when a step waits. Its kubelet is as fast as that of the recordings.
  */
 import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
-import { createBuiltInAdmissions, createWorkloadControllers } from "@flotilla/server";
+import { createKindAdmissions, createWorkloadControllers } from "@flotilla/server";
 import { Event, kubernetesKinds, Pod } from "@flotilla/kubernetes";
 import { createFeatureGates, createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
 import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
@@ -52,7 +52,7 @@ export async function startMember(gateText: string | undefined): Promise<Scenari
   const clock = createFakeClock();
   const cache = await createCache(createMemoryEngine());
   const admissions = [
-    ...createBuiltInAdmissions(gates),
+    ...createKindAdmissions(gates),
     ...createKruiseAdmissions({
       appliesTo: () => true,
       gates,

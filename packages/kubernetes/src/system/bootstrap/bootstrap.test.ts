@@ -12,7 +12,7 @@ import { CertificateSigningRequest } from "../../certificatesigningrequest/certi
 import { ConfigMap } from "../../configmap/configmap-kind.ts";
 import { Secret } from "../../secret/secret-kind.ts";
 import { bootstrapRbac } from "../../rbac/bootstrap-objects.ts";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { kubernetesKinds } from "../../kubernetes-definitions.ts";
 import { createApiServer, createAuthenticator, createCache, createMemoryEngine } from "@flotilla/apiserver";
 import type { ApiServer } from "@flotilla/apiserver";
@@ -57,7 +57,7 @@ beforeEach(async () => {
     clock,
     random: createSeededRandom(1),
     log: silentLog,
-    admissions: builtInAdmissions,
+    admissions: kindAdmissions,
     profiles,
     freeze: true,
   });

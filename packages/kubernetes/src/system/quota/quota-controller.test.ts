@@ -8,7 +8,7 @@ import { Pod } from "../../pod/pod-kind.ts";
 import { ResourceQuota } from "../../resourcequota/resourcequota-kind.ts";
 import { Secret } from "../../secret/secret-kind.ts";
 import { ServiceAccount } from "../../serviceaccount/serviceaccount-kind.ts";
-import { builtInAdmissions } from "@flotilla/server";
+import { kindAdmissions } from "@flotilla/server";
 import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
@@ -54,7 +54,7 @@ async function start() {
     clock,
     random: createSeededRandom(3),
     log: silentLog,
-    admissions: builtInAdmissions,
+    admissions: kindAdmissions,
     profiles: { p: profile },
     freeze: true,
   });

@@ -18,7 +18,7 @@ const FAILURES_BEFORE_OPEN = 3;
 const FIRST_PAUSE_MS = 500;
 const LAST_PAUSE_MS = 15_000;
 
-export function createGuard(transport: Transport, cluster: string, clock: Clock): Transport {
+export function createMemberBreaker(transport: Transport, cluster: string, clock: Clock): Transport {
   let underWay = 0;
   const waiting = new Set<() => void>();
   let failures = 0;

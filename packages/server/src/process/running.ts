@@ -6,7 +6,7 @@ import { readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { FlotillaError, isObject } from "@flotilla/base";
-import { writeSecret } from "./cluster-access.ts";
+import { writeSecret } from "../cluster-access.ts";
 
 export interface Running {
   pid: number;

@@ -12,7 +12,7 @@ export async function readTextFile(path: string): Promise<string> {
 
 /** Atomic, and readable only by the user. */
 export async function writeSecretFile(path: string, content: string): Promise<void> {
-  const { writeSecret } = await import("./cluster-access.ts");
+  const { writeSecret } = await import("../cluster-access.ts");
   return writeSecret(path, content).catch((cause: unknown) => {
     throw new FlotillaError("File", `writing ${path}`, { cause });
   });

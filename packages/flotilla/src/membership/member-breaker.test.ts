@@ -4,7 +4,7 @@ import type { JsonObject } from "@flotilla/base";
 import { UnreachableError } from "@flotilla/client";
 import type { Transport } from "@flotilla/client";
 import { notFound, unauthorized } from "@flotilla/apimachinery";
-import { createGuard } from "./guard.ts";
+import { createMemberBreaker } from "./member-breaker.ts";
 
 const REQUEST = { verb: "get", path: { cluster: "far", group: "", version: "v1", resource: "pods" } } as const;
 
@@ -34,7 +34,7 @@ const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolv
 describe("a guard", () => {
   test("limits concurrent requests, and sends the next when one is answered", async () => {
     const member = createMember();
-    const guard = createGuard(member.transport, "far", createFakeClock());
+    const guard = createMemberBreaker(member.transport, "far", createFakeClock());
 
     const all = Array.from({ length: 20 }, () => guard.send(REQUEST));
     await settle();
@@ -57,7 +57,7 @@ describe("a guard", () => {
     { verb: "get", lost: true, want: false, what: "a read changes nothing" },
   ] as const)("reports the result of a request: $what", async ({ verb, lost, want }) => {
     const member = createMember();
-    const guard = createGuard(member.transport, "far", createFakeClock());
+    const guard = createMemberBreaker(member.transport, "far", createFakeClock());
 
     const failed = guard.send({ ...REQUEST, verb }).catch((error: unknown) => error);
     await settle();
@@ -69,7 +69,7 @@ describe("a guard", () => {
   test("fails at once after several unanswered requests, with a constant message, and probes again after a pause", async () => {
     const member = createMember();
     const clock = createFakeClock();
-    const guard = createGuard(member.transport, "far", clock);
+    const guard = createMemberBreaker(member.transport, "far", clock);
     const failures = Array.from({ length: 3 }, () =>
       expect(guard.send(REQUEST)).rejects.toThrow("cluster far does not answer"),
     );
@@ -100,7 +100,7 @@ describe("a guard", () => {
   test("bounds the wait for a slow member", async () => {
     const member = createMember();
     const clock = createFakeClock();
-    const guard = createGuard(member.transport, "far", clock);
+    const guard = createMemberBreaker(member.transport, "far", clock);
     const all = Array.from({ length: 17 }, () =>
       guard.send(REQUEST).catch((error: unknown) => (error as Error).message),
     );
@@ -116,7 +116,7 @@ describe("a guard", () => {
 
   test("counts a rejection as an answer", async () => {
     const member = createMember();
-    const guard = createGuard(member.transport, "far", createFakeClock());
+    const guard = createMemberBreaker(member.transport, "far", createFakeClock());
     for (let count = 0; count < 5; count++) {
       const refused = guard.send(REQUEST).catch((error: unknown) => (error as Error).message);
       await settle();
@@ -129,7 +129,7 @@ describe("a guard", () => {
 
   test("rejects waiting requests when the member turns out to be unreachable", async () => {
     const member = createMember();
-    const guard = createGuard(member.transport, "far", createFakeClock());
+    const guard = createMemberBreaker(member.transport, "far", createFakeClock());
     const all = Array.from({ length: 18 }, () =>
       guard.send(REQUEST).catch((error: unknown) => (error as Error).message),
     );
@@ -146,7 +146,7 @@ describe("a guard", () => {
 
   test("explains how to fix a rejected token, and keeps sending requests because a rejection is an answer", async () => {
     const member = createMember();
-    const guard = createGuard(member.transport, "far", createFakeClock());
+    const guard = createMemberBreaker(member.transport, "far", createFakeClock());
     for (let attempt = 0; attempt < 5; attempt++) {
       const refused = guard.send(REQUEST).catch((error: unknown) => error);
       await settle();

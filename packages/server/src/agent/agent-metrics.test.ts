@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Agent } from "@flotilla/flotilla";
 import { silentLog } from "@flotilla/base";
 import { createAgentMetrics, parseMetricsAddress, serveMetrics } from "./agent-metrics.ts";
-import { metricsPages } from "./metrics-catalogue.ts";
+import { metricsPages } from "../metrics-catalogue.ts";
 
 const agent = {
   manager: { metrics: () => new Map() },

@@ -3,7 +3,7 @@ import { silentLog, systemClock, systemRandom } from "@flotilla/base";
 import type { OfflineHub } from "@flotilla/cli";
 import { createClient } from "@flotilla/client";
 import { createMemoryEngine } from "@flotilla/apiserver";
-import { createHub } from "./hub.ts";
+import { createHub } from "../hub.ts";
 
 /** Not a controller of this server: those receive no admission warnings, which `flotilla lint` reports. */
 const ADMINISTRATOR = { name: "admin", groups: ["system:masters", "system:authenticated"] };

@@ -19,8 +19,8 @@ import { createAgentMetrics, serveMetrics } from "./agent-metrics.ts";
 import type { AgentMetrics } from "./agent-metrics.ts";
 import { withBootstrap, withKubeconfig, type Open } from "./agent-hub.ts";
 import { createDirectoryStore, textOf } from "./credential-directory.ts";
-import { createStderrLog } from "./stderr-log.ts";
-import { whileUnchanged } from "./while-unchanged.ts";
+import { createStderrLog } from "../process/stderr-log.ts";
+import { whileUnchanged } from "../process/while-unchanged.ts";
 
 const ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 const RETRY_MS = 5_000;

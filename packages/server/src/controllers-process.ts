@@ -17,10 +17,10 @@ import {
   createWriteThroughClient,
   writeControllerMetrics,
 } from "@flotilla/controller-runtime";
-import { serveMetrics } from "./agent-metrics.ts";
+import { serveMetrics } from "./agent/agent-metrics.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
 import type { HubControllers } from "./roles/hub-controllers.ts";
-import { createStderrLog } from "./stderr-log.ts";
+import { createStderrLog } from "./process/stderr-log.ts";
 
 const LEASE = { cluster: HUB, namespace: KARMADA_SYSTEM_NAMESPACE, name: "flotilla-controllers" };
 /** How often a process that stands by looks who leads. */

@@ -3,8 +3,8 @@ import { access, constants, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { credentialsIn, filesOf } from "@flotilla/flotilla";
 import type { CredentialStore } from "@flotilla/flotilla";
-import { writeSecret } from "./cluster-access.ts";
-import { ensureDirectory } from "./data-directory.ts";
+import { writeSecret } from "../cluster-access.ts";
+import { ensureDirectory } from "../data/data-directory.ts";
 
 export function createDirectoryStore(directory: string): CredentialStore {
   const NAMES = Object.keys(

@@ -1,4 +1,4 @@
-/** Every admission of the kinds in this folder. Admissions are selected by kind, so the order of kinds has no meaning. */
+/** The rules of every kind that Flotilla serves. They are selected by kind, so the order of kinds has no meaning. */
 import type { AnyAdmission } from "@flotilla/apimachinery";
 import { karmadaAdmissions } from "@flotilla/karmada";
 import type { ClusterTaintPolicyOptions } from "@flotilla/karmada";
@@ -7,7 +7,7 @@ import type { FeatureGates } from "@flotilla/openkruise";
 import { createKubernetesAdmissions } from "@flotilla/kubernetes";
 import { ocmAdmissions } from "@flotilla/ocm";
 
-export const createBuiltInAdmissions = (
+export const createKindAdmissions = (
   gates?: FeatureGates,
   taintPolicies?: ClusterTaintPolicyOptions,
 ): readonly AnyAdmission[] => [
@@ -17,4 +17,4 @@ export const createBuiltInAdmissions = (
   ...kruiseAdmissions(gates),
 ];
 
-export const builtInAdmissions: readonly AnyAdmission[] = createBuiltInAdmissions();
+export const kindAdmissions: readonly AnyAdmission[] = createKindAdmissions();
