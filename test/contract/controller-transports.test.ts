@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
 import { Cluster, PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
 import { Deployment, Namespace, Pod, ResourceQuota, Secret, ServiceAccount } from "@flotilla/kubernetes";
-import { createCertificateAuthority, flotillaUser, HUB, isConditionTrue } from "@flotilla/apimachinery";
+import { createCertificateAuthority, HUB, isConditionTrue } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
 import { createAuthenticator, createHttpServer, createMemoryEngine } from "@flotilla/apiserver";
@@ -19,6 +19,7 @@ import { createHub } from "@flotilla/server";
 import type { Hub } from "@flotilla/server";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { eventually } from "../e2e/eventually.ts";
+import { flotillaUser } from "@flotilla/flotilla";
 
 const LIMIT_MS = 60_000;
 const [PUSHED, PULLED] = ["member1", "member2"];

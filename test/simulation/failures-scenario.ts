@@ -6,6 +6,7 @@
 import { expect } from "vitest";
 import {
   Cluster,
+  clusterNameOf,
   ClusterPropagationPolicy,
   ClusterResourceBinding,
   PropagationPolicy,
@@ -14,7 +15,7 @@ import {
   WorkloadRebalancer,
 } from "@flotilla/karmada";
 import { ClusterRole, ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
-import { clusterNameOf, isConditionTrue } from "@flotilla/apimachinery";
+import { isConditionTrue } from "@flotilla/apimachinery";
 import { copy } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";

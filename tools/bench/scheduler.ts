@@ -2,11 +2,11 @@
  * The cost of one scheduling decision, for 10, 100 and 1,000 clusters and every division method. Decisions alone: no
  * API, no queue.
  */
-import { APPLIED_PLACEMENT } from "@flotilla/apimachinery";
 import type { Placement } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import { createFleet, planSchedule, updateFleet } from "@flotilla/flotilla";
 import type { ClusterView, ScheduleInput } from "@flotilla/flotilla";
 import type { Benchmark, Figure } from "./benchmark.ts";
+import { APPLIED_PLACEMENT } from "@flotilla/karmada";
 
 const SIZES = [10, 100, 1000] as const;
 const REGIONS = 20;

@@ -139,3 +139,14 @@ export { matchingTolerations, minTolerationMs, noExecuteTaints } from "./propaga
 export type { Taint, Toleration } from "./propagation/schedule/tolerations.ts";
 export { divideByWeight } from "./propagation/webster.ts";
 export type { ClusterReplicas, WeightedCluster } from "./propagation/webster.ts";
+export {
+  ANSWER_PENDING,
+  DRIFT,
+  FORCE_ANNOTATION,
+  MEMBER_UNREACHABLE,
+  NO_ANSWER,
+  PURGE_ANNOTATION,
+  UNJOINING,
+  UNMANAGED,
+} from "./flotilla-names.ts";
+export { FLOTILLA_GROUP, flotillaUser } from "./flotilla-identity.ts";

@@ -32,3 +32,4 @@ export {
   kruiseStateMetrics,
   kruiseStates,
 } from "./openkruise.ts";
+export { CANARY_CLUSTERS, PARTITION_SCOPE, ROLLOUT_ORDER } from "./divide/rollout-annotations.ts";

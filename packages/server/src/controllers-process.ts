@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { KARMADA_SYSTEM_NAMESPACE, HUB } from "@flotilla/apimachinery";
+import { HUB } from "@flotilla/apimachinery";
 import { MetricsText, systemClock, systemRandom, writeProcessMetrics } from "@flotilla/base";
 import type { Log } from "@flotilla/base";
 import type { ControllersRoleOptions, Roles } from "@flotilla/cli";
@@ -21,6 +21,7 @@ import { serveMetrics } from "./agent/agent-metrics.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
 import type { HubControllers } from "./roles/hub-controllers.ts";
 import { createStderrLog } from "./process/stderr-log.ts";
+import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
 
 const LEASE = { cluster: HUB, namespace: KARMADA_SYSTEM_NAMESPACE, name: "flotilla-controllers" };
 /** How often a process that stands by looks who leads. */

@@ -1,6 +1,6 @@
 /** `flotilla up`: starts a hub with simulated members, and serves it. */
-import { Cluster } from "@flotilla/karmada";
-import { CLUSTER_NOT_READY_TAINT, HUB, isConditionTrue } from "@flotilla/apimachinery";
+import { Cluster, CLUSTER_NOT_READY_TAINT } from "@flotilla/karmada";
+import { HUB, isConditionTrue } from "@flotilla/apimachinery";
 import { FlotillaError, sleep, systemClock, UsageError } from "@flotilla/base";
 import type { FleetStarter } from "@flotilla/cli";
 import { createHub } from "./hub.ts";

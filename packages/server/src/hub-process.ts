@@ -4,7 +4,7 @@
  */
 import { networkInterfaces } from "node:os";
 import { join, resolve } from "node:path";
-import { ensureCertificates, FLOTILLA_GROUP, flotillaUser, HUB } from "@flotilla/apimachinery";
+import { ensureCertificates, HUB } from "@flotilla/apimachinery";
 import type { Certificates } from "@flotilla/apimachinery";
 import {
   createAuthenticator,
@@ -34,6 +34,7 @@ import { sizeOfFiles } from "./data/store-size.ts";
 import { watchStoreTroubles } from "./data/store-troubles.ts";
 import type { WatchedStore } from "./data/store-troubles.ts";
 import { growYoungGeneration } from "./process/young-generation.ts";
+import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/flotilla";
 
 /** A store with this many writes takes a while to read, and what is read needs memory. */
 const LONG_HISTORY = 10_000;

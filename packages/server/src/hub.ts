@@ -3,7 +3,7 @@
  * pull. No network and no files: `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
 import { Cluster } from "@flotilla/karmada";
-import { flotillaUser, HUB } from "@flotilla/apimachinery";
+import { HUB } from "@flotilla/apimachinery";
 import { callLogicalCluster } from "@flotilla/apiserver";
 import type { ApiServer, Cache, Engine } from "@flotilla/apiserver";
 import type { CertificateAuthority } from "@flotilla/apimachinery";
@@ -11,7 +11,7 @@ import { FlotillaError } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
-import { acceptMember, createClusterProxy, dryRunOver, joinCluster } from "@flotilla/flotilla";
+import { acceptMember, createClusterProxy, dryRunOver, flotillaUser, joinCluster } from "@flotilla/flotilla";
 import type { ConnectMember, FailoverOptions, MembershipTimes, ScheduleOptions } from "@flotilla/flotilla";
 import { createEventRecorders, createInformers, createWriteThroughClient } from "@flotilla/controller-runtime";
 import type { Manager } from "@flotilla/controller-runtime";

@@ -1,4 +1,5 @@
 /** `names.jsonl`: function and arguments to the name. */
+import { compareResults, pick } from "../compare.ts";
 import {
   bindingName,
   bindingReferenceKey,
@@ -12,8 +13,7 @@ import {
   policyName,
   serviceAccountName,
   workName,
-} from "@flotilla/apimachinery";
-import { compareResults, pick } from "../compare.ts";
+} from "@flotilla/karmada";
 
 const functions: Readonly<Record<string, (...args: string[]) => string | boolean>> = {
   bindingName: (kind = "", name = "") => bindingName(kind, name),

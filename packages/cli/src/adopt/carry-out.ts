@@ -3,15 +3,17 @@
  * schedules it without changing any member. The annotation is removed only when the real Works match what the members
  * run. Stopping at any point leaves every member unchanged, and the next run continues from there.
  */
-import { bindingName, findCondition, HUB, TEMPLATE_GENERATION, UNMANAGED } from "@flotilla/apimachinery";
+import { findCondition, HUB } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import {
+  bindingName,
   ClusterOverridePolicy,
   ClusterPropagationPolicy,
   ClusterResourceBinding,
   OverridePolicy,
   PropagationPolicy,
   ResourceBinding,
+  TEMPLATE_GENERATION,
 } from "@flotilla/karmada";
 import type { Work } from "@flotilla/karmada";
 import { equalJson, FlotillaError, sleep } from "@flotilla/base";
@@ -30,6 +32,7 @@ import { keyOf } from "./select.ts";
 import type { Readers } from "./select.ts";
 import { titleOf } from "./strip.ts";
 import type { Manifest } from "./strip.ts";
+import { UNMANAGED } from "@flotilla/flotilla";
 
 export interface CarryOut {
   client: Client;

@@ -2,16 +2,8 @@
  * Reads how far an object has been adopted: no template, a held-back template, a template whose Works are pending, or
  * fully adopted. Read-only.
  */
-import {
-  executionNamespace,
-  workName,
-  HUB,
-  MANAGED_LABEL,
-  UNMANAGED,
-  WORK_NAME,
-  WORK_NAMESPACE,
-} from "@flotilla/apimachinery";
-import { Work } from "@flotilla/karmada";
+import { HUB } from "@flotilla/apimachinery";
+import { executionNamespace, MANAGED_LABEL, Work, WORK_NAME, WORK_NAMESPACE, workName } from "@flotilla/karmada";
 import { FlotillaError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
@@ -20,6 +12,7 @@ import type { Live } from "./member-reader.ts";
 import type { Copy } from "./merge-copies.ts";
 import { keyOf, titleOfFound } from "./select.ts";
 import type { Found } from "./select.ts";
+import { UNMANAGED } from "@flotilla/flotilla";
 /**
  * `held`: the template's objects are not applied until the annotation is removed. `underway`: Works exist but are not
  * applied everywhere yet.

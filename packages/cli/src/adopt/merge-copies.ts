@@ -3,7 +3,6 @@
  * dividing them gives each member its own share back. All other fields come from the first member; the plan shows where
  * other members differ. Pure, except for the interpreter rules of the kind, which may be user-defined.
  */
-import { PARTITION_SCOPE } from "@flotilla/apimachinery";
 import { copy, isObject, setOwn } from "@flotilla/base";
 import type { Json, Mutable } from "@flotilla/base";
 import type { Interpreter } from "@flotilla/flotilla";
@@ -11,6 +10,7 @@ import { valueAt } from "./differences.ts";
 import type { Live } from "./member-reader.ts";
 import { strip } from "./strip.ts";
 import type { Manifest } from "./strip.ts";
+import { PARTITION_SCOPE } from "@flotilla/openkruise";
 
 /** One member's object. */
 export interface Copy {

@@ -2,7 +2,6 @@
  * Compares the copies that the hub would send with what the members run, to predict what adopting would change on each
  * member.
  */
-import { clusterNameOf } from "@flotilla/apimachinery";
 import type { PlaintextOverrider } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import type { Work } from "@flotilla/karmada";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
@@ -15,6 +14,7 @@ import type { Copy } from "./merge-copies.ts";
 import type { Found } from "./select.ts";
 import { strip } from "./strip.ts";
 import type { Manifest } from "./strip.ts";
+import { clusterNameOf } from "@flotilla/karmada";
 
 /** An adopted object, with what the hub creates for it. */
 export interface Resource extends Found {

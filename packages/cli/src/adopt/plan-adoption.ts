@@ -3,8 +3,8 @@
  * matcher, scheduler, division and overrides what that would change on the members. Read-only.
  */
 import { Namespace } from "@flotilla/kubernetes";
-import { ResourceInterpreterCustomization } from "@flotilla/karmada";
-import { CLUSTER_POLICY_ID, CONFLICT_RESOLUTION, HUB, POLICY_ID } from "@flotilla/apimachinery";
+import { CLUSTER_POLICY_ID, CONFLICT_RESOLUTION, POLICY_ID, ResourceInterpreterCustomization } from "@flotilla/karmada";
+import { HUB } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";

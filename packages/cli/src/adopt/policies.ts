@@ -1,9 +1,9 @@
 /** The policies that keep an adopted object on the members that have it, each with its own values. Pure. */
-import { policyName } from "@flotilla/apimachinery";
 import type { PlaintextOverrider } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import type { JsonObject } from "@flotilla/base";
 import type { AnyKind } from "@flotilla/client";
 import type { Manifest } from "./strip.ts";
+import { policyName } from "@flotilla/karmada";
 
 export interface PolicyInput {
   kind: AnyKind;

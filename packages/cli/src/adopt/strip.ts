@@ -2,18 +2,13 @@
  * Reduces a member's object to the hub's template: the fields its owner set, without those that the member's API
  * server, controllers or an earlier hub wrote. Pure.
  */
-import {
-  parseApiVersion,
-  CANARY_CLUSTERS,
-  DRIFT,
-  PARTITION_SCOPE,
-  RETAIN_REPLICAS,
-  ROLLOUT_ORDER,
-} from "@flotilla/apimachinery";
+import { parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import { prune } from "@flotilla/flotilla";
+import { DRIFT, prune } from "@flotilla/flotilla";
+import { CANARY_CLUSTERS, PARTITION_SCOPE, ROLLOUT_ORDER } from "@flotilla/openkruise";
+import { RETAIN_REPLICAS } from "@flotilla/karmada";
 
 export type Manifest = DeepReadonly<KubernetesObject>;
 type Texts = Readonly<Record<string, string>>;

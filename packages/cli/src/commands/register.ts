@@ -3,13 +3,14 @@
  * then serves it.
  */
 import { Namespace, Secret } from "@flotilla/kubernetes";
-import { formatYaml, isAlreadyExists, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/apimachinery";
+import { formatYaml, isAlreadyExists } from "@flotilla/apimachinery";
 import { UsageError } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { checkClusterName } from "../agent/cluster-name.ts";
 import { agentManifests } from "../agent/manifests.ts";
 import { defineCommand } from "../command.ts";
 import { wrapCommand } from "../text-layout.ts";
+import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
 
 const DAY_SECONDS = 24 * 60 * 60;
 

@@ -1,6 +1,6 @@
 /** `flotilla unjoin`: removes a member from the fleet. Its workloads keep running unless `--purge` is given. */
 import { Cluster } from "@flotilla/karmada";
-import { findCondition, FORCE_ANNOTATION, HUB, PURGE_ANNOTATION, UNJOINING } from "@flotilla/apimachinery";
+import { findCondition, HUB } from "@flotilla/apimachinery";
 import { FlotillaError, sleep, UsageError } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 import { find } from "@flotilla/client";
@@ -9,6 +9,7 @@ import { defineCommand } from "../command.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { secretsNamespace } from "../membership/hub-records.ts";
 import { removeAccounts } from "../membership/member-account.ts";
+import { FORCE_ANNOTATION, PURGE_ANNOTATION, UNJOINING } from "@flotilla/flotilla";
 
 const POLL_MS = 250;
 

@@ -2,7 +2,7 @@
  * `flotilla why`: explains why a resource is where it is. The hub explains resources with a binding, Placements and
  * works, and the objects that works apply to members; resources that no policy selects are explained from a snapshot.
  */
-import { bindingName, parseApiVersion, HUB } from "@flotilla/apimachinery";
+import { parseApiVersion, HUB } from "@flotilla/apimachinery";
 import { FlotillaError, UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import { find } from "@flotilla/client";
@@ -12,6 +12,7 @@ import { defineCommand } from "../command.ts";
 import { renderWhy } from "../explain/render-why.ts";
 import { resolveType } from "../explain/resolve-type.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+import { bindingName } from "@flotilla/karmada";
 
 const OCM_DOMAIN = "open-cluster-management.io";
 /** API groups of Karmada's own hub objects. */

@@ -1,12 +1,12 @@
 /** Maps each finalizer to the component that removes it, and to what to do when that does not happen. Pure. */
+import type { DoctorFinding } from "./check.ts";
 import {
   BINDING_FINALIZER,
   CLUSTER_BINDING_FINALIZER,
   CLUSTER_FINALIZER,
   executionNamespace,
   WORK_FINALIZER,
-} from "@flotilla/apimachinery";
-import type { DoctorFinding } from "./check.ts";
+} from "@flotilla/karmada";
 
 export interface Deleting {
   /** As in kubectl: `works.work.karmada.io`. */

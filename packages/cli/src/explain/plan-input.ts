@@ -1,5 +1,5 @@
 /** Plans on a snapshot of the hub with manifests added and clusters removed. */
-import { executionNamespace, gvkOf } from "@flotilla/apimachinery";
+import { gvkOf } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError, UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
@@ -14,6 +14,7 @@ import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
 import { ownChanges, type PlanChanges } from "./own-changes.ts";
 import { readHub, readMore } from "./read-snapshot.ts";
 import type { HubState } from "./read-snapshot.ts";
+import { executionNamespace } from "@flotilla/karmada";
 
 export interface PlanInput {
   manifests: readonly JsonObject[];

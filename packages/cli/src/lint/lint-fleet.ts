@@ -2,7 +2,7 @@
  * All manifests together: which policy claims which object, and how an object reaches members. Rules query this instead
  * of computing it themselves. Does not contact a hub; a hub's results are in `answers`.
  */
-import { parseApiVersion, PARTITION_SCOPE } from "@flotilla/apimachinery";
+import { parseApiVersion } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { itemsAt, labelsAt, numberAt, objectAt, textAt, textsAt, valueAt } from "./fields.ts";
 import type { FieldPath } from "./fields.ts";
@@ -10,6 +10,7 @@ import type { HubAnswers } from "./hub-answers.ts";
 import { PLACEMENT } from "./kind-names.ts";
 import type { LintManifest, ReadManifests } from "./lint-manifest.ts";
 import { namespaceOf, selects } from "./selectors.ts";
+import { PARTITION_SCOPE } from "@flotilla/openkruise";
 
 /** One path by which an object reaches members. */
 export interface Journey {

@@ -1,6 +1,6 @@
 /** Reads one object across the fleet: on the hub, its binding, on members, and its events. */
-import { bindingName, HUB } from "@flotilla/apimachinery";
-import { ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
+import { HUB } from "@flotilla/apimachinery";
+import { bindingName, ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
 import type { Kind } from "@flotilla/apimachinery";
 import { FlotillaError, UsageError } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";

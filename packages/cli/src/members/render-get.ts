@@ -1,5 +1,4 @@
 /** Renders objects of many clusters as text: a section for each type, with a CLUSTER column. Pure. */
-import { CACHED_FROM_CLUSTER } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { fitColumns } from "./fit-columns.ts";
 import { objectOf } from "./json-parts.ts";
@@ -8,6 +7,7 @@ import { alignColumns, cellAt, cellText, harmless, mergeColumns, placesIn } from
 import type { Table, TableColumn, TableRow } from "./table.ts";
 import { titleOf } from "./types.ts";
 import type { ServedType } from "./types.ts";
+import { CACHED_FROM_CLUSTER } from "@flotilla/karmada";
 
 /** The objects of one type on one cluster. */
 interface PlaceTable extends Table {

@@ -2,9 +2,9 @@
  * Waits until members have the applied objects and are healthy: each member's copy is read there, and for copies that
  * cannot be read, the hub's status is used.
  */
-import { bindingName, findCondition, gvkOf, HUB, TEMPLATE_GENERATION } from "@flotilla/apimachinery";
+import { findCondition, gvkOf, HUB } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import { ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
+import { bindingName, ClusterResourceBinding, ResourceBinding, TEMPLATE_GENERATION } from "@flotilla/karmada";
 import { ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
 import { FlotillaError, sleep } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";

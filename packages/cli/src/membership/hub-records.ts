@@ -1,8 +1,8 @@
 /**
  * The hub's objects of a member: its Cluster, and the Secrets with its credentials, which are deleted with the Cluster.
  */
-import { Cluster } from "@flotilla/karmada";
-import { impersonationSecretName, HUB, KARMADA_CLUSTER_NAMESPACE, SYSTEM_LABELS } from "@flotilla/apimachinery";
+import { Cluster, impersonationSecretName, KARMADA_CLUSTER_NAMESPACE, SYSTEM_LABELS } from "@flotilla/karmada";
+import { HUB } from "@flotilla/apimachinery";
 import { Namespace, Secret } from "@flotilla/kubernetes";
 import { FlotillaError } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";

@@ -3,21 +3,21 @@
  * karmadactl's, so that each tool can undo the other's work.
  */
 import { ClusterRole, ClusterRoleBinding, Namespace, Secret, ServiceAccount } from "@flotilla/kubernetes";
+import { isNotFound } from "@flotilla/apimachinery";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import { equalJson, FlotillaError, isObject, sleep } from "@flotilla/base";
+import type { Clock, DeepReadonly, Json } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
 import {
   executionNamespace,
-  isNotFound,
   MANAGED_LABEL,
   serviceAccountName,
   SYSTEM_LABEL,
   WORK_NAME,
   WORK_NAMESPACE,
   workName,
-} from "@flotilla/apimachinery";
-import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import { equalJson, FlotillaError, isObject, sleep } from "@flotilla/base";
-import type { Clock, DeepReadonly, Json } from "@flotilla/base";
-import { find } from "@flotilla/client";
-import type { Client } from "@flotilla/client";
+} from "@flotilla/karmada";
 
 const LABELS = { [SYSTEM_LABEL]: "true" };
 

@@ -6,13 +6,13 @@ import { CLUSTER_LEASE } from "@flotilla/ocm";
 import {
   findCondition,
   formatAge,
-  KARMADA_CLUSTER_NAMESPACE,
   quantityMilliValue,
   subtractQuantities,
   tryParseQuantity,
 } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { MemberStatus } from "./fleet-status.ts";
+import { KARMADA_CLUSTER_NAMESPACE } from "@flotilla/karmada";
 
 type Registrations = { cluster?: DeepReadonly<Cluster>; managed?: DeepReadonly<ManagedCluster> };
 

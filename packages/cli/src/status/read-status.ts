@@ -1,5 +1,12 @@
 /** Reads the status of a fleet through the hub's API, page by page, keeping little of each object. */
-import { Cluster, ClusterResourceBinding, ResourceBinding, Work } from "@flotilla/karmada";
+import {
+  Cluster,
+  ClusterResourceBinding,
+  KARMADA_CLUSTER_NAMESPACE,
+  KARMADA_SYSTEM_NAMESPACE,
+  ResourceBinding,
+  Work,
+} from "@flotilla/karmada";
 import {
   CLUSTER_LEASE,
   ManagedCluster,
@@ -9,7 +16,7 @@ import {
   OcmPlacement,
 } from "@flotilla/ocm";
 import { Deployment, Lease } from "@flotilla/kubernetes";
-import { ApiError, HUB, isNotFound, KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/apimachinery";
+import { ApiError, HUB, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";

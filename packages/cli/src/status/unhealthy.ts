@@ -1,9 +1,10 @@
 /** Collects unhealthy objects: counts of all, and details of the first ones. Objects are visited once and not kept. */
-import { BINDING_NAME, CLUSTER_BINDING_NAME, findCondition } from "@flotilla/apimachinery";
+import { findCondition } from "@flotilla/apimachinery";
 import type { ManifestWork, ManifestWorkReplicaSet, OcmPlacement } from "@flotilla/ocm";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { MemberStatus, Trouble, Unwell, UnhealthyObject } from "./fleet-status.ts";
+import { BINDING_NAME, CLUSTER_BINDING_NAME } from "@flotilla/karmada";
 
 /** A fleet with more problems than this has one common cause. */
 const MAX_WORST = 1000;

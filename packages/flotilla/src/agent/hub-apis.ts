@@ -1,8 +1,7 @@
 /** Queries the hub for what an agent may do there: whether it may read Works, ManifestWorks or both. */
-import { executionNamespace } from "@flotilla/apimachinery";
 import { ManifestWork } from "@flotilla/ocm";
 import { SelfSubjectAccessReview } from "@flotilla/kubernetes";
-import { Work } from "@flotilla/karmada";
+import { executionNamespace, Work } from "@flotilla/karmada";
 import type { Kind } from "@flotilla/apimachinery";
 import type { Client } from "@flotilla/client";
 import type { HubApis } from "./create-agent.ts";

@@ -2,8 +2,7 @@
  * The part of the hub that an agent reads: a few kinds, and only its own objects. It may not read more, and ten
  * thousand Works of other clusters must cost it nothing.
  */
-import { Cluster, Work } from "@flotilla/karmada";
-import { executionNamespace } from "@flotilla/apimachinery";
+import { Cluster, executionNamespace, Work } from "@flotilla/karmada";
 import { Lease } from "@flotilla/kubernetes";
 import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
 import type { Kind } from "@flotilla/apimachinery";

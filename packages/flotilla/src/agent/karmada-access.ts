@@ -1,10 +1,10 @@
 /**
  * RBAC of an agent that registers through Karmada's API, under the names that Karmada's tools create and expect. Pure.
  */
-import { executionNamespace, KARMADA_CLUSTER_NAMESPACE } from "@flotilla/apimachinery";
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "@flotilla/kubernetes";
 import type { PolicyRule } from "@flotilla/apimachinery/facts/rbac-v1.ts";
 import { karmadaIdentity } from "./credentials/identity.ts";
+import { executionNamespace, KARMADA_CLUSTER_NAMESPACE } from "@flotilla/karmada";
 
 const GROUP = "rbac.authorization.k8s.io";
 const API_VERSION = `${GROUP}/v1`;

@@ -5,10 +5,10 @@
  * Reads: the Cluster or ManagedCluster of the member.
  * Writes: its Lease; one write per interval, with the last returned resourceVersion.
  */
-import { Cluster } from "@flotilla/karmada";
+import { Cluster, KARMADA_CLUSTER_NAMESPACE } from "@flotilla/karmada";
 import { CLUSTER_LEASE, ManagedCluster } from "@flotilla/ocm";
 import { Lease } from "@flotilla/kubernetes";
-import { isConditionTrue, isConflict, isNotFound, KARMADA_CLUSTER_NAMESPACE } from "@flotilla/apimachinery";
+import { isConditionTrue, isConflict, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { formatMicroTime } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log, Random } from "@flotilla/base";

@@ -3,10 +3,10 @@
  * both directions.
  */
 import { hash } from "node:crypto";
-import { MANAGED_LABEL, WORK_ID, WORK_NAME, WORK_NAMESPACE } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { KEEPER } from "./plan-takeover.ts";
+import { MANAGED_LABEL, WORK_ID, WORK_NAME, WORK_NAMESPACE } from "@flotilla/karmada";
 
 /** Our field manager on members. */
 export const FIELD_MANAGER = "flotilla";

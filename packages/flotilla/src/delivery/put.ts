@@ -2,9 +2,9 @@
  * The object that Karmada would PUT: the manifest, with the metadata that the member's own controllers added. A label
  * or annotation that an earlier manifest recorded and this one lacks is removed; all others on the member stay. Pure.
  */
-import { MANAGED_ANNOTATIONS, MANAGED_LABELS } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
+import { MANAGED_ANNOTATIONS, MANAGED_LABELS } from "@flotilla/karmada";
 type Manifest = DeepReadonly<KubernetesObject>;
 type Texts = Readonly<Record<string, string>>;
 

@@ -2,8 +2,10 @@
  * Labels and annotations that the pipeline stages write for each other. They differ between copies and are of no
  * interest to users.
  */
+import { KEPT_TEMPLATE, ROLLOUT_STAGE } from "@flotilla/openkruise";
+import { CLAIM_ANNOTATIONS, CLAIM_LABELS } from "../propagation/match/plan-match.ts";
+import { ACTIVATED_TEMPLATE } from "../flotilla-names.ts";
 import {
-  ACTIVATED_TEMPLATE,
   BINDING_ID,
   BINDING_NAME,
   BINDING_NAMESPACE,
@@ -17,9 +19,7 @@ import {
   WORK_ID,
   WORK_NAME,
   WORK_NAMESPACE,
-} from "@flotilla/apimachinery";
-import { KEPT_TEMPLATE, ROLLOUT_STAGE } from "@flotilla/openkruise";
-import { CLAIM_ANNOTATIONS, CLAIM_LABELS } from "../propagation/match/plan-match.ts";
+} from "@flotilla/karmada";
 
 const LABELS = new Set([...CLAIM_LABELS, BINDING_ID, CLUSTER_BINDING_ID, WORK_ID, MANAGED_LABEL]);
 const ANNOTATIONS = new Set([

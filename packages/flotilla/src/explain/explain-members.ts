@@ -2,7 +2,7 @@
  * Explains each member: its share of the replicas, how division and overrides changed the template, and the delivery
  * result.
  */
-import { clusterNameOf, findCondition } from "@flotilla/apimachinery";
+import { findCondition } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import { isObject, messageOf } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
@@ -18,6 +18,7 @@ import { isBookkeeping } from "./explain-bookkeeping.ts";
 import type { ExplainedMember } from "./explanation.ts";
 import { compareFields } from "./field-changes.ts";
 import type { Binding } from "./plan-template.ts";
+import { clusterNameOf } from "@flotilla/karmada";
 
 /** A binding may target thousands of clusters; only the first hundred are explained individually. */
 const MAX_MEMBERS = 100;

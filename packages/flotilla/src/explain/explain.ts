@@ -2,7 +2,6 @@
  * Assembles an explanation: runs the planners against the current state and uses the scheduler's last decision where it
  * is recorded.
  */
-import { bindingName, APPLIED_PLACEMENT } from "@flotilla/apimachinery";
 import { formatTime, type JsonObject } from "@flotilla/base";
 import { isToBeScheduled } from "../propagation/schedule/plan-patch.ts";
 import { movesOf } from "../propagation/moves.ts";
@@ -16,6 +15,7 @@ import { findProblems } from "./find-problems.ts";
 import type { RecordedDecision } from "./last-decisions.ts";
 import { fleetOf, planTemplate } from "./plan-template.ts";
 import type { Binding, PlanningDependencies } from "./plan-template.ts";
+import { bindingName, APPLIED_PLACEMENT } from "@flotilla/karmada";
 
 export interface ExplainInput extends PlanningDependencies {
   template: Template;

@@ -1,9 +1,10 @@
 /** Finds problems on a resource's path to its members, and suggests fixes. Pure. */
-import { ANSWER_PENDING, findCondition, MEMBER_UNREACHABLE, NO_ANSWER, parseApiVersion } from "@flotilla/apimachinery";
+import { findCondition, parseApiVersion } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Explanation, Problem } from "./explanation.ts";
 import type { Binding } from "./plan-template.ts";
+import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "../flotilla-names.ts";
 
 /** Suggested fixes when a scheduler plugin excludes a cluster. */
 const SUGGESTED_FIXES: Readonly<Record<string, string>> = {

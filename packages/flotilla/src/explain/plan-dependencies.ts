@@ -2,7 +2,7 @@
  * Plans dependencies: the second half of a plan. It follows from the bindings planned in the first half, as the
  * dependency stage follows from the stored bindings.
  */
-import { applyMergePatch, DEPENDENCIES, gvkOf, UNMANAGED } from "@flotilla/apimachinery";
+import { applyMergePatch, gvkOf } from "@flotilla/apimachinery";
 import type { Json } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { Interpreter } from "../interpreter/interpreter.ts";
@@ -21,6 +21,8 @@ import type { Template } from "../propagation/templates.ts";
 import { bindingOf, planCopies } from "./plan-template.ts";
 import type { Binding, PlanningDependencies, TemplatePlan } from "./plan-template.ts";
 import { placeOf as objectPlace } from "./snapshot.ts";
+import { DEPENDENCIES } from "@flotilla/karmada";
+import { UNMANAGED } from "../flotilla-names.ts";
 
 /**
  * Plans are keyed by `idOf` of their template; plans of dependencies are added or replaced. `objects` are all known

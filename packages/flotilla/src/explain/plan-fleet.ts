@@ -1,5 +1,4 @@
 /** Plans what the pipeline would do with a whole snapshot, and how that differs from the existing Works. */
-import { clusterNameOf, CONFLICT_RESOLUTION, NAMESPACE_LABEL } from "@flotilla/apimachinery";
 import type { Namespace } from "@flotilla/kubernetes";
 import type { Work } from "@flotilla/karmada";
 import { compareText, isObject } from "@flotilla/base";
@@ -17,6 +16,8 @@ import { planTemplate } from "./plan-template.ts";
 import type { TemplatePlan } from "./plan-template.ts";
 import { placeOf, viewsOf } from "./snapshot.ts";
 import type { FleetSnapshot } from "./snapshot.ts";
+import { clusterNameOf, CONFLICT_RESOLUTION } from "@flotilla/karmada";
+import { NAMESPACE_LABEL } from "../flotilla-names.ts";
 
 export interface FleetPlan {
   /** Sorted by kind, namespace and name. */

@@ -5,7 +5,7 @@
  * The plan shows the next step only. Later reports from members, such as a replacement becoming healthy, lead to
  * further steps.
  */
-import { applyMergePatch, bindingName } from "@flotilla/apimachinery";
+import { applyMergePatch } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import { formatTime, messageOf } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";
@@ -28,6 +28,7 @@ import type { MatchPlan, Policy } from "../propagation/match/plan-match.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { SchedulePlan } from "../propagation/schedule/plan-schedule.ts";
 import type { Template } from "../propagation/templates.ts";
+import { bindingName } from "@flotilla/karmada";
 
 export type Binding = DeepReadonly<ResourceBinding>;
 

@@ -3,8 +3,14 @@
  *
  * Taints that evict get timeAdded: toleration seconds count from then.
  */
-import { Cluster, createWorkAdmissions } from "@flotilla/karmada";
-import { executionNamespace, field, KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/apimachinery";
+import {
+  Cluster,
+  createWorkAdmissions,
+  executionNamespace,
+  KARMADA_CLUSTER_NAMESPACE,
+  KARMADA_SYSTEM_NAMESPACE,
+} from "@flotilla/karmada";
+import { field } from "@flotilla/apimachinery";
 import type { Admission, AnyAdmission, ClusterReader } from "@flotilla/apimachinery";
 import { Namespace } from "@flotilla/kubernetes";
 import type { Taint } from "@flotilla/apimachinery/facts/core-v1.ts";

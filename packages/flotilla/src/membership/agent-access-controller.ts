@@ -5,8 +5,7 @@
  * Reads: pull-mode Clusters, ManagedClusters.
  * Writes: roles and bindings named `flotilla:agent:<cluster>`; nothing else.
  */
-import { Cluster } from "@flotilla/karmada";
-import { clusterNameOf } from "@flotilla/apimachinery";
+import { Cluster, clusterNameOf } from "@flotilla/karmada";
 import { ClusterRole, ClusterRoleBinding, Namespace, Role, RoleBinding } from "@flotilla/kubernetes";
 import { ManagedCluster } from "@flotilla/ocm";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";

@@ -5,12 +5,12 @@
  * Users of the hub write all of this and may not know this machine: no local file or program is ever used to reach a
  * member.
  */
-import { CA_KEY, TOKEN_KEY } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { Secret } from "@flotilla/kubernetes";
 import type { Clock, DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { connectionOf } from "@flotilla/client";
 import type { Http2TransportOptions, Kubeconfig } from "@flotilla/client";
+import { CA_KEY, TOKEN_KEY } from "@flotilla/karmada";
 
 /** Every setting whose change requires a new connection. The token is not included: requests carry the latest. */
 export interface Address {

@@ -1,8 +1,15 @@
 /** Wires the member controllers to the informers and clients of a hub. */
 import { defined } from "@flotilla/base";
-import { Cluster, ClusterResourceBinding, ClusterTaintPolicy, ResourceBinding, Work } from "@flotilla/karmada";
+import {
+  Cluster,
+  ClusterResourceBinding,
+  ClusterTaintPolicy,
+  executionNamespace,
+  IMPERSONATOR,
+  ResourceBinding,
+  Work,
+} from "@flotilla/karmada";
 import { ClusterRole, ClusterRoleBinding, Lease, Namespace, Secret } from "@flotilla/kubernetes";
-import { executionNamespace, IMPERSONATOR } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly, Log, Random } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import type { Delivery } from "../delivery/delivery.ts";

@@ -1,7 +1,12 @@
 /** Joins a simulated member: creates its Cluster and the namespace for its Works. Idempotent. */
-import { Cluster } from "@flotilla/karmada";
+import {
+  Cluster,
+  CLUSTER_FINALIZER,
+  CLUSTER_NOT_READY_TAINT,
+  executionNamespace,
+  SYSTEM_LABELS,
+} from "@flotilla/karmada";
 import { CLUSTER_ID_ANNOTATION, ManagedCluster } from "@flotilla/ocm";
-import { executionNamespace, CLUSTER_FINALIZER, CLUSTER_NOT_READY_TAINT, SYSTEM_LABELS } from "@flotilla/apimachinery";
 import { Namespace } from "@flotilla/kubernetes";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";

@@ -3,11 +3,13 @@
  * our marks. With the purge annotation everything is deleted as usual, which requires the member to answer. With the
  * force annotation nothing is touched, and the hub does not wait for the member.
  */
-import { ApiError, FORCE_ANNOTATION, IMPERSONATOR, PURGE_ANNOTATION } from "@flotilla/apimachinery";
+import { ApiError } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { CredentialsError, UnreachableError } from "@flotilla/client";
 import type { Delivery, ObjectRef, Subscription } from "../delivery/delivery.ts";
+import { FORCE_ANNOTATION, PURGE_ANNOTATION } from "../flotilla-names.ts";
+import { IMPERSONATOR } from "@flotilla/karmada";
 export type LeaveMode = "stays" | "release" | "purge" | "abandon";
 
 export function leaveModeOf(cluster: DeepReadonly<Cluster>): LeaveMode {

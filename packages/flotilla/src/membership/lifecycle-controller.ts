@@ -8,20 +8,16 @@
  *
  * A member that leaves keeps its workloads unless it is purged; see `leaving-delivery.ts` for its Works.
  */
-import { Cluster, Work } from "@flotilla/karmada";
 import {
+  Cluster,
   CLUSTER_FINALIZER,
   clusterNameOf,
   executionNamespace,
-  findCondition,
-  isAlreadyExists,
-  isConditionTrue,
-  isNotFound,
   SYSTEM_LABELS,
-  UNJOINING,
-  withCondition,
+  Work,
   WORK_FINALIZER,
-} from "@flotilla/apimachinery";
+} from "@flotilla/karmada";
+import { findCondition, isAlreadyExists, isConditionTrue, isNotFound, withCondition } from "@flotilla/apimachinery";
 import { Namespace } from "@flotilla/kubernetes";
 import { formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
@@ -30,6 +26,7 @@ import { defineController, done, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Lister, Result } from "@flotilla/controller-runtime";
 import { leaveModeOf } from "./leaving-delivery.ts";
 import { describeTaints, planConditionTaints } from "./plan-taints.ts";
+import { UNJOINING } from "../flotilla-names.ts";
 
 export interface LifecycleDependencies {
   hub: string;

@@ -4,8 +4,8 @@
  * ManagedClusters get it here. Pure.
  */
 import { CLUSTER_USER_PREFIX } from "@flotilla/ocm";
-import { executionNamespace, KARMADA_CLUSTER_NAMESPACE } from "@flotilla/apimachinery";
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "@flotilla/kubernetes";
+import { executionNamespace, KARMADA_CLUSTER_NAMESPACE } from "@flotilla/karmada";
 
 export interface AgentAccess {
   clusterRoles: ClusterRole[];

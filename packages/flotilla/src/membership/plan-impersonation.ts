@@ -3,6 +3,9 @@
  * `clusters/proxy`. Two Works propagate a ClusterRole for the impersonator service account to the member, as Karmada's
  * unified authentication does. Pure.
  */
+import type { Cluster, Work } from "@flotilla/karmada";
+import type { ClusterRole, ClusterRoleBinding } from "@flotilla/kubernetes";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import {
   executionNamespace,
   serviceAccountName,
@@ -12,10 +15,7 @@ import {
   WORK_FINALIZER,
   WORK_NAME,
   WORK_NAMESPACE,
-} from "@flotilla/apimachinery";
-import type { Cluster, Work } from "@flotilla/karmada";
-import type { ClusterRole, ClusterRoleBinding } from "@flotilla/kubernetes";
-import type { DeepReadonly, JsonObject } from "@flotilla/base";
+} from "@flotilla/karmada";
 type Subject = NonNullable<DeepReadonly<ClusterRoleBinding>["subjects"]>[number];
 type Rule = NonNullable<DeepReadonly<ClusterRole>["rules"]>[number];
 

@@ -1,7 +1,8 @@
 /** Computes a Cluster's taints: those that follow its conditions, and those of ClusterTaintPolicies. Pure. */
-import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT, findCondition } from "@flotilla/apimachinery";
+import { findCondition } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
+import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT } from "@flotilla/karmada";
 type Taint = NonNullable<Cluster["spec"]["taints"]>[number];
 type Taints = readonly DeepReadonly<Taint>[];
 type Conditions = readonly { readonly type: string; readonly status: string }[];

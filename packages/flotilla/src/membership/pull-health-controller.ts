@@ -4,9 +4,9 @@
  * Reads: pull-mode Clusters, their Leases in `karmada-cluster`.
  * Writes: the condition `Ready` of the Cluster, only as Unknown; the agent owns the rest of the status.
  */
-import { Cluster } from "@flotilla/karmada";
+import { Cluster, KARMADA_CLUSTER_NAMESPACE } from "@flotilla/karmada";
 import { Lease } from "@flotilla/kubernetes";
-import { KARMADA_CLUSTER_NAMESPACE, withCondition } from "@flotilla/apimachinery";
+import { withCondition } from "@flotilla/apimachinery";
 import { formatTime } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";

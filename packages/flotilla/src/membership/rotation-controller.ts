@@ -6,9 +6,9 @@
  * Writes: the token in those Secrets; an event on failure. Tokens without expiry, such as karmadactl's, are left
  * unchanged.
  */
-import { Cluster } from "@flotilla/karmada";
+import { Cluster, TOKEN_KEY } from "@flotilla/karmada";
 import { Secret } from "@flotilla/kubernetes";
-import { isConflict, TOKEN_KEY } from "@flotilla/apimachinery";
+import { isConflict } from "@flotilla/apimachinery";
 import { FlotillaError, formatTime, isObject, messageOf } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";

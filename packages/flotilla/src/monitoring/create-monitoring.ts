@@ -3,11 +3,14 @@
  * metrics maintained from events start with `follow`; the rest is computed on scrape. Nothing here writes to the API,
  * and no component waits for it.
  */
-import { bindingName, CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE } from "@flotilla/apimachinery";
 import {
+  bindingName,
   Cluster,
+  CLUSTER_POLICY_NAME,
   ClusterPropagationPolicy,
   ClusterResourceBinding,
+  POLICY_NAME,
+  POLICY_NAMESPACE,
   PropagationPolicy,
   ResourceBinding,
   Work,

@@ -2,13 +2,14 @@
  * Object counts by state, updated with every change event, so that a scrape reads no objects. A state is a few labels;
  * object names are never labels.
  */
-import { clusterNameOf, findCondition } from "@flotilla/apimachinery";
+import { findCondition } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ManifestWork, OcmPlacement } from "@flotilla/ocm";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import { Counts, gauge } from "@flotilla/base";
 import type { DeepReadonly, Metric, MetricsText } from "@flotilla/base";
 import type { Informer } from "@flotilla/controller-runtime";
+import { clusterNameOf } from "@flotilla/karmada";
 
 const BINDINGS = gauge(
   "flotilla_bindings",

@@ -11,10 +11,10 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
-import { CLUSTER_POLICY_ID, clusterNameOf, POLICY_ID, TEMPLATE_GENERATION, TEMPLATE_UID } from "@flotilla/apimachinery";
 import { equalJson, histogram, Histograms } from "@flotilla/base";
 import type { Clock, DeepReadonly, Metric, MetricsText } from "@flotilla/base";
 import type { ObjectEvent } from "@flotilla/controller-runtime";
+import { CLUSTER_POLICY_ID, clusterNameOf, POLICY_ID, TEMPLATE_GENERATION, TEMPLATE_UID } from "@flotilla/karmada";
 
 /** From a simulated fleet in this process up to a member that was unreachable for an hour. */
 const BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600];

@@ -2,7 +2,6 @@
  * The two kinds of binding: ResourceBinding for a namespaced template, ClusterResourceBinding for a cluster-scoped one.
  * They have one shape, and the stages are written once and run for each.
  */
-import { ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
 import {
   BINDING_FINALIZER,
   BINDING_ID,
@@ -11,9 +10,11 @@ import {
   CLUSTER_BINDING_FINALIZER,
   CLUSTER_BINDING_ID,
   CLUSTER_BINDING_NAME,
-} from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
+  ClusterResourceBinding,
+  ResourceBinding,
+} from "@flotilla/karmada";
 import type { Work } from "@flotilla/karmada";
+import type { Kind } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 

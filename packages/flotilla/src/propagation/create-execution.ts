@@ -2,8 +2,7 @@
  * Wires execute and reflect, the two stages that access members. A hub runs them for push members; an agent runs them
  * for pull members.
  */
-import { Cluster, Work } from "@flotilla/karmada";
-import { clusterNameOf } from "@flotilla/apimachinery";
+import { Cluster, clusterNameOf, Work } from "@flotilla/karmada";
 import type { Clock, Log, Random } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { createWorksDriver } from "../delivery/works-driver.ts";

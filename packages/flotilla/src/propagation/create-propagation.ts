@@ -1,6 +1,8 @@
 /** Wires the stages of the pipeline to informers and clients of a hub. */
-import { bindingName, APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES, DRIFT } from "@flotilla/apimachinery";
 import {
+  APPLIED_CLUSTER_OVERRIDES,
+  APPLIED_OVERRIDES,
+  bindingName,
   Cluster,
   ClusterOverridePolicy,
   ClusterPropagationPolicy,
@@ -8,9 +10,9 @@ import {
   PropagationPolicy,
   Work,
 } from "@flotilla/karmada";
+import type { ResourceBinding } from "@flotilla/karmada";
 import { CustomResourceDefinition, Namespace, PriorityClass } from "@flotilla/kubernetes";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import type { ResourceBinding } from "@flotilla/karmada";
 import type { Clock, DeepReadonly, Log, Random } from "@flotilla/base";
 import { createKindResolver } from "@flotilla/client";
 import { STATUS_WINDOW_MS } from "../delivery/status-timing.ts";
@@ -51,6 +53,7 @@ import type { ScheduleOptions } from "./schedule/schedule-cycle.ts";
 import { createTemplates } from "./templates.ts";
 import type { Templates } from "./templates.ts";
 import { indexWorks, isOfSameBinding, removeWorksOfBinding, worksOfBinding, worksOfNamespace } from "./works.ts";
+import { DRIFT } from "../flotilla-names.ts";
 
 export interface PropagationDependencies {
   /** The logical cluster of the hub. */

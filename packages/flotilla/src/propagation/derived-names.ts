@@ -1,5 +1,6 @@
 /** Whether an object can have a binding and Works: their names are derived from its own, and names have limits. */
-import { bindingName, dnsSubdomainProblems, workName } from "@flotilla/apimachinery";
+import { dnsSubdomainProblems } from "@flotilla/apimachinery";
+import { bindingName, workName } from "@flotilla/karmada";
 
 const MAX_NAME = 253;
 

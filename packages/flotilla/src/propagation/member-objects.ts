@@ -9,7 +9,7 @@ import type { ObjectKey } from "@flotilla/client";
 import { followWorks } from "../delivery/followed-works.ts";
 import type { Delivery, ObjectRef } from "../delivery/delivery.ts";
 import type { Informer, Source } from "@flotilla/controller-runtime";
-import { clusterNameOf, MANAGED_LABEL } from "@flotilla/apimachinery";
+import { clusterNameOf, MANAGED_LABEL } from "@flotilla/karmada";
 
 export interface MemberObjects {
   /** Emits Works whose member objects changed. Each controller takes its own source. */

@@ -2,10 +2,10 @@
  * History of a binding's automatic moves: cause, actor, before and after. While a move is in progress its eviction task
  * has the same data. The latest few are stored on the binding; Events cover the rest for a while.
  */
-import { MOVES } from "@flotilla/apimachinery";
 import type { GracefulEvictionTask } from "@flotilla/apimachinery/facts/work-karmada-v1alpha2.ts";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { formatTime, isObject, type DeepReadonly } from "@flotilla/base";
+import { MOVES } from "../flotilla-names.ts";
 /** How many moves are stored on a binding. */
 const MAX_MOVES = 5;
 /** How many clusters a move names before and after; a binding may have thousands. */

@@ -5,7 +5,7 @@
  * field has one writer. `pipeline.test.ts` checks this table against a running fleet. ResourceBinding also represents
  * ClusterResourceBinding, and PropagationPolicy ClusterPropagationPolicy: the stages run for both scopes.
  */
-import { APPLIED_PLACEMENT, DEPENDED_BY_PREFIX, DEPENDENCIES } from "@flotilla/apimachinery";
+import { APPLIED_PLACEMENT, DEPENDED_BY_PREFIX, DEPENDENCIES } from "@flotilla/karmada";
 
 export interface Stage {
   /** Also the folder under `propagation`. */

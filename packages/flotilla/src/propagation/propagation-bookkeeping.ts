@@ -2,18 +2,12 @@
  * Annotations in which Flotilla keeps its own records. A user who sets one in a template or an override could forge
  * them, for example mark an object as released that Flotilla never owned; so they are removed from a member's copy.
  */
-import {
-  ACTIVATED_TEMPLATE,
-  UNMANAGED_FOR,
-  MANAGED_ANNOTATIONS,
-  MANAGED_LABELS,
-  MOVES,
-  UNHEALTHY_SINCE,
-} from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { APPLIED_DIGEST, RELEASED_FROM } from "../delivery/marks.ts";
 import { KEPT_TEMPLATE, LEAVING_ORDINALS, ROLLOUT_STAGE } from "@flotilla/openkruise";
+import { ACTIVATED_TEMPLATE, UNMANAGED_FOR, MOVES, UNHEALTHY_SINCE } from "../flotilla-names.ts";
+import { MANAGED_ANNOTATIONS, MANAGED_LABELS } from "@flotilla/karmada";
 type Copy = DeepReadonly<KubernetesObject>;
 
 const RECORDS: readonly string[] = [

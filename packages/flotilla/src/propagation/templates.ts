@@ -6,7 +6,7 @@
  * watched in the first version that was named, and read in another one if a policy requires it.
  */
 import { OCM_NAMESPACE } from "@flotilla/ocm";
-import { formatApiVersion, gvkOf, isReservedNamespace, parseApiVersion } from "@flotilla/apimachinery";
+import { formatApiVersion, gvkOf, parseApiVersion } from "@flotilla/apimachinery";
 import type { ClusterPropagationPolicy, PropagationPolicy, ResourceBinding } from "@flotilla/karmada";
 import type { CustomResourceDefinition } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
@@ -16,6 +16,7 @@ import { UnknownKindError } from "@flotilla/client";
 import type { AnyKind, KindResolver } from "@flotilla/client";
 import { createDynamicSource } from "@flotilla/controller-runtime";
 import type { DynamicSource, Informer, Informers, ObjectEvent, Source } from "@flotilla/controller-runtime";
+import { isReservedNamespace } from "@flotilla/karmada";
 
 /** A template, independent of version. */
 export interface TemplateKey {

@@ -5,10 +5,10 @@
  * The record outlives the workload on the hub: an unmanaged workload that was deleted on the hub still runs on its
  * members, and still needs its ConfigMap there.
  */
-import { UNMANAGED_FOR, UNMANAGED } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
+import { UNMANAGED_FOR, UNMANAGED } from "../flotilla-names.ts";
 type Binding = DeepReadonly<ResourceBinding>;
 
 /**

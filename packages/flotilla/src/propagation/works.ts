@@ -1,6 +1,5 @@
 /** The Works of the hub, indexed by the binding or namespace that they belong to. */
-import { clusterNameOf, executionNamespace, NAMESPACE_LABEL } from "@flotilla/apimachinery";
-import { Work } from "@flotilla/karmada";
+import { clusterNameOf, executionNamespace, Work } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
@@ -8,6 +7,7 @@ import type { Client } from "@flotilla/client";
 import type { Informer, ObjectEvent } from "@flotilla/controller-runtime";
 import { bindingId, bindingKeyOf, clusterScope, namespacedScope, scopeOf } from "./binding-scope.ts";
 import { targetsOf } from "./targets.ts";
+import { NAMESPACE_LABEL } from "../flotilla-names.ts";
 const BY_BINDING = "binding";
 const BY_NAMESPACE = "namespace";
 

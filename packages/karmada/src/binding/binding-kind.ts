@@ -1,8 +1,9 @@
 /** The shared parts of ResourceBinding and ClusterResourceBinding: stored as v1alpha2, readable as v1alpha1. */
-import { AGE, customKind, definitionSchema, DEPENDENCIES, field, lazyVersion } from "@flotilla/apimachinery";
+import { AGE, customKind, definitionSchema, field, lazyVersion } from "@flotilla/apimachinery";
 import type { FieldError, Kind, KubernetesObject, Review } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type Json } from "@flotilla/base";
 import { fromStorage, toStorage } from "./binding-versions.ts";
+import { DEPENDENCIES } from "../names/karmada-names.ts";
 
 export const BINDING_TABLE = "work-karmada-v1alpha2";
 

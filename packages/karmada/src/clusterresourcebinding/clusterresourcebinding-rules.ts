@@ -1,10 +1,10 @@
 /** The permanent id of a ClusterResourceBinding, as set by Karmada's webhook. */
-import { CLUSTER_BINDING_ID } from "@flotilla/apimachinery";
 import type { AnyAdmission } from "@flotilla/apimachinery";
 import { BINDING_TABLE } from "../binding/binding-kind.ts";
 import { withPermanentId } from "../webhook/permanent-id.ts";
 import { karmadaAdmission } from "../webhook/webhook.ts";
 import { ClusterResourceBinding } from "./clusterresourcebinding-kind.ts";
+import { CLUSTER_BINDING_ID } from "../names/karmada-names.ts";
 
 export const clusterResourceBindingRules: readonly AnyAdmission[] = [
   karmadaAdmission(ClusterResourceBinding, {

@@ -1,8 +1,8 @@
 /** The rules of policies for PropagationPolicy. */
-import { POLICY_FINALIZER, POLICY_ID } from "@flotilla/apimachinery";
 import type { AnyAdmission } from "@flotilla/apimachinery";
 import { policyAdmission } from "../policy/policy-rules.ts";
 import { PropagationPolicy } from "./propagationpolicy-kind.ts";
+import { POLICY_FINALIZER, POLICY_ID } from "../names/karmada-names.ts";
 
 export const propagationPolicyRules: readonly AnyAdmission[] = [
   policyAdmission(PropagationPolicy, {

@@ -2,19 +2,13 @@
  * Emulates Karmada's webhook for Works that a client writes: sets the permanent id, and removes server-set fields from
  * manifests. Dispatch renders manifests in final form, so Works of this process are left unchanged.
  */
-import {
-  change,
-  deniedByWebhook,
-  jsonTypeName,
-  MANAGED_ANNOTATIONS,
-  MANAGED_LABELS,
-  WORK_ID,
-} from "@flotilla/apimachinery";
+import { change, deniedByWebhook, jsonTypeName } from "@flotilla/apimachinery";
 import type { AnyAdmission, KubernetesObject, Review } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
 import { withPermanentId } from "../webhook/permanent-id.ts";
 import { karmadaAdmission } from "../webhook/webhook.ts";
 import { Work } from "./work-kind.ts";
+import { MANAGED_ANNOTATIONS, MANAGED_LABELS, WORK_ID } from "../names/karmada-names.ts";
 
 type Manifest = DeepReadonly<KubernetesObject & JsonObject>;
 

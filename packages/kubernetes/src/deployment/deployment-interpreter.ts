@@ -1,5 +1,4 @@
 /** Deployment, with Karmada's rules. */
-import { RETAIN_REPLICAS } from "@flotilla/apimachinery";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import { withoutAnnotations } from "../interpreter/without.ts";
 import { aggregateCounters, reflectCounters } from "../interpreter/replica-status.ts";
@@ -11,6 +10,7 @@ import {
   withSpecField,
   type Workload,
 } from "../interpreter/workload.ts";
+import { RETAIN_REPLICAS } from "../interpreter/template-names.ts";
 
 const FIELDS = {
   nonZero: ["replicas", "readyReplicas", "updatedReplicas", "availableReplicas", "unavailableReplicas"],

@@ -2,12 +2,12 @@
  * Status of workloads that count replicas: which counters are reflected to the hub, how they are summed, and when the
  * sum describes the template's newest generation.
  */
-import { TEMPLATE_GENERATION } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { InterpretError } from "./interpret-error.ts";
 import type { StatusItem } from "./kind-interpreter.ts";
+import { TEMPLATE_GENERATION } from "./template-names.ts";
 
 export type WithStatus = DeepReadonly<KubernetesObject> & { readonly status?: unknown };
 

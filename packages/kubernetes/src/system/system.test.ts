@@ -1,6 +1,5 @@
 /** The controllers that every cluster has, with two clusters and a fake clock. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
 import { ClusterRole } from "../rbac/cluster-role.ts";
 import { ConfigMap } from "../configmap/configmap-kind.ts";
 import { Namespace } from "../namespace/namespace-kind.ts";
@@ -22,6 +21,7 @@ import type { WriteCounter } from "@flotilla/testing/count-writes.ts";
 import { createSystemControllers } from "./create-system-controllers.ts";
 import { defaultServiceAccount } from "./service-accounts/default-account.ts";
 import { rootCertificateConfigMap } from "./root-certificates/config-map.ts";
+import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/flotilla";
 
 const USER = flotillaUser("test");
 const CERTIFICATE = "-----BEGIN CERTIFICATE-----\n";

@@ -1,6 +1,5 @@
 /** Workloads on a simulated member: from the applied object to running pods, with a fake clock. */
 import { afterEach, describe, expect, test } from "vitest";
-import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
 import { CloneSet, createKruiseAdmissions } from "@flotilla/openkruise";
 import { ControllerRevision } from "../controllerrevision/controllerrevision-kind.ts";
 import { Deployment } from "../deployment/deployment-kind.ts";
@@ -16,6 +15,7 @@ import { createInformers, createManager } from "@flotilla/controller-runtime";
 import { createSimulation } from "@flotilla/simulation";
 import { countWrites } from "@flotilla/testing/count-writes.ts";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
+import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/flotilla";
 
 const CLUSTER = "member1";
 const stops: (() => Promise<void>)[] = [];

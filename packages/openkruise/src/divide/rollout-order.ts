@@ -6,12 +6,12 @@
  * - `flotilla.dev/rollout-order: canary`: first the clusters that `flotilla.dev/canary-clusters` names, one after
  * another in the order of the targets, then all others in proportion.
  */
-import { CANARY_CLUSTERS, ROLLOUT_ORDER } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { DivideError } from "./divide-error.ts";
 import type { Share } from "@flotilla/kubernetes";
 import type { UpdateOrder } from "./split-partition.ts";
+import { CANARY_CLUSTERS, ROLLOUT_ORDER } from "./rollout-annotations.ts";
 
 type Annotated = DeepReadonly<KubernetesObject>;
 

@@ -1,9 +1,9 @@
 /** Whether the numbers in an object's spec count the pods of the fleet or those of each cluster. */
-import { PARTITION_SCOPE } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { DivideError } from "./divide-error.ts";
 import type { Share } from "@flotilla/kubernetes";
+import { PARTITION_SCOPE } from "./rollout-annotations.ts";
 
 /** Throws DivideError for an unknown value. */
 export function countsPerCluster({ kind, metadata }: DeepReadonly<KubernetesObject>): boolean {

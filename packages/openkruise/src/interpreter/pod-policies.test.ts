@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { TEMPLATE_GENERATION } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
@@ -7,6 +6,7 @@ import { persistentPodStateInterpreter } from "../persistentpodstate/persistentp
 import { podProbeMarkerInterpreter } from "../podprobemarker/podprobemarker-interpreter.ts";
 import { resourceDistributionInterpreter } from "../resourcedistribution/resourcedistribution-interpreter.ts";
 import { workloadSpreadInterpreter } from "../workloadspread/workloadspread-interpreter.ts";
+import { TEMPLATE_GENERATION } from "@flotilla/kubernetes";
 
 const object = (status?: JsonObject): KubernetesObject => ({
   apiVersion: "apps.kruise.io/v1beta1",

@@ -1,9 +1,9 @@
 /** Registers a cluster with a hub of which only a token is known, with the same steps as Karmada's tools. */
 import { karmadaAccess, karmadaIdentity, kubeconfigOf, readClusterInfo, requestCertificate } from "@flotilla/flotilla";
 import type { AgentIdentity } from "@flotilla/flotilla";
-import { Cluster } from "@flotilla/karmada";
+import { Cluster, executionNamespace, SYSTEM_LABEL } from "@flotilla/karmada";
 import { ClusterRole, ClusterRoleBinding, ConfigMap, Namespace, Role, RoleBinding } from "@flotilla/kubernetes";
-import { executionNamespace, HUB, isAlreadyExists, SYSTEM_LABEL } from "@flotilla/apimachinery";
+import { HUB, isAlreadyExists } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError, silentLog, sleep, systemClock, systemRandom, UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";

@@ -4,7 +4,7 @@
  * into `HubExtensions`.
  */
 import { createKindAdmissions } from "./kind-admissions.ts";
-import { createProtobufDecoder, FLOTILLA_GROUP, flotillaUser, HUB, unavailable } from "@flotilla/apimachinery";
+import { createProtobufDecoder, HUB, unavailable } from "@flotilla/apimachinery";
 import type { CertificateAuthority, ConnectHandler } from "@flotilla/apimachinery";
 import { createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
 import { createApiServer, createCache, logicalClusterAdmission, StoreError } from "@flotilla/apiserver";
@@ -16,6 +16,8 @@ import type { Client, Transport } from "@flotilla/client";
 import {
   createDeletionProtection,
   createMembershipAdmissions,
+  FLOTILLA_GROUP,
+  flotillaUser,
   interpreterAdmissions,
   policyTargets,
 } from "@flotilla/flotilla";

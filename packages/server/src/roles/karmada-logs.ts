@@ -1,7 +1,6 @@
 /**
  * `kubectl logs` for Karmada's components on the hub: the lines of the controllers in this process that do their work.
  */
-import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/apimachinery";
 import type { Clock } from "@flotilla/base";
 import {
   componentsAlone,
@@ -10,6 +9,7 @@ import {
   KARMADA_SCHEDULER,
 } from "@flotilla/simulation";
 import type { ComponentLogs } from "@flotilla/simulation";
+import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
 
 export interface KarmadaLogs extends Pick<ComponentLogs, "keep"> {
   hubRuntime: ReturnType<typeof componentsAlone>;

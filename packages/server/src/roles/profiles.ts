@@ -1,5 +1,5 @@
 /** The initial content of a logical cluster: the kinds it serves and its built-in objects. */
-import { Cluster, karmadaDefinitions } from "@flotilla/karmada";
+import { Cluster, KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE, karmadaDefinitions } from "@flotilla/karmada";
 import { OCM_AGENT_NAMESPACE, OCM_HUB_NAMESPACE, OCM_NAMESPACE, ocmHubKinds, ocmMemberKinds } from "@flotilla/ocm";
 import { argoDefinitions } from "@flotilla/argo";
 import {
@@ -15,13 +15,7 @@ import {
 import type { Namespace } from "@flotilla/kubernetes";
 import { kruiseKinds } from "@flotilla/openkruise";
 import { logicalClusterKind } from "@flotilla/apiserver";
-import {
-  HUB,
-  KARMADA_CLUSTER_NAMESPACE,
-  KARMADA_SYSTEM_NAMESPACE,
-  methodNotAllowed,
-  pathNotFound,
-} from "@flotilla/apimachinery";
+import { HUB, methodNotAllowed, pathNotFound } from "@flotilla/apimachinery";
 import type { ConnectHandler, Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { Profile } from "@flotilla/apiserver";
 import {

@@ -2,12 +2,12 @@
  * The objects that an installation of Karmada shows on its hub: workloads that represent the parts of this process,
  * under the names of Karmada's programs.
  */
-import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { formatTime } from "@flotilla/base";
 import { deploymentObjects } from "./deployment-objects.ts";
 import type { LayerOptions } from "./kruise-layer.ts";
 import { standInDeployment } from "./stand-in.ts";
+import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
 
 /** The names that guides use with `kubectl logs`. */
 export const KARMADA_CONTROLLER_MANAGER = "karmada-controller-manager";

@@ -2,8 +2,8 @@
  * Requests from an agent to its hub. One agent serves all simulated pull-mode members over one connection; for a member
  * that is cut off it receives and sends nothing, and continues with the others.
  */
-import { Cluster } from "@flotilla/karmada";
-import { clusterNameOf, expired } from "@flotilla/apimachinery";
+import { Cluster, clusterNameOf } from "@flotilla/karmada";
+import { expired } from "@flotilla/apimachinery";
 import { Lease } from "@flotilla/kubernetes";
 import { ManagedCluster } from "@flotilla/ocm";
 import type { Transport, TransportWatchEvent } from "@flotilla/client";

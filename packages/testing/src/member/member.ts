@@ -2,7 +2,6 @@
  * One simulated member on a fake clock: an API server with every Kubernetes kind, simulated nodes, and the controllers
  * that a test names. The controllers' writes are counted, and their events are recorded.
  */
-import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
 import { CloneSet } from "@flotilla/openkruise";
 import { kindAdmissions } from "@flotilla/server";
 import { kubernetesKinds, Pod } from "@flotilla/kubernetes";
@@ -20,6 +19,7 @@ import type { ContainerHashes, KubeletTimes } from "@flotilla/simulation";
 import { countWrites } from "../count-writes.ts";
 import type { WriteCounter } from "../count-writes.ts";
 import { reconcileUntilQuiet } from "../reconcile-until-quiet.ts";
+import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/flotilla";
 
 export const MEMBER = "member1";
 export const NAMESPACE = "shop";

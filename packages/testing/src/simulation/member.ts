@@ -1,5 +1,4 @@
 /** A simulated member for tests: a real API server with every Kubernetes kind, on a fake clock. */
-import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
 import { Node, Pod, kubernetesKinds } from "@flotilla/kubernetes";
 import { kindAdmissions } from "@flotilla/server";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
@@ -14,6 +13,7 @@ import { countWrites } from "../count-writes.ts";
 import { reconcileUntilQuiet } from "../reconcile-until-quiet.ts";
 import { createSimulation, metricsKinds, standardStorageClass } from "@flotilla/simulation";
 import type { NodeOptions, SimulationDependencies } from "@flotilla/simulation";
+import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/flotilla";
 
 export const MEMBER = "paris";
 export const NAMESPACE = "shop";

@@ -2,7 +2,6 @@
  * The cluster on which scenarios are played: ten nodes in three zones, every controller, OpenKruise's webhooks, and a
  * fake clock that only advances when a step waits. Its kubelet is as fast as that of the recordings.
  */
-import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/apimachinery";
 import { createKindAdmissions, createWorkloadControllers } from "@flotilla/server";
 import { Event, kubernetesKinds, Pod } from "@flotilla/kubernetes";
 import { createFeatureGates, createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
@@ -18,6 +17,7 @@ import {
 } from "@flotilla/controller-runtime";
 import { createSimulation, standardStorageClass } from "@flotilla/simulation";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
+import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/flotilla";
 
 const CLUSTER = "member1";
 export const NAMESPACE = "golden";

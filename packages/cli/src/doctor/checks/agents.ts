@@ -1,12 +1,13 @@
 /** Checks that the agents of pull-mode members report. */
 import { CLUSTER_LEASE, ManagedCluster } from "@flotilla/ocm";
 import { Lease } from "@flotilla/kubernetes";
-import { findCondition, formatAge, KARMADA_CLUSTER_NAMESPACE } from "@flotilla/apimachinery";
+import { findCondition, formatAge } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { counted, defineCheck, listed } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { membersIn } from "../context.ts";
+import { KARMADA_CLUSTER_NAMESPACE } from "@flotilla/karmada";
 
 export interface AgentFacts {
   /** Pull-mode members. */

@@ -4,7 +4,7 @@
  */
 import { CertificateSigningRequest, Secret } from "@flotilla/kubernetes";
 import { CLUSTER_NAME_LABEL } from "@flotilla/ocm";
-import { CA_KEY, formatAge, HUB } from "@flotilla/apimachinery";
+import { formatAge, HUB } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { connectionOf, find, loadKubeconfig } from "@flotilla/client";
@@ -14,6 +14,7 @@ import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { membersIn } from "../context.ts";
 import type { DoctorContext } from "../context.ts";
+import { CA_KEY } from "@flotilla/karmada";
 
 export interface Credential extends Lifetime {
   /** `serving certificate of the hub` */

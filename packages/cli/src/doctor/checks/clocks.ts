@@ -1,7 +1,7 @@
 /** Checks that the clocks of this machine, the hub and the members agree. */
 import { CLUSTER_LEASE } from "@flotilla/ocm";
 import { Lease } from "@flotilla/kubernetes";
-import { HUB, KARMADA_CLUSTER_NAMESPACE } from "@flotilla/apimachinery";
+import { HUB } from "@flotilla/apimachinery";
 import { messageOf } from "@flotilla/base";
 import { proxyPath } from "../../members/members-places.ts";
 import { counted, defineCheck } from "../check.ts";
@@ -10,6 +10,7 @@ import { membersIn } from "../context.ts";
 import type { DoctorContext } from "../context.ts";
 import { askRaw, objectOf } from "../raw-answers.ts";
 import type { Answer } from "../raw-answers.ts";
+import { KARMADA_CLUSTER_NAMESPACE } from "@flotilla/karmada";
 
 export interface ClockReading {
   /** `hub`, `member paris` */

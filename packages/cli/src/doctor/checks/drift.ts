@@ -1,6 +1,6 @@
 /** Reports objects that were changed on members. */
-import { clusterNameOf, findCondition, formatAge } from "@flotilla/apimachinery";
-import { Work } from "@flotilla/karmada";
+import { findCondition, formatAge } from "@flotilla/apimachinery";
+import { clusterNameOf, Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";

@@ -1,7 +1,7 @@
 /** Reports objects that are stuck in deletion. */
 import { AppliedManifestWork, ManagedCluster, ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
-import { Cluster, ClusterResourceBinding, ResourceBinding, Work } from "@flotilla/karmada";
-import { clusterNameOf, findCondition, formatAge, HUB } from "@flotilla/apimachinery";
+import { Cluster, clusterNameOf, ClusterResourceBinding, ResourceBinding, Work } from "@flotilla/karmada";
+import { findCondition, formatAge, HUB } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { CustomResourceDefinition, Namespace } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";

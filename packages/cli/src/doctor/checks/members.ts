@@ -1,17 +1,12 @@
 /** Checks that the hub reaches its members. */
 import { ManagedCluster } from "@flotilla/ocm";
-import {
-  CLUSTER_NOT_READY_TAINT,
-  CLUSTER_UNREACHABLE_TAINT,
-  CORDON_TAINT,
-  findCondition,
-  formatAge,
-} from "@flotilla/apimachinery";
+import { findCondition, formatAge } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { counted, defineCheck, listed } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { membersIn } from "../context.ts";
+import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT, CORDON_TAINT } from "@flotilla/karmada";
 
 export interface MemberFacts {
   clusters: readonly DeepReadonly<Cluster>[];

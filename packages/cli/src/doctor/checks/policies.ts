@@ -1,11 +1,11 @@
 /** Reports policies that match nothing, or whose objects are not propagated. */
 import { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
-import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import type { PolicyStatus } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
+import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "@flotilla/flotilla";
 
 type Policy = DeepReadonly<PropagationPolicy & { status?: PolicyStatus }>;
 

@@ -1,16 +1,10 @@
 /** Reports Works that members reject. */
-import {
-  ANSWER_PENDING,
-  clusterNameOf,
-  findCondition,
-  formatAge,
-  MEMBER_UNREACHABLE,
-  NO_ANSWER,
-} from "@flotilla/apimachinery";
-import { Work } from "@flotilla/karmada";
+import { findCondition, formatAge } from "@flotilla/apimachinery";
+import { clusterNameOf, Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
+import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "@flotilla/flotilla";
 
 export const worksCheck = defineCheck<readonly DeepReadonly<Work>[]>({
   name: "works",

@@ -1,7 +1,8 @@
 /** Finds object names that are too long for the names derived from them. */
-import { bindingName, dnsSubdomainProblems, workName } from "@flotilla/apimachinery";
+import { dnsSubdomainProblems } from "@flotilla/apimachinery";
 import { defineRule } from "../rule.ts";
 import { namespaceOf } from "../selectors.ts";
+import { bindingName, workName } from "@flotilla/karmada";
 
 export const bindingNames = defineRule({
   id: "binding-name",

@@ -1,10 +1,11 @@
 /** Finds autoscalers that conflict with the division. */
 import { labelsAt, objectAt, textAt } from "../fields.ts";
-import { parseApiVersion, RETAIN_REPLICAS } from "@flotilla/apimachinery";
+import { parseApiVersion } from "@flotilla/apimachinery";
 import type { LintManifest } from "../lint-manifest.ts";
 import { copyText, severalJourney } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
 import { namespaceOf } from "../selectors.ts";
+import { RETAIN_REPLICAS } from "@flotilla/karmada";
 
 export const hpaWithDivision = defineRule({
   id: "hpa-with-division",

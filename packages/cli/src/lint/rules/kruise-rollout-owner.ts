@@ -1,9 +1,10 @@
 /** Finds Rollouts that compete with the hub for the partition. */
 import { labelsAt, objectAt, textAt } from "../fields.ts";
-import { parseApiVersion, DRIFT } from "@flotilla/apimachinery";
+import { parseApiVersion } from "@flotilla/apimachinery";
 import { defineRule } from "../rule.ts";
 import { namespaceOf } from "../selectors.ts";
 import { partitionOf } from "../rollouts.ts";
+import { DRIFT } from "@flotilla/flotilla";
 
 const IN_PROGRESS = "rollouts.kruise.io/in-progressing";
 

@@ -1,9 +1,10 @@
 /** Finds ManifestWorks that deliver an object to members. Pure. */
-import { bindingName, parseApiVersion } from "@flotilla/apimachinery";
+import { parseApiVersion } from "@flotilla/apimachinery";
 import type { ManifestWork } from "@flotilla/ocm";
 import { isObject, type DeepReadonly } from "@flotilla/base";
 import type { ExplainedWork, Explanation } from "../explanation.ts";
 import { verdictOn } from "./work-verdict.ts";
+import { bindingName } from "@flotilla/karmada";
 
 export interface DeliveredObject {
   resource: Explanation["resource"];

@@ -4,13 +4,7 @@
  * Reads: Placement, ManifestWork, ManifestWorkReplicaSet and their inputs; bindings, to find other owners of an object.
  * Writes: nothing.
  */
-import {
-  bindingName,
-  parseApiVersion,
-  CLUSTER_POLICY_NAME,
-  POLICY_NAME,
-  POLICY_NAMESPACE,
-} from "@flotilla/apimachinery";
+import { parseApiVersion } from "@flotilla/apimachinery";
 import {
   ManagedCluster,
   ManifestWork,
@@ -32,6 +26,7 @@ import { findDeliveringWorks, type DeliveredObject } from "./delivering-works.ts
 import { explainPlacement } from "./explain-placement.ts";
 import { explainReplicaSet } from "./explain-replica-set.ts";
 import { explainWork } from "./explain-work.ts";
+import { bindingName, CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE } from "@flotilla/karmada";
 
 export interface OcmExplainerDependencies {
   hub: string;

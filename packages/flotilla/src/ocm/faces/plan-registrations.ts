@@ -1,7 +1,7 @@
 /** Builds the missing registration of a member. Pure. */
-import { Cluster } from "@flotilla/karmada";
+import { Cluster, CLUSTER_FINALIZER, CLUSTER_NOT_READY_TAINT } from "@flotilla/karmada";
 import { ManagedCluster, REACHED_BY_HUB_ANNOTATION, UNREACHABLE_TAINT } from "@flotilla/ocm";
-import { CLUSTER_FINALIZER, CLUSTER_NOT_READY_TAINT, isConditionTrue } from "@flotilla/apimachinery";
+import { isConditionTrue } from "@flotilla/apimachinery";
 import type { ClientConfig } from "@flotilla/apimachinery/facts/cluster-ocm-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { AGREEMENT_ANNOTATION, agreementText, mergeRegistrations, NOTHING_AGREED } from "./merge-registrations.ts";

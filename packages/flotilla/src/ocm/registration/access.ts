@@ -11,8 +11,8 @@ import {
   REGISTER_GROUP,
   WORK_GROUP,
 } from "@flotilla/ocm";
-import { SKIP_NAMESPACE } from "@flotilla/apimachinery";
 import type { ClusterRole, ClusterRoleBinding, Namespace, RoleBinding } from "@flotilla/kubernetes";
+import { SKIP_NAMESPACE } from "@flotilla/karmada";
 
 const RBAC = "rbac.authorization.k8s.io/v1";
 const RBAC_GROUP = "rbac.authorization.k8s.io";

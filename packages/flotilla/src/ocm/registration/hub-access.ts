@@ -6,9 +6,9 @@
  * what an agent needs: RBAC does not let a user grant permissions it does not have.
  */
 import { OCM_NAMESPACE } from "@flotilla/ocm";
-import { KARMADA_CLUSTER_NAMESPACE } from "@flotilla/apimachinery";
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding, ServiceAccount } from "@flotilla/kubernetes";
 import type { PolicyRule } from "@flotilla/apimachinery/facts/rbac-v1.ts";
+import { KARMADA_CLUSTER_NAMESPACE } from "@flotilla/karmada";
 
 type Object = ClusterRole | ClusterRoleBinding | Role | RoleBinding | ServiceAccount;
 type Subject = { kind: "User" | "Group"; name: string } | { kind: "ServiceAccount"; name: string; namespace: string };

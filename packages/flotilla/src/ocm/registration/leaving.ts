@@ -12,7 +12,7 @@ import {
 } from "@flotilla/ocm";
 import { Cluster } from "@flotilla/karmada";
 import { Lease } from "@flotilla/kubernetes";
-import { findCondition, FORCE_ANNOTATION, withCondition } from "@flotilla/apimachinery";
+import { findCondition, withCondition } from "@flotilla/apimachinery";
 import { formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
@@ -22,6 +22,7 @@ import { agreementOf } from "../faces/merge-registrations.ts";
 import { createAgentAccess } from "./agent-access.ts";
 import { AVAILABLE, HUB_ACCEPTED, silent, type Read } from "./conditions.ts";
 import { planCleanUp, type RemovalMode } from "./plan-clean-up.ts";
+import { FORCE_ANNOTATION } from "../../flotilla-names.ts";
 
 /**
  * What a Karmada Cluster specifies for the workloads of its member: it is not leaving, they keep running, they are

@@ -1,10 +1,11 @@
 /** Aggregates the Works of a binding: one item per target cluster, and whether all of them are applied. Pure. */
-import { clusterNameOf, findCondition, isConditionTrue, withCondition } from "@flotilla/apimachinery";
+import { findCondition, isConditionTrue, withCondition } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { targetsOf } from "../targets.ts";
+import { clusterNameOf } from "@flotilla/karmada";
 
 type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
 

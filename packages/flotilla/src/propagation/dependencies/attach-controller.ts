@@ -10,16 +10,7 @@
  * A key is a needed object. Its binding is derived from the object and the bindings that currently need it, so a
  * deleted binding needs no finalizer.
  */
-import {
-  bindingName,
-  controllerOf,
-  DEPENDED_BY_PREFIX,
-  gvkOf,
-  isAlreadyExists,
-  isNotFound,
-  parseApiVersion,
-  SHARED_WITH,
-} from "@flotilla/apimachinery";
+import { controllerOf, gvkOf, isAlreadyExists, isNotFound, parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { equalJson, type DeepReadonly } from "@flotilla/base";
@@ -32,6 +23,8 @@ import { keyOfTemplate, type TemplateKey, type Templates } from "../templates.ts
 import { resourceOf } from "../resource-of.ts";
 import { planAttached, type AttachedPlan } from "./plan-attached.ts";
 import { needOf, placeOf, placesOf, referencesOf, refersTo } from "./references.ts";
+import { bindingName, DEPENDED_BY_PREFIX } from "@flotilla/karmada";
+import { SHARED_WITH } from "../../flotilla-names.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 

@@ -5,21 +5,15 @@
  * is deleted, leaves no trace. An object that a policy propagates as well keeps its policy's binding, to which the
  * requirers are added.
  */
-import {
-  bindingName,
-  bindingReferenceKey,
-  controllerReference,
-  CLUSTER_POLICY_ID,
-  DEPENDED_BY_PREFIX,
-  UNMANAGED_FOR,
-  POLICY_ID,
-} from "@flotilla/apimachinery";
+import { controllerReference } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { equalJson, type DeepReadonly, type Json } from "@flotilla/base";
 import { bindingId, scopeIn } from "../binding-scope.ts";
 import { leftGracefully } from "../targets.ts";
 import { planUnmanagedFor } from "../unmanaged.ts";
+import { bindingName, bindingReferenceKey, CLUSTER_POLICY_ID, DEPENDED_BY_PREFIX, POLICY_ID } from "@flotilla/karmada";
+import { UNMANAGED_FOR } from "../../flotilla-names.ts";
 type Binding = DeepReadonly<ResourceBinding>;
 type Snapshot = NonNullable<ResourceBinding["spec"]["requiredBy"]>[number];
 

@@ -5,7 +5,6 @@
  * Writes: the annotation with the references, and the one that lists the clusters where the resource was released.
  * Before: match wrote the binding. After: `attach-controller.ts` propagates the needed objects.
  */
-import { DEPENDENCIES, UNMANAGED } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
@@ -19,6 +18,8 @@ import type { ReportRuleFailure } from "../rule-failures.ts";
 import { RELIST_RETRY_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { formatReferences, mayBeNeeded } from "./references.ts";
+import { DEPENDENCIES } from "@flotilla/karmada";
+import { UNMANAGED } from "../../flotilla-names.ts";
 
 export interface RecordDependencies {
   scope: BindingScope;

@@ -2,13 +2,15 @@
  * The references of a binding's resource, by name or by labels, stored as JSON in an annotation that Karmada defines.
  * They are indexed by target, so that a change of an object leads to the bindings that need it.
  */
-import { parseApiVersion, DEPENDENCIES, SHARED_WITH } from "@flotilla/apimachinery";
+import { parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { isObject, type DeepReadonly } from "@flotilla/base";
 import type { Dependency } from "@flotilla/kubernetes";
 import { compileLabelSelector } from "../label-selector.ts";
 import { isOwnNamespace, isTemplate, isTemplateGroup } from "../templates.ts";
+import { DEPENDENCIES } from "@flotilla/karmada";
+import { SHARED_WITH } from "../../flotilla-names.ts";
 export type Reference = DeepReadonly<Dependency>;
 
 /** No real resource has more references; an interpreter rule that returns more is wrong. */

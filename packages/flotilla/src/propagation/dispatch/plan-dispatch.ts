@@ -2,7 +2,6 @@
  * Decides the next Works of a binding: those of its targets, those that stay for a while, and those whose copy cannot
  * be made and that therefore stay unchanged. Writes nothing; `divide` may run user-defined rules.
  */
-import { executionNamespace } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
@@ -12,6 +11,7 @@ import type { HeldRollout } from "@flotilla/openkruise";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { handingOver, keptWorks, planDivision, planWorks } from "./plan-works.ts";
 import type { PlanWorks, WorksPlan } from "./plan-works.ts";
+import { executionNamespace } from "@flotilla/karmada";
 
 type Binding = DeepReadonly<ResourceBinding>;
 type Template = DeepReadonly<KubernetesObject>;

@@ -2,31 +2,7 @@
  * Decides which Works a scheduled binding needs: one per target cluster, with that member's copy of the template. Pure.
  */
 import { hash } from "node:crypto";
-import {
-  ANSWER_PENDING,
-  APPLIED_CLUSTER_OVERRIDES,
-  APPLIED_OVERRIDES,
-  clusterNameOf,
-  CONFLICT_RESOLUTION,
-  DRIFT,
-  executionNamespace,
-  findCondition,
-  MANAGED_ANNOTATIONS,
-  MANAGED_LABEL,
-  MANAGED_LABELS,
-  MEMBER_UNREACHABLE,
-  NAMESPACE_LABEL,
-  NO_ANSWER,
-  SKIP_NAMESPACE,
-  TEMPLATE_GENERATION,
-  TEMPLATE_UID,
-  UNMANAGED,
-  WORK_FINALIZER,
-  WORK_ID,
-  WORK_NAME,
-  WORK_NAMESPACE,
-  workName,
-} from "@flotilla/apimachinery";
+import { findCondition } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
@@ -39,6 +15,32 @@ import { withoutRecords, withRecordsOf } from "../propagation-bookkeeping.ts";
 import type { Rendered } from "../override/renderer.ts";
 import { isPurgedDirectly, leftDirectly, leftGracefully, targetsOf } from "../targets.ts";
 import { dependencyOn } from "../unmanaged.ts";
+import {
+  ANSWER_PENDING,
+  DRIFT,
+  MEMBER_UNREACHABLE,
+  NAMESPACE_LABEL,
+  NO_ANSWER,
+  UNMANAGED,
+} from "../../flotilla-names.ts";
+import {
+  APPLIED_CLUSTER_OVERRIDES,
+  APPLIED_OVERRIDES,
+  clusterNameOf,
+  CONFLICT_RESOLUTION,
+  executionNamespace,
+  MANAGED_ANNOTATIONS,
+  MANAGED_LABEL,
+  MANAGED_LABELS,
+  SKIP_NAMESPACE,
+  TEMPLATE_GENERATION,
+  TEMPLATE_UID,
+  WORK_FINALIZER,
+  WORK_ID,
+  WORK_NAME,
+  WORK_NAMESPACE,
+  workName,
+} from "@flotilla/karmada";
 
 type Template = DeepReadonly<KubernetesObject>;
 

@@ -7,12 +7,12 @@
  * room, when scheduling is suspended or when the policy was deleted, and other template changes must still reach the
  * members.
  */
-import { TEMPLATE_GENERATION } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import type { DeepReadonly } from "@flotilla/base";
+import { TEMPLATE_GENERATION } from "@flotilla/karmada";
 
 type Binding = DeepReadonly<ResourceBinding>;
 type Template = DeepReadonly<KubernetesObject>;

@@ -7,7 +7,6 @@
  * Before: failover, schedule or a user added a task, and schedule chose another cluster. After: dispatch deletes the
  * old Work.
  */
-import { MOVES } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
@@ -19,6 +18,7 @@ import { APPLICATION_FAILURE, placeInRow } from "../move-pauses.ts";
 import { moveOf, withMoves } from "../moves.ts";
 import { resourceOf } from "../resource-of.ts";
 import { planEvictions, type EvictionsPlan } from "./plan-evictions.ts";
+import { MOVES } from "../../flotilla-names.ts";
 
 export interface EvictionDependencies {
   scope: BindingScope;

@@ -1,13 +1,15 @@
 /** Decides how one manifest is delivered, from the annotations of the template and its policy. Pure. */
 import { convertsWithoutWebhook } from "@flotilla/openkruise";
 import { CustomResourceDefinition } from "@flotilla/kubernetes";
-import { gvkOf, CONFLICT_RESOLUTION, DRIFT, RETAIN_REPLICAS, UNMANAGED } from "@flotilla/apimachinery";
+import { gvkOf } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { marks } from "../../delivery/marks-ownership.ts";
 import type { ApplyPolicy } from "../../delivery/delivery.ts";
 import { isUnmanagedOn } from "../unmanaged.ts";
+import { CONFLICT_RESOLUTION, RETAIN_REPLICAS } from "@flotilla/karmada";
+import { DRIFT, UNMANAGED } from "../../flotilla-names.ts";
 type Manifest = DeepReadonly<KubernetesObject>;
 
 /** The hub's field manager on members. */

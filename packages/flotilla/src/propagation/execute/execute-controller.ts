@@ -9,8 +9,7 @@
  * A failure is reported on the Work with the member's own message. When it is retried is decided by the driver of works
  * (`works-driver.ts` of delivery).
  */
-import { clusterNameOf, WORK_FINALIZER } from "@flotilla/apimachinery";
-import { Work } from "@flotilla/karmada";
+import { clusterNameOf, Work, WORK_FINALIZER } from "@flotilla/karmada";
 import { FlotillaError, formatTime, messageOf } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";

@@ -3,10 +3,10 @@
  * regardless of later errors. The Work's condition records it, but the next reconcile may come before that write, so it
  * is also kept in memory.
  */
-import { MEMBER_UNREACHABLE, NO_ANSWER } from "@flotilla/apimachinery";
 import type { ObjectKey } from "@flotilla/client";
 import { idOfKey } from "@flotilla/controller-runtime";
 import type { Failure } from "./plan-applied.ts";
+import { MEMBER_UNREACHABLE, NO_ANSWER } from "../../flotilla-names.ts";
 
 export interface LostAnswers {
   /** The failure to report for a Work after a reconcile; undefined means that it succeeded. */

@@ -1,11 +1,12 @@
 /** Computes a Work's conditions after its manifests were delivered. Pure. */
-import { ANSWER_PENDING, findCondition, MEMBER_UNREACHABLE, NO_ANSWER, withCondition } from "@flotilla/apimachinery";
+import { findCondition, withCondition } from "@flotilla/apimachinery";
 import type { NextCondition } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import { messageOf } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { mayHaveArrived, obstacleOf } from "../../delivery/obstacles.ts";
 import type { ApplyOutcome } from "../../delivery/delivery.ts";
+import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "../../flotilla-names.ts";
 /** The result for one manifest: a delivery outcome, the error that stopped it, or that its object is unmanaged. */
 export type Attempt = ApplyOutcome | { result: "failed"; error: unknown } | { result: "unmanaged" };
 

@@ -2,7 +2,6 @@
  * Removes one manifest's object from its member: deletes it, or releases it if it must stay. Reports objects that stay
  * although the hub released them.
  */
-import { WORK_ID } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
@@ -13,6 +12,7 @@ import type { EventRecorder } from "@flotilla/controller-runtime";
 import { refOf } from "../member-objects.ts";
 import { isUnmanaged, ownerOf } from "./apply-policy.ts";
 import type { Departures } from "./departures.ts";
+import { WORK_ID } from "@flotilla/karmada";
 
 interface Removal {
   work: DeepReadonly<Work>;

@@ -1,5 +1,5 @@
 /** Reports the result of a delivery on its Work: conditions, and events where a condition changes. */
-import { clusterNameOf, findCondition } from "@flotilla/apimachinery";
+import { findCondition } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
@@ -10,6 +10,7 @@ import { planApplied, planDispatching, planManaged } from "./plan-applied.ts";
 import type { Failure } from "./plan-applied.ts";
 import { planDrifted, renderDrift } from "./plan-drift.ts";
 import type { ObjectDrift } from "./plan-drift.ts";
+import { clusterNameOf } from "@flotilla/karmada";
 
 /** A Work at the time of a report. */
 interface Reported {

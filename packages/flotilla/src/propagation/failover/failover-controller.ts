@@ -8,7 +8,6 @@
  * and eviction ends the task when the resource is healthy there.
  */
 import { Cluster } from "@flotilla/karmada";
-import { UNHEALTHY_SINCE } from "@flotilla/apimachinery";
 import type { GracefulEvictionTask } from "@flotilla/apimachinery/facts/work-karmada-v1alpha2.ts";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { equalJson, formatTime, type Clock, type DeepReadonly, type Json } from "@flotilla/base";
@@ -37,6 +36,7 @@ import {
 } from "./plan-application-failover.ts";
 import { planClusterFailover, type UnaskedEviction } from "./plan-cluster-failover.ts";
 import { createStuck } from "./blocked-bindings.ts";
+import { UNHEALTHY_SINCE } from "../../flotilla-names.ts";
 
 export interface FailoverOptions {
   /** Whether NoExecute taints also move resources whose policy does not configure cluster failover; off by default. */

@@ -1,10 +1,11 @@
 /** Writes a policy's claim on templates and bindings, and removes it. */
-import { ACTIVATED_TEMPLATE, isNotFound } from "@flotilla/apimachinery";
+import { isNotFound } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import type { Client } from "@flotilla/client";
 import type { Template } from "../templates.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata } from "./plan-match.ts";
 import type { Policy } from "./plan-match.ts";
+import { ACTIVATED_TEMPLATE } from "../../flotilla-names.ts";
 
 export interface ClaimWriter {
   /** Nothing is written when the claim is up to date. `activated` is the digest of a lazily activated template. */

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { ACTIVATED_TEMPLATE, POLICY_ID } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { makeBinding, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { digestOf, planActivation } from "./lazy-activation.ts";
 import { claimMetadata } from "./plan-match.ts";
+import { ACTIVATED_TEMPLATE } from "../../flotilla-names.ts";
+import { POLICY_ID } from "@flotilla/karmada";
 
 const policy = makePolicy("shop/all")
   .with(({ metadata, spec }) => {

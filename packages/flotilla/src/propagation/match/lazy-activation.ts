@@ -5,12 +5,13 @@
  * when a user changes the template, or applies a new one. The template as of the last activation is stored as a digest,
  * on the binding or, before it exists, on the template; so a restart neither misses a change nor activates by itself.
  */
-import { ACTIVATED_TEMPLATE, fnv1a32 } from "@flotilla/apimachinery";
+import { fnv1a32 } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { isLater } from "@flotilla/controller-runtime";
 import { claimMetadata, claimOf, type Policy } from "./plan-match.ts";
+import { ACTIVATED_TEMPLATE } from "../../flotilla-names.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 

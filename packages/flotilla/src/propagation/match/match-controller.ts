@@ -7,8 +7,8 @@
  * annotations) on the template; events on the template.
  * Before: a user applied the template and the policy. After: schedule fills `spec.clusters`.
  */
-import { bindingName } from "@flotilla/apimachinery";
 import {
+  bindingName,
   ClusterOverridePolicy,
   ClusterPropagationPolicy,
   ClusterResourceBinding,

@@ -4,22 +4,15 @@
  * Match owns the fields that follow from template and policy; clusters, evictions and rebalance requests of other
  * writers are kept. A binding has its finalizer from the start, which saves a write.
  */
-import {
-  bindingName,
-  controllerOf,
-  controllerReference,
-  parseApiVersion,
-  ACTIVATED_TEMPLATE,
-  DRIFT,
-  RETURN_AFTER_SECONDS,
-  type KubernetesObject,
-} from "@flotilla/apimachinery";
-import { type ResourceBinding } from "@flotilla/karmada";
+import { controllerOf, controllerReference, parseApiVersion, type KubernetesObject } from "@flotilla/apimachinery";
+import { bindingName } from "@flotilla/karmada";
+import type { ResourceBinding } from "@flotilla/karmada";
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 import type { Component, Replicas } from "@flotilla/kubernetes";
 import { scopeIn } from "../binding-scope.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, type Policy } from "./plan-match.ts";
 import type { Size } from "./size-of.ts";
+import { ACTIVATED_TEMPLATE, DRIFT, RETURN_AFTER_SECONDS } from "../../flotilla-names.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 

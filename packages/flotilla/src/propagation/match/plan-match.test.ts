@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { CLAIMED_BY, CLUSTER_POLICY_ID, POLICY_ID } from "@flotilla/apimachinery";
 import type { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { deepFreeze } from "@flotilla/base";
 import { claimMetadata, claimOf, planMatch, type MatchPlan, type Policy } from "./plan-match.ts";
+import { CLAIMED_BY, CLUSTER_POLICY_ID, POLICY_ID } from "@flotilla/karmada";
 
 const selectors = [{ apiVersion: "apps/v1", kind: "Deployment" }];
 

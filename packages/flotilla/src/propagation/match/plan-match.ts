@@ -6,6 +6,12 @@
  * of its namespace gets it, then the best cluster policy. A cluster-scoped template belongs to cluster policies; a
  * namespaced policy gets it only where `selectsClusterScoped` allows that, and no cluster policy selects it.
  */
+import type { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import { matchesResource } from "../resource-selector.ts";
+import { chooseBestPolicy, type PolicyView } from "./best-policy.ts";
+import { choosePreemptor } from "./preemption.ts";
 import {
   CLAIMED_BY,
   CLUSTER_POLICY_ID,
@@ -13,13 +19,7 @@ import {
   POLICY_ID,
   POLICY_NAME,
   POLICY_NAMESPACE,
-} from "@flotilla/apimachinery";
-import type { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
-import type { KubernetesObject } from "@flotilla/apimachinery";
-import type { DeepReadonly } from "@flotilla/base";
-import { matchesResource } from "../resource-selector.ts";
-import { chooseBestPolicy, type PolicyView } from "./best-policy.ts";
-import { choosePreemptor } from "./preemption.ts";
+} from "@flotilla/karmada";
 
 export type Policy = DeepReadonly<PropagationPolicy> | DeepReadonly<ClusterPropagationPolicy>;
 

@@ -3,12 +3,13 @@
  * thousand bindings. An object counts for the policy whose claim its binding carries; a waiting object is a problem of
  * the policy that selects it.
  */
-import { CLUSTER_POLICY_ID, findCondition, isConditionTrue, POLICY_ID } from "@flotilla/apimachinery";
+import { findCondition, isConditionTrue } from "@flotilla/apimachinery";
 import type { PolicyProblem, ResourceBinding } from "@flotilla/karmada";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Template, TemplateKey } from "../templates.ts";
 import type { Policy } from "./plan-match.ts";
+import { CLUSTER_POLICY_ID, POLICY_ID } from "@flotilla/karmada";
 
 export interface Totals {
   matched: number;

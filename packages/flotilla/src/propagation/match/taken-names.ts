@@ -3,8 +3,8 @@
  * group, so two objects of different groups can need the same name. The first keeps it; the others are notified, and
  * retried when it is free.
  */
-import { bindingName } from "@flotilla/apimachinery";
 import type { TemplateKey } from "../templates.ts";
+import { bindingName } from "@flotilla/karmada";
 
 export interface TakenNames {
   wait(key: TemplateKey): void;

@@ -6,10 +6,17 @@
  * policy propagates a namespace to a member, dispatch owns the Work there; it returns to this stage when the policy
  * moves the namespace elsewhere, so that no move ever deletes a namespace.
  */
-import { bindingName, clusterNameOf, executionNamespace, NAMESPACE_LABEL } from "@flotilla/apimachinery";
-import { Cluster, ClusterOverridePolicy, ClusterResourceBinding, Work } from "@flotilla/karmada";
-import { Namespace } from "@flotilla/kubernetes";
+import {
+  bindingName,
+  Cluster,
+  clusterNameOf,
+  ClusterOverridePolicy,
+  ClusterResourceBinding,
+  executionNamespace,
+  Work,
+} from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
+import { Namespace } from "@flotilla/kubernetes";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
@@ -19,6 +26,7 @@ import { targetsOf } from "../targets.ts";
 import { isTouched } from "../works.ts";
 import { planNamespaceWorks } from "./plan-namespace-works.ts";
 import type { RenderNamespace } from "./plan-namespace-works.ts";
+import { NAMESPACE_LABEL } from "../../flotilla-names.ts";
 
 /** The Works that are replaced: those of a namespace on the members that no policy propagates it to. */
 export interface SyncedNamespace {

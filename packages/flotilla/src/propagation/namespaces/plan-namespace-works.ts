@@ -3,18 +3,18 @@ import type { Cluster, Work } from "@flotilla/karmada";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Namespace } from "@flotilla/kubernetes";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import { withoutRecords, withRecordsOf } from "../propagation-bookkeeping.ts";
+import { isOwnNamespace } from "../templates.ts";
 import {
   executionNamespace,
   workName,
   APPLIED_CLUSTER_OVERRIDES,
-  NAMESPACE_LABEL,
   SKIP_NAMESPACE,
   WORK_FINALIZER,
   WORK_NAME,
   WORK_NAMESPACE,
-} from "@flotilla/apimachinery";
-import { withoutRecords, withRecordsOf } from "../propagation-bookkeeping.ts";
-import { isOwnNamespace } from "../templates.ts";
+} from "@flotilla/karmada";
+import { NAMESPACE_LABEL } from "../../flotilla-names.ts";
 /** A member's copy after cluster override policies, and the record of these. */
 export type RenderNamespace = (
   copy: DeepReadonly<KubernetesObject>,

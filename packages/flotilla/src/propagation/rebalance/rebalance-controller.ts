@@ -5,8 +5,8 @@
  * Writes: `rescheduleTriggeredAt` of bindings; the rebalancer's status, and its deletion when its TTL expires. Outside
  * the pipeline: schedule divides afresh when this time is later than its last decision.
  */
-import { bindingName, isNotFound } from "@flotilla/apimachinery";
-import { WorkloadRebalancer } from "@flotilla/karmada";
+import { isNotFound } from "@flotilla/apimachinery";
+import { bindingName, WorkloadRebalancer } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";

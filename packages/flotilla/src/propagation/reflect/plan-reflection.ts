@@ -1,5 +1,5 @@
 /** Computes a Work's status from the objects on its member. Pure. */
-import { parseApiVersion, TEMPLATE_GENERATION } from "@flotilla/apimachinery";
+import { parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import { equalJson } from "@flotilla/base";
@@ -7,6 +7,7 @@ import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import { type Interpreter } from "../../interpreter/interpreter.ts";
 import type { ObjectRef } from "../../delivery/delivery.ts";
+import { TEMPLATE_GENERATION } from "@flotilla/karmada";
 
 /** One manifest, and the status of the member's object. */
 interface Seen {

@@ -5,8 +5,7 @@
  * Writes: `manifestStatuses` in the Work's status only.
  * Before: execute applied the manifests. After: aggregate combines the Works of a binding.
  */
-import { Work } from "@flotilla/karmada";
-import { WORK_NAME } from "@flotilla/apimachinery";
+import { Work, WORK_NAME } from "@flotilla/karmada";
 import type { ObjectKey } from "@flotilla/client";
 import { isReleasedFrom } from "../../delivery/marks.ts";
 import { PROGRESS_DEBOUNCE_MS } from "../../delivery/status-timing.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { APPLIED_PLACEMENT } from "@flotilla/apimachinery";
 import type { CycleMeter } from "./cycle-meter.ts";
 import type { ClusterView, Placement } from "./framework.ts";
 import { scheduleType, type BindingView } from "./needs-scheduling.ts";
 import { planSchedule } from "./plan-schedule.ts";
+import { APPLIED_PLACEMENT } from "@flotilla/karmada";
 
 const resource = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
 const divided: Placement = {

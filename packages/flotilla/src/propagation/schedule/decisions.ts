@@ -6,9 +6,9 @@
  * constantly. They are retried together, so that the higher priority comes first regardless of waiting time; and after
  * five minutes at the latest.
  */
-import { RETURN_AFTER_SECONDS } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { SchedulePlan } from "./plan-schedule.ts";
+import { RETURN_AFTER_SECONDS } from "../../flotilla-names.ts";
 
 /**
  * Pauses between rounds in which all bindings that wait for room are retried; a round that places one makes the next

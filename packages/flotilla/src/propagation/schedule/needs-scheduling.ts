@@ -2,12 +2,12 @@
  * Decides when a binding with clusters is scheduled again. Any other change leaves a running workload in place: a
  * taint, a label or a full cluster alone moves no divided replicas.
  */
-import { APPLIED_PLACEMENT } from "@flotilla/apimachinery";
 import { equalJson, isObject, type DeepReadonly } from "@flotilla/base";
 import type { ScheduleType } from "../meter.ts";
 import { isDivisible, isFresh, strategyOf } from "./assign.ts";
 import type { Fleet } from "./fleet.ts";
 import { isWorkload, type BindingSpecView, type BindingStatusView, type Placement } from "./framework.ts";
+import { APPLIED_PLACEMENT } from "@flotilla/karmada";
 
 export type BindingView = DeepReadonly<{
   metadata: { annotations?: Record<string, string> };

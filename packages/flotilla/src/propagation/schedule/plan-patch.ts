@@ -1,8 +1,8 @@
 /** Decides whether a binding is scheduled at all, and which fields a decision changes. Pure. */
-import { APPLIED_PLACEMENT, CLUSTER_POLICY_ID, POLICY_ID } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import type { DeepReadonly, Json } from "@flotilla/base";
 import type { SchedulePlan } from "./plan-schedule.ts";
+import { APPLIED_PLACEMENT, CLUSTER_POLICY_ID, POLICY_ID } from "@flotilla/karmada";
 
 export const SCHEDULER_NAME = "default-scheduler";
 

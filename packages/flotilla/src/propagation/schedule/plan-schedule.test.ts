@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { APPLIED_PLACEMENT } from "@flotilla/apimachinery";
 import { deepFreeze } from "@flotilla/base";
 import type { BindingSpecView, BindingStatusView, ClusterView, Placement } from "./framework.ts";
 import { planSchedule, type SchedulePlan, type ScheduleInput } from "./plan-schedule.ts";
+import { APPLIED_PLACEMENT } from "@flotilla/karmada";
 
 const resource = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
 const byWeight: Placement = {

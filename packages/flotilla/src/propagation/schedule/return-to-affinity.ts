@@ -6,12 +6,12 @@
  * flapping member does not move the workload back and forth. The old clusters are evicted gracefully: their copies run
  * until the replacement is healthy.
  */
-import { RETURN_AFTER_SECONDS } from "@flotilla/apimachinery";
 import type { GracefulEvictionTask } from "@flotilla/apimachinery/facts/work-karmada-v1alpha2.ts";
 import { formatTime } from "@flotilla/base";
 import type { AssignedCluster } from "./assign.ts";
 import type { BindingSpecView } from "./framework.ts";
 import type { BindingView } from "./needs-scheduling.ts";
+import { RETURN_AFTER_SECONDS } from "../../flotilla-names.ts";
 
 const WHOLE_SECONDS = /^\d{1,9}$/;
 

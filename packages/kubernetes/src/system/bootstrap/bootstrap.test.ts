@@ -1,12 +1,7 @@
 /** Certificates and bootstrap tokens with an in-memory server and a manual clock. */
 import { X509Certificate, generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import {
-  createCertificateAuthority,
-  FLOTILLA_GROUP,
-  flotillaUser,
-  writeCertificateRequest,
-} from "@flotilla/apimachinery";
+import { createCertificateAuthority, writeCertificateRequest } from "@flotilla/apimachinery";
 import type { KubernetesObject, RequestSubject } from "@flotilla/apimachinery";
 import { CertificateSigningRequest } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import { ConfigMap } from "../../configmap/configmap-kind.ts";
@@ -22,7 +17,7 @@ import { createClient } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { createInformers, createManager } from "@flotilla/controller-runtime";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
-import { bootstrapAccess } from "@flotilla/flotilla";
+import { bootstrapAccess, FLOTILLA_GROUP, flotillaUser } from "@flotilla/flotilla";
 import { createSystemControllers } from "../create-system-controllers.ts";
 import { publishClusterInfo } from "./cluster-info.ts";
 

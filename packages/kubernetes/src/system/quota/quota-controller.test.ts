@@ -1,6 +1,6 @@
 /** Quotas of two clusters on one server: creations, deletions and changes show in their status. */
 import { afterEach, expect, test } from "vitest";
-import { FLOTILLA_GROUP, flotillaUser, dynamicKind, type KubernetesObject } from "@flotilla/apimachinery";
+import { dynamicKind, type KubernetesObject } from "@flotilla/apimachinery";
 import { ConfigMap } from "../../configmap/configmap-kind.ts";
 import { CustomResourceDefinition } from "../../customresourcedefinition/customresourcedefinition-kind.ts";
 import { Namespace } from "../../namespace/namespace-kind.ts";
@@ -16,6 +16,7 @@ import { createInformers, createManager } from "@flotilla/controller-runtime";
 import { countWrites } from "@flotilla/testing/count-writes.ts";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
 import { createQuotaController } from "./quota-controller.ts";
+import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/flotilla";
 
 const USER = flotillaUser("test");
 const profile = {

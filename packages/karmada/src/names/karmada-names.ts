@@ -6,7 +6,9 @@
  * A binding's name does not contain the API group: `apps/StatefulSet` and `apps.kruise.io/StatefulSet` of one name
  * share a binding name. The creator of a binding detects the other owner and reports the collision; see `planBinding`.
  */
-import { fnv1a32, safeEncode } from "../hash.ts";
+import { fnv1a32, safeEncode } from "@flotilla/apimachinery";
+
+export { RETAIN_REPLICAS, TEMPLATE_GENERATION } from "@flotilla/kubernetes";
 
 // Namespaces.
 
@@ -40,8 +42,6 @@ export const CLAIMED_BY = "resourcetemplate.karmada.io/claimed-by";
 
 // Templates; written by users.
 
-/** A label: the member owns the replicas of an existing copy. */
-export const RETAIN_REPLICAS = "resourcetemplate.karmada.io/retain-replicas";
 /** On a template or a policy: whether an existing object on a member may be overwritten. */
 export const CONFLICT_RESOLUTION = "work.karmada.io/conflict-resolution";
 
@@ -89,8 +89,6 @@ export const WORK_NAMESPACE = "work.karmada.io/namespace";
 export const WORK_NAME = "work.karmada.io/name";
 /** The uid of the object's template. */
 export const TEMPLATE_UID = "resourcetemplate.karmada.io/uid";
-/** The generation of the template that the object was made of. */
-export const TEMPLATE_GENERATION = "resourcetemplate.karmada.io/generation";
 /** The labels that the manifest contained, comma-separated. */
 export const MANAGED_LABELS = "resourcetemplate.karmada.io/managed-labels";
 /** The annotations that the manifest contained, comma-separated. */

@@ -1,8 +1,5 @@
 /** The names that Flotilla itself defines: of the hub, and of the labels and annotations that several directories use. */
 
-/** The logical cluster of the hub. It answers at `/` as well as at `/clusters/hub`. */
-export const HUB = "hub";
-
 // Policies and templates; written by users.
 
 /**
@@ -21,16 +18,6 @@ export const UNMANAGED = "flotilla.dev/unmanaged";
  * Without it only resources of its own namespace may, and cluster-scoped ones.
  */
 export const SHARED_WITH = "flotilla.dev/shared-with";
-
-/**
- * On a template: with the value `cluster`, a partition, budgets, ordinals and subsets are copied unchanged and count in
- * each cluster separately. `fleet` is the default.
- */
-export const PARTITION_SCOPE = "flotilla.dev/partition-scope";
-/** On a template: the order in which members receive a release: `spread` (default), `ordered` or `canary`. */
-export const ROLLOUT_ORDER = "flotilla.dev/rollout-order";
-/** On a template with the rollout order `canary`: the comma-separated members that receive the release first. */
-export const CANARY_CLUSTERS = "flotilla.dev/canary-clusters";
 
 // Bindings.
 
