@@ -17,10 +17,10 @@ describe("parsing links", () => {
 
   test("derives anchors from headings as GitHub does", () => {
     const anchors = anchorsOf(
-      "# One member, two faces\n## `flotilla up`: it's *on*\n## Why\n## Why\n```sh\n# no heading\n```",
+      "# One member, two apis\n## `flotilla up`: it's *on*\n## Why\n## Why\n```sh\n# no heading\n```",
     );
 
-    expect([...anchors]).toEqual(["one-member-two-faces", "flotilla-up-its-on", "why", "why-1"]);
+    expect([...anchors]).toEqual(["one-member-two-apis", "flotilla-up-its-on", "why", "why-1"]);
   });
 });
 

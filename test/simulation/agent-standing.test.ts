@@ -125,7 +125,7 @@ const accept = (): Promise<unknown> =>
   hub.client.patch(ManagedCluster, PARIS, { spec: { hubAcceptsClient: true } }, { type: "merge" });
 const isReady = async (): Promise<boolean> =>
   isConditionTrue((await find(hub.client, Cluster, PARIS))?.status?.conditions, "Ready");
-const faces = async (): Promise<boolean[]> => [
+const apis = async (): Promise<boolean[]> => [
   (await find(hub.client, ManagedCluster, PARIS)) !== undefined,
   (await find(hub.client, Cluster, PARIS)) !== undefined,
 ];
@@ -172,12 +172,12 @@ test("a cluster that was deleted on the hub is reported once, stays out, and req
   await hub.client.delete(ManagedCluster, PARIS);
   await run(MINUTE_MS);
 
-  expect(await faces()).toEqual([false, false]);
+  expect(await apis()).toEqual([false, false]);
   expect(said.filter((line) => line.includes("cluster paris was removed from the hub")).length).toBeGreaterThan(0);
   said = [];
   await run(60 * MINUTE_MS);
   expect(said.length).toBeLessThan(12);
-  expect(await faces()).toEqual([false, false]);
+  expect(await apis()).toEqual([false, false]);
 
   await stop();
   startAgent();
@@ -210,7 +210,7 @@ test("an unjoined member leaves within seconds, and keeps its workloads without 
   await hub.client.delete(Cluster, PARIS);
   await run(5_000);
 
-  expect(await faces()).toEqual([false, false]);
+  expect(await apis()).toEqual([false, false]);
   expect((await hub.client.list(Work, { cluster: "hub" })).items).toEqual([]);
   const left = (await web()) as Deployment | undefined;
   expect(Object.keys(left?.metadata.labels ?? {}).filter((label) => label.includes("karmada.io"))).toEqual([]);
@@ -226,7 +226,7 @@ test("a member whose ManagedCluster is deleted leaves within seconds, and its wo
   await hub.client.delete(ManagedCluster, PARIS);
   await run(10_000);
 
-  expect(await faces()).toEqual([false, false]);
+  expect(await apis()).toEqual([false, false]);
   expect([await web(), await settings()]).toEqual([expect.anything(), undefined]);
 });
 

@@ -96,7 +96,7 @@ export async function createWorld({ authority, agentClock, evictionGraceMs }: Wo
     });
     const started = createAgent({
       hub: "hub",
-      faces: { karmada: true, ocm: true },
+      apis: { karmada: true, ocm: true },
       only: CLUSTER,
       clientFor: (part): Client => createClient({ transport, fieldManager: `flotilla-${part}` }),
       members,

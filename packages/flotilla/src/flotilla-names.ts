@@ -1,4 +1,4 @@
-/** The names that Flotilla itself defines: of the hub, and of the labels and annotations that several directories use. */
+/** The labels, annotations, reasons and conditions that Flotilla itself defines and that several folders use. */
 
 // Policies and templates; written by users.
 

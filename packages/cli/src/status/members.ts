@@ -27,12 +27,12 @@ export interface MemberInput {
 const GIBIBYTE = 2 ** 30;
 
 export function summariseMembers({ clusters, managedClusters, leases, nowMs }: MemberInput): MemberStatus[] {
-  const faces = new Map<string, Registrations>();
-  for (const cluster of clusters) faces.set(cluster.metadata.name, { cluster });
+  const apis = new Map<string, Registrations>();
+  for (const cluster of clusters) apis.set(cluster.metadata.name, { cluster });
   for (const managed of managedClusters)
-    faces.set(managed.metadata.name, { ...faces.get(managed.metadata.name), managed });
+    apis.set(managed.metadata.name, { ...apis.get(managed.metadata.name), managed });
   const heard = lastRenewals(leases);
-  return [...faces]
+  return [...apis]
     .toSorted(([a], [b]) => a.localeCompare(b, "en", { numeric: true }))
     .map(([name, each]) => summariseMember(name, each, heard.get(name), nowMs));
 }

@@ -60,7 +60,7 @@ export interface HubApis {
 export interface AgentOptions {
   /** The hub's name in keys. */
   hub: string;
-  faces: HubApis;
+  apis: HubApis;
   /** Returns a hub client for one part; its field manager identifies the writer in managedFields. */
   clientFor(part: string): Client;
   /** The one member that the agent serves; it reads only that member's objects on the hub. Unset reads everything. */
@@ -115,7 +115,7 @@ interface Part {
 }
 
 export function createAgent(options: AgentOptions): Agent {
-  const { hub, faces, only, members, origin, clock, random, log } = options;
+  const { hub, apis, only, members, origin, clock, random, log } = options;
   const { periodMs, ...thresholds } = { ...MEMBERSHIP_TIMES, ...defined(options.times) };
   const client = options.clientFor("agent");
   const informers = createInformers({
@@ -128,7 +128,7 @@ export function createAgent(options: AgentOptions): Agent {
   const clientFor = (part: string): Client => createWriteThroughClient(options.clientFor(part), [informers]);
   const events = createEventRecorders({ client: clientFor("events"), clock, log });
   // Resource interpreter rules are Karmada's API; the hub reports the result of a script to its owner.
-  const configured = faces.karmada
+  const configured = apis.karmada
     ? createConfiguredInterpreter({ hub, informers, clock, random, log, reportScriptState: () => {} })
     : undefined;
   const interpreter = configured?.interpreter ?? createInterpreter();
@@ -136,7 +136,7 @@ export function createAgent(options: AgentOptions): Agent {
   const changes = createChanges(hub);
   const capacities = createCapacities(changes.report);
   const isGone = (name: string): boolean =>
-    ![...(faces.karmada ? [Cluster] : []), ...(faces.ocm ? [ManagedCluster] : [])].some((kind) =>
+    ![...(apis.karmada ? [Cluster] : []), ...(apis.ocm ? [ManagedCluster] : [])].some((kind) =>
       informers.of<Cluster | ManagedCluster>(kind).get({ cluster: hub, name }),
     );
   const prober = untilGone(
@@ -153,8 +153,8 @@ export function createAgent(options: AgentOptions): Agent {
   const stops = [capacities.watch(members.summary), members.onServed(prober.refresh)];
   const { onRegistrationChange } = options;
   if (onRegistrationChange) {
-    if (faces.karmada) stops.push(informers.of(Cluster).subscribe(({ deleted }) => deleted && onRegistrationChange()));
-    if (faces.ocm)
+    if (apis.karmada) stops.push(informers.of(Cluster).subscribe(({ deleted }) => deleted && onRegistrationChange()));
+    if (apis.ocm)
       stops.push(
         informers
           .of(ManagedCluster)
@@ -213,7 +213,7 @@ export function createAgent(options: AgentOptions): Agent {
     // In the hub's process there are push and pull members; the Karmada Cluster specifies which.
     const serves = (name: string): boolean =>
       members.serves(name) &&
-      (!faces.karmada || informers.of(Cluster).get({ cluster: hub, name })?.spec.syncMode !== "Push");
+      (!apis.karmada || informers.of(Cluster).get({ cluster: hub, name })?.spec.syncMode !== "Push");
     const memberFor: MemberFor = (name) => (serves(name) ? members.memberFor(name) : undefined);
     const { evictionGraceMs } = options;
     const work = createWork({
@@ -226,7 +226,7 @@ export function createAgent(options: AgentOptions): Agent {
       clock,
       random,
       log,
-      followClusters: faces.karmada,
+      followClusters: apis.karmada,
       served: servedBy(members),
       memberInformers: members.objects,
       evictionGraceMs,
@@ -266,9 +266,9 @@ export function createAgent(options: AgentOptions): Agent {
     };
   }
 
-  const parts = [...(faces.karmada ? [karmadaPart()] : []), ...(faces.ocm ? [ocmPart()] : [])];
+  const parts = [...(apis.karmada ? [karmadaPart()] : []), ...(apis.ocm ? [ocmPart()] : [])];
   const manager = createManager({
-    client: faces.karmada ? withoutPatches(clientFor("agent"), informers.of(Work)) : clientFor("agent"),
+    client: apis.karmada ? withoutPatches(clientFor("agent"), informers.of(Work)) : clientFor("agent"),
     informers,
     clock,
     log: log.with({ component: "agent" }),

@@ -14,7 +14,7 @@ import type { ClusterDescription } from "./ensure-cluster.ts";
 import { readHubApis } from "./hub-apis.ts";
 import type { RegistrationState } from "./managed-cluster/introduce.ts";
 
-export interface RunAgentOptions extends Omit<AgentOptions, "faces" | "only" | "onOlderHub" | "onChangedStanding"> {
+export interface RunAgentOptions extends Omit<AgentOptions, "apis" | "only" | "onOlderHub" | "onChangedStanding"> {
   cluster: string;
   /**
    * Queries, with the bootstrap identity, how the hub knows the cluster; `introduces` registers it with a hub that does
@@ -24,7 +24,7 @@ export interface RunAgentOptions extends Omit<AgentOptions, "faces" | "only" | "
   /** Set for clusters registered through Karmada's API, which create their own Cluster. */
   description?: ClusterDescription;
   /** Called when the agent starts to serve. */
-  onServing?(faces: HubApis, agent: Agent): void;
+  onServing?(apis: HubApis, agent: Agent): void;
 }
 
 const FIRST_RETRY_MS = 1_000;
@@ -45,7 +45,7 @@ export async function runAgent(
   const waiting = { clock, random, log, signal };
   const who: Who = { client, hub, cluster, description, standing };
   try {
-    let faces = await insist("determining the permissions of this agent on its hub", () => rights(who, true, signal), {
+    let apis = await insist("determining the permissions of this agent on its hub", () => rights(who, true, signal), {
       ...waiting,
       lastRetryMs: LAST_RETRY_MS,
     });
@@ -54,19 +54,19 @@ export async function runAgent(
       const older = Promise.withResolvers<HubApis>();
       const agent = createAgent({
         ...options,
-        faces,
+        apis,
         only: cluster,
         onOlderHub() {
           log.warn(
             "the hub returned older data than before; it appears to have been restored from a backup. Listing everything again",
           );
-          older.resolve(faces);
+          older.resolve(apis);
         },
         onRegistrationChange: alarm.ring,
       });
       let next: HubApis | "none";
       try {
-        onServing(faces, agent);
+        onServing(apis, agent);
         const ended = new AbortController();
         const stop = (): void => ended.abort(signal.reason);
         signal.addEventListener("abort", stop, { once: true });
@@ -75,7 +75,7 @@ export async function runAgent(
         });
         // Never resolves after a successful start; a failed start ends everything.
         const failed = started.then(() => new Promise<never>(() => {}));
-        next = await Promise.race([untilOther(who, faces, alarm, waiting), older.promise, failed]);
+        next = await Promise.race([untilOther(who, apis, alarm, waiting), older.promise, failed]);
         stop();
         await started;
         signal.removeEventListener("abort", stop);
@@ -83,7 +83,7 @@ export async function runAgent(
         await agent.stop();
       }
       // A cluster that was removed on the hub does not register again by itself, only when the agent is restarted.
-      faces =
+      apis =
         next === "none"
           ? await insist("registering again", () => rights(who, false, signal), {
               ...waiting,
@@ -113,10 +113,10 @@ async function rights(
   introduces: boolean,
   signal: AbortSignal,
 ): Promise<HubApis> {
-  const faces = await readHubApis(client, hub, cluster, signal);
-  if (faces.karmada || faces.ocm) {
+  const apis = await readHubApis(client, hub, cluster, signal);
+  if (apis.karmada || apis.ocm) {
     if (description) await ensureCluster(client, hub, cluster, description, signal);
-    return faces;
+    return apis;
   }
   throw new FlotillaError("NotAccepted", whyNot(cluster, standing && (await orRefused(standing(introduces, signal)))));
 }

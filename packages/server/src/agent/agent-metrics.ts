@@ -14,7 +14,7 @@ import {
   writeBuild,
   writeLanes,
 } from "@flotilla/flotilla";
-import type { Agent, AgentMembers, ExecutionMeter, HubApis as Faces } from "@flotilla/flotilla";
+import type { Agent, AgentMembers, ExecutionMeter, HubApis } from "@flotilla/flotilla";
 import {
   FlotillaError,
   gauge,
@@ -49,14 +49,14 @@ export interface AgentMetrics {
   /** Wraps the members to measure their deliveries. */
   around(members: AgentMembers): AgentMembers;
   /** The agent now serves. */
-  follow(agent: Agent, faces: Faces): void;
+  follow(agent: Agent, apis: HubApis): void;
   render(): string;
 }
 
 export function createAgentMetrics(): AgentMetrics {
   const execution = createExecutionMeter();
   const deliveries = createDeliveryMeter();
-  let serving: { agent: Agent; faces: Faces } | undefined;
+  let serving: { agent: Agent; apis: HubApis } | undefined;
   return {
     meter: execution.meter,
     around(members) {
@@ -73,16 +73,16 @@ export function createAgentMetrics(): AgentMetrics {
         },
       };
     },
-    follow(agent, faces) {
-      serving = { agent, faces };
+    follow(agent, apis) {
+      serving = { agent, apis };
     },
     render() {
       const text = new MetricsText();
       writeBuild(text, VERSION);
       writeProcessMetrics(text);
       writeGauge(text, SERVING, [
-        [["Work"], serving?.faces.karmada ? 1 : 0],
-        [["ManifestWork"], serving?.faces.ocm ? 1 : 0],
+        [["Work"], serving?.apis.karmada ? 1 : 0],
+        [["ManifestWork"], serving?.apis.ocm ? 1 : 0],
       ]);
       execution.write(text);
       deliveries.write(text);

@@ -181,9 +181,9 @@ async function serve(
           description,
           standing: hub.standing,
           evictionGraceMs,
-          onServing(faces, agent) {
-            const { karmada, ocm } = faces;
-            metrics.follow(agent, faces);
+          onServing(apis, agent) {
+            const { karmada, ocm } = apis;
+            metrics.follow(agent, apis);
             report(
               `serving ${cluster}: ${[karmada && "Works", ocm && "ManifestWorks"].filter(Boolean).join(" and ")} of ${hub.server}`,
             );

@@ -76,7 +76,7 @@ export function createPullMembers({
         if (agent || object.spec.syncMode !== "Pull" || !isOurs(object.metadata.name)) return;
         agent = createAgent({
           hub,
-          faces: { karmada: true, ocm: true },
+          apis: { karmada: true, ocm: true },
           clientFor,
           members,
           origin,

@@ -37,10 +37,10 @@ export function createMemberNetwork({ hub, informers, isSimulated, events, log }
   const cut = new Set<string>();
   const listeners = new Set<(cluster: string, isCut: boolean) => void>();
   // Cluster and ManagedCluster represent the same member, so an annotation on one of them is enough.
-  const faces = [informers.of<KubernetesObject>(Cluster), informers.of<KubernetesObject>(ManagedCluster)];
+  const apis = [informers.of<KubernetesObject>(Cluster), informers.of<KubernetesObject>(ManagedCluster)];
 
   function follow(name: string): void {
-    const isCut = faces.some((face) => {
+    const isCut = apis.some((face) => {
       const object = face.get({ cluster: hub, name });
       return object !== undefined && isUnreachable(object);
     });
@@ -51,7 +51,7 @@ export function createMemberNetwork({ hub, informers, isSimulated, events, log }
     for (const listener of listeners) listener(name, isCut);
   }
 
-  for (const face of faces) {
+  for (const face of apis) {
     face.subscribe(({ object, old, deleted }, lane) => {
       const { name } = object.metadata;
       follow(name);

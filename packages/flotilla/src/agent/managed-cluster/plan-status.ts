@@ -8,7 +8,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { findCondition, isConditionTrue, withCondition } from "@flotilla/apimachinery";
 import { amountOf, resourceListOf } from "../../membership/resources.ts";
 import type { Health, Trend } from "../../membership/ready.ts";
-import { planClaims } from "../../ocm/faces/plan-claims.ts";
+import { planClaims } from "../../ocm/pairing/plan-claims.ts";
 import * as registrationConditions from "../../ocm/registration/conditions.ts";
 import type { Rotation } from "../credentials/keep-credentials.ts";
 

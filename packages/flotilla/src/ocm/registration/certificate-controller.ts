@@ -38,7 +38,7 @@ export function createCertificateController({
   trustedUsers,
 }: CertificateDependencies): Controller<ObjectKey> {
   const clusters = informers.of(ManagedCluster);
-  const faces = informers.of(Cluster);
+  const apis = informers.of(Cluster);
   const trusted = new Set(trustedUsers);
 
   /** Uses a SubjectAccessReview: the API server decides what a user may do, not this controller. */
@@ -69,7 +69,7 @@ export function createCertificateController({
   /** Also emits an event on the ManagedCluster. */
   function isTaken({ cluster }: AgentRequest, request: Request): boolean {
     const known = clusters.get({ cluster: hub, name: cluster });
-    const isReached = faces.get({ cluster: hub, name: cluster })?.spec.syncMode === "Push";
+    const isReached = apis.get({ cluster: hub, name: cluster })?.spec.syncMode === "Push";
     if (!isReached && !isConditionTrue(known?.status?.conditions, AVAILABLE)) return false;
     const why = isReached ? "the hub reaches this cluster itself" : "an agent of this cluster is alive";
     if (known)

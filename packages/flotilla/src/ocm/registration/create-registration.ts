@@ -7,8 +7,8 @@ import type { Cluster } from "@flotilla/karmada";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import type { Controller, EventRecorders, Informers } from "@flotilla/controller-runtime";
-import { createClusterPairingController } from "../faces/cluster-pairing-controller.ts";
-import { createMemberClaims } from "../faces/member-claims.ts";
+import { createClusterPairingController } from "../pairing/cluster-pairing-controller.ts";
+import { createMemberClaims } from "../pairing/member-claims.ts";
 import { createCertificateController } from "./certificate-controller.ts";
 import { createClusterSets } from "./cluster-sets.ts";
 import { createLeaving, type ClusterRemovalMode } from "./leaving.ts";
@@ -69,7 +69,7 @@ export function createRegistration({
       claims,
       acceptsAll: autoApprovedUsers.length > 0,
     }),
-    createClusterPairingController({ hub, informers, client: clientFor("faces") }),
+    createClusterPairingController({ hub, informers, client: clientFor("apis") }),
     createSetController({ hub, informers, client: clientFor("cluster-sets"), events: recorder, clock, sets }),
     createSetBindingController({ hub, informers, client: clientFor("cluster-sets"), clock }),
     createSharedRolesController({ hub, informers, client, sets }),

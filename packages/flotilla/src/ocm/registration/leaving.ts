@@ -18,7 +18,7 @@ import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { done, unlessChanged } from "@flotilla/controller-runtime";
 import type { EventRecorder, Informers, Result } from "@flotilla/controller-runtime";
-import { agreementOf } from "../faces/merge-registrations.ts";
+import { agreementOf } from "../pairing/merge-registrations.ts";
 import { createAgentAccess } from "./agent-access.ts";
 import { AVAILABLE, HUB_ACCEPTED, silent, type Read } from "./conditions.ts";
 import { planCleanUp, type RemovalMode } from "./plan-clean-up.ts";
@@ -46,7 +46,7 @@ export interface Leaving {
 const OWN_FINALIZERS: readonly string[] = [CLUSTER_RBAC_FINALIZER, CLUSTER_RESOURCES_FINALIZER];
 
 export function createLeaving({ hub, informers, client, events, clock, leaveModeOf }: LeavingDependencies): Leaving {
-  const faces = informers.of(Cluster);
+  const apis = informers.of(Cluster);
   const works = informers.of(ManifestWork);
   const leases = informers.of(Lease);
   const access = createAgentAccess({ hub, informers, client });
@@ -55,7 +55,7 @@ export function createLeaving({ hub, informers, client, events, clock, leaveMode
   function removalMode(cluster: Read): RemovalMode {
     const { name, annotations } = cluster.metadata;
     if (annotations?.[FORCE_ANNOTATION] === "true") return "abandon";
-    const face = faces.get({ cluster: hub, name });
+    const face = apis.get({ cluster: hub, name });
     if (!face) return agreementOf(cluster) ? "release" : "delete";
     const how = leaveModeOf(face);
     return how === "abandon" || how === "release" ? how : "delete";
@@ -99,7 +99,7 @@ export function createLeaving({ hub, informers, client, events, clock, leaveMode
     // A stale Lease would make the next cluster of this name look dead.
     const lease = { cluster: hub, namespace: name, name: CLUSTER_LEASE };
     if (leases.get(lease)) await unlessChanged(client.delete(Lease, lease, { signal }));
-    const face = faces.get({ cluster: hub, name });
+    const face = apis.get({ cluster: hub, name });
     // Any holder of a bootstrap token can create a ManagedCluster that looks paired with a Cluster; only the hub sets
     // the acceptance.
     const isFace =

@@ -6,7 +6,7 @@
  * the claims of its member.
  * Writes: the namespace, roles and Lease of a cluster; in the ManagedCluster the finalizers, the availability taints
  * and the status: acceptance, clock, namespaces, expired leases, and the full status of a member that the hub reaches
- * itself. For ManifestWorks only their deletion. Beside: agents write the rest of the status; `faces` syncs labels and
+ * itself. For ManifestWorks only their deletion. Beside: agents write the rest of the status; `apis` syncs labels and
  * the other taints with Karmada's Cluster.
  *
  * A member that the hub reaches has no agent: it gets no roles, so that no other client can report for it. Its Lease is
@@ -31,7 +31,7 @@ import type { Client, ObjectKey } from "@flotilla/client";
 import { findCondition, isNamespaceTerminating, type NextCondition } from "@flotilla/apimachinery";
 import { defineController, done, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Informers, ObjectEvent, Result, Source } from "@flotilla/controller-runtime";
-import { planReport } from "../faces/plan-report.ts";
+import { planReport } from "../pairing/plan-report.ts";
 import { createAgentAccess } from "./agent-access.ts";
 import type { ClusterSets } from "./cluster-sets.ts";
 import { accepted, AVAILABLE, denied, HUB_ACCEPTED, notAccepted, silent, type Read } from "./conditions.ts";
@@ -75,7 +75,7 @@ export function createManagedClusterController({
   acceptsAll,
 }: ManagedClusterDependencies): Controller<ObjectKey> {
   const clusters = informers.of(ManagedCluster);
-  const faces = informers.of(Cluster);
+  const apis = informers.of(Cluster);
   const leases = informers.of(Lease);
   const access = createAgentAccess({ hub, informers, client });
   const renewals = new Map<string, Renewal>();
@@ -248,7 +248,7 @@ export function createManagedClusterController({
       if (cluster.metadata.deletionTimestamp) return leaving.leave(cluster, signal);
       if (!(await prepare(cluster, signal))) return done;
 
-      const face = faces.get({ cluster: hub, name });
+      const face = apis.get({ cluster: hub, name });
       const isReached = face?.spec.syncMode === "Push";
       const { condition, hasNamespace = false, failure } = await admit(cluster, isReached, signal);
       const lease = leases.get({ cluster: hub, namespace: name, name: CLUSTER_LEASE });

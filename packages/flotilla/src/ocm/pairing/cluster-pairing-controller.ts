@@ -44,7 +44,7 @@ type Managed = DeepReadonly<ManagedCluster>;
 const RECHECK_MS = 5_000;
 
 export function createClusterPairingController({ hub, informers, client }: PairingDependencies): Controller<ObjectKey> {
-  const faces = informers.of(Cluster);
+  const apis = informers.of(Cluster);
   const managed = informers.of(ManagedCluster);
 
   async function createManaged(face: Face, signal: AbortSignal): Promise<void> {
@@ -63,7 +63,7 @@ export function createClusterPairingController({ hub, informers, client }: Pairi
   /** The Cluster was deleted, or does not exist yet. */
   async function without(cluster: Managed, signal: AbortSignal): Promise<Result> {
     if (agreementOf(cluster)) {
-      if (!faces.fresh) return { requeueAfterMs: RECHECK_MS };
+      if (!apis.fresh) return { requeueAfterMs: RECHECK_MS };
       await remove(cluster, signal);
     } else if (cluster.spec.hubAcceptsClient && isConditionTrue(cluster.status?.conditions, JOINED))
       await unlessThere(client.create(Cluster, hub, planCluster(cluster), { signal }));
@@ -126,7 +126,7 @@ export function createClusterPairingController({ hub, informers, client }: Pairi
   }
 
   return defineKeyedController<ObjectKey>({
-    name: "ocm-faces",
+    name: "ocm-apis",
     writes: [Cluster, ManagedCluster],
     idOf: idOfKey,
     sources: [
@@ -144,7 +144,7 @@ export function createClusterPairingController({ hub, informers, client }: Pairi
     ],
 
     async reconcile(key, { signal }) {
-      const [face, cluster] = [faces.get(key), managed.get(key)];
+      const [face, cluster] = [apis.get(key), managed.get(key)];
       // A ManagedCluster that is being deleted deletes the Cluster itself.
       if (cluster?.metadata.deletionTimestamp) return done;
       if (face?.metadata.deletionTimestamp) {
