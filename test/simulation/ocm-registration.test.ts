@@ -290,7 +290,7 @@ describe("a cluster registered by its agent", () => {
       metadata: {
         name: "c1",
         labels: { env: "prod" },
-        annotations: { "flotilla.dev/cluster-face": '{"labels":{},"taints":[]}' },
+        annotations: { "flotilla.dev/paired-state": '{"labels":{},"taints":[]}' },
       },
       spec: { hubAcceptsClient: false },
     });

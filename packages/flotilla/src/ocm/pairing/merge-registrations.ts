@@ -159,7 +159,7 @@ function mergeTaints(karmada: KarmadaTaints, managed: ManagedTaints, before: Agr
 }
 
 /** On a ManagedCluster: it has a Cluster, and this is their last agreement. */
-export const AGREEMENT_ANNOTATION = "flotilla.dev/cluster-face";
+export const AGREEMENT_ANNOTATION = "flotilla.dev/paired-state";
 
 /** Undefined for a ManagedCluster without a Cluster. An edited annotation is read as far as possible. */
 export function agreementOf({ metadata }: DeepReadonly<ManagedCluster>): Agreement | undefined {
