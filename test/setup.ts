@@ -3,6 +3,7 @@
  * (`npm run test:random`) explores another one and prints it; `FLOTILLA_SEED=N` repeats it.
  */
 import * as fc from "fast-check";
+import "./load-modules.ts";
 
 const FIXED_SEED = 20_241_101;
 const wanted = process.env["FLOTILLA_SEED"];
