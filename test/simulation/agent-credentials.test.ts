@@ -87,7 +87,7 @@ function createKeeper(id = "paris-id", bootstrap = bootstrapClient()): Credentia
   });
 }
 
-/** Keys are generated outside of the event loop, which no fake clock waits for. */
+/** The agent is not part of the fleet, whose clock does not wait for it. */
 async function run(ms: number): Promise<void> {
   for (const end = clock.now() + ms; clock.now() < end;) {
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -299,7 +299,7 @@ test("decided requests do not count, and at most ten are pending", async () => {
       kind: "CertificateSigningRequest",
       metadata: { name, labels: identity.labels },
       spec: {
-        request: Buffer.from((await makeRequest(identity)).request).toString("base64"),
+        request: Buffer.from(makeRequest(identity).request).toString("base64"),
         signerName: CLIENT_SIGNER,
         usages: ["client auth"],
       },

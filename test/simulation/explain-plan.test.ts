@@ -8,13 +8,15 @@ import { Deployment, Namespace } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { copy, messageOf } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { createHubInterpreter, dryRun, planInput, readHub, withObjects } from "@flotilla/cli";
-import type { PlanResult } from "@flotilla/cli";
 import { createKindResolver } from "@flotilla/client";
 import { isBookkeeping, planFleet } from "@flotilla/flotilla";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+import { dryRun, withObjects } from "../../packages/cli/src/explain/apply-input.ts";
+import { createHubInterpreter } from "../../packages/cli/src/explain/hub-interpreter.ts";
+import { planInput, type PlanResult } from "../../packages/cli/src/explain/plan-input.ts";
+import { readHub } from "../../packages/cli/src/explain/read-snapshot.ts";
 
 const SETTLED_MS = 60_000;
 const { signal } = new AbortController();

@@ -2,10 +2,11 @@
 import { afterEach, expect, test } from "vitest";
 import { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
 import { ClusterRole, ConfigMap, Deployment, Event, Namespace } from "@flotilla/kubernetes";
-import { explainUnbound, planInput } from "@flotilla/cli";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+import { explainUnbound } from "../../packages/cli/src/explain/explain-unbound.ts";
+import { planInput } from "../../packages/cli/src/explain/plan-input.ts";
 
 const SETTLED_MS = 20_000;
 const LONG = "a".repeat(253);

@@ -1,6 +1,6 @@
 /** The page of `flotilla lint`: every rule with its id as an anchor, generated from the rules. */
-import { RULE_CHAPTERS } from "@flotilla/cli";
-import type { LintRule } from "@flotilla/cli";
+import type { LintRule } from "../../packages/cli/src/lint/rule.ts";
+import { RULE_CHAPTERS } from "../../packages/cli/src/lint/rules/index.ts";
 import { code, generatedNote, page, table } from "./markdown.ts";
 
 const FOREWORD = `\`flotilla lint -f FILE\` checks manifests before they are applied. It needs no server: it starts a hub in its own process, validates the manifests there with dry runs,

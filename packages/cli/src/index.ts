@@ -1,3 +1,7 @@
+/**
+ * What `flotilla` needs to parse a command line. Every command loads this, so nothing here may load kinds or controllers;
+ * what a command needs is imported by its own file, which is loaded when it runs.
+ */
 export type { AgentRunOptions, RegisterOptions, Registered } from "./agent-options.ts";
 export type {
   ClusterConnection,
@@ -15,18 +19,10 @@ export { defaultDataDirectory, kubeconfigPath, lastSnapshotPath, logPath } from 
 export { didYouMean } from "./did-you-mean.ts";
 export type { DoctorFinding } from "./doctor/check.ts";
 export type { DoctorReport } from "./doctor/run-checks.ts";
-export { dryRun, withObjects } from "./explain/apply-input.ts";
-export { explainUnbound } from "./explain/explain-unbound.ts";
-export { createHubInterpreter } from "./explain/hub-interpreter.ts";
-export { planInput } from "./explain/plan-input.ts";
-export type { PlanResult } from "./explain/plan-input.ts";
-export { readHub } from "./explain/read-snapshot.ts";
 export type { ControllersRoleOptions, FleetStarter, HubProcessOptions, Roles } from "./fleet.ts";
 export { PROGRAM, asCalled, flagText, renderHelp, renderOverview, usageOf } from "./help.ts";
 export { findKubectl, fromPackage } from "./kubectl.ts";
 export type { Kubectl } from "./kubectl.ts";
-export type { LintRule } from "./lint/rule.ts";
-export { RULE_CHAPTERS } from "./lint/rules/index.ts";
 export type { Terminal } from "./terminal.ts";
 export { createOutput } from "./output.ts";
 export { createPaint } from "./paint.ts";

@@ -142,7 +142,11 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
       // backoff.
       if (!writing.has(id) && pending.failures === 0) schedule(id, pending, debounceMs);
     },
-    isQuiet: () => writing.size === 0 && gathering.values().every(({ timer }) => timer !== undefined),
+    isQuiet() {
+      if (writing.size > 0) return false;
+      for (const { timer } of gathering.values()) if (timer === undefined) return false;
+      return true;
+    },
     async close() {
       closed = true;
       for (const { timer } of gathering.values()) timer?.cancel();

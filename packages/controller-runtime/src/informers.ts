@@ -62,17 +62,21 @@ export function createInformers(options: InformersOptions): SharedInformers {
       // Every controller waits here for every kind: one that has answered needs no listener.
       for (const informer of opened.values()) if (!informer.isAnswered) await informer.whenAnswered(signal);
     },
-    isQuiet: () => opened.values().every((informer) => informer.isQuiet()),
+    isQuiet() {
+      for (const informer of opened.values()) if (!informer.isQuiet()) return false;
+      return true;
+    },
     busy: () =>
       Array.from(
         opened.values().filter((informer) => !informer.isQuiet()),
         ({ kind }) => kind.plural,
       ),
-    unanswered: (sinceMs) =>
-      Array.from(
-        opened.values().filter(({ isAnswered, openedMs }) => !isAnswered && clock.now() - openedMs >= sinceMs),
-        ({ kind }) => kind.plural,
-      ),
+    unanswered(sinceMs) {
+      const kinds: string[] = [];
+      for (const { isAnswered, openedMs, kind } of opened.values())
+        if (!isAnswered && clock.now() - openedMs >= sinceMs) kinds.push(kind.plural);
+      return kinds;
+    },
     note(kind, cluster, object) {
       if (covers(cluster)) opened.get(idOf(kind))?.note(cluster, object);
     },

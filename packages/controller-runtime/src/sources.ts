@@ -45,6 +45,9 @@ export function createDynamicSource<K>(
       started = { enqueue, signal };
       for (const source of sources.values()) source.start(enqueue, signal);
     },
-    isQuiet: () => sources.values().every((source) => source.isQuiet()),
+    isQuiet() {
+      for (const source of sources.values()) if (!source.isQuiet()) return false;
+      return true;
+    },
   };
 }

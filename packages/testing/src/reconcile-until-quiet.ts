@@ -31,7 +31,8 @@ export async function reconcileUntilQuiet({
   others = [],
   maxTurns = MAX_TURNS,
 }: UntilQuietOptions): Promise<void> {
-  const parts: CanBeQuiet[] = [...managers, ...(server ? [server] : []), ...others];
+  // The cheapest first: one that is busy spares asking the rest.
+  const parts: CanBeQuiet[] = [...(server ? [server] : []), ...others, ...managers];
   let quietTurns = 0;
   for (let turns = 0; turns < maxTurns; turns++) {
     quietTurns = parts.every((part) => part.isQuiet()) ? quietTurns + 1 : 0;

@@ -116,7 +116,10 @@ export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }
         listeners.add(report);
         signal.addEventListener("abort", () => listeners.delete(report), { once: true });
       },
-      isQuiet: () => loops.values().every(({ isLooking }) => !isLooking),
+      isQuiet() {
+        for (const { isLooking } of loops.values()) if (isLooking) return false;
+        return true;
+      },
     }),
     follow(cluster, client) {
       if (loops.get(cluster)?.client === client) return;

@@ -42,7 +42,7 @@ export async function requestCertificate(
   signal: AbortSignal,
 ): Promise<{ cert: string; key: string }> {
   await checkBound(client, hub, identity, signal);
-  const { request, key } = await makeRequest(identity);
+  const { request, key } = makeRequest(identity);
   const made = await client.create(
     CertificateSigningRequest,
     hub,
