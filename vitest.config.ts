@@ -12,6 +12,10 @@ const shared = {
   experimental: { viteModuleRunner: false, nodeLoader: false },
 };
 const suite = (name: string, ...include: string[]) => ({ test: { ...shared, name, include } });
+/** Its tests start the shipped command. */
+const shippedSuite = (name: string, ...include: string[]) => ({
+  test: { ...shared, name, include, globalSetup: ["test/shipped.ts"] },
+});
 
 export default defineConfig({
   test: {
@@ -19,11 +23,11 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       suite("unit", "packages/*/src/**/*.test.ts", "tools/**/*.test.ts"),
-      suite("contract", "test/contract/**/*.test.ts"),
+      shippedSuite("contract", "test/contract/**/*.test.ts"),
       suite("simulation", "test/{simulation,seeds}/**/*.test.ts"),
       suite("golden", "test/golden/**/*.test.ts"),
-      suite("e2e", "test/{e2e,hostile,monitoring}/**/*.test.ts"),
-      suite("docs", "test/docs/**/*.test.ts"),
+      shippedSuite("e2e", "test/{e2e,hostile,monitoring}/**/*.test.ts"),
+      shippedSuite("docs", "test/docs/**/*.test.ts"),
     ],
   },
 });

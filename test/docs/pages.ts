@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { noCommands, programPath } from "../contract/apiserver/command-line.ts";
 import { runPage } from "./run-page.ts";
 import { CHECKOUT } from "./workspace.ts";
+import { SHIPPED_BIN } from "../shipped.ts";
 
 /** For a page and the one before it, on a busy machine. */
 const PAGE_LIMIT_MS = 300_000;
@@ -22,7 +23,7 @@ export function readPage(name: string): string {
 
 /** The programs that pages assume to be installed. */
 export function readersPrograms(): Record<string, string> {
-  const flotilla = join(CHECKOUT, "bin", "flotilla");
+  const flotilla = join(SHIPPED_BIN, "flotilla");
   return { flotilla, "kubectl-flotilla": flotilla, kubectl: programPath("kubectl"), helm: programPath("helm") };
 }
 

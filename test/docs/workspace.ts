@@ -6,6 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { SHIPPED_BIN } from "../shipped.ts";
 
 export const CHECKOUT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -33,7 +34,7 @@ export function createWorkspace(programs: Readonly<Record<string, string>>): Wor
   // itself.
   mkdirSync(join(folder, "bin"));
   if (programs["flotilla"] !== undefined) symlinkSync(programs["flotilla"], join(folder, "bin", "flotilla"));
-  symlinkSync(join(CHECKOUT, "bin", "node24"), join(folder, "bin", "node24"));
+  symlinkSync(join(SHIPPED_BIN, "node24"), join(folder, "bin", "node24"));
   cpSync(join(CHECKOUT, "examples"), join(folder, "examples"), { recursive: true });
   return {
     folder,

@@ -9,7 +9,6 @@ import type { Server as HttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { load } from "js-yaml";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { createCertificateAuthority } from "@flotilla/apimachinery";
@@ -17,8 +16,9 @@ import { systemClock } from "@flotilla/base";
 import { main } from "@flotilla/server";
 import { temporaryDirectory, up } from "./flotilla-process.ts";
 import type { Up } from "./flotilla-process.ts";
+import { SHIPPED_BIN } from "../shipped.ts";
 
-const BIN = fileURLToPath(new URL("../../bin/flotilla", import.meta.url));
+const BIN = join(SHIPPED_BIN, "flotilla");
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 
 const folder = temporaryDirectory();

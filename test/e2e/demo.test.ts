@@ -5,11 +5,10 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { temporaryDirectory } from "./flotilla-process.ts";
+import { SHIPPED_MAIN } from "../shipped.ts";
 
-const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
 const STEPS = 12;
 /** The duration that the README promises, on two cores. */
 const MINUTE_SECONDS = 60;
@@ -26,7 +25,7 @@ function demo(
 ): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const [temporary, home] = [join(folder.path, "tmp"), join(folder.path, "home")];
   for (const path of [temporary, home]) mkdirSync(path);
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, "demo", ...args], {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", SHIPPED_MAIN, "demo", ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, TMPDIR: temporary, HOME: home, ...environment },
   });

@@ -4,9 +4,7 @@ import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-
-const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
+import { SHIPPED_MAIN } from "../shipped.ts";
 
 export interface Finished {
   code: number | null;
@@ -108,7 +106,13 @@ function start(
   args: readonly string[],
   before: readonly string[] = [],
 ): { child: ChildProcess; stdout(): string; stderr(): string } {
-  const [program = "", ...rest] = [...before, process.execPath, "--disable-warning=ExperimentalWarning", MAIN, ...args];
+  const [program = "", ...rest] = [
+    ...before,
+    process.execPath,
+    "--disable-warning=ExperimentalWarning",
+    SHIPPED_MAIN,
+    ...args,
+  ];
   const child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
   let stdout = "";
   let stderr = "";
