@@ -2,10 +2,12 @@
 import { exampleJobTemplate, exampleOf } from "@flotilla/kubernetes";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
 import { onlyInBeta } from "../api/lost-fields.ts";
+import { createAdvancedCronJobController } from "./advancedcronjob-controller.ts";
 import { advancedCronJobInterpreter } from "./advancedcronjob-interpreter.ts";
 import { AdvancedCronJob } from "./advancedcronjob-kind.ts";
 import { advancedCronJobRules } from "./advancedcronjob-rules.ts";
 import { BETA_FIELDS } from "./advancedcronjob-versions.ts";
+import { createImagePullAdmission } from "./image-pull-admission.ts";
 
 export const advancedCronJob = defineKruiseKind({
   kind: AdvancedCronJob,
@@ -16,6 +18,8 @@ export const advancedCronJob = defineKruiseKind({
   rules: advancedCronJobRules,
   fieldsMissingIn: onlyInBeta(...BETA_FIELDS),
   interpreter: advancedCronJobInterpreter,
+  controllers: (deps) => [createAdvancedCronJobController(deps)],
+  webhooks: (options) => [createImagePullAdmission(options)],
   fieldNotes: {
     "spec.schedule": "The schedule in cron format. Every cluster runs it.",
     "spec.timeZone": "The time zone of the schedule; UTC by default.",
