@@ -24,6 +24,10 @@ export const advancedCronJob = defineKruiseKind({
     "spec.schedule": "The schedule in cron format. Every cluster runs it.",
     "spec.timeZone": "The time zone of the schedule; UTC by default.",
     "spec.startingDeadlineSeconds": "How late a missed run may start; without it, at any time.",
+    "spec.concurrencyPolicy": "Whether a run may start while another is active.",
+    "spec.paused": "Starts no runs; active ones continue.",
+    "spec.successfulJobsHistoryLimit": "How many completed runs are kept; 3 by default.",
+    "spec.failedJobsHistoryLimit": "How many failed runs are kept; 1 by default.",
     "spec.template": "What a run creates: exactly one of the templates. It cannot change later, except image pulls.",
   },
 });
