@@ -9,7 +9,10 @@ const pulls = {
   apiVersion: "apps.kruise.io/v1beta1",
   kind: "AdvancedCronJob",
   metadata: { name: "pull" },
-  spec: { schedule: "0 * * * *", template: { imageListPullJobTemplate: { spec: { images: ["web:1"] } } } },
+  spec: {
+    schedule: "0 * * * *",
+    template: { imageListPullJobTemplate: { spec: { images: ["web:1"], completionPolicy: {} } } },
+  },
 };
 
 test("v1alpha1 shows an AdvancedCronJob of image pulls without its template", () => {
