@@ -24,6 +24,8 @@ export {
   shortHash,
 } from "./controllerrevision/revisions.ts";
 export type { RevisionFormat, RevisionPlan } from "./controllerrevision/revisions.ts";
+export { scheduleProblem, zoneProblem } from "./cronjob/cron-schedule.ts";
+export { parseSchedule, zonedSchedule } from "./cronjob/cron.ts";
 export { CronJob } from "./cronjob/cronjob-kind.ts";
 export { CSIDriver } from "./csi/csi-driver.ts";
 export { CSINode } from "./csi/csi-node.ts";

@@ -1,3 +1,4 @@
+export { AdvancedCronJob } from "./advancedcronjob/advancedcronjob-kind.ts";
 export { AdvancedDaemonSet } from "./daemonset/daemonset-kind.ts";
 export { AdvancedStatefulSet } from "./statefulset/statefulset-kind.ts";
 export { BroadcastJob } from "./broadcastjob/broadcastjob-kind.ts";

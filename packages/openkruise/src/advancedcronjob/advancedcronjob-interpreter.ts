@@ -3,12 +3,19 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { podDependencies, reportedStatuses, statusOf, textOf, withStatus } from "@flotilla/kubernetes";
 import type { KindInterpreter, PodTemplateShape } from "@flotilla/kubernetes";
+import { pullSecrets, type PullJob } from "../imagepulljob/imagepulljob-interpreter.ts";
 
 interface JobTemplate {
   spec?: { template?: PodTemplateShape };
 }
 interface AdvancedCronJob extends KubernetesObject {
-  spec?: { template?: { jobTemplate?: JobTemplate; broadcastJobTemplate?: JobTemplate } };
+  spec?: {
+    template?: {
+      jobTemplate?: JobTemplate;
+      broadcastJobTemplate?: JobTemplate;
+      imageListPullJobTemplate?: { spec?: PullJob["spec"] };
+    };
+  };
   status?: JsonObject;
 }
 
@@ -29,8 +36,9 @@ export const advancedCronJobInterpreter: KindInterpreter<AdvancedCronJob> = {
       ...(lastScheduleTime && { lastScheduleTime }),
     });
   },
-  dependencies({ metadata, spec }) {
-    const { jobTemplate, broadcastJobTemplate } = spec?.template ?? {};
+  dependencies({ apiVersion, kind, metadata, spec }) {
+    const { jobTemplate, broadcastJobTemplate, imageListPullJobTemplate: pull } = spec?.template ?? {};
+    if (pull) return pullSecrets({ apiVersion, kind, metadata, spec: pull.spec });
     return podDependencies((broadcastJobTemplate ?? jobTemplate)?.spec?.template, metadata.namespace);
   },
 };

@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { deepFreeze, required, type JsonObject } from "@flotilla/base";
 import type { Kind } from "@flotilla/apimachinery";
+import { AdvancedCronJob } from "../advancedcronjob/advancedcronjob-kind.ts";
 import { AdvancedDaemonSet } from "../daemonset/daemonset-kind.ts";
 import { AdvancedStatefulSet } from "../statefulset/statefulset-kind.ts";
 import { BroadcastJob } from "../broadcastjob/broadcastjob-kind.ts";
@@ -150,6 +151,20 @@ const objects: [Kind, fc.Arbitrary<object>][] = [
     optional({
       spec: optional({ parallelism: share, template, paused: fc.boolean() }),
       status: fc.record({ active: count, phase: word }),
+    }),
+  ],
+  [
+    AdvancedCronJob,
+    optional({
+      spec: optional({
+        schedule: fc.constant("0 * * * *"),
+        paused: fc.boolean(),
+        template: fc.oneof(
+          fc.record({ jobTemplate: fc.record({ spec: fc.record({ template }) }) }),
+          fc.record({ broadcastJobTemplate: fc.record({ spec: fc.record({ parallelism: share, template }) }) }),
+        ),
+      }),
+      status: fc.record({ type: word, lastScheduleTime: fc.constant("2024-05-01T12:00:00Z") }),
     }),
   ],
   [

@@ -38,6 +38,12 @@ const cases: Record<string, { version: string; kind: string; spec: object; want:
     spec: { updateStrategy: { type: "ReCreate", partition: 2 } },
     want: [],
   },
+  "an AdvancedCronJob loses image pulls in v1alpha1": {
+    version: "v1alpha1",
+    kind: "AdvancedCronJob",
+    spec: { schedule: "0 * * * *", template: { imageListPullJobTemplate: { spec: { images: ["web:1"] } } } },
+    want: ["spec.template.imageListPullJobTemplate"],
+  },
   "a PodUnavailableBudget loses ignoredPodSelector in v1alpha1": {
     version: "v1alpha1",
     kind: "PodUnavailableBudget",

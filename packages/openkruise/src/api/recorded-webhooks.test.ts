@@ -13,10 +13,17 @@ const recorded = text
   .filter(Boolean)
   .map((line) => JSON.parse(line) as Recorded);
 
+const NO_PULLS =
+  "an AdvancedCronJob of image pulls is readable in v1alpha1, which upstream's conversion rejects, and with it every list";
+
 /** Cases in which Flotilla responds differently, each with the reason. */
 const DIFFERENCES: Readonly<Record<string, string>> = {
   "validation/validate/0615":
     "a revision that is not there is named as on a real cluster (see the recorded scenarios); the recording's client names it `controllerrevisions.apps`",
+  "validation/convert/0874": NO_PULLS,
+  "validation/convert/0875": NO_PULLS,
+  "validation/convert/0880": NO_PULLS,
+  "validation/convert/0881": NO_PULLS,
 };
 
 describe.for(["default", "validate", "convert"] as const)("%s", (kind) => {

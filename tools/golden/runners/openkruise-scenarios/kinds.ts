@@ -18,7 +18,6 @@ const ONLY_ALPHA = new Set([
 
 /** Kinds whose controllers are part of a later release. */
 export const LATER: ReadonlySet<string> = new Set([
-  "AdvancedCronJob",
   "WorkloadSpread",
   "ResourceDistribution",
   "ImagePullJob",
@@ -31,6 +30,7 @@ export const LATER: ReadonlySet<string> = new Set([
  * Kinds that a recording shows; pods are separate, and objects that every cluster creates for a Service are omitted.
  */
 export const SHOWN = [
+  "AdvancedCronJob",
   "BroadcastJob",
   "CloneSet",
   "ControllerRevision",

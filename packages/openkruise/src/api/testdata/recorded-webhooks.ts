@@ -18,7 +18,7 @@ export interface Recorded {
 }
 
 /** OpenKruise kinds that will be added with their controllers. */
-export const UNSUPPORTED_KINDS: readonly string[] = ["AdvancedCronJob", "ContainerRecreateRequest", "EphemeralJob", "ImageListPullJob", "ImagePullJob", "NodeImage", "PersistentPodState", "PodProbeMarker", "ResourceDistribution", "WorkloadSpread"];
+export const UNSUPPORTED_KINDS: readonly string[] = ["ContainerRecreateRequest", "EphemeralJob", "ImageListPullJob", "ImagePullJob", "NodeImage", "PersistentPodState", "PodProbeMarker", "ResourceDistribution", "WorkloadSpread"];
 
 const admissionOf = ({ input }: Recorded): AnyAdmission => {
   const gates = { isOn: (gate: string) => input.gates?.[gate] ?? DEFAULT_GATES.isOn(gate as never) };

@@ -1,0 +1,51 @@
+/** Validates image references as OpenKruise does, with the grammar and the messages of the distribution library. */
+
+const DEFAULT_DOMAIN = "docker.io";
+const IDENTIFIER = /^[a-f0-9]{64}$/;
+const DOMAIN_PART = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?";
+const DOMAIN = `${DOMAIN_PART}(?:\\.${DOMAIN_PART})*(?::[0-9]+)?`;
+const NAME_PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
+const NAME = `${NAME_PART}(?:/${NAME_PART})*`;
+const TAG = "[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}";
+const DIGEST = "[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}";
+const REFERENCE = new RegExp(`^(${DOMAIN}/${NAME})(?::${TAG})?(?:@(${DIGEST}))?$`);
+
+const MAX_NAME_LENGTH = 255;
+const WRONG_FORMAT = "invalid reference format";
+const UPPER_CASE = `${WRONG_FORMAT}: repository name must be lowercase`;
+
+/** Hexadecimal digits of the digests that the library knows. */
+const DIGEST_LENGTHS: ReadonlyMap<string, number> = new Map([
+  ["sha256", 64],
+  ["sha384", 96],
+  ["sha512", 128],
+]);
+
+/** Undefined for a valid reference. */
+export function imageReferenceProblem(image: string): string | undefined {
+  if (IDENTIFIER.test(image)) return `invalid repository name (${image}), cannot specify 64-byte hexadecimal strings`;
+  const { domain, rest } = splitDomain(image);
+  const [repository = ""] = rest.split(":", 1);
+  if (repository.toLowerCase() !== repository) return UPPER_CASE;
+  const full = `${domain}/${domain === DEFAULT_DOMAIN && !rest.includes("/") ? "library/" : ""}${rest}`;
+  const [, name, digest] = REFERENCE.exec(full) ?? [];
+  if (name === undefined) return REFERENCE.test(full.toLowerCase()) ? UPPER_CASE : WRONG_FORMAT;
+  if (name.length > MAX_NAME_LENGTH) return `repository name must not be more than ${MAX_NAME_LENGTH} characters`;
+  return digest === undefined ? undefined : digestProblem(digest);
+}
+
+/** The part before the first slash is a domain if it has a dot or a port, or is `localhost`. */
+function splitDomain(image: string): { domain: string; rest: string } {
+  const slash = image.indexOf("/");
+  const first = image.slice(0, Math.max(slash, 0));
+  const isDomain = /[.:]/.test(first) || first === "localhost";
+  return isDomain ? { domain: first, rest: image.slice(slash + 1) } : { domain: DEFAULT_DOMAIN, rest: image };
+}
+
+function digestProblem(digest: string): string | undefined {
+  const [algorithm = "", value = ""] = digest.split(":");
+  const length = DIGEST_LENGTHS.get(algorithm);
+  if (length === undefined) return "unsupported digest algorithm";
+  if (value.length !== length) return "invalid checksum digest length";
+  return /^[a-f0-9]+$/.test(value) ? undefined : "invalid checksum digest format";
+}
