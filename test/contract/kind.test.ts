@@ -16,5 +16,5 @@ test("every exported kind has a minimal object, so that the suite covers it", ()
     .flatMap((kindsOf) => Object.values<unknown>(kindsOf))
     .filter((value): value is Kind => typeof value === "object" && value !== null && "storageVersion" in value);
 
-  expect(exported.map(({ kind }) => kind).sort()).toEqual(kinds.map(({ kind }) => kind).sort());
+  expect(exported.filter((kind) => !kinds.includes(kind)).map(({ kind }) => kind)).toEqual([]);
 });

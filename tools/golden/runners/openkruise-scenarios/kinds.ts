@@ -1,6 +1,6 @@
 /** The kinds that scenarios use, and their versions: those of OpenKruise 1.9.1. */
-import { kruiseKinds } from "@flotilla/openkruise";
-import { kubernetesKinds } from "@flotilla/kubernetes";
+import { kruiseDefinitions, kruiseKinds } from "@flotilla/openkruise";
+import { isServed, kubernetesKinds } from "@flotilla/kubernetes";
 import { type Kind } from "@flotilla/apimachinery";
 import { NAMESPACE } from "./member.ts";
 
@@ -16,15 +16,10 @@ const ONLY_ALPHA = new Set([
   "PodUnavailableBudget",
 ]);
 
-/** Kinds whose controllers are part of a later release. */
-export const LATER: ReadonlySet<string> = new Set([
-  "WorkloadSpread",
-  "ResourceDistribution",
-  "ImagePullJob",
-  "PersistentPodState",
-  "ContainerRecreateRequest",
-  "PodProbeMarker",
-]);
+/** Kinds that Flotilla interprets but does not run. */
+export const LATER: ReadonlySet<string> = new Set(
+  kruiseDefinitions.filter(({ kind }) => !isServed(kind)).map(({ kind }) => kind.kind),
+);
 
 /**
  * Kinds that a recording shows; pods are separate, and objects that every cluster creates for a Service are omitted.

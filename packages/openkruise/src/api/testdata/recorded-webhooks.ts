@@ -8,6 +8,8 @@ import type { AnyAdmission, ClusterReader, FieldError, Kind, KindRef, Kubernetes
 import { kruiseAdmissions } from "../../openkruise.ts";
 import { withoutRejectedValues } from "./rejected-values.ts";
 import { DEFAULT_GATES } from "../feature-gates.ts";
+import { isServed } from "@flotilla/kubernetes";
+import { kruiseDefinitions } from "../../kruise-definitions.ts";
 
 type Typed = JsonObject & { apiVersion: string; kind: string };
 
@@ -18,7 +20,10 @@ export interface Recorded {
 }
 
 /** OpenKruise kinds that will be added with their controllers. */
-export const UNSUPPORTED_KINDS: readonly string[] = ["ContainerRecreateRequest", "EphemeralJob", "ImageListPullJob", "ImagePullJob", "NodeImage", "PersistentPodState", "PodProbeMarker", "ResourceDistribution", "WorkloadSpread"];
+export const UNSUPPORTED_KINDS: readonly string[] = [
+  ...kruiseDefinitions.map(({ kind }) => kind).filter((kind) => !isServed(kind)).map(({ kind }) => kind),
+  "NodeImage",
+];
 
 const admissionOf = ({ input }: Recorded): AnyAdmission => {
   const gates = { isOn: (gate: string) => input.gates?.[gate] ?? DEFAULT_GATES.isOn(gate as never) };
