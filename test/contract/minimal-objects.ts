@@ -19,7 +19,7 @@ const others: readonly (readonly [Kind, JsonObject])[] = [
   [LogicalCluster, { spec: { profile: "empty" } }],
 ];
 
-const definitions: readonly AnyDefinition[] = [
+export const definitions: readonly AnyDefinition[] = [
   ...kubernetesDefinitions,
   ...karmadaDefinitions,
   ...ocmDefinitions,

@@ -94,6 +94,15 @@ describe("cycles through files beside the folders", () => {
     expect(findings).toHaveLength(1);
   });
 
+  test("a cycle between folders of a folder is reported", () => {
+    const findings = checkLayers([
+      file("packages/client/src/deep/one/a.ts", 'import { x } from "../two/b.ts";\n'),
+      file("packages/client/src/deep/two/b.ts", 'import { x } from "../one/a.ts";\n'),
+    ]);
+
+    expect(findings).toHaveLength(1);
+  });
+
   test("a registry may load lazily what imports it", () => {
     const findings = checkLayers([
       file("packages/client/src/one/a.ts", 'import { x } from "../b.ts";\n'),

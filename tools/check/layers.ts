@@ -88,17 +88,27 @@ function betweenPackages({ file, target }: Import): Edge[] {
   return name === "@flotilla" ? [{ from: packageOf(file), to, file }] : [];
 }
 
-/** The folder directly below `src`, or the file itself: `write` of `packages/apiserver/src/write/patch/merge.ts`. */
-function folderOf(path: string): string {
-  const [, name = "", , first = "", second] = path.split("/");
-  return second === undefined ? `${name}/${first}` : `${name}/${first}/`;
+/**
+ * The two places below the folder that both files share: `write/` and `store/` of `apiserver/src/write/patch/merge.ts` and
+ * `apiserver/src/store/cache.ts`. A place is a folder, or a file beside the folders.
+ */
+function siblings(file: string, target: string): Edge {
+  const [from, to] = [file, target].map((path) => path.replace(/^packages\/([^/]+)\/src\//, "$1/").split("/")) as [
+    string[],
+    string[],
+  ];
+  let depth = 0;
+  while (depth < from.length - 1 && depth < to.length - 1 && from[depth] === to[depth]) depth++;
+  const place = (path: readonly string[]): string =>
+    `${path.slice(0, depth + 1).join("/")}${depth < path.length - 1 ? "/" : ""}`;
+  return { from: place(from), to: place(to), file: `${file} -> ${target}` };
 }
 
-/** Cycles through at least one folder. A registry may load lazily what imports it. */
+/** Cycles through at least one folder, at every depth. A registry may load lazily what imports it. */
 function folderCycles(imports: readonly Import[]): { cycle: string[]; example: string }[] {
   const edges = imports
     .filter(({ target, isLazy }) => !target.startsWith("@") && !isLazy)
-    .map(({ file, target }) => ({ from: folderOf(file), to: folderOf(target), file: `${file} -> ${target}` }))
+    .map(({ file, target }) => siblings(file, target))
     .filter(({ from, to }) => from !== to);
   return cyclesOf(edges)
     .filter((cycle) => cycle.some((place) => place.endsWith("/")))

@@ -229,6 +229,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     if (type !== "gone" || clusters.get(name)) return;
     allocation.forget(name);
     metrics.forget(name);
+    writes.forget(name);
   });
   const present = cache.list("/");
   leases.load(present);

@@ -1,10 +1,7 @@
-export { SelfSubjectReview } from "./authentication/self-subject-review.ts";
 export { TokenRequest } from "./authentication/token-request.ts";
 export { TokenReview } from "./authentication/token-review.ts";
 export { checkAccessReview, checkLocalAttributes } from "./authorization/access-review-rules.ts";
-export { LocalSubjectAccessReview } from "./authorization/local-subject-access-review.ts";
 export { SelfSubjectAccessReview } from "./authorization/self-subject-access-review.ts";
-export { SelfSubjectRulesReview } from "./authorization/self-subject-rules-review.ts";
 export { SubjectAccessReview } from "./authorization/subject-access-review.ts";
 export { Binding } from "./binding/binding-kind.ts";
 export { CertificateSigningRequest, requestState } from "./certificatesigningrequest/certificatesigningrequest-kind.ts";
@@ -26,12 +23,6 @@ export {
 export type { RevisionFormat, RevisionPlan } from "./controllerrevision/revisions.ts";
 export { scheduleProblem, zoneProblem } from "./cronjob/cron-schedule.ts";
 export { parseSchedule, zonedSchedule } from "./cronjob/cron.ts";
-export { CronJob } from "./cronjob/cronjob-kind.ts";
-export { CSIDriver } from "./csi/csi-driver.ts";
-export { CSINode } from "./csi/csi-node.ts";
-export { CSIStorageCapacity } from "./csi/csi-storage-capacity.ts";
-export { VolumeAttachment } from "./csi/volume-attachment.ts";
-export { VolumeAttributesClass } from "./csi/volume-attributes-class.ts";
 export { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "./customresourcedefinition/crd-of-kind.ts";
 export { CustomResourceDefinition } from "./customresourcedefinition/customresourcedefinition-kind.ts";
 export { APPROVAL, approvalOf, isProtectedGroup } from "./customresourcedefinition/definition-rules.ts";
@@ -50,13 +41,7 @@ export {
   rulesOf,
   servedKinds,
 } from "./definition/kind-definition.ts";
-export type {
-  AnyDefinition,
-  KindDefinition,
-  KindName,
-  Progress,
-  WellKnownFeedback,
-} from "./definition/kind-definition.ts";
+export type { AnyDefinition, KindDefinition, Progress } from "./definition/kind-definition.ts";
 export { exampleOf } from "./definition/example.ts";
 export { viewOf } from "./definition/state-family.ts";
 export type { Fields, Sample, StateFamily, StateKind, StateView } from "./definition/state-family.ts";
@@ -64,8 +49,6 @@ export { deploymentInterpreter } from "./deployment/deployment-interpreter.ts";
 export { Deployment } from "./deployment/deployment-kind.ts";
 export { templateHash } from "./deployment/replica-sets.ts";
 export { changedDrivers, nodeOfAllocation, prepareClaimStatus } from "./dra/claim-status.ts";
-export { DeviceClass } from "./dra/device-class.ts";
-export { ResourceClaimTemplate } from "./dra/resource-claim-template.ts";
 export { ResourceClaim } from "./dra/resource-claim.ts";
 export { ResourceSlice } from "./dra/resource-slice.ts";
 export { Endpoints } from "./endpoints/endpoints-kind.ts";
@@ -136,7 +119,6 @@ export { LimitRange } from "./limitrange/limitrange-kind.ts";
 export { Namespace } from "./namespace/namespace-kind.ts";
 export { asNewNamespace } from "./namespace/namespace-rules.ts";
 export { addressNameProblems } from "./networking/addresses.ts";
-export { NetworkPolicy } from "./networkpolicy/networkpolicy-kind.ts";
 export { matchesAnyTerm, matchesNode, matchesTerm, tolerates, toleratesTaint } from "./node/node-fit.ts";
 export { Node } from "./node/node-kind.ts";
 export { checkNodeSelectorTerm } from "./node/node-selector.ts";
@@ -178,7 +160,6 @@ export { checkNewPod, checkTemplate } from "./pod/pod-validation.ts";
 export { createPodWriter, failureMessage } from "./pod/pod-writer.ts";
 export type { PodWords, PodWriter } from "./pod/pod-writer.ts";
 export { PodDisruptionBudget } from "./poddisruptionbudget/poddisruptionbudget-kind.ts";
-export { PodTemplate } from "./podtemplate/podtemplate-kind.ts";
 export { PriorityClass } from "./priorityclass/priorityclass-kind.ts";
 export { systemPriorityClasses } from "./priorityclass/priorityclass-rules.ts";
 export {
@@ -203,7 +184,6 @@ export { ReplicationController } from "./replicationcontroller/replicationcontro
 export { ResourceQuota } from "./resourcequota/resourcequota-kind.ts";
 export { roundAmounts } from "./resources/resource-names.ts";
 export { RuntimeClass } from "./runtimeclass/runtimeclass-kind.ts";
-export { SERVICE_ACCOUNT_TOKEN } from "./secret/secret-interpreter.ts";
 export { Secret } from "./secret/secret-kind.ts";
 export { IPAddress, addressOfService, isAllocated } from "./service-cidr/ip-address.ts";
 export { DEFAULT_SERVICE_CIDR, ServiceCIDR, defaultServiceCidr, usableRanges } from "./service-cidr/service-cidr.ts";

@@ -54,3 +54,4 @@ export type { PlacementDecisionStatus } from "./placementdecision/placementdecis
 export { usesUnboundDefault } from "./placement/placement-rules.ts";
 export { OcmPlacement } from "./placement/placement-kind.ts";
 export type { OcmPlacementSpec } from "./placement/placement-kind.ts";
+export { compileClusterSelector, compileConditionRule, createScoreLibrary } from "./expressions/cluster-expressions.ts";

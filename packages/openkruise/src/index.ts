@@ -1,13 +1,10 @@
-export { AdvancedCronJob } from "./advancedcronjob/advancedcronjob-kind.ts";
 export { AdvancedDaemonSet } from "./daemonset/daemonset-kind.ts";
 export { AdvancedStatefulSet } from "./statefulset/statefulset-kind.ts";
-export { BroadcastJob } from "./broadcastjob/broadcastjob-kind.ts";
 export type { CloneSetV1alpha1 } from "./cloneset/cloneset-types.ts";
 export { CloneSet } from "./cloneset/cloneset-kind.ts";
 export { createFeatureGates, parseFeatureGates } from "./api/feature-gates.ts";
 export type { FeatureGates } from "./api/feature-gates.ts";
 export type { KruiseDependencies } from "./api/kruise-definition.ts";
-export { PodUnavailableBudget } from "./podunavailablebudget/podunavailablebudget-kind.ts";
 export { selectorsAgree, selectorsOverlap } from "./api/selector-overlap.ts";
 export { SidecarSet } from "./sidecarset/sidecarset-kind.ts";
 export { UnitedDeployment } from "./uniteddeployment/uniteddeployment-kind.ts";
@@ -19,7 +16,6 @@ export { LEAVING_ORDINALS } from "./statefulset/plan-fleet-ordinals.ts";
 export { ROLLOUT_STAGE } from "./divide/release.ts";
 export { keptPods } from "./divide/split-partition.ts";
 export { containerHashes } from "./in-place/container-hashes.ts";
-export { podTimesOf, sums } from "./interpreter/fleet.ts";
 export { summingNewest } from "./interpreter/newest-items.ts";
 export { kruiseDefinitions } from "./kruise-definitions.ts";
 export {
@@ -34,3 +30,4 @@ export {
   kruiseStates,
 } from "./openkruise.ts";
 export { CANARY_CLUSTERS, PARTITION_SCOPE, ROLLOUT_ORDER } from "./divide/rollout-annotations.ts";
+export { AdvancedCronJob } from "./advancedcronjob/advancedcronjob-kind.ts";

@@ -1,5 +1,5 @@
 /** `ocm-placement.jsonl`: the decisions of a Placement, step by step. */
-import { PLACEMENT_LABEL } from "@flotilla/ocm";
+import { createScoreLibrary, PLACEMENT_LABEL } from "@flotilla/ocm";
 import type {
   AddOnPlacementScore,
   ManagedCluster,
@@ -9,7 +9,6 @@ import type {
   PlacementDecision,
 } from "@flotilla/ocm";
 import type { JsonObject } from "@flotilla/base";
-import { createScoreLibrary } from "@flotilla/cel";
 import { planPlacement } from "@flotilla/flotilla";
 import { compareResults } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";

@@ -139,6 +139,7 @@ describe("logical clusters", () => {
 
     expect(server.clusters()).toEqual(["hub", "oslo"]);
     expect(cache.list("/").filter(({ key }) => key.includes("paris"))).toEqual([]);
+    expect(server.writes.counts().filter(({ cluster }) => cluster === "paris")).toEqual([]);
   });
 
   test("leave nothing to a later cluster of the same name when the server crashes during removal", async () => {

@@ -22,6 +22,8 @@ export interface WriteCounter {
   /** All writes since the start. */
   total(): number;
   counts(): WriteCount[];
+  /** A removed cluster has no counts; its writes stay in the total. */
+  forget(cluster: string): void;
 }
 
 export function createWriteCounter(): WriteCounter {
@@ -38,5 +40,8 @@ export function createWriteCounter(): WriteCounter {
     },
     total: () => total,
     counts: () => [...counts.values()].map((count) => ({ ...count })),
+    forget(cluster) {
+      for (const [key, count] of counts) if (count.cluster === cluster) counts.delete(key);
+    },
   };
 }

@@ -4,8 +4,6 @@
  * Durations use a monotonic clock, not the controllers' clock: a stage takes real time even where a test advances that
  * clock manually.
  */
-import type { CycleMeter } from "./schedule/cycle-meter.ts";
-
 /** Why bindings were enqueued for scheduling; Karmada's label values. */
 type IncomingEvent = "BindingAdd" | "BindingUpdate" | "ClusterChanged" | "ScheduleAttemptFailure";
 /** What is decided again: the clusters of a binding, or only their replicas. Karmada's label values. */
@@ -31,4 +29,16 @@ export interface ExecutionMeter {
   nowMs(): number;
   /** execute: the objects of a Work were applied on its member, or some failed. */
   workSynced(tookMs: number, isSynced: boolean): void;
+}
+
+/** Karmada's label values. */
+export type CycleStep = "Filter" | "Score" | "Select" | "AssignReplicas";
+
+export interface CycleMeter {
+  /** Milliseconds since an arbitrary origin, on a monotonic clock. */
+  nowMs(): number;
+  step(step: CycleStep, tookMs: number): void;
+  /** All plugins of an extension point for one cluster. */
+  point(point: "Filter" | "Score", tookMs: number, fits: boolean): void;
+  plugin(plugin: string, point: "Filter" | "Score", tookMs: number, fits: boolean): void;
 }

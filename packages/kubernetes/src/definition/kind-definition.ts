@@ -46,7 +46,7 @@ export interface KindDefinition<Options = unknown> {
   readonly progress?: "health" | ((object: DeepReadonly<KubernetesObject>) => Progress);
 }
 
-export interface WellKnownFeedback {
+interface WellKnownFeedback {
   /** The versions in which the paths are valid; all by default. */
   readonly versions?: readonly string[];
   readonly values: readonly (readonly [name: string, path: string])[];

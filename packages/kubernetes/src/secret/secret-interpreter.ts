@@ -8,7 +8,7 @@ interface Secret extends KubernetesObject {
   data?: Record<string, string>;
 }
 
-export const SERVICE_ACCOUNT_TOKEN = "kubernetes.io/service-account-token";
+const SERVICE_ACCOUNT_TOKEN = "kubernetes.io/service-account-token";
 
 export const secretInterpreter: KindInterpreter<Secret> = {
   group: "",

@@ -2,7 +2,14 @@
 import type { Clock, Log } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import type { Informers } from "@flotilla/controller-runtime";
-import type { SignRequest } from "./certificates/signing-controller.ts";
+import type { CertificateRequest } from "@flotilla/apimachinery";
+
+/** Returns the PEM of a certificate that is valid in this cluster. */
+export type SignRequest = (
+  cluster: string,
+  request: CertificateRequest,
+  terms: { usages: readonly string[]; lifetimeMs: number },
+) => string;
 
 export interface SystemDependencies {
   client: Client;

@@ -1,7 +1,7 @@
 /** Warnings for the status feedback and condition rules of a ManifestWork. Upstream accepts all of it. */
 import type { DeepReadonly } from "@flotilla/base";
-import { compileConditionRule } from "@flotilla/cel";
 import type { ManifestWorkSpec } from "./manifest-work-spec.ts";
+import { compileConditionRule } from "../expressions/cluster-expressions.ts";
 
 type Spec = DeepReadonly<ManifestWorkSpec> | undefined;
 

@@ -6,11 +6,11 @@
 import type { DeepReadonly } from "@flotilla/base";
 import { ApiError, field, labelSelectorOf } from "@flotilla/apimachinery";
 import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
-import { clusterSelectorProblem } from "@flotilla/cel";
 import type { ClusterSelector, PrioritizerConfig } from "@flotilla/apimachinery/facts/cluster-ocm-v1beta1.ts";
 import { CLUSTER_GROUP, DEFAULT_CLUSTER_SET } from "../names.ts";
 import { OcmPlacement } from "./placement-kind.ts";
 import { needsReview } from "../webhook/webhook.ts";
+import { clusterSelectorProblem } from "../expressions/cluster-expressions.ts";
 
 type Spec = DeepReadonly<OcmPlacement>["spec"];
 

@@ -1,14 +1,8 @@
 /** Validates image references as OpenKruise does, with the grammar and the messages of the distribution library. */
+import { parseImageReference } from "@flotilla/apimachinery";
 
 const DEFAULT_DOMAIN = "docker.io";
 const IDENTIFIER = /^[a-f0-9]{64}$/;
-const DOMAIN_PART = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?";
-const DOMAIN = `${DOMAIN_PART}(?:\\.${DOMAIN_PART})*(?::[0-9]+)?`;
-const NAME_PART = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*";
-const NAME = `${NAME_PART}(?:/${NAME_PART})*`;
-const TAG = "[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}";
-const DIGEST = "[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}";
-const REFERENCE = new RegExp(`^(${DOMAIN}/${NAME})(?::${TAG})?(?:@(${DIGEST}))?$`);
 
 const MAX_NAME_LENGTH = 255;
 const WRONG_FORMAT = "invalid reference format";
@@ -28,10 +22,10 @@ export function imageReferenceProblem(image: string): string | undefined {
   const [repository = ""] = rest.split(":", 1);
   if (repository.toLowerCase() !== repository) return UPPER_CASE;
   const full = `${domain}/${domain === DEFAULT_DOMAIN && !rest.includes("/") ? "library/" : ""}${rest}`;
-  const [, name, digest] = REFERENCE.exec(full) ?? [];
-  if (name === undefined) return REFERENCE.test(full.toLowerCase()) ? UPPER_CASE : WRONG_FORMAT;
-  if (name.length > MAX_NAME_LENGTH) return `repository name must not be more than ${MAX_NAME_LENGTH} characters`;
-  return digest === undefined ? undefined : digestProblem(digest);
+  const found = parseImageReference(full);
+  if (!found) return parseImageReference(full.toLowerCase()) ? UPPER_CASE : WRONG_FORMAT;
+  if (found.name.length > MAX_NAME_LENGTH) return `repository name must not be more than ${MAX_NAME_LENGTH} characters`;
+  return found.digest === "" ? undefined : digestProblem(found.digest);
 }
 
 /** The part before the first slash is a domain if it has a dot or a port, or is `localhost`. */

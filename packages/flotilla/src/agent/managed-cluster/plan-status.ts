@@ -9,7 +9,7 @@ import { findCondition, isConditionTrue, withCondition } from "@flotilla/apimach
 import { amountOf, resourceListOf } from "../../membership/resources.ts";
 import type { Health, Trend } from "../../membership/ready.ts";
 import { planClaims } from "../../ocm/pairing/plan-claims.ts";
-import * as registrationConditions from "../../ocm/registration/conditions.ts";
+import * as registrationConditions from "../../ocm/cluster-conditions.ts";
 import type { Rotation } from "../credentials/keep-credentials.ts";
 
 const { available, unavailable, joined } = registrationConditions;

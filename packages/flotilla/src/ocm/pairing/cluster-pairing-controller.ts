@@ -20,7 +20,7 @@ import type { Client, ObjectKey } from "@flotilla/client";
 import { findCondition, isAlreadyExists, isConditionTrue } from "@flotilla/apimachinery";
 import { defineKeyedController, done, idOfKey, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, Informers, Result } from "@flotilla/controller-runtime";
-import { JOINED } from "../registration/conditions.ts";
+import { JOINED } from "../cluster-conditions.ts";
 import {
   AGREEMENT_ANNOTATION,
   agreementOf,

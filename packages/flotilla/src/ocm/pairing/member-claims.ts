@@ -4,9 +4,17 @@
  */
 import { Cluster } from "@flotilla/karmada";
 import { ClusterClaim } from "@flotilla/ocm";
+import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import type { Informer, Informers } from "@flotilla/controller-runtime";
-import type { MemberClaims } from "../registration/managed-cluster-controller.ts";
+import type { Informer, Informers, Source } from "@flotilla/controller-runtime";
+
+/** The ClusterClaims of members. */
+export interface MemberClaims {
+  /** Undefined while unknown. */
+  of(cluster: string): readonly DeepReadonly<ClusterClaim>[] | undefined;
+  /** Members whose claims changed. */
+  source: Source<ObjectKey>;
+}
 
 export interface MemberClaimsOptions {
   hub: string;

@@ -6,9 +6,17 @@ import type { Cluster } from "@flotilla/karmada";
 import type { ClusterClaim } from "@flotilla/ocm";
 import type { DeepReadonly } from "@flotilla/base";
 import { findCondition } from "@flotilla/apimachinery";
-import { available, clockSynced, joined, unavailable, silent } from "../registration/conditions.ts";
-import type { Report } from "../registration/plan-status.ts";
+import type { NextCondition } from "@flotilla/apimachinery";
+import type { ManagedClusterStatus } from "@flotilla/apimachinery/facts/cluster-ocm-v1.ts";
+import { available, clockSynced, joined, unavailable, silent } from "../cluster-conditions.ts";
 import { planClaims } from "./plan-claims.ts";
+
+/** Replaces an agent's report for a member without one. */
+export interface Report {
+  conditions: readonly NextCondition[];
+  /** Unset keeps the last known values, as for an unreachable member. */
+  facts?: Pick<DeepReadonly<ManagedClusterStatus>, "version" | "capacity" | "allocatable" | "clusterClaims">;
+}
 
 /** `claims` are the member's own ClusterClaims; undefined while unknown. */
 export function planReport(

@@ -2,10 +2,12 @@
  * The cluster selector of a predicate or a decision group: labels, claims and CEL expressions. All of them must match.
  */
 import type { ClusterSelector } from "@flotilla/apimachinery/facts/cluster-ocm-v1beta1.ts";
-import type { ManagedCluster } from "@flotilla/ocm";
+import { compileClusterSelector } from "@flotilla/ocm";
+import type { createScoreLibrary, ManagedCluster } from "@flotilla/ocm";
+import { dynamicValueOf } from "@flotilla/cel";
+import type { CelValue } from "@flotilla/cel";
 import type { DeepReadonly } from "@flotilla/base";
 import { messageOf } from "@flotilla/base";
-import { compileClusterSelector, type CelValue, type createScoreLibrary, dynamicValueOf } from "@flotilla/cel";
 import { labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import { Misconfigured } from "./misconfigured.ts";
 

@@ -1,6 +1,7 @@
 /** Collects the inputs of a Placement from the hub's informers, for the controller and for explanations. */
 import {
   AddOnPlacementScore,
+  createScoreLibrary,
   DEFAULT_CLUSTER_SET,
   ManagedCluster,
   ManagedClusterSet,
@@ -10,7 +11,6 @@ import {
 } from "@flotilla/ocm";
 import type { OcmPlacement } from "@flotilla/ocm";
 import type { DeepReadonly } from "@flotilla/base";
-import { createScoreLibrary } from "@flotilla/cel";
 import type { Informers } from "@flotilla/controller-runtime";
 import { BY_PLACEMENT, createDecisionCounts } from "./decision-counts.ts";
 import type { PlacementInput } from "./plan-placement.ts";

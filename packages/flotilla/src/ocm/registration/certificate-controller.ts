@@ -16,7 +16,7 @@ import type { Client, ObjectKey } from "@flotilla/client";
 import { isConditionTrue } from "@flotilla/apimachinery";
 import { defineController, done, unlessChanged } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Informers } from "@flotilla/controller-runtime";
-import { AVAILABLE } from "./conditions.ts";
+import { AVAILABLE } from "../cluster-conditions.ts";
 import { recogniseRequest, type AgentRequest } from "./recognise-request.ts";
 
 export interface CertificateDependencies {

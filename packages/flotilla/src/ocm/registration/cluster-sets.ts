@@ -7,7 +7,7 @@ import { equalJson } from "@flotilla/base";
 import { ApiError } from "@flotilla/apimachinery";
 import type { Informer, ObjectEvent } from "@flotilla/controller-runtime";
 import { membershipTest } from "../placement/candidates.ts";
-import type { Read } from "./conditions.ts";
+import type { Read } from "../cluster-conditions.ts";
 
 type ClusterSet = DeepReadonly<ManagedClusterSet>;
 

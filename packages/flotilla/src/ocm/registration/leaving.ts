@@ -20,7 +20,7 @@ import { done, unlessChanged } from "@flotilla/controller-runtime";
 import type { EventRecorder, Informers, Result } from "@flotilla/controller-runtime";
 import { agreementOf } from "../pairing/merge-registrations.ts";
 import { createAgentAccess } from "./agent-access.ts";
-import { AVAILABLE, HUB_ACCEPTED, silent, type Read } from "./conditions.ts";
+import { AVAILABLE, HUB_ACCEPTED, silent, type Read } from "../cluster-conditions.ts";
 import { planCleanUp, type RemovalMode } from "./plan-clean-up.ts";
 import { FORCE_ANNOTATION } from "../../flotilla-names.ts";
 

@@ -24,21 +24,21 @@ import {
 } from "@flotilla/ocm";
 import { Cluster } from "@flotilla/karmada";
 import { ClusterRole, ClusterRoleBinding, Lease, Namespace, RoleBinding } from "@flotilla/kubernetes";
-import type { ClusterClaim } from "@flotilla/ocm";
 import { equalJson, formatMicroTime, formatTime, messageOf } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json, Log } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { findCondition, isNamespaceTerminating, type NextCondition } from "@flotilla/apimachinery";
 import { defineController, done, unlessChanged, watch } from "@flotilla/controller-runtime";
-import type { Controller, EventRecorder, Informers, ObjectEvent, Result, Source } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorder, Informers, ObjectEvent, Result } from "@flotilla/controller-runtime";
 import { planReport } from "../pairing/plan-report.ts";
 import { createAgentAccess } from "./agent-access.ts";
 import type { ClusterSets } from "./cluster-sets.ts";
-import { accepted, AVAILABLE, denied, HUB_ACCEPTED, notAccepted, silent, type Read } from "./conditions.ts";
+import { accepted, AVAILABLE, denied, HUB_ACCEPTED, notAccepted, silent, type Read } from "../cluster-conditions.ts";
 import type { Leaving } from "./leaving.ts";
 import { planAvailabilityTaints } from "./plan-availability-taints.ts";
 import { expiresAtMs, nextRenewal, type Renewal } from "./plan-lease.ts";
 import { planStatus } from "./plan-status.ts";
+import type { MemberClaims } from "../pairing/member-claims.ts";
 
 export interface ManagedClusterDependencies {
   hub: string;
@@ -51,14 +51,6 @@ export interface ManagedClusterDependencies {
   claims: MemberClaims;
   /** New clusters are accepted automatically; a later denial by an administrator wins. */
   acceptsAll: boolean;
-}
-
-/** The ClusterClaims of members. */
-export interface MemberClaims {
-  /** Undefined while unknown. */
-  of(cluster: string): readonly DeepReadonly<ClusterClaim>[] | undefined;
-  /** Members whose claims changed. */
-  source: Source<ObjectKey>;
 }
 
 const BY_SET = "ocm.namespacesOf";

@@ -9,7 +9,7 @@ import { CLEANUP_PRIORITY_ANNOTATION, MANIFEST_WORK_FINALIZER } from "@flotilla/
 import type { ManifestWork } from "@flotilla/ocm";
 import type { DeepReadonly } from "@flotilla/base";
 import { findCondition, type NextCondition } from "@flotilla/apimachinery";
-import { AVAILABLE, DELETING, type Read } from "./conditions.ts";
+import { AVAILABLE, DELETING, type Read } from "../cluster-conditions.ts";
 
 type Work = DeepReadonly<ManifestWork>;
 

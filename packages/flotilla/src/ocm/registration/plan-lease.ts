@@ -11,7 +11,7 @@
 import { SKIP_CLOCK_CHECK_ANNOTATION } from "@flotilla/ocm";
 import type { Lease } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
-import type { Read } from "./conditions.ts";
+import type { Read } from "../cluster-conditions.ts";
 
 /**
  * The last renewal that the hub observed, and when. `isObserved` if it was a change rather than the value found at the

@@ -6,18 +6,12 @@ import type { ManagedClusterSet } from "@flotilla/ocm";
 import type { ManagedClusterStatus } from "@flotilla/apimachinery/facts/cluster-ocm-v1.ts";
 import { defined, equalJson, type DeepReadonly } from "@flotilla/base";
 import { withCondition, type NextCondition } from "@flotilla/apimachinery";
-import { clockSynced, silent, type Read } from "./conditions.ts";
+import { clockSynced, silent, type Read } from "../cluster-conditions.ts";
 import { planManagedNamespaces } from "./plan-managed-namespaces.ts";
 import { expiresAtMs, isClockSynced, type Renewal } from "./plan-lease.ts";
+import type { Report } from "../pairing/plan-report.ts";
 
 type Status = DeepReadonly<ManagedClusterStatus>;
-
-/** Replaces an agent's report for a member without one. */
-export interface Report {
-  conditions: readonly NextCondition[];
-  /** Unset keeps the last known values, as for an unreachable member. */
-  facts?: Pick<Status, "version" | "capacity" | "allocatable" | "clusterClaims">;
-}
 
 export interface StatusView {
   /** Whether the cluster is accepted; unset for a cluster that never was. */

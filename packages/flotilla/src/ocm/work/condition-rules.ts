@@ -2,14 +2,8 @@
 import type { ConditionRule } from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
 import type { KubernetesObject, NextCondition } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import {
-  CelError,
-  compileConditionRule,
-  dynamicValueOf,
-  typeNameOf,
-  type CelBudget,
-  type CelValue,
-} from "@flotilla/cel";
+import { CelError, dynamicValueOf, typeNameOf, type CelBudget, type CelValue } from "@flotilla/cel";
+import { compileConditionRule } from "@flotilla/ocm";
 
 type Rule = DeepReadonly<ConditionRule>;
 type Verdict = Pick<NextCondition, "status" | "reason"> & { problem?: string };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CycleMeter } from "./cycle-meter.ts";
+import type { CycleMeter } from "../meter.ts";
 import type { ClusterView, Placement } from "./framework.ts";
 import { scheduleType, type BindingView } from "./needs-scheduling.ts";
 import { planSchedule } from "./plan-schedule.ts";

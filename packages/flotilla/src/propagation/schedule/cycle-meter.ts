@@ -3,19 +3,8 @@
  * measured as a whole, and the plugins on one of the clusters.
  */
 import type { FleetCluster } from "./fleet.ts";
+import type { CycleMeter } from "../meter.ts";
 import type { FilterPlugin, SchedulingView, ScorePlugin } from "./framework.ts";
-
-/** Karmada's label values. */
-export type CycleStep = "Filter" | "Score" | "Select" | "AssignReplicas";
-
-export interface CycleMeter {
-  /** Milliseconds since an arbitrary origin, on a monotonic clock. */
-  nowMs(): number;
-  step(step: CycleStep, tookMs: number): void;
-  /** All plugins of an extension point for one cluster. */
-  point(point: "Filter" | "Score", tookMs: number, fits: boolean): void;
-  plugin(plugin: string, point: "Filter" | "Score", tookMs: number, fits: boolean): void;
-}
 
 /** Runs the filters for one cluster once more to measure them. They are pure, so this has no effect. */
 export function measureFilters(

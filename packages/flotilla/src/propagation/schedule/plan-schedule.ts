@@ -10,7 +10,7 @@ import type { GracefulEvictionTask } from "@flotilla/apimachinery/facts/work-kar
 import { isPurgedDirectly } from "../targets.ts";
 import { isFresh, type AssignedCluster } from "./assign.ts";
 import type { ClusterVerdict } from "./candidate.ts";
-import type { CycleMeter } from "./cycle-meter.ts";
+import type { CycleMeter } from "../meter.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
 import { affinityOf, type BindingSpecView, type ClusterView, type CycleAffinity } from "./framework.ts";
 import { needsScheduling, type BindingView } from "./needs-scheduling.ts";

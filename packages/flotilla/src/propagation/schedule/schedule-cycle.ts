@@ -7,7 +7,8 @@
 import { estimateReplicas, estimateSets, MOST_REPLICAS, readComponentSet, readRequest } from "../estimate/index.ts";
 import { assignReplicas, strategyOf, type AssignedCluster, type Candidate } from "./assign.ts";
 import { byPreference, type ClusterVerdict, type ScoredCandidate } from "./candidate.ts";
-import { measureFilters, measureScores, type CycleMeter, type CycleStep } from "./cycle-meter.ts";
+import type { CycleMeter, CycleStep } from "../meter.ts";
+import { measureFilters, measureScores } from "./cycle-meter.ts";
 import type { Fleet, FleetCluster } from "./fleet.ts";
 import {
   createView,

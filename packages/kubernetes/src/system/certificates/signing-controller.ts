@@ -5,20 +5,12 @@
  * Writes: `status.certificate`, or the condition `Failed` when an approval cannot help.
  */
 import { CertificateSigningRequest } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
-import type { CertificateRequest } from "@flotilla/apimachinery";
 import { formatTime } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { isConflict, isNotFound } from "@flotilla/apimachinery";
 import { defineController, done, type Controller } from "@flotilla/controller-runtime";
-import type { SystemDependencies } from "../dependencies.ts";
+import type { SignRequest, SystemDependencies } from "../dependencies.ts";
 import { planSigning } from "./plan-signing.ts";
-
-/** Returns the PEM of a certificate that is valid in this cluster. */
-export type SignRequest = (
-  cluster: string,
-  request: CertificateRequest,
-  terms: { usages: readonly string[]; lifetimeMs: number },
-) => string;
 
 export function createSigningController({
   client,

@@ -1,9 +1,7 @@
 /** Open Cluster Management's CEL functions: JSON in strings, status conditions, and the scores of clusters. */
 import type { Json } from "@flotilla/base";
-import { ArrayList } from "../collections.ts";
-import { dynamicValueOf, parsedValueOf } from "../dynamic-values.ts";
-import type { Row } from "../functions.ts";
-import { CelError, CelList, CelMap, type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";
+import { ArrayList, CelError, CelList, CelMap, dynamicValueOf, NO_SUCH_OVERLOAD, parsedValueOf } from "@flotilla/cel";
+import type { CelValue, Row } from "@flotilla/cel";
 
 /** The scores of an AddOnPlacementScore in a cluster's namespace; undefined when it does not exist. */
 export type ScoreSource = (

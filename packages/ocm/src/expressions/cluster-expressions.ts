@@ -3,13 +3,10 @@
  * ManifestWork evaluates conditions of its applied objects. Objects have no schema there; `dynamicValueOf` creates
  * their values.
  */
-import { compileCel } from "./compile.ts";
-import type { CompileCelResult } from "./contract.ts";
-import type { Row } from "./functions.ts";
-import { conditionRuleFunctions, clusterSelectorFunctions, type ScoreSource } from "./library/clusters.ts";
-import { BOOL, DYN, formatType, mapOf, STRING } from "./types.ts";
-
-export type { ScoreSource } from "./library/clusters.ts";
+import { BOOL, compileCel, DYN, formatType, mapOf, STRING } from "@flotilla/cel";
+import type { CompileCelResult, Row } from "@flotilla/cel";
+import { clusterSelectorFunctions, conditionRuleFunctions } from "./cluster-functions.ts";
+import type { ScoreSource } from "./cluster-functions.ts";
 
 const CLUSTER = { managedCluster: mapOf(STRING, DYN) };
 const OBJECT = { object: DYN };
