@@ -8,7 +8,7 @@ import type { Transport } from "@flotilla/client";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
-import { pipeline } from "./pipeline.ts";
+import { pipeline } from "../../packages/flotilla/src/propagation/pipeline.ts";
 
 const writersOf = (field: string): string[] =>
   pipeline.filter(({ writes }) => writes.includes(field)).map(({ name }) => name);
@@ -100,7 +100,7 @@ describe("in a running fleet", () => {
   let fleet: TestFleet;
   afterEach(() => fleet.stop());
 
-  /** One workload with a dependency is placed, moved by a taint and by its own health, and rebalanced. */
+  /** One workload with a dependency is placed, moved by a taint, and rebalanced. */
   async function runEveryStage(wrap?: ReturnType<typeof recordWriters>["wrap"]): Promise<void> {
     fleet = await startTestFleet({ members: ["member1", "member2", "member3"], nodes: 1, wrap });
     const { client } = fleet;

@@ -3,7 +3,7 @@ import { ClusterRole, ClusterRoleBinding, Namespace, Secret, ServiceAccount } fr
 import { createFakeClock } from "@flotilla/base";
 import { createClient, find } from "@flotilla/client";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
-import { createAccounts, planRules, removeAccounts } from "./member-account.ts";
+import { createAccounts, planRules, removeAccounts } from "../../packages/cli/src/membership/member-account.ts";
 
 const signal = new AbortController().signal;
 const REQUEST = {

@@ -13,8 +13,8 @@ import {
 import type { CertificateRequest, RequestSubject } from "@flotilla/apimachinery";
 import { createFakeClock, silentLog, systemClock } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
-import { createAuthenticator } from "./authenticator.ts";
-import { createHttpServer } from "./server.ts";
+import { createAuthenticator } from "../../../packages/apiserver/src/http/authenticator.ts";
+import { createHttpServer } from "../../../packages/apiserver/src/http/server.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;

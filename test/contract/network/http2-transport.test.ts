@@ -7,11 +7,11 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeClock } from "@flotilla/base";
 import type { FakeClock } from "@flotilla/base";
-import { CredentialsError } from "./credentials.ts";
-import type { CredentialSource } from "./credentials.ts";
-import { createHttp2Transport } from "./http2-transport.ts";
-import type { Http2TransportOptions } from "./http2-transport.ts";
-import type { Transport } from "./transport.ts";
+import { CredentialsError } from "../../../packages/client/src/credentials.ts";
+import type { CredentialSource } from "../../../packages/client/src/credentials.ts";
+import { createHttp2Transport } from "../../../packages/client/src/http2-transport.ts";
+import type { Http2TransportOptions } from "../../../packages/client/src/http2-transport.ts";
+import type { Transport } from "../../../packages/client/src/transport.ts";
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {

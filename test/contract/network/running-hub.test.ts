@@ -4,7 +4,7 @@ import type { AddressInfo, Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { noteRunning, refuseSecondStart } from "./running.ts";
+import { noteRunning, refuseSecondStart } from "../../../packages/server/src/process/running.ts";
 
 let data: string;
 let listener: Server;

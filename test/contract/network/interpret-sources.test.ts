@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { download, SourceError, Sources } from "./sources.ts";
+import { download, SourceError, Sources } from "../../../packages/cli/src/interpret/sources.ts";
 
 let folder = "";
 beforeAll(() => {

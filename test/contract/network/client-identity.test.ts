@@ -13,11 +13,11 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createFakeClock, silentLog, systemClock } from "@flotilla/base";
 import { connectionOf, createHttp2Transport, parseKubeconfig } from "@flotilla/client";
 import type { KubeconfigConnection, Transport } from "@flotilla/client";
-import type { ApiRequest, ApiResponse } from "../request/request.ts";
-import { createAuthenticator } from "./authenticator.ts";
+import type { ApiRequest, ApiResponse } from "../../../packages/apiserver/src/request/request.ts";
+import { createAuthenticator } from "../../../packages/apiserver/src/http/authenticator.ts";
 import { createCertificateAuthority } from "@flotilla/apimachinery";
 import type { CertificateAuthority, KeyPair } from "@flotilla/apimachinery";
-import { createHttpServer } from "./server.ts";
+import { createHttpServer } from "../../../packages/apiserver/src/http/server.ts";
 
 let authority: CertificateAuthority;
 let serving: KeyPair;

@@ -1,9 +1,9 @@
 /** Sidecars are injected on members that run OpenKruise, and never on the hub, which holds templates. */
 import { afterEach, expect, test } from "vitest";
-import { CloneSet } from "../cloneset/cloneset-kind.ts";
+import { CloneSet } from "../../packages/openkruise/src/cloneset/cloneset-kind.ts";
 import { Namespace, Pod } from "@flotilla/kubernetes";
-import { PodUnavailableBudget } from "../podunavailablebudget/podunavailablebudget-kind.ts";
-import { SidecarSet } from "./sidecarset-kind.ts";
+import { PodUnavailableBudget } from "../../packages/openkruise/src/podunavailablebudget/podunavailablebudget-kind.ts";
+import { SidecarSet } from "../../packages/openkruise/src/sidecarset/sidecarset-kind.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 

@@ -7,7 +7,7 @@ import net from "node:net";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { afterEach, expect, test } from "vitest";
-import { openUpgrade } from "./upgrade.ts";
+import { openUpgrade } from "../../../packages/client/src/upgrade.ts";
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {

@@ -3,7 +3,7 @@ import { Cluster, Work } from "@flotilla/karmada";
 import { Namespace as NamespaceKind } from "@flotilla/kubernetes";
 import type { Namespace } from "@flotilla/kubernetes";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
-import { datedTaints } from "./admissions.ts";
+import { datedTaints } from "../../packages/flotilla/src/membership/admissions.ts";
 
 test("rejects deleting the execution namespace of an existing member, and allows other namespaces", async () => {
   const { client, stop } = await startTestFleet({ members: ["member1"] });

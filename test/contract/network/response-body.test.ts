@@ -3,7 +3,7 @@ import http2 from "node:http2";
 import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { chunksOf } from "./response-body.ts";
+import { chunksOf } from "../../../packages/client/src/response-body.ts";
 
 async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   let text = "";

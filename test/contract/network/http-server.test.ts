@@ -7,12 +7,12 @@ import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createFakeClock, silentLog, systemClock } from "@flotilla/base";
 import { createHttp2Transport } from "@flotilla/client";
 import type { Http2TransportOptions, Transport } from "@flotilla/client";
-import type { ApiRequest, ApiResponse, ByteSink } from "../request/request.ts";
-import { createAuthenticator } from "./authenticator.ts";
+import type { ApiRequest, ApiResponse, ByteSink } from "../../../packages/apiserver/src/request/request.ts";
+import { createAuthenticator } from "../../../packages/apiserver/src/http/authenticator.ts";
 import { createCertificateAuthority } from "@flotilla/apimachinery";
 import type { CertificateAuthority, KeyPair } from "@flotilla/apimachinery";
-import { createHttpServer } from "./server.ts";
-import type { HttpServer, HttpServerOptions } from "./server.ts";
+import { createHttpServer } from "../../../packages/apiserver/src/http/server.ts";
+import type { HttpServer, HttpServerOptions } from "../../../packages/apiserver/src/http/server.ts";
 
 let authority: CertificateAuthority;
 let serving: KeyPair;

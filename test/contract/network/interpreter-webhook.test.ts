@@ -7,15 +7,19 @@ import { createCertificateAuthority } from "@flotilla/apimachinery";
 import type { CertificateAuthority } from "@flotilla/apimachinery";
 import { createFakeClock, createSeededRandom, messageOf, systemClock } from "@flotilla/base";
 import type { Clock, FakeClock } from "@flotilla/base";
-import { MAX_ANSWER_BYTES, MAX_IN_FLIGHT } from "./connection.ts";
-import { readHealth } from "./answers.ts";
-import type { ResolveService } from "./endpoint.ts";
-import { HookMetrics } from "./hook-metrics.ts";
-import { createHook } from "./hook.ts";
-import type { Hook } from "./hook.ts";
-import { answering, makeConfiguration, serveWebhook } from "./test-webhook.ts";
-import type { Behaviour, TestWebhook } from "./test-webhook.ts";
-import { WebhookError } from "./webhook-error.ts";
+import { MAX_ANSWER_BYTES, MAX_IN_FLIGHT } from "../../../packages/flotilla/src/interpreter/webhook/connection.ts";
+import { readHealth } from "../../../packages/flotilla/src/interpreter/webhook/answers.ts";
+import type { ResolveService } from "../../../packages/flotilla/src/interpreter/webhook/endpoint.ts";
+import { HookMetrics } from "../../../packages/flotilla/src/interpreter/webhook/hook-metrics.ts";
+import { createHook } from "../../../packages/flotilla/src/interpreter/webhook/hook.ts";
+import type { Hook } from "../../../packages/flotilla/src/interpreter/webhook/hook.ts";
+import {
+  answering,
+  makeConfiguration,
+  serveWebhook,
+} from "../../../packages/flotilla/src/interpreter/webhook/test-webhook.ts";
+import type { Behaviour, TestWebhook } from "../../../packages/flotilla/src/interpreter/webhook/test-webhook.ts";
+import { WebhookError } from "../../../packages/flotilla/src/interpreter/webhook/webhook-error.ts";
 
 let authority: CertificateAuthority;
 let serving: { certificate: string; key: string };

@@ -7,9 +7,9 @@ import net from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { createFakeClock } from "@flotilla/base";
-import { createHttp2Transport } from "./http2-transport.ts";
-import type { Http2TransportOptions } from "./http2-transport.ts";
-import type { Transport } from "./transport.ts";
+import { createHttp2Transport } from "../../../packages/client/src/http2-transport.ts";
+import type { Http2TransportOptions } from "../../../packages/client/src/http2-transport.ts";
+import type { Transport } from "../../../packages/client/src/transport.ts";
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
