@@ -88,7 +88,7 @@ function betweenPackages({ file, target }: Import): Edge[] {
   return name === "@flotilla" ? [{ from: packageOf(file), to, file }] : [];
 }
 
-/** The folder directly below `src`, or the file itself: `write` of `packages/apiserver/src/write/patch/merge.ts`. */
+/** The folder directly below `src`, or the file itself: `write` of `packages/apiserver/src/write/create.ts`. */
 function folderOf(path: string): string {
   const [, name = "", , first = "", second] = path.split("/");
   return second === undefined ? `${name}/${first}` : `${name}/${first}/`;
