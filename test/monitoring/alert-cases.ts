@@ -106,7 +106,7 @@ export const alertCases: Record<string, AlertCase> = {
     ],
     quiet: [`cluster_cpu_allocated_number{${c}} 80`, `cluster_cpu_allocatable_number{${c}} 100`],
   },
-  FlotillaQuotaRefused: {
+  FlotillaQuotaRejected: {
     fires: [`flotilla_delivery_refusals_total{${c},reason="quota"} 0+1`],
     quiet: [`flotilla_delivery_refusals_total{${c},reason="invalid"} 0+1`],
   },

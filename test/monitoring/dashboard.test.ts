@@ -40,11 +40,11 @@ describe("the dashboard", () => {
 
   test("shows the fleet, latency, members, queues, failures, OpenKruise and Open Cluster Management", () => {
     expect(dashboard.panels.filter(({ type }) => type === "row").map(({ title }) => title)).toEqual([
-      "The fleet",
-      "How long changes take",
+      "Fleet",
+      "Propagation latency",
       "Members",
-      "Queues and the hub",
-      "What fails",
+      "Hub",
+      "Failures",
       "OpenKruise",
       "Open Cluster Management",
     ]);

@@ -137,7 +137,7 @@ test("a problem fires its alert on its member, and stops when it is fixed", asyn
     "FlotillaBindingUnschedulable",
     "FlotillaManifestWorkFailed paris",
     "FlotillaPropagationFailed paris",
-    "FlotillaQuotaRefused paris",
+    "FlotillaQuotaRejected paris",
   ]);
   expect(await watch(36)).toEqual([]);
 });

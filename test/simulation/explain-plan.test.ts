@@ -223,7 +223,7 @@ describe("a plan", () => {
       ["member1", "update", "web", "spec.replicas: 4 → 6"],
       ["member2", "delete", "web"],
     ]);
-    expect(planned.changes[1]?.note).toBe("member2 is away");
+    expect(planned.changes[1]?.note).toBe("excluded by --without-cluster");
 
     await fleet.client.delete(Cluster, { cluster: "hub", name: "member2" });
     await fleet.run(SETTLED_MS);

@@ -89,7 +89,7 @@ function betweenPackages({ file, target }: Import): Edge[] {
 }
 
 /**
- * The two places below the folder that both files share: `write/` and `store/` of `apiserver/src/write/patch/merge.ts` and
+ * The two places below the folder that both files share: `write/` and `store/` of `apiserver/src/write/admit.ts` and
  * `apiserver/src/store/cache.ts`. A place is a folder, or a file beside the folders.
  */
 function siblings(file: string, target: string): Edge {

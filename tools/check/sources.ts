@@ -12,6 +12,6 @@ export function listSources(): SourceFile[] {
     .trimEnd()
     .split("\n");
   return names
-    .filter((path) => /\.(ts|md|json|sh|yaml)$|^bin\/|^\.ci\//.test(path) && existsSync(path))
+    .filter((path) => /\.(ts|md|json|sh|ya?ml)$|^bin\/|^\.ci\//.test(path) && existsSync(path))
     .map((path) => ({ path, text: readFileSync(path, "utf8") }));
 }

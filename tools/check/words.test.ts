@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
 import { checkWords } from "./words.ts";
 
+/** A case: this file is checked. */
+function reported(what: string, path: string): Record<string, { path: string; text: string; want: string[] }> {
+  return { [`${what} is checked`]: { path, text: "told\n", want: [`${path}:1: "told" is not a word that we use`] } };
+}
+
 const cases: Record<string, { path: string; text: string; want: string[] }> = {
   "plain text passes": {
     path: "packages/base/src/a.ts",
@@ -50,7 +55,21 @@ const cases: Record<string, { path: string; text: string; want: string[] }> = {
     text: '{ run: "get deployments -n shop --operation-scope nobody" },\n',
     want: [],
   },
-  "documents that users do not read are not checked": { path: "tools/facts/README.md", text: "told\n", want: [] },
+  "the words of generations and snapshots are reported, and longer words pass": {
+    path: "packages/flotilla/src/a.ts",
+    text: "const era = fleetSight(camera, insight);\n",
+    want: ["era", "Sight"].map((word) => `packages/flotilla/src/a.ts:1: "${word}" is not a word that we use`),
+  },
+  ...reported("a document of a tool", "tools/facts/README.md"),
+  ...reported("a document of a package", "packages/ocm/README.md"),
+  ...reported("a document of the repository", "CONTRIBUTING.md"),
+  ...reported("a manifest", "examples/shop/shop.yaml"),
+  ...reported("a manifest for tests", "test/e2e/testdata/karmadactl/manifests/web.yml"),
+  ...reported("an alert", "monitoring/alerts.yaml"),
+  ...reported("the dashboard", "monitoring/dashboard.json"),
+  ...reported("the script of the CI", ".ci/run"),
+  ...reported("a command without a suffix", "bin/flotilla"),
+  "other JSON is not checked": { path: "test/contract/karmadactl-join.json", text: "told\n", want: [] },
 };
 for (const [behaviour, { path, text, want }] of Object.entries(cases)) {
   test(behaviour, () => {

@@ -1,6 +1,7 @@
 /**
- * Words that our text does not use, in code, comments, test titles, identifiers and Markdown: they hide who acts, or
- * come from a vocabulary that only its authors know. Name the actor and use its usual verb: log, report, emit, reject.
+ * Words that our text does not use, in code, comments, test titles, identifiers, Markdown, YAML, scripts and alerts:
+ * they hide who acts, or come from a vocabulary that only its authors know. Name the actor and use its usual verb: log,
+ * report, emit, reject.
  */
 import type { SourceFile } from "./sources.ts";
 
@@ -21,6 +22,9 @@ const WORDS: ReadonlySet<string> = new Set([
   "deeds",
   "stranger",
   "strangers",
+  // The field says generation, and snapshot.
+  "era",
+  "sight",
 ]);
 const PHRASES: readonly RegExp[] = [
   /\bmade-up\b/gi,
@@ -30,10 +34,10 @@ const PHRASES: readonly RegExp[] = [
   /\b(?:AD|AG|AZ|CR|DI|DL|GC|LW|OP|PA|RB|SA|TB|WR|WT)-\d+\b/g,
 ];
 
-/** Product code, tests, tools, and the documents that users read. */
-const CHECKED = /^(?:packages|test|tools|examples)\/.*\.ts$|^(?:README|CHANGELOG)\.md$|^(?:docs|examples)\/.*\.md$/;
-/** Generated tables and recordings of the real programs; and this check, which has to name the words. */
-const EXEMPT = /\/facts\/|\/testdata\/|^test\/golden\/|^tools\/check\/words(?:\.test)?\.ts$/;
+/** All code, documents and manifests, the scripts, and the dashboard; other JSON is recorded or generated. */
+const CHECKED = /\.(?:ts|md|ya?ml)$|^monitoring\/.*\.json$|^\.ci\/run$|^bin\//;
+/** Tables that are generated from upstream's descriptions; and this check, which has to name the words. */
+const EXEMPT = /\/facts\/.*\.ts$|^tools\/check\/words(?:\.test)?\.ts$/;
 
 /** Texts that upstream defines or answered. */
 const UPSTREAM: readonly { path: string; text: string; reason: string }[] = [

@@ -1,7 +1,7 @@
 /**
- * How requests reach an API server: over HTTP/2, or by a direct call when it runs in this process. `client` declares
- * the interface, `http2.ts` and the API server implement it, `cmd` connects them. `test/contract/client.ts` checks that
- * both return the same results.
+ * How requests reach an API server: over HTTP/2, or by a direct call when it runs in this process. `http2-transport.ts`
+ * and the API server (`direct-transport.ts`) implement this interface, and the package `server` connects them.
+ * `test/contract/client.ts` checks that both return the same results.
  */
 import type { JsonObject } from "@flotilla/base";
 import type { Impersonation } from "./impersonation.ts";

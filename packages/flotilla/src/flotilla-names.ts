@@ -34,10 +34,11 @@ export const ACTIVATED_TEMPLATE = "flotilla.dev/activated-template";
 export const RETURN_AFTER_SECONDS = "flotilla.dev/return-after-seconds";
 /** failover: since when members of a binding are unhealthy, as JSON; only if the policy enables failover. */
 export const UNHEALTHY_SINCE = "flotilla.dev/unhealthy-since";
-/** eviction: the last automatic moves of a binding, as JSON (`moves.ts`). */
+/** eviction: the last automatic moves of a binding, as JSON (`propagation/moves.ts`). */
 export const MOVES = "flotilla.dev/moves";
 /**
- * dependencies: on the binding of a dependency, its unmanaged requirers and their clusters, as JSON (`unmanaged.ts`).
+ * dependencies: on the binding of a dependency, its unmanaged requirers and their clusters, as JSON
+ * (`propagation/unmanaged.ts`).
  */
 export const UNMANAGED_FOR = "flotilla.dev/unmanaged-for";
 

@@ -180,7 +180,7 @@ export function clusterOfKey(key: string): string {
 export interface ResourceTable {
   readonly resources: readonly Resource[];
   find(group: string, version: string, plural: string): ServedVersion | undefined;
-  /** Like `find`, for callers in this process, which may also use a storage version that is not served. */
+  /** Like `find`, for the server's own controllers, which may also use a storage version that is not served. */
   findStored(group: string, version: string, plural: string): ServedVersion | undefined;
   /** The resource of a group by its plural, in any version. */
   resource(group: string, plural: string): Resource | undefined;

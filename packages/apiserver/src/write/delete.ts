@@ -91,8 +91,8 @@ async function removeOrMark(
   const { marked, gone } = markedForDeletion(objectIn(found.entry, storage), resource, options, deps.clock.now());
   const written = marked && viewOfWritten(storage, marked, settledIn(found.entry, storage) !== undefined);
   if (options.dryRun) return { entry: written ? unstoredEntry(found, written) : found.entry, gone };
-  // Watchers of pods see that a pod is terminating before it is deleted. Controllers in this process do not need that
-  // event.
+  // Watchers of pods see that a pod is terminating before it is deleted. The server's own controllers
+  // (`IsController`) do not need that event.
   if (written && !(gone && context.byController)) {
     const entry = await deps.store.put(cluster, found, written, cause);
     if (!entry) return undefined;

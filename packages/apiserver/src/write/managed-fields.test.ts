@@ -23,7 +23,7 @@ const managersOf = ({ metadata }: JsonObject): unknown =>
   ((metadata as JsonObject).managedFields as JsonObject[] | undefined)?.map(({ manager }) => manager);
 
 describe("objects of the propagation pipeline on the hub", () => {
-  test("have no field managers while only controllers of this process write them", async () => {
+  test("have no field managers while only the server's own controllers write them", async () => {
     const { transport } = await startServer();
     await transport.send({
       verb: "create",

@@ -1,6 +1,7 @@
 /**
  * Argo CronWorkflow: each member runs its own schedule. If its CRD has a status subresource, the template shows all
- * active runs and the latest schedule; Argo's own CRD has none, so they are on the binding only (see `workflow.ts`).
+ * active runs and the latest schedule; Argo's own CRD has none, so they are on the binding only (see
+ * `workflow-interpreter.ts`).
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type JsonObject } from "@flotilla/base";

@@ -87,7 +87,7 @@ export async function planManifests(
     const planned = {
       changes: changes.map((change) =>
         without.includes(change.cluster) && change.action === "delete"
-          ? { ...change, note: `${change.cluster} is away` }
+          ? { ...change, note: "excluded by --without-cluster" }
           : change,
       ),
       problems: problemsIn(plan),

@@ -100,7 +100,7 @@ test("a plan is rendered per cluster, with what is created, changed and deleted"
         ],
         more: 2,
       },
-      { cluster: "paris", action: "delete", object, fields: [], note: "paris is away" },
+      { cluster: "paris", action: "delete", object, fields: [], note: "excluded by --without-cluster" },
     ],
     problems: [{ resource: "Deployment shop/db", message: "no cluster fits" }],
     notes: ["something else"],
@@ -115,7 +115,7 @@ oslo
       and 2 more fields
 
 paris
-  - Deployment shop/web (paris is away)
+  - Deployment shop/web (excluded by --without-cluster)
 
 Problems:
   Deployment shop/db: no cluster fits

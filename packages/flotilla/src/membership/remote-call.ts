@@ -39,7 +39,7 @@ export function createRemoteCall(deps: RemoteCallDependencies): ConnectHandler {
         ? await forward(deps, request, signal)
         : await upgrade(deps, request, request.upgrade, signal);
     } catch (error) {
-      // Without Retry-After: clients would retry ten times, a second apart, before they report that a member is away.
+      // Without Retry-After: clients would retry ten times, a second apart, before they report an unreachable member.
       if (error instanceof UnreachableError) throw unavailable(`error trying to reach service: ${error.message}`, 0);
       throw error;
     }

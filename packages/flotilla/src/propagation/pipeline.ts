@@ -101,8 +101,8 @@ export const pipeline: readonly Stage[] = [
     writes: ["ResourceBinding.spec.rescheduleTriggeredAt", "WorkloadRebalancer.status"],
   },
   {
-    // It has no object of its own to write, so dispatch is its controller: `changes.ts` finds the affected bindings,
-    // `renderer.ts` collects the policies, `plan-overrides.ts` decides.
+    // It has no object of its own to write, so dispatch is its controller: `override/changes.ts` finds the affected
+    // bindings, `override/renderer.ts` collects the policies, `override/plan-overrides.ts` decides.
     name: "override",
     does: "changes a member's copy according to override policies",
     reads: ["OverridePolicy", "ClusterOverridePolicy", "Cluster"],

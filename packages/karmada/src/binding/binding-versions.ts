@@ -1,7 +1,7 @@
 /**
  * Converts bindings to v1alpha1, which stores the replicas and their requirements in the object reference, and has
- * neither placement nor health. Reading v1alpha1 drops fields that it lacks; `webhook.ts` rejects writes in that
- * version.
+ * neither placement nor health. Reading v1alpha1 drops fields that it lacks; `../webhook/webhook.ts` rejects writes in
+ * that version.
  */
 import { isObject, type Json, type JsonObject } from "@flotilla/base";
 

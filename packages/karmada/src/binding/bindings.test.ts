@@ -56,7 +56,7 @@ describe("a binding", () => {
     });
   });
 
-  test("written by a controller of this process is stored unchanged", () => {
+  test("written by one of the server's own controllers is stored unchanged", () => {
     const spec = { replicaRequirements: { resourceRequest: { cpu: "1000m" } } };
 
     expect(review(admissions, binding({}, spec), { byController: true }).object.spec).toEqual({ resource, ...spec });

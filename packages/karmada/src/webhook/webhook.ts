@@ -17,7 +17,7 @@ export interface KarmadaRules<T> {
     table: string;
     /** Unset: on every write. */
     on?: Operation;
-    /** Controllers of this process write objects in stored form, so those are not decoded again. */
+    /** The server's own controllers write objects in stored form, so those are not decoded again. */
     skipsOwnWrites?: true;
     complete?(object: Read<T>, review: Review<T>): Read<T>;
   };

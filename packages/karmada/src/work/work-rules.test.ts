@@ -63,7 +63,7 @@ describe("a Work that a client writes", () => {
   }
 });
 
-test("a Work of this process gets a permanent id, and keeps its manifests as rendered", () => {
+test("a Work of the server's own controllers gets a permanent id, and keeps its manifests as rendered", () => {
   const { object } = review(admissions, work(configMap), { byController: true });
 
   expect(object.metadata.labels).toEqual({ [ID]: UID });

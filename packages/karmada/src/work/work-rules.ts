@@ -1,6 +1,7 @@
 /**
  * Emulates Karmada's webhook for Works that a client writes: sets the permanent id, and removes server-set fields from
- * manifests. Dispatch renders manifests in final form, so Works of this process are left unchanged.
+ * manifests. Dispatch renders manifests in final form, so Works that the server's own controllers write are left
+ * unchanged.
  */
 import { change, deniedByWebhook, jsonTypeName } from "@flotilla/apimachinery";
 import type { AnyAdmission, KubernetesObject, Review } from "@flotilla/apimachinery";

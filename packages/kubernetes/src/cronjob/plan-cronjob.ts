@@ -1,7 +1,7 @@
 /**
  * The decisions of a CronJob: which Jobs have ended, which are to be deleted, and whether one is due.
  *
- * Reads: the CronJob, its Jobs. Writes nothing; `controller.ts` executes the plan.
+ * Reads: the CronJob, its Jobs. Writes nothing; `cronjob-controller.ts` executes the plan.
  */
 import { controllerReference } from "@flotilla/apimachinery";
 import { zoneProblem } from "./cron-schedule.ts";

@@ -1,6 +1,6 @@
 /**
  * The decisions of a DaemonSet: a pod on every node that should have one (`planPlaces`), and the next step of an update
- * (`planUpdate`), within maxUnavailable or maxSurge. Pure; `controller.ts` executes them, places first.
+ * (`planUpdate`), within maxUnavailable or maxSurge. Pure; `daemonset-controller.ts` executes them, places first.
  */
 import { scaledValue } from "@flotilla/apimachinery";
 import type { RecordedEvent } from "@flotilla/controller-runtime";

@@ -3,7 +3,7 @@
  *
  * A rolling update never has more pods than `replicas + maxSurge` nor fewer available ones than `replicas −
  * maxUnavailable`. Every step is computed from the observed state, so repeating a step changes nothing. Reads: the
- * Deployment and its ReplicaSets. Writes nothing; `controller.ts` executes the plan.
+ * Deployment and its ReplicaSets. Writes nothing; `deployment-controller.ts` executes the plan.
  */
 import type { DeepReadonly } from "@flotilla/base";
 import type { ReplicaSet } from "../replicaset/replicaset-kind.ts";

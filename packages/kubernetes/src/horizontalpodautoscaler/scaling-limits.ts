@@ -1,6 +1,6 @@
 /**
  * Limits of an autoscaler: the highest or lowest recent recommendation counts, rates limit every step, and minReplicas
- * and maxReplicas always apply. Pure, over the history of `history.ts`.
+ * and maxReplicas always apply. Pure, over the history of `scaling-history.ts`.
  */
 import type { HorizontalPodAutoscaler } from "./horizontalpodautoscaler-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";

@@ -3,9 +3,9 @@
  *
  * Reads: Job, its pods.
  * Writes: Pod (create, delete, the tracking finalizer), Job status. A reconcile creates and deletes pods, records
- * finished ones in the status, removes their finalizers, and counts them. `plan.ts` and `tracking.ts` decide.
- * After: `orphans.ts` removes the finalizers of pods whose Job was deleted, `./finished-jobs-controller.ts` deletes
- * expired Jobs.
+ * finished ones in the status, removes their finalizers, and counts them. `plan-job.ts` and `job-tracking.ts` decide.
+ * After: `job-orphans-controller.ts` removes the finalizers of pods whose Job was deleted,
+ * `finished-jobs-controller.ts` deletes expired Jobs.
  */
 import { Job } from "./job-kind.ts";
 import { Pod } from "../pod/pod-kind.ts";

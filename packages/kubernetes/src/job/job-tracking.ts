@@ -2,8 +2,8 @@
  * Counts the pods of a Job so that none is counted twice or missed, even if a process crashes in between.
  *
  * A finished pod is first recorded in the status as uncounted, then loses its finalizer, then moves from the uncounted
- * list into the counts. This takes two status writes per batch, and clients may see both. Pure; `controller.ts` writes
- * in this order.
+ * list into the counts. This takes two status writes per batch, and clients may see both. Pure; `job-controller.ts`
+ * writes in this order.
  */
 import type { DeepReadonly } from "@flotilla/base";
 import { formatTime } from "@flotilla/base";

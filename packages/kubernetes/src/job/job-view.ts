@@ -1,8 +1,8 @@
 /**
  * A snapshot of a Job and its pods: what is counted, what has ended since, which indexes are done.
  *
- * Pure. From it, `plan.ts` decides whether the Job has ended and which pods it needs, and `tracking.ts` computes the
- * status.
+ * Pure. From it, `plan-job.ts` decides whether the Job has ended and which pods it needs, and `job-tracking.ts`
+ * computes the status.
  */
 import { isActive } from "../pod/pod-state.ts";
 import type { ReadonlyPod } from "../pod/pod-state.ts";

@@ -2,8 +2,8 @@
  * The decisions of a Job: whether it has ended, and which pods to create or delete.
  *
  * An end has two conditions, as in upstream: FailureTarget or SuccessCriteriaMet as soon as it is certain, Failed or
- * Complete when the last pod has ended and is counted. Reads a `JobView`; writes nothing, `controller.ts` executes the
- * plan.
+ * Complete when the last pod has ended and is counted. Reads a `JobView`; writes nothing, `job-controller.ts` executes
+ * the plan.
  */
 import { formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";

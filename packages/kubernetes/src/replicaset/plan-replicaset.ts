@@ -1,7 +1,7 @@
 /**
  * Plans the pods of a ReplicaSet to create, delete and release, and its status.
  *
- * Reads: the ReplicaSet and its pods. Writes nothing; `controller.ts` executes the plan.
+ * Reads: the ReplicaSet and its pods. Writes nothing; `replicaset-controller.ts` executes the plan.
  */
 import type { ReplicaSet } from "./replicaset-kind.ts";
 import type { ReplicaSetStatus } from "@flotilla/apimachinery/facts/apps-v1.ts";

@@ -3,7 +3,7 @@
  *
  * OrderedReady does one thing at a time, in the order of ordinals, and waits until a pod is available before it
  * continues; Parallel creates and deletes all at once. Updates start from the highest ordinal and stop at the
- * partition. Reads the set, its pods and claims; writes nothing, `controller.ts` executes the plan.
+ * partition. Reads the set, its pods and claims; writes nothing, `statefulset-controller.ts` executes the plan.
  */
 import type { ReadonlyClaim } from "../persistentvolumeclaim/claims.ts";
 import { scaledValue } from "@flotilla/apimachinery";

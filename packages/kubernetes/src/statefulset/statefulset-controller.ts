@@ -3,7 +3,7 @@
  *
  * Reads: StatefulSet, its pods, claims and ControllerRevisions.
  * Writes: Pod, PersistentVolumeClaim, ControllerRevision, StatefulSet status. A reconcile executes one step
- * (`plan.ts`), or else writes status and history.
+ * (`plan-statefulset.ts`), or else writes status and history.
  */
 import { ControllerRevision } from "../controllerrevision/controllerrevision-kind.ts";
 import { PersistentVolumeClaim } from "../persistentvolumeclaim/persistentvolumeclaim-kind.ts";

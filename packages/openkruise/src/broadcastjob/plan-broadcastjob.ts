@@ -1,6 +1,6 @@
 /**
- * The decisions of a BroadcastJob: one pod that runs to completion on every node that fits. Pure; `controller.ts`
- * executes them.
+ * The decisions of a BroadcastJob: one pod that runs to completion on every node that fits. Pure;
+ * `broadcastjob-controller.ts` executes them.
  *
  * Nodes that join while the job runs get a pod too. A pod that no longer fits its node is deleted and counts as failed.
  */

@@ -1,8 +1,8 @@
 /**
  * The status of a CloneSet.
  *
- * Reads: spec, the previous status, active pods and revision names. Writes nothing; `controller.ts` writes the result
- * if it differs from the stored one.
+ * Reads: spec, the previous status, active pods and revision names. Writes nothing; `cloneset-controller.ts` writes the
+ * result if it differs from the stored one.
  */
 import type { CloneSet } from "./cloneset-kind.ts";
 import { formatTime } from "@flotilla/base";

@@ -1,4 +1,7 @@
-/** Predicates of the CloneSet controller on one pod. Pure; see also the general ones in `kubernetes/pod.ts`. */
+/**
+ * Predicates of the CloneSet controller on one pod. Pure; see also the general ones in
+ * `kubernetes/src/pod/pod-state.ts`.
+ */
 import type { CloneSet } from "./cloneset-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { isAvailable, isReady, podCondition } from "@flotilla/kubernetes";

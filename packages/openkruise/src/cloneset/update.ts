@@ -1,7 +1,8 @@
 /**
  * The update step: first completes pending steps of every pod, then moves some of them to their target revision.
  *
- * Reads: pods, the revisions' templates, the numbers of `diff.ts`. Writes nothing; `controller.ts` executes the plan.
+ * Reads: pods, the revisions' templates, the numbers of `diff.ts`. Writes nothing; `cloneset-controller.ts` executes
+ * the plan.
  */
 import { podTemplateOf, REVISION_LABEL, shortHash } from "@flotilla/kubernetes";
 import type { ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";

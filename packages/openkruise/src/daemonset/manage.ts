@@ -2,7 +2,7 @@
  * Maintains one pod on every node that should have one, and none elsewhere: plans the pods that an Advanced DaemonSet
  * creates and deletes, except for updates. Deletes failed pods, pods in PreparingDelete, and duplicates on a node.
  *
- * Reads: the view of `nodes.ts`. Writes nothing; `controller.ts` executes the plan.
+ * Reads: the view of `nodes.ts`. Writes nothing; `daemonset-controller.ts` executes the plan.
  */
 import type { RecordedEvent } from "@flotilla/controller-runtime";
 import { isReady, REVISION_LABEL } from "@flotilla/kubernetes";

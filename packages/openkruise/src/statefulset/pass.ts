@@ -3,7 +3,7 @@
  *
  * Every decision is based on the observed pods (`seen`); the planned changes accumulate in `after`. A pod to be deleted
  * cannot be changed any more, so a step that needs to change it ends the plan there: the deletion itself triggers the
- * next reconcile. Nothing here writes; `plan.ts` turns the result into a plan.
+ * next reconcile. Nothing here writes; `plan-statefulset.ts` turns the result into a plan.
  */
 import { claimsOf } from "@flotilla/kubernetes";
 import type {

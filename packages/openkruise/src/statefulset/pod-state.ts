@@ -1,6 +1,6 @@
 /**
  * Predicates of the Advanced StatefulSet controller on its set and on one of its pods. Pure; see also the general ones
- * in `kubernetes/pod.ts`.
+ * in `kubernetes/src/pod/pod-state.ts`.
  */
 import type { AdvancedStatefulSet } from "./statefulset-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";

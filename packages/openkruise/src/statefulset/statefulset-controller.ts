@@ -5,7 +5,7 @@
  * Reads: Advanced StatefulSet, its pods, claims and ControllerRevisions, StorageClass (whether a claim can be
  * expanded).
  * Writes: Pod, PersistentVolumeClaim, ControllerRevision, Advanced StatefulSet status. A reconcile executes one step
- * (`plan.ts`), or else writes status and history.
+ * (`plan-statefulset.ts`), or else writes status and history.
  */
 import { AdvancedStatefulSet } from "./statefulset-kind.ts";
 import {

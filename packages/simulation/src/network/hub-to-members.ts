@@ -9,7 +9,7 @@ import { unavailable } from "@flotilla/apimachinery";
 import { FAULT } from "../annotations.ts";
 import type { MemberNetwork } from "./member-network.ts";
 
-/** A constant message: conditions and logs that contain it do not change while the member is away. */
+/** A constant message: conditions and logs that contain it do not change while the member is unreachable. */
 export const cutOff = (cluster: string): UnreachableError =>
   new UnreachableError(`cluster ${cluster} is cut off by its annotation ${FAULT}`);
 
@@ -46,7 +46,7 @@ type CallMember = (cluster: string, request: ConnectRequest, signal: AbortSignal
 /** Requests that users send to members through the hub. */
 export function callThroughNetwork(call: CallMember, network: MemberNetwork): CallMember {
   return async (cluster, request, signal) => {
-    // Without Retry-After: clients would retry ten times before they report that a member is away.
+    // Without Retry-After: clients would retry ten times before they report that a member is unreachable.
     if (network.isCut(cluster)) throw unavailable(`error trying to reach service: ${cutOff(cluster).message}`, 0);
     const { lost, stop } = cutSignal(cluster, network);
     try {

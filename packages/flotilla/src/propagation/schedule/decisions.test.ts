@@ -174,9 +174,9 @@ test("a placed binding is decided again when something else changed during its a
 });
 
 test("a decision made before the fitting clusters changed is not valid afterwards", () => {
-  const { fleetGeneration: era } = decisions;
+  const { fleetGeneration } = decisions;
   decisions.startFleetGeneration();
-  decisions.keep("web", "web", binding, scheduled, era, 0);
+  decisions.keep("web", "web", binding, scheduled, fleetGeneration, 0);
 
   expect(decisions.turn("web", binding, 0)).toEqual({ decide: true });
 });

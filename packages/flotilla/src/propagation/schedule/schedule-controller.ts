@@ -153,7 +153,7 @@ export function createScheduleController({
       const turn = decisions.turn(id, binding, nowMs);
       if (!turn.decide) return turn.requeueAfterMs === undefined ? done : { requeueAfterMs: turn.requeueAfterMs };
 
-      const { fleetGeneration: era } = decisions;
+      const { fleetGeneration } = decisions;
       const startMs = meter?.nowMs() ?? 0;
       const plan = planSchedule({
         ...options,
@@ -183,7 +183,7 @@ export function createScheduleController({
           outcome,
           isUrgent(scheduled, plan) ? {} : { debounceMs: PROGRESS_DEBOUNCE_MS },
         );
-      return decisions.keep(id, key, scheduled, plan, era, nowMs);
+      return decisions.keep(id, key, scheduled, plan, fleetGeneration, nowMs);
     },
 
     forget(key) {

@@ -48,7 +48,7 @@ function reviewOf({ input }: Recorded, object: JsonObject): Review<JsonObject> {
     cluster: "member1",
     kind: admissionOf({ input } as Recorded).for as Kind,
     version: parseApiVersion(input.object.apiVersion).version,
-    user: { name: "somebody", groups: [] },
+    user: { name: "user", groups: [] },
     object: deepFreeze(object),
     ...(input.oldObject && { oldObject: deepFreeze(input.oldObject) }),
     dryRun: false,
