@@ -24,7 +24,7 @@ export interface PlanInput {
   namespace: string;
 }
 
-interface AwayMember {
+interface UnreachableMember {
   cluster: string;
   reason: string;
 }
@@ -33,7 +33,7 @@ export interface PlanResult extends PlanChanges {
   /** What this plan does not show. */
   notes: string[];
   /** Changed members that do not respond now; unset when not checked, or all respond. */
-  away?: AwayMember[];
+  unreachable?: UnreachableMember[];
 }
 
 type Object = DeepReadonly<KubernetesObject>;

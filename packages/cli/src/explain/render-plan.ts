@@ -8,18 +8,21 @@ import { renderField } from "./render-fields.ts";
 const SIGNS = { create: "+", update: "~", delete: "-" } as const;
 
 /** Fits the terminal width, if there is one. */
-export function renderPlan({ changes, problems, notes, away = [] }: DeepReadonly<PlanResult>, width?: number): string {
+export function renderPlan(
+  { changes, problems, notes, unreachable = [] }: DeepReadonly<PlanResult>,
+  width?: number,
+): string {
   const byCluster = Map.groupBy(changes, ({ cluster }) => cluster);
   const sections = [
     changes.length === 0
       ? "Nothing would change on any member."
       : `${count(changes.length, "change")} on ${count(byCluster.size, "cluster")}:`,
     ...[...byCluster].map(([cluster, ofCluster]) => [cluster, ...ofCluster.flatMap(renderChange)].join("\n")),
-    ...(away.length > 0
+    ...(unreachable.length > 0
       ? [
           [
             "Unreachable; these changes wait until the members are back:",
-            ...away.map(({ cluster, reason }) => `  ${cluster}: ${reason}`),
+            ...unreachable.map(({ cluster, reason }) => `  ${cluster}: ${reason}`),
           ].join("\n"),
         ]
       : []),

@@ -26,7 +26,7 @@ test("a changed member that does not respond is reported with the reason", async
 
   const plan = await withUnreachable(planFor("member1", "member2"), [], { ...asking, client });
 
-  expect(plan.away).toEqual([{ cluster: "member2", reason: "cut off" }]);
+  expect(plan.unreachable).toEqual([{ cluster: "member2", reason: "cut off" }]);
   expect(renderPlan(plan)).toContain("Unreachable; these changes wait until the members are back:\n  member2: cut off");
 });
 
@@ -35,6 +35,6 @@ test("members that a plan does not change, or excludes, are not queried", async 
 
   const plan = await withUnreachable(planFor("member1", "member3"), ["member3"], { ...asking, client });
 
-  expect(plan.away).toBeUndefined();
+  expect(plan.unreachable).toBeUndefined();
   expect(asked).toEqual(["member1 /version"]);
 });

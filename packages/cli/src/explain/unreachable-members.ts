@@ -35,6 +35,6 @@ export async function withUnreachable(
   const unresponsive = places
     .filter(isPull)
     .flatMap(({ name, unready }) => (unready === undefined ? [] : [{ cluster: name, reason: unready }]));
-  const away = [...silent, ...unresponsive];
-  return away.length === 0 ? plan : { ...plan, away };
+  const unreachable = [...silent, ...unresponsive];
+  return unreachable.length === 0 ? plan : { ...plan, unreachable };
 }

@@ -215,7 +215,7 @@ const cases: Record<string, Record<string, Case>> = {
     },
     "a hub that does not respond is reported with the reason": {
       judged: hubCheck.judge(
-        { server: "https://hub", version: "", tookMs: 0, failing: [], away: "connection refused" },
+        { server: "https://hub", version: "", tookMs: 0, failing: [], unreachable: "connection refused" },
         now,
       ),
       verdict: "problem",
@@ -228,7 +228,7 @@ const cases: Record<string, Record<string, Case>> = {
           version: "",
           tookMs: 0,
           failing: [],
-          away: "connection refused",
+          unreachable: "connection refused",
           data: "/data/fleet",
         },
         now,

@@ -10,7 +10,7 @@ import { askRaw, objectOf } from "../raw-answers.ts";
 export interface HubFacts {
   server: string;
   /** Why it did not respond. */
-  away?: string;
+  unreachable?: string;
   /** Its data directory, if it is on this machine. */
   data?: string;
   version: string;
@@ -38,7 +38,7 @@ export const hubCheck = defineCheck<HubFacts>({
         version: "",
         tookMs: 0,
         failing: [],
-        away: version,
+        unreachable: version,
         data: isHere(context.server) ? context.data : undefined,
       };
     const ready = await askRaw(context, HUB_CHECKS_PATH, "text/plain");
@@ -51,16 +51,16 @@ export const hubCheck = defineCheck<HubFacts>({
       failing: ready.status === 200 ? [] : failing.length > 0 ? failing : [`/readyz returned ${ready.status}`],
     };
   },
-  judge({ version, tookMs, failing, server, away, data }) {
+  judge({ version, tookMs, failing, server, unreachable, data }) {
     const findings: DoctorFinding[] = [];
-    if (away !== undefined)
+    if (unreachable !== undefined)
       return {
         seen: "it does not respond",
         findings: [
           {
             severity: "problem",
             about: `hub ${server}`,
-            seen: away,
+            seen: unreachable,
             fix: "Start it, or specify the kubeconfig of a running hub.",
             commands: [
               ...(data === undefined ? [] : [`flotilla up --data ${data}`]),

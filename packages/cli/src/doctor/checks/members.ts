@@ -71,14 +71,14 @@ export const membersCheck = defineCheck<MemberFacts>({
         commands: [`kubectl get managedcluster ${name} -o yaml`],
       });
     }
-    const away = pushed.filter(({ status }) => findCondition(status?.conditions, "Ready")?.status !== "True");
+    const notReady = pushed.filter(({ status }) => findCondition(status?.conditions, "Ready")?.status !== "True");
     return {
       seen:
         pushed.length === 0
           ? "no push-mode member"
-          : away.length === 0
+          : notReady.length === 0
             ? `${counted(pushed.length, "member")} ready`
-            : `${away.length} of ${pushed.length} not ready: ${listed(away.map(({ metadata }) => metadata.name))}`,
+            : `${notReady.length} of ${pushed.length} not ready: ${listed(notReady.map(({ metadata }) => metadata.name))}`,
       findings,
     };
   },

@@ -64,7 +64,7 @@ export async function requestCertificate(
   for (let waitMs = FIRST_CHECK_MS; ; waitMs = Math.min(MAX_CHECK_INTERVAL_MS, waitMs * 2)) {
     await sleep(clock, waitMs * (0.75 + random.next() / 2), signal);
     const found = await look(client, hub, name, signal);
-    if (found === "away") continue;
+    if (found === "unreachable") continue;
     if (!found || found.metadata.uid !== uid)
       throw new FlotillaError(
         "CertificateRequestGone",
@@ -86,12 +86,12 @@ async function look(
   hub: string,
   name: string,
   signal: AbortSignal,
-): Promise<Awaited<ReturnType<typeof find<CertificateSigningRequest>>> | "away"> {
+): Promise<Awaited<ReturnType<typeof find<CertificateSigningRequest>>> | "unreachable"> {
   try {
     return await find(client, CertificateSigningRequest, { cluster: hub, name }, { signal });
   } catch (error) {
     if (signal.aborted || error instanceof ApiError) throw error;
-    return "away";
+    return "unreachable";
   }
 }
 

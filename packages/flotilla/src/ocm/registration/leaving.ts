@@ -81,7 +81,7 @@ export function createLeaving({ hub, informers, client, events, clock, leaveMode
     );
   }
 
-  async function letGo({ metadata }: DeepReadonly<ManifestWork>, signal: AbortSignal): Promise<void> {
+  async function orphan({ metadata }: DeepReadonly<ManifestWork>, signal: AbortSignal): Promise<void> {
     const left = (metadata.finalizers ?? []).filter((finalizer) => finalizer !== MANIFEST_WORK_FINALIZER);
     await unlessChanged(
       client.patch(
@@ -122,12 +122,12 @@ export function createLeaving({ hub, informers, client, events, clock, leaveMode
       const nowMs = clock.now();
       const plan = planCleanUp(cluster, works.list({ cluster: hub, namespace: name }), removalMode(cluster), nowMs);
       for (const work of plan.deletes) await deleteWork(work, plan.isOrphaning, signal);
-      for (const work of plan.letGo) await letGo(work, signal);
-      if (plan.letGo.length > 0)
+      for (const work of plan.orphaned) await orphan(work, signal);
+      if (plan.orphaned.length > 0)
         events.record(hub, cluster, {
           type: "Warning",
           reason: "ManifestWorksOrphaned",
-          message: `managed cluster ${name} is removed without a response from its member: ${plan.letGo.length} manifestworks are deleted on the hub, and their objects stay on the member`,
+          message: `managed cluster ${name} is removed without a response from its member: ${plan.orphaned.length} manifestworks are deleted on the hub, and their objects stay on the member`,
         });
 
       if (plan.recheckMs !== undefined) {

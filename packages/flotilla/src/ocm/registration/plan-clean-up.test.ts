@@ -109,7 +109,7 @@ for (const [behaviour, { minutes, available, leaveMode, want }] of Object.entrie
   test(behaviour, () => {
     const plan = planCleanUp(makeLeaving(minutes, available), [makeWork("a", "1"), makeWork("b")], leaveMode, NOW);
 
-    expect(namesOf(plan.letGo)).toEqual(want ? ["a", "b"] : []);
+    expect(namesOf(plan.orphaned)).toEqual(want ? ["a", "b"] : []);
     expect(plan.isOrphaning).toBe(leaveMode === "release");
   });
 }

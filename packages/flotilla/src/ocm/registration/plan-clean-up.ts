@@ -23,7 +23,7 @@ export interface CleanUp {
   /** To be deleted now. */
   deletes: readonly Work[];
   /** Works no longer waited for: the finalizer that represents the member is removed. */
-  letGo: readonly Work[];
+  orphaned: readonly Work[];
   /** The works orphan their objects. */
   isOrphaning: boolean;
   condition: NextCondition;
@@ -42,7 +42,7 @@ export function planCleanUp(cluster: Read, works: readonly Work[], leaveMode: Re
   if (works.length === 0)
     return {
       deletes: [],
-      letGo: [],
+      orphaned: [],
       isOrphaning: false,
       recheckMs: undefined,
       condition: {
@@ -53,14 +53,14 @@ export function planCleanUp(cluster: Read, works: readonly Work[], leaveMode: Re
       },
     };
   const held = works.filter(({ metadata }) => metadata.finalizers?.length);
-  const isLetGo = isGivenUp(cluster, leaveMode, nowMs);
+  const isOrphaned = isGivenUp(cluster, leaveMode, nowMs);
   const first = Math.min(...works.map(priorityOf));
   // Works that are not waited for are deleted at once, in any order.
-  const due = isLetGo ? works : works.filter((work) => priorityOf(work) === first);
+  const due = isOrphaned ? works : works.filter((work) => priorityOf(work) === first);
   const message = `The resource manifestworks is remaning, the remaining count is ${works.length}, the finalizer pending count is ${held.length}`;
   return {
     deletes: due.filter(({ metadata }) => metadata.deletionTimestamp === undefined),
-    letGo: isLetGo ? held.filter(({ metadata }) => metadata.finalizers?.includes(MANIFEST_WORK_FINALIZER)) : [],
+    orphaned: isOrphaned ? held.filter(({ metadata }) => metadata.finalizers?.includes(MANIFEST_WORK_FINALIZER)) : [],
     isOrphaning: leaveMode === "release",
     condition: { type: DELETING, status: "False", reason: "ResourceRemaining", message },
     recheckMs: RECHECK_MS,

@@ -80,7 +80,7 @@ export function createDeliverWork({ origin, objects, targets, reports, waits }: 
 
   /** Removes all objects of the work from the member; true if none are left. */
   async function clear(visit: WorkVisit, applied: Applied): Promise<boolean> {
-    if ((await letGo(visit, applied, applied.status?.appliedResources ?? [])).length > 0) return false;
+    if ((await release(visit, applied, applied.status?.appliedResources ?? [])).length > 0) return false;
     visit.beforeRequest();
     await removeApplied(applied, visit.member, visit.signal);
     return true;
@@ -112,7 +112,7 @@ export function createDeliverWork({ origin, objects, targets, reports, waits }: 
       attempts.length === manifests.length &&
       attempts.every(({ outcome }) => outcome.result !== "failed") &&
       findCondition(work.status?.conditions, "Applied")?.observedGeneration === work.metadata.generation;
-    const remaining = isSettled && dropped.length > 0 ? await letGo(visit, applied, dropped) : dropped;
+    const remaining = isSettled && dropped.length > 0 ? await release(visit, applied, dropped) : dropped;
     await recordResources(applied, [...present, ...remaining], member, beforeRequest, signal);
     return isSettled && remaining.length > 0 ? { requeueAfterMs: waits.nextMs(work) } : done;
   }
@@ -164,7 +164,7 @@ export function createDeliverWork({ origin, objects, targets, reports, waits }: 
 }
 
 /** Releases objects that the work no longer contains; returns those that still exist. */
-async function letGo(
+async function release(
   { work, member, beforeRequest, signal }: WorkVisit,
   applied: Applied,
   resources: readonly AppliedResource[],
