@@ -7,6 +7,7 @@ import { hostname } from "node:os";
 import { HUB } from "@flotilla/apimachinery";
 import { MetricsText, systemClock, systemRandom, writeProcessMetrics } from "@flotilla/base";
 import type { Log } from "@flotilla/base";
+import { VERSION } from "@flotilla/cli";
 import type { ControllersRoleOptions, Roles } from "@flotilla/cli";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
@@ -17,9 +18,16 @@ import {
   createWriteThroughClient,
   writeControllerMetrics,
 } from "@flotilla/controller-runtime";
+import { createMonitoring } from "@flotilla/flotilla";
+import type { Monitoring } from "@flotilla/flotilla";
 import { serveMetrics } from "./agent/agent-metrics.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
 import type { HubControllers } from "./roles/hub-controllers.ts";
+import { createHubReaders } from "./roles/hub-readers.ts";
+import type { HubReaders } from "./roles/hub-readers.ts";
+import { startParts, stopParts } from "./roles/parts.ts";
+import type { Part } from "./roles/parts.ts";
+import { readWorkOrigin } from "./roles/work-origin.ts";
 import { createStderrLog } from "./process/stderr-log.ts";
 import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
 
@@ -39,14 +47,14 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
     ...surroundings,
   });
   const server = connection.server.href.replace(/\/+$/, "");
-  let active: HubControllers | undefined;
+  let active: Term | undefined;
   const standing = Promise.withResolvers<"leading" | { standby: string }>();
 
   /** Runs one term: everything is created for it and closed after it. */
   async function lead(term: AbortSignal): Promise<void> {
     progress("reading the hub");
     const run = await startTerm(transport, options, log, term);
-    active = run.controllers;
+    active = run;
     standing.resolve("leading");
     log.info("leading", { server });
     try {
@@ -64,7 +72,7 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
           options.metricsAddress,
           () => renderMetrics(active),
           log,
-          () => active?.manager.problems() ?? [],
+          () => active?.controllers.manager.problems() ?? [],
         );
   const ended = (async () => {
     try {
@@ -97,49 +105,60 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
   return { server, standing: standing.promise, ended };
 };
 
+/** The parts of one term that its metrics come from. */
+interface Term {
+  controllers: HubControllers;
+  readers: HubReaders;
+  monitoring: Monitoring;
+  stop(): Promise<void>;
+}
+
 async function startTerm(
   transport: Transport,
   options: ControllersRoleOptions,
   log: Log,
   signal: AbortSignal,
-): Promise<{ controllers: HubControllers; stop(): Promise<void> }> {
+): Promise<Term> {
   const client = createClient({ transport, fieldManager: "flotilla-system" });
+  const origin = await readWorkOrigin(client, HUB);
   const informers = createInformers({ client, ...surroundings, log, scope: { cluster: HUB } });
   const clientFor = (part: string): Client =>
     createWriteThroughClient(createClient({ transport, fieldManager: `flotilla-${part}` }), [informers]);
   const events = createEventRecorders({ client: clientFor("events"), clock: systemClock, log });
-  const controllers = await createHubControllers({
-    hub: HUB,
+  const onHub = { hub: HUB, informers, events: events.recorders, ...surroundings, log };
+  const monitoring = createMonitoring({ ...onHub, version: VERSION });
+  const readers = createHubReaders({
+    ...onHub,
+    client: clientFor("discovery"),
+    measure: monitoring.requests.around,
+    scheduling: options.scheduling,
+  });
+  const controllers = createHubControllers({
+    ...onHub,
     clientFor,
-    informers,
-    events: events.recorders,
+    sources: readers.sources,
+    monitoring,
+    origin,
     membershipTimes: options.membership,
     failover: options.failover,
-    scheduling: options.scheduling,
     autoApprovedUsers: options.autoApprovedUsers,
-    ...surroundings,
-    log,
   });
-  const stop = async (): Promise<void> => {
-    await controllers.stop();
-    await events.stop();
-    informers.close();
-  };
+  const parts: readonly Part[] = [{ stop: () => informers.close() }, events, readers, controllers];
   try {
-    await controllers.start(signal);
+    await startParts(parts, signal);
   } catch (error) {
-    await stop();
+    await stopParts(parts);
     throw error;
   }
-  return { controllers, stop };
+  return { controllers, readers, monitoring, stop: () => stopParts(parts) };
 }
 
-function renderMetrics(active: HubControllers | undefined): string {
+function renderMetrics(active: Term | undefined): string {
   const text = new MetricsText();
   writeProcessMetrics(text);
   if (active) {
-    writeControllerMetrics(text, [active.manager]);
-    active.writeInterpreterMetrics(text);
+    writeControllerMetrics(text, [active.controllers.manager]);
+    active.readers.writeInterpreterMetrics(text);
     active.monitoring.write(text);
   }
   return text.finish();

@@ -25,6 +25,7 @@ import { CLUSTER_INFO_PATH, publishClusterInfo } from "@flotilla/kubernetes";
 import { planAddress, urlOf } from "./address.ts";
 import type { AddressPlan } from "./address.ts";
 import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
+import type { ClusterAccess } from "./cluster-access.ts";
 import { ensureDirectory } from "./data/data-directory.ts";
 import { keepCertificates } from "./data/keep-certificates.ts";
 import { listen, refuseTakenPort } from "./process/port.ts";
@@ -75,6 +76,9 @@ export interface HubProcess {
   stop(): Promise<void>;
 }
 
+/** What was opened, to be closed in reverse order. */
+type Opened = (() => Promise<void>)[];
+
 /** Opens everything that exists before the hub. What was opened is closed again when `use` throws. */
 export async function withHubProcess<T>(
   options: HubProcessOptions,
@@ -86,7 +90,7 @@ export async function withHubProcess<T>(
   await ensureDirectory(data);
   await refuseSecondStart(data);
   await refuseTakenPort(options.port, addresses.bind);
-  const opened: (() => Promise<void>)[] = [];
+  const opened: Opened = [];
   const stop = async (): Promise<void> => {
     for (const close of opened.splice(0).toReversed()) await close();
   };
@@ -121,7 +125,7 @@ async function openProcess(
   options: HubProcessOptions,
   data: string,
   addresses: AddressPlan,
-  opened: (() => Promise<void>)[],
+  opened: Opened,
   stop: () => Promise<void>,
   progress: (text: string) => void,
 ): Promise<HubProcess> {
@@ -138,25 +142,10 @@ async function openProcess(
 
   progress("starting the API server");
   const pki = join(data, "pki");
-  const { name: commonName, groups: organizations } = flotillaUser("controllers");
-  const certificatesOnDisk = (): Promise<Certificates> =>
-    ensureCertificates({
-      directory: pki,
-      hosts: addresses.hosts,
-      clients: {
-        admin: { commonName: "admin", organizations: ["system:masters"] },
-        controllers: { commonName, organizations: organizations.filter((group) => group !== "system:authenticated") },
-      },
-      clock: systemClock,
-      log,
-    });
+  const certificatesOnDisk = (): Promise<Certificates> => ensureHubCertificates(pki, addresses, log);
   const certificates = await certificatesOnDisk();
   const failed = Promise.withResolvers<Error>();
-  let access: ReturnType<typeof createClusterAccess> | undefined;
-  const kubeconfigOf = async (cluster: string): Promise<string> => {
-    if (!access) throw new FlotillaError("Starting", `the hub is starting; ask for the kubeconfig of ${cluster} again`);
-    return access.kubeconfig(cluster);
-  };
+  let access: ClusterAccess | undefined;
 
   return {
     data,
@@ -170,46 +159,21 @@ async function openProcess(
       rootCertificate: certificates.authority.certificate,
       authority: certificates.authority,
       signingKey: () => keptSecret(join(pki, "service-accounts.key"), createSigningKey),
-      clusterKubeconfig: kubeconfigOf,
+      async clusterKubeconfig(cluster) {
+        if (!access)
+          throw new FlotillaError("Starting", `the hub is starting; ask for the kubeconfig of ${cluster} again`);
+        return access.kubeconfig(cluster);
+      },
       storeBytes: options.ephemeral ? undefined : () => sizeOfFiles(storePath(data)),
       onFailure: failed.resolve,
     },
     async serve({ server, client, stop: stopHub }, signal) {
       // The hub closes the store that it was given.
       opened.splice(-1, 1, stopHub);
-      const ca = certificates.authority.certificate;
-      const http = createHttpServer({
-        handle: (request) => server.handle(request),
-        // As in Kubernetes, requests without credentials reach only what the cluster's roles open to everyone.
-        authenticator: createAuthenticator({
-          tokens: server.tokens,
-          isCluster: server.isCluster,
-          anonymous: new Set([...HEALTH_PATHS, CLUSTER_INFO_PATH]),
-        }),
-        tls: { ...certificates.serving, clientCa: ca },
-        log,
-        onStopping: () => server.drain(),
-      });
-      opened.push(() => http.close());
-      const port = await listen(http, options.port, addresses.bind);
+      const port = await serveHttp({ server, certificates, certificatesOnDisk, addresses, data, options, log }, opened);
       const url = urlOf(addresses.advertise, port);
-      opened.push(await noteRunning(data, { pid: process.pid, url }));
-      const stopRenewing = keepCertificates({
-        current: certificates,
-        ensure: certificatesOnDisk,
-        use: ({ serving }) => http.setTls({ ...serving, clientCa: ca }),
-        clock: systemClock,
-        log,
-      });
-      opened.push(async () => stopRenewing());
-      log.info("serving", { url, bind: addresses.bind, version: VERSION, pid: process.pid });
-      for (const address of addresses.publicAddresses) {
-        log.warn("listening on a public address", { address, port });
-        options.onTrouble?.(
-          `listening on the public address ${address}:${port}; anyone on the internet can reach it and try credentials. Restrict it with a firewall, or listen elsewhere with --bind-address`,
-        );
-      }
       const endpointOf = (cluster: string): string => (cluster === HUB ? url : `${url}/clusters/${cluster}`);
+      const ca = certificates.authority.certificate;
       const clusterAccess = createClusterAccess({ server, pki, ca, log, endpointOf });
       access = clusterAccess;
       opened.push(() => clusterAccess.close());
@@ -217,24 +181,8 @@ async function openProcess(
       // Tokens that were valid before the restart are valid again before the controllers have read everything.
       for (const cluster of server.clusters()) await clusterAccess.kubeconfig(cluster);
       await publishClusterInfo(client, HUB, { server: url, ca }, signal);
-      const { certificate: cert, key } = certificates.clients["controllers"] ?? { certificate: "", key: "" };
-      await writeSecret(
-        kubeconfigPath(data, "controllers"),
-        renderKubeconfig({ name: FLOTILLA_GROUP, server: url, ca, cert, key }),
-      );
-      return {
-        url,
-        endpointOf,
-        async writeKubeconfigs(clusters) {
-          const files = new Map<string, string>();
-          for (const cluster of clusters) {
-            const file = kubeconfigPath(data, cluster);
-            await writeSecret(file, await clusterAccess.kubeconfig(cluster));
-            files.set(cluster, file);
-          }
-          return files;
-        },
-      };
+      await writeControllersKubeconfig(data, url, certificates);
+      return { url, endpointOf, writeKubeconfigs: (clusters) => writeKubeconfigs(data, clusters, clusterAccess) };
     },
     ready() {
       isReady = true;
@@ -243,4 +191,92 @@ async function openProcess(
     failed: failed.promise,
     stop,
   };
+}
+
+/** Certificates of the server, of its administrator, and of `flotilla controllers`, which has one user for all parts. */
+function ensureHubCertificates(directory: string, { hosts }: AddressPlan, log: Log): Promise<Certificates> {
+  const { name: commonName, groups: organizations } = flotillaUser("controllers");
+  return ensureCertificates({
+    directory,
+    hosts,
+    clients: {
+      admin: { commonName: "admin", organizations: ["system:masters"] },
+      controllers: { commonName, organizations: organizations.filter((group) => group !== "system:authenticated") },
+    },
+    clock: systemClock,
+    log,
+  });
+}
+
+interface HttpOptions {
+  server: ApiServer;
+  certificates: Certificates;
+  /** The certificates on disk, renewed if necessary. */
+  certificatesOnDisk(): Promise<Certificates>;
+  addresses: AddressPlan;
+  data: string;
+  options: HubProcessOptions;
+  log: Log;
+}
+
+/** Listens, and records in the data directory that this process does; returns the port. */
+async function serveHttp(
+  { server, certificates, certificatesOnDisk, addresses, data, options, log }: HttpOptions,
+  opened: Opened,
+): Promise<number> {
+  const clientCa = certificates.authority.certificate;
+  const http = createHttpServer({
+    handle: (request) => server.handle(request),
+    // As in Kubernetes, requests without credentials reach only what the cluster's roles open to everyone.
+    authenticator: createAuthenticator({
+      tokens: server.tokens,
+      isCluster: server.isCluster,
+      anonymous: new Set([...HEALTH_PATHS, CLUSTER_INFO_PATH]),
+    }),
+    tls: { ...certificates.serving, clientCa },
+    log,
+    onStopping: () => server.drain(),
+  });
+  opened.push(() => http.close());
+  const port = await listen(http, options.port, addresses.bind);
+  const url = urlOf(addresses.advertise, port);
+  opened.push(await noteRunning(data, { pid: process.pid, url }));
+  const stopRenewing = keepCertificates({
+    current: certificates,
+    ensure: certificatesOnDisk,
+    use: ({ serving }) => http.setTls({ ...serving, clientCa }),
+    clock: systemClock,
+    log,
+  });
+  opened.push(async () => stopRenewing());
+  log.info("serving", { url, bind: addresses.bind, version: VERSION, pid: process.pid });
+  for (const address of addresses.publicAddresses) {
+    log.warn("listening on a public address", { address, port });
+    options.onTrouble?.(
+      `listening on the public address ${address}:${port}; anyone on the internet can reach it and try credentials. Restrict it with a firewall, or listen elsewhere with --bind-address`,
+    );
+  }
+  return port;
+}
+
+async function writeControllersKubeconfig(data: string, url: string, certificates: Certificates): Promise<void> {
+  const { certificate: cert, key } = certificates.clients["controllers"] ?? { certificate: "", key: "" };
+  await writeSecret(
+    kubeconfigPath(data, "controllers"),
+    renderKubeconfig({ name: FLOTILLA_GROUP, server: url, ca: certificates.authority.certificate, cert, key }),
+  );
+}
+
+async function writeKubeconfigs(
+  data: string,
+  clusters: readonly string[],
+  access: ClusterAccess,
+): Promise<ReadonlyMap<string, string>> {
+  const files = new Map<string, string>();
+  for (const cluster of clusters) {
+    const file = kubeconfigPath(data, cluster);
+    await writeSecret(file, await access.kubeconfig(cluster));
+    files.set(cluster, file);
+  }
+  return files;
 }

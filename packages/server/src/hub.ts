@@ -2,37 +2,46 @@
  * Composes the roles in one process: API server, hub controllers, member controllers, and the agent of members that
  * pull. No network and no files: `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
-import { Cluster } from "@flotilla/karmada";
 import { HUB } from "@flotilla/apimachinery";
-import { callLogicalCluster } from "@flotilla/apiserver";
 import type { ApiServer, Cache, Engine } from "@flotilla/apiserver";
 import type { CertificateAuthority } from "@flotilla/apimachinery";
-import { FlotillaError } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
-import { createClient } from "@flotilla/client";
+import { VERSION } from "@flotilla/cli";
 import type { Client, Transport } from "@flotilla/client";
-import { acceptMember, createClusterProxy, dryRunOver, flotillaUser, joinCluster } from "@flotilla/flotilla";
-import type { ConnectMember, FailoverOptions, MembershipTimes, ScheduleOptions } from "@flotilla/flotilla";
-import { createEventRecorders, createInformers, createWriteThroughClient } from "@flotilla/controller-runtime";
+import { createMonitoring, dryRunOver } from "@flotilla/flotilla";
+import type {
+  ConnectMember,
+  FailoverOptions,
+  MembershipTimes,
+  Monitoring,
+  ScheduleOptions,
+  WorkOrigin,
+} from "@flotilla/flotilla";
 import type { Manager } from "@flotilla/controller-runtime";
-import {
-  callThroughNetwork,
-  createDistantInformers,
-  createMemberNetwork,
-  throughAgentNetwork,
-  throughNetwork,
-} from "@flotilla/simulation";
 import type { SimulationDependencies } from "@flotilla/simulation";
+import { createAddMembers } from "./roles/add-members.ts";
+import type { AddMembers } from "./roles/add-members.ts";
 import { createHubApiServer } from "./roles/api-server.ts";
-import type { HubExtensions } from "./roles/api-server.ts";
+import type { HubApiServer, HubExtensions } from "./roles/api-server.ts";
+import { createHubAccess } from "./roles/hub-access.ts";
+import type { HubAccess } from "./roles/hub-access.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
+import type { HubControllers } from "./roles/hub-controllers.ts";
+import { createHubLogs } from "./roles/hub-logs.ts";
+import type { HubLogs } from "./roles/hub-logs.ts";
 import { createHubMetrics } from "./roles/hub-metrics.ts";
-import { createKarmadaLogs } from "./roles/karmada-logs.ts";
+import type { HubMetrics } from "./roles/hub-metrics.ts";
+import { createHubReaders } from "./roles/hub-readers.ts";
+import type { HubReaders } from "./roles/hub-readers.ts";
 import { createMemberControllers } from "./roles/member-controllers.ts";
-import { createOcmLogs } from "./roles/ocm-logs.ts";
-import { checkPulling, createPullMembers } from "./roles/pull-members.ts";
-import { createSimulatedDeliveries } from "./roles/simulated-deliveries.ts";
-import { createSimulatedMembers } from "./roles/simulated-members.ts";
+import type { MemberControllers } from "./roles/member-controllers.ts";
+import { startParts, stopParts } from "./roles/parts.ts";
+import type { Part } from "./roles/parts.ts";
+import { createPullMembers } from "./roles/pull-members.ts";
+import type { PullMembers } from "./roles/pull-members.ts";
+import { createSimulatedFleet } from "./roles/simulated-fleet.ts";
+import type { SimulatedFleet } from "./roles/simulated-fleet.ts";
+import { readWorkOrigin } from "./roles/work-origin.ts";
 import type { FeatureGates } from "@flotilla/openkruise";
 
 export interface HubOptions {
@@ -102,174 +111,208 @@ export interface Hub {
   isQuiet(): boolean;
   /** Starts the controllers; resolves when they have synced. */
   start(signal: AbortSignal): Promise<void>;
-  /** Adds simulated members, or finds existing ones; resolves with all members when they exist and have joined. */
-  addMembers(names: readonly string[], endpointOf: (name: string) => string, signal: AbortSignal): Promise<string[]>;
+  addMembers: AddMembers;
   stop(): Promise<void>;
 }
 
 export async function createHub(options: HubOptions): Promise<Hub> {
-  const { clock, random, log, kruise, nodes } = options;
-  const wrap = options.wrap ?? ((transport: Transport) => transport);
-  const karmadaLogs = createKarmadaLogs(clock);
-  const ocmLogs = createOcmLogs(clock);
-  const extensions: HubExtensions = {};
+  const { clock, random, log, wrap } = options;
   const api = await createHubApiServer({
     ...options,
-    extensions,
     allowNoExecuteTaintPolicy: options.failover?.allowNoExecuteTaintPolicy,
   });
-  const { server, cache, clusters, connect, hasKruise } = api;
-  const { isSimulated, isMember } = clusters;
+  const { server, cache } = api;
   await options.onServer?.(server);
-
-  // One set of informers and controllers serves all simulated members: their keys include the cluster.
-  const client = connect("system", "flotilla-system");
-  const hubInformers = createInformers({ client, clock, random, log, scope: { cluster: HUB } });
-  const memberInformers = createInformers({ client, clock, random, log, scope: { cluster: "*", where: isSimulated } });
-  // Controllers read their own writes: the response to a write goes straight into the informers.
-  const writeThrough = (plain: Client): Client => createWriteThroughClient(plain, [hubInformers, memberInformers]);
-  const clientFor = (part: string): Client => writeThrough(connect(part, `flotilla-${part}`));
-  const events = createEventRecorders({ client: clientFor("events"), clock, log });
-
-  // Between the hub and simulated members lies a network that people can cut. The members' own controllers and the
-  // agent of members that pull are on the members' side of it.
-  const network = createMemberNetwork({
-    hub: HUB,
-    informers: hubInformers,
-    isSimulated,
-    events: events.recorders("simulation"),
-    log,
-  });
-  const distantInformers = createDistantInformers(memberInformers, network);
-  const reach = (part: string, fieldManager: string): Client =>
-    createClient({
-      transport: throughNetwork(wrap(server.transport(flotillaUser(part)), part), network),
-      fieldManager,
-    });
-  const call: Parameters<typeof createSimulatedMembers>[0]["call"] = callThroughNetwork(
-    (cluster, request, signal) => callLogicalCluster(server.handle, cluster, request, signal),
-    network,
-  );
-  const simulated = createSimulatedMembers({
-    client: reach("system", "flotilla-system"),
-    writer: writeThrough(reach("work", "flotilla-work")),
-    informers: distantInformers,
-    isMember,
-    deliveries: createSimulatedDeliveries({
-      client: writeThrough(reach("execute", "flotilla")),
-      informers: distantInformers,
-      isMember,
-      isCut: network.isCut,
-      clock,
+  const access = createHubAccess({ hub: HUB, api, clock, random, log });
+  const { client, informers } = access;
+  const base: Base = {
+    options,
+    api,
+    access,
+    simulated: createSimulatedFleet({ api, access, wrap, clock, log }),
+    monitoring: createMonitoring({ hub: HUB, version: VERSION, informers, clock }),
+    origin: await readWorkOrigin(client, HUB),
+    logs: createHubLogs(clock),
+  };
+  const members = wireMemberControllers(base);
+  const readers = wireReaders(base);
+  const controllers = wireHubControllers(base, readers);
+  const pull = wirePullMembers(base);
+  const managers: readonly Manager[] = [controllers.manager, members.manager, api.manager];
+  const metrics = wireMetrics(base, { readers, controllers, pull, managers });
+  api.extend(extensionsOf(base, { members, readers, pull, managers, metrics }));
+  // The agent of members that pull starts when everything that it reports to has read its objects.
+  const synced: Part = {
+    start: async (signal) => void (await Promise.all(managers.map((manager) => manager.whenSynced(signal)))),
+  };
+  const parts: readonly Part[] = [api, access, metrics, members, readers, controllers, synced, pull];
+  return {
+    server,
+    cache,
+    client,
+    get managers() {
+      return [...managers, ...pull.managers()];
+    },
+    isCut: base.simulated.network.isCut,
+    isQuiet: () => server.isQuiet() && controllers.isQuiet() && access.isQuiet() && pull.isQuiet(),
+    start: (signal) => startParts(parts, signal),
+    addMembers: createAddMembers({
+      ...options,
+      server,
+      client,
+      isMember: api.clusters.isMember,
+      simulation: members.simulation,
     }),
-    call,
-  });
-  const fromWithin = createSimulatedDeliveries({
-    client: writeThrough(connect("execute", "flotilla")),
-    informers: memberInformers,
-    isMember,
-    clock,
-  });
-  clusters.onForgotten((cluster) => {
-    simulated.forget(cluster);
-    fromWithin.forget(cluster);
-  });
+    stop: () => stopParts(parts),
+  };
+}
 
-  const controllers = await createHubControllers({
-    hub: HUB,
-    clientFor,
-    informers: hubInformers,
-    events: events.recorders,
-    simulated: { ...simulated, simulated: distantInformers },
-    hasBuiltInAgent: isMember,
-    connectMember: options.connectMember,
-    wrap,
-    membershipTimes: options.membershipTimes,
-    failover: options.failover,
-    scheduling: options.scheduling,
-    autoApprovedUsers: options.autoApprovedUsers,
-    clock,
-    random,
-    log: karmadaLogs.keep(ocmLogs.keep(log.with({ component: "hub" }))),
-  });
-  const members = createMemberControllers({
+/** What every role in this process is built on. */
+interface Base {
+  options: HubOptions;
+  api: HubApiServer;
+  access: HubAccess;
+  simulated: SimulatedFleet;
+  monitoring: Monitoring;
+  /** Identifies this hub to members. */
+  origin: WorkOrigin;
+  logs: HubLogs;
+}
+
+function wireMemberControllers({ options, api, access }: Base): MemberControllers {
+  return createMemberControllers({
     gates: options.kruiseGates,
     times: options.times,
-    clusters: server,
-    client: clientFor("member"),
-    informers: memberInformers,
-    clock,
-    random,
-    log: log.with({ component: "members" }),
-    events: events.recorders,
-    haveNodes: nodes > 0,
-    hasKruise,
+    clusters: api.server,
+    client: access.clientFor("member"),
+    informers: access.memberInformers,
+    clock: options.clock,
+    random: options.random,
+    log: options.log.with({ component: "members" }),
+    events: access.events,
+    haveNodes: options.nodes > 0,
+    hasKruise: api.hasKruise,
   });
-  const agentWriter = clientFor("work");
-  const pull = createPullMembers({
+}
+
+const hubLog = ({ options, logs }: Base): Log => logs.keepOfHub(options.log.with({ component: "hub" }));
+
+function wireReaders(base: Base): HubReaders {
+  const { options, access, simulated, monitoring } = base;
+  return createHubReaders({
     hub: HUB,
-    informers: hubInformers,
-    clientFor: (part) =>
-      createClient({
-        transport: throughAgentNetwork(wrap(server.transport(flotillaUser(part)), part), network),
-        fieldManager: `flotilla-${part}`,
-      }),
+    client: access.clientFor("discovery"),
+    informers: access.informers,
+    events: access.events,
+    simulated: simulated.fromHub.members,
+    connectMember: options.connectMember,
+    wrap: options.wrap,
+    measure: monitoring.requests.around,
+    scheduling: options.scheduling,
+    clock: options.clock,
+    random: options.random,
+    log: hubLog(base),
+  });
+}
+
+function wireHubControllers(base: Base, { sources }: HubReaders): HubControllers {
+  const { options, api, access, simulated, monitoring, origin } = base;
+  return createHubControllers({
+    hub: HUB,
+    clientFor: access.clientFor,
+    informers: access.informers,
+    events: access.events,
+    sources,
+    monitoring,
+    origin,
+    simulated: simulated.fromHub.informers,
+    hasBuiltInAgent: api.clusters.isMember,
+    membershipTimes: options.membershipTimes,
+    failover: options.failover,
+    autoApprovedUsers: options.autoApprovedUsers,
+    clock: options.clock,
+    random: options.random,
+    log: hubLog(base),
+  });
+}
+
+function wirePullMembers({ options, api, access, simulated, monitoring, origin, logs }: Base): PullMembers {
+  const { fromMembers } = simulated;
+  const writer = access.clientFor("work");
+  return createPullMembers({
+    hub: HUB,
+    informers: access.informers,
+    clientFor: fromMembers.hubClientFor,
     simulated: {
-      client,
-      informers: memberInformers,
-      isMember,
+      client: access.client,
+      informers: access.memberInformers,
+      isMember: api.clusters.isMember,
       memberFor(name) {
-        const delivery = fromWithin.of(name);
+        const delivery = fromMembers.deliveryTo(name);
         return (
           delivery && {
-            delivery: controllers.measured(name, delivery),
-            client: agentWriter,
+            delivery: monitoring.deliveries.around(name, delivery),
+            client: writer,
             cluster: name,
-            dryRunAs: dryRunOver(agentWriter, name),
+            dryRunAs: dryRunOver(writer, name),
           }
         );
       },
     },
-    origin: controllers.origin,
+    origin,
     times: options.membershipTimes,
-    clock,
-    random,
-    log: ocmLogs.keep(log),
+    clock: options.clock,
+    random: options.random,
+    log: logs.keepOfAgents(options.log),
   });
-  const managers: readonly Manager[] = [controllers.manager, members.manager, api.manager];
-  const metrics = createHubMetrics({
+}
+
+function wireMetrics(
+  { options, api, access, monitoring }: Base,
+  roles: { readers: HubReaders; controllers: HubControllers; pull: PullMembers; managers: readonly Manager[] },
+): HubMetrics {
+  const { readers, controllers, pull, managers } = roles;
+  return createHubMetrics({
     hub: HUB,
-    controllers,
-    server,
-    cache,
+    monitoring,
+    writeInterpreterMetrics: readers.writeInterpreterMetrics,
+    templates: readers.sources.views.templates,
+    membership: controllers.membership,
+    server: api.server,
+    cache: api.cache,
     storeBytes: options.storeBytes,
-    informers: hubInformers,
-    memberInformers,
-    isSimulated,
+    informers: access.informers,
+    memberInformers: access.memberInformers,
+    isSimulated: api.clusters.isSimulated,
     managers: () => [...managers, ...pull.managers()],
     lanes: () => [...controllers.lanes(), ...pull.lanes()],
   });
+}
 
-  const memberRuntime = ocmLogs.around(members.simulation.runtime);
-  server.onClusterGone((cluster) => ocmLogs.forget(cluster));
-  Object.assign(extensions, {
-    clusterProxy: createClusterProxy({
-      hub: HUB,
-      clusters: hubInformers.of(Cluster),
-      members: controllers.members,
-      askHub: (request, signal) => call(HUB, request, signal),
-      clock,
-    }),
-    explanation: (namespace, name) => controllers.explainer.get(namespace, name),
+/** What the roles add to the API. */
+function extensionsOf(
+  { options, api, simulated, logs }: Base,
+  roles: {
+    members: MemberControllers;
+    readers: HubReaders;
+    pull: PullMembers;
+    managers: readonly Manager[];
+    metrics: HubMetrics;
+  },
+): HubExtensions {
+  const { server, clusters } = api;
+  const { members, readers, pull, managers, metrics } = roles;
+  const { network, fromHub } = simulated;
+  const memberRuntime = logs.around(members.simulation.runtime);
+  server.onClusterGone((cluster) => logs.forget(cluster));
+  return {
+    ...readers.extensions((request, signal) => fromHub.call(HUB, request, signal)),
     podMetrics: members.simulation.metrics,
     runtimeOf(cluster) {
       // The hub runs nothing but the components in this process that its pods represent.
-      if (cluster === HUB)
-        return {
-          hasNodes: false,
-          logs: (target) => karmadaLogs.hubRuntime.logs(target) ?? ocmLogs.hubRuntime.logs(target),
-        };
-      return nodes > 0 && isSimulated(cluster) && !server.isManagedElsewhere(cluster) ? memberRuntime : undefined;
+      if (cluster === HUB) return logs.hubRuntime;
+      const runs = options.nodes > 0 && clusters.isSimulated(cluster) && !server.isManagedElsewhere(cluster);
+      return runs ? memberRuntime : undefined;
     },
     controllers: {
       writeMetrics: (text) => metrics.write(text),
@@ -278,67 +321,5 @@ export async function createHub(options: HubOptions): Promise<Hub> {
         [...managers, ...(network.hasCuts() ? [] : pull.managers())].flatMap((manager) => manager.problems()),
     },
     workloads: metrics.workloads,
-  } satisfies HubExtensions);
-
-  const pulls = (name: string): boolean => options.pull === "all" || (options.pull?.includes(name) ?? false);
-
-  async function addCluster(name: string): Promise<void> {
-    try {
-      await server.addCluster(name, kruise === "installed" ? "member" : "member-bare");
-    } catch (error) {
-      const had = kruise === "installed" ? "without" : "with";
-      throw new FlotillaError(
-        "Cluster",
-        `${name} was created ${had} OpenKruise in this data directory; start it with the same --kruise value, or choose another directory with --data DIR`,
-        { cause: error },
-      );
-    }
-  }
-
-  return {
-    server,
-    cache,
-    client,
-    get managers() {
-      return [...managers, ...pull.managers()];
-    },
-    isCut: network.isCut,
-    isQuiet: () => server.isQuiet() && controllers.isQuiet() && events.isQuiet() && pull.isQuiet(),
-    async start(signal) {
-      metrics.start(signal);
-      api.manager.start(signal);
-      members.manager.start(signal);
-      await controllers.start(signal);
-      await Promise.all(managers.map((manager) => manager.whenSynced(signal)));
-      pull.start(signal);
-    },
-    async addMembers(names, endpointOf, signal) {
-      // Logical clusters that users created through the API have not joined and are not members.
-      const { items: joined } = await client.list(Cluster, { cluster: HUB, signal });
-      const known = joined.map(({ metadata }) => metadata.name).filter(isMember);
-      const all = [...new Set([...known, ...names])].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
-      if (options.pull) checkPulling(options.pull, all, joined);
-      for (const name of all) {
-        // A requested member must match the options; an earlier member that is not requested stays unchanged.
-        if (names.includes(name)) await addCluster(name);
-        if (nodes > 0) await members.simulation.ensureNodes(name, nodes, {}, signal);
-        await joinCluster(
-          client,
-          HUB,
-          { name, apiEndpoint: endpointOf(name), id: name, syncMode: pulls(name) ? "Pull" : undefined },
-          signal,
-        );
-        if (pulls(name)) await acceptMember(client, HUB, name, signal);
-      }
-      return all;
-    },
-    async stop() {
-      await Promise.all([controllers.manager.stop(), members.manager.stop(), api.manager.stop(), pull.stop()]);
-      await events.stop();
-      await controllers.stop();
-      hubInformers.close();
-      memberInformers.close();
-      await api.close();
-    },
   };
 }

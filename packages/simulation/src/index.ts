@@ -14,6 +14,7 @@ export { metricsKinds } from "./metrics/kinds.ts";
 export { createDistantInformers } from "./network/distant-informers.ts";
 export { callThroughNetwork, throughNetwork } from "./network/hub-to-members.ts";
 export { createMemberNetwork } from "./network/member-network.ts";
+export type { MemberNetwork } from "./network/member-network.ts";
 export { throughAgentNetwork } from "./network/members-to-hub.ts";
 export type { NodeOptions } from "./nodes/nodes.ts";
 export { standardStorageClass } from "./volumes/storage-class.ts";

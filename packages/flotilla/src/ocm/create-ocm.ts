@@ -6,7 +6,7 @@ import type { Controller, EventRecorders, Informers } from "@flotilla/controller
 import { createManagedNamespaceController } from "./namespaces/namespaces-controller.ts";
 import { createPlacementController } from "./placement/placement-controller.ts";
 import type { PlacementMeter } from "./placement/meter.ts";
-import { createPlacementSources, type PlacementSources } from "./placement/sources.ts";
+import type { PlacementSources } from "./placement/sources.ts";
 import { createRegistration, type MemberViews } from "./registration/index.ts";
 import { createReplicaSetController } from "./replicaset/replicaset-controller.ts";
 import { createWork, createWorkTtlController, type MemberFor, type WorkOrigin, type WorkPart } from "./work/index.ts";
@@ -20,6 +20,8 @@ export interface OcmDependencies {
   events: EventRecorders;
   /** Members that the hub reaches itself; agents apply the works of other members. */
   memberFor: MemberFor;
+  /** The inputs of Placement decisions. */
+  placements: PlacementSources;
   /** How members identify works of this hub. */
   origin: WorkOrigin;
   interpreter: Pick<Interpreter, "health">;
@@ -37,8 +39,6 @@ export interface OcmDependencies {
 export interface Ocm {
   // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
   controllers: Controller<any>[];
-  /** The inputs of Placement decisions, for explanations. */
-  placements: PlacementSources;
   /** The state of busy and unreachable members. */
   lanes: WorkPart["lanes"];
   /** Whether no status write is in flight. */
@@ -52,6 +52,7 @@ export function createOcm({
   clientFor,
   events,
   memberFor,
+  placements,
   origin,
   interpreter,
   clock,
@@ -61,7 +62,6 @@ export function createOcm({
   autoApprovedUsers,
   meter,
 }: OcmDependencies): Ocm {
-  const placements = createPlacementSources({ hub, informers });
   const work = createWork({
     hub,
     informers,
@@ -76,7 +76,6 @@ export function createOcm({
     memberInformers: members.simulated,
   });
   return {
-    placements,
     lanes: work.lanes,
     isQuiet: () => work.isQuiet(),
     close: () => work.close(),

@@ -3,18 +3,14 @@ import {
   APPLIED_CLUSTER_OVERRIDES,
   APPLIED_OVERRIDES,
   bindingName,
-  Cluster,
-  ClusterOverridePolicy,
   ClusterPropagationPolicy,
-  OverridePolicy,
   PropagationPolicy,
   Work,
 } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
-import { CustomResourceDefinition, Namespace, PriorityClass } from "@flotilla/kubernetes";
+import { Namespace } from "@flotilla/kubernetes";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly, Log, Random } from "@flotilla/base";
-import { createKindResolver } from "@flotilla/client";
 import { STATUS_WINDOW_MS } from "../delivery/status-timing.ts";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { KEPT_TEMPLATE } from "@flotilla/openkruise";
@@ -33,7 +29,6 @@ import type { FailoverOptions } from "./failover/failover-controller.ts";
 import { clusterScope, namespacedScope } from "./binding-scope.ts";
 import type { BindingScope } from "./binding-scope.ts";
 import { createMatchController } from "./match/match-controller.ts";
-import { createPolicyIndex } from "./match/policy-index.ts";
 import { createPolicyEvents } from "./match/policy-events.ts";
 import { createPolicyStatusController } from "./match/policy-status-controller.ts";
 import { createPolicyTally } from "./match/policy-tally.ts";
@@ -41,18 +36,13 @@ import type { DeliveryFor } from "./member-objects.ts";
 import type { PipelineMeter } from "./meter.ts";
 import { createNamespacesController, ownWorks } from "./namespaces/namespaces-controller.ts";
 import type { SyncedNamespace } from "./namespaces/namespaces-controller.ts";
-import { createRenderer } from "./override/renderer.ts";
 import { createRebalanceController } from "./rebalance/rebalance-controller.ts";
 import { createScheduleController } from "./schedule/schedule-controller.ts";
 import { createRuleChanges } from "./rule-changes.ts";
 import { createReportRuleFailure } from "./rule-failures.ts";
-import type { PlanningViews } from "./planning-views.ts";
-import { createWorkloadGroups, followBindings } from "./schedule/workload-groups.ts";
+import type { HubViews } from "./create-hub-views.ts";
 import type { SchedulePlan } from "./schedule/plan-schedule.ts";
-import type { ScheduleOptions } from "./schedule/schedule-cycle.ts";
-import { createTemplates } from "./templates.ts";
-import type { Templates } from "./templates.ts";
-import { indexWorks, isOfSameBinding, removeWorksOfBinding, worksOfBinding, worksOfNamespace } from "./works.ts";
+import { isOfSameBinding, removeWorksOfBinding, worksOfNamespace } from "./works.ts";
 import { DRIFT } from "../flotilla-names.ts";
 
 export interface PropagationDependencies {
@@ -66,10 +56,10 @@ export interface PropagationDependencies {
   serves(cluster: string): boolean;
   interpreter: Interpreter;
   events: EventRecorders;
+  /** What the stages read of the hub. */
+  views: HubViews;
   /** Failover defaults where no policy specifies them. */
   failover?: FailoverOptions;
-  /** Scheduler options that differ from Karmada's defaults. */
-  scheduling?: ScheduleOptions;
   /** Receives every scheduling decision that was written, so that it can be explained. */
   onDecision?(key: ObjectKey, plan: SchedulePlan): void;
   /** Receives durations. */
@@ -82,10 +72,6 @@ export interface PropagationDependencies {
 export interface Propagation {
   // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
   controllers: Controller<any>[];
-  /** Read views of the stages, for planning without running them. */
-  views: PlanningViews;
-  /** Emits every template change. */
-  templates: Pick<Templates, "source">;
   /** Queue state of busy and unreachable members. */
   lanes: Execution["lanes"];
   /** True while no status write is in flight. */
@@ -94,40 +80,21 @@ export interface Propagation {
 }
 
 export function createPropagation(deps: PropagationDependencies): Propagation {
-  const { hub, informers, clientFor, interpreter, events, scheduling = {}, clock, log } = deps;
+  const { hub, informers, clientFor, interpreter, events, views, clock, log } = deps;
+  const { clusters, groups, render, scheduling, templates, worksOf } = views;
   const bindings = informers.of<ResourceBinding>(namespacedScope.kind);
   const clusterBindings = informers.of<ResourceBinding>(clusterScope.kind);
   const works = informers.of(Work);
-  const clusters = informers.of(Cluster);
-  const policies = informers.of(PropagationPolicy);
-  const clusterPolicies = informers.of(ClusterPropagationPolicy);
-  const overridePolicies = informers.of(OverridePolicy);
-  const clusterOverridePolicies = informers.of(ClusterOverridePolicy);
   const namespaces = informers.of(Namespace);
-  indexWorks(works);
 
   const metered = deps.meter ? { meter: deps.meter } : {};
   const statusWriter = { clock, windowMs: STATUS_WINDOW_MS, log };
   const execution = createExecution(deps);
-  const templates = createTemplates({
-    hub,
-    informers,
-    kinds: createKindResolver({ client: clientFor("discovery"), cluster: hub }),
-    policies: [policies, clusterPolicies],
-    bindings: [bindings, clusterBindings],
-    definitions: informers.of(CustomResourceDefinition),
-    clock,
-    log,
-  });
   const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [bindings, clusterBindings], works, templates });
   const reportRuleFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
-  const worksOf = (binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[] => worksOfBinding(works, binding);
-  const render = createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies });
   const tally = createPolicyTally();
   for (const informer of [bindings, clusterBindings])
     informer.subscribe(({ object, deleted }) => tally.bind(idOfKey(keyOf(hub, object)), deleted ? undefined : object));
-  const groups = createWorkloadGroups();
-  for (const informer of [bindings, clusterBindings]) followBindings(groups, informer);
   const statusEvents = events("flotilla-aggregate");
 
   const templateWriters = new Map<string, StatusWriter<KubernetesObject>>();
@@ -271,22 +238,6 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
     ];
   }
 
-  const views: PlanningViews = {
-    hub,
-    policies: createPolicyIndex(hub, policies, clusterPolicies),
-    bindings,
-    clusterBindings,
-    overridePolicies,
-    clusterOverridePolicies,
-    priorityClasses: informers.of(PriorityClass),
-    clusters,
-    groups,
-    scheduling,
-    worksOf,
-    render,
-    templates,
-  };
-
   const controllers = [
     createNamespacesController({
       namespaces,
@@ -337,12 +288,9 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   ];
   return {
     controllers,
-    views,
-    templates,
     lanes: execution.lanes,
     isQuiet: () => writers().every((writer) => writer.isQuiet()),
     async close() {
-      templates.close();
       await Promise.all(writers().map((writer) => writer.close()));
     },
   };

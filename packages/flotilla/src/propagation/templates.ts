@@ -106,6 +106,8 @@ export function createTemplates({
         missing.delete(`${ref.apiVersion}/${ref.kind}`);
         if (isClosed || followed.has(idOf(group, ref.kind))) return;
         followed.set(idOf(group, ref.kind), kind);
+        // Opened without a source too: `get` of a process that runs no stages finds the list complete.
+        informers.of(kind);
         for (const source of sources) source.add(kind);
       },
       (error: unknown) => {

@@ -1,7 +1,7 @@
 /**
  * The role `apiserver`: the hub's API server with its store, its logical clusters and the controllers that every
- * cluster has. It knows nothing of the controllers of the hub and of the members: what those add to its API they put
- * into `HubExtensions`.
+ * cluster has. It knows nothing of the controllers of the hub and of the members: what those add to its API is passed to
+ * `extend`.
  */
 import { createKindAdmissions } from "./kind-admissions.ts";
 import { createProtobufDecoder, HUB, unavailable } from "@flotilla/apimachinery";
@@ -25,16 +25,14 @@ import { joinedClusters } from "./joined-clusters.ts";
 import { createEventRecorders, createInformers, createManager } from "@flotilla/controller-runtime";
 import type { Manager } from "@flotilla/controller-runtime";
 import { createSystemControllers, kubernetesKinds } from "@flotilla/kubernetes";
+import type { Part } from "./parts.ts";
 import { createProfiles } from "./profiles.ts";
 import type { ProfileOptions } from "./profiles.ts";
 import { createSimulatedClusters } from "./simulated-clusters.ts";
 import type { SimulatedClusters } from "./simulated-clusters.ts";
 import type { FeatureGates } from "@flotilla/openkruise";
 
-/**
- * What other roles add to the API of a hub. They are created with clients of the server, so they fill this in after
- * the server exists and before it takes requests.
- */
+/** What other parts add to the API of a hub. */
 export interface HubExtensions {
   /** The subresource `proxy` of a Cluster. */
   clusterProxy?: ConnectHandler;
@@ -55,7 +53,6 @@ export interface HubApiServerOptions {
   clock: Clock;
   random: Random;
   log: Log;
-  extensions: HubExtensions;
   /** Feature gates of OpenKruise on simulated members; unset means its defaults. */
   kruiseGates?: FeatureGates;
   /** Whether ClusterTaintPolicies may set taints that evict. */
@@ -80,7 +77,7 @@ export interface HubApiServerOptions {
   freeze?: boolean;
 }
 
-export interface HubApiServer {
+export interface HubApiServer extends Part {
   server: ApiServer;
   cache: Cache;
   clusters: SimulatedClusters;
@@ -90,12 +87,20 @@ export interface HubApiServer {
   connect(part: string, fieldManager: string): Client;
   /** Runs the controllers that every logical cluster has. */
   manager: Manager;
-  close(): Promise<void>;
+  /**
+   * Adds what other parts answer. They are created with clients of this server, so it is called after the server exists
+   * and before it takes requests.
+   */
+  extend(extensions: HubExtensions): void;
+  start(signal: AbortSignal): void;
+  /** Also closes the store. */
+  stop(): Promise<void>;
 }
 
 export async function createHubApiServer(options: HubApiServerOptions): Promise<HubApiServer> {
-  const { engine, clock, random, log, nodes, extensions, authority, rootCertificate = "" } = options;
+  const { engine, clock, random, log, nodes, rootCertificate = "" } = options;
   const { wrap = (transport) => transport } = options;
+  let extensions: HubExtensions = {};
   const cache = await createCache(engine, {
     onError(error) {
       log.error("store failed", { error });
@@ -157,6 +162,32 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     createClient({ transport: wrap(server.transport(flotillaUser(part)), part), fieldManager });
   const events = createEventRecorders({ client: connect("events", "flotilla-events"), clock, log });
 
+  const system = createSystemManager(options, server, connect);
+  return {
+    server,
+    cache,
+    clusters,
+    hasKruise,
+    connect,
+    manager: system.manager,
+    extend: (added) => void (extensions = added),
+    start: system.manager.start,
+    async stop() {
+      await system.stop();
+      await events.stop();
+      await server.close();
+      await cache.close();
+      await engine.close();
+    },
+  };
+}
+
+/** The controllers that every logical cluster has. */
+function createSystemManager(
+  { clock, random, log, authority, rootCertificate = "" }: HubApiServerOptions,
+  server: ApiServer,
+  connect: HubApiServer["connect"],
+): { manager: Manager; stop(): Promise<void> } {
   // Their writes carry the field manager of Kubernetes' own controllers.
   const client = connect("system-controllers", "kube-controller-manager");
   const informers = createInformers({ client, clock, random, log, scope: { cluster: "*" } });
@@ -177,19 +208,10 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     }),
   );
   return {
-    server,
-    cache,
-    clusters,
-    hasKruise,
-    connect,
     manager,
-    async close() {
+    async stop() {
       await manager.stop();
-      await events.stop();
       informers.close();
-      await server.close();
-      await cache.close();
-      await engine.close();
     },
   };
 }

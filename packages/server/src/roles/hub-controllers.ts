@@ -2,47 +2,33 @@
  * The role `controllers`: everything that a hub does with its objects and its members, through clients alone. The API
  * server may run in this process or anywhere else.
  */
-import { hash } from "node:crypto";
 import { Cluster } from "@flotilla/karmada";
 import { ManagedCluster } from "@flotilla/ocm";
-import { Namespace } from "@flotilla/kubernetes";
-import type { Clock, Log, MetricsText, Random } from "@flotilla/base";
-import type { Client, Transport } from "@flotilla/client";
-import { VERSION } from "@flotilla/cli";
+import type { Clock, Log, Random } from "@flotilla/base";
+import type { Client } from "@flotilla/client";
 import {
-  combineMembers,
-  createConfiguredInterpreter,
-  createExplainer,
-  createLastDecisions,
   createMembership,
-  createMonitoring,
   createOcm,
-  createOcmExplainer,
   createPropagation,
-  createPulledMembers,
-  createRemoteMembers,
   dryRunOver,
   leaveModeOf,
   matchesAffinity,
 } from "@flotilla/flotilla";
 import type {
-  ConnectMember,
   Delivery,
-  Explainer,
   FailoverOptions,
   LaneFigures,
   Membership,
   MembershipTimes,
-  MemberSource,
   Monitoring,
   OcmDependencies,
-  Propagation,
-  ScheduleOptions,
   WorkMember,
   WorkOrigin,
 } from "@flotilla/flotilla";
 import { createManager } from "@flotilla/controller-runtime";
 import type { EventRecorders, Manager, SharedInformers } from "@flotilla/controller-runtime";
+import type { PlanningSources } from "./hub-readers.ts";
+import type { Part } from "./parts.ts";
 
 export interface HubControllersOptions {
   /** The logical cluster of the hub in keys. */
@@ -52,72 +38,36 @@ export interface HubControllersOptions {
   /** The hub's objects. */
   informers: SharedInformers;
   events: EventRecorders;
-  /** Members that are reached otherwise than over a network with the credentials of their Cluster. */
-  simulated?: MemberSource & Pick<OcmDependencies["members"], "simulated">;
+  /** What they plan with, and the members that they reach. */
+  sources: PlanningSources;
+  monitoring: Monitoring;
+  /** Identifies this hub to members. */
+  origin: WorkOrigin;
+  /** Informers of simulated members, if there are any. */
+  simulated?: OcmDependencies["members"]["simulated"];
   /** Members whose agent runs in this process and needs no access of its own. */
   hasBuiltInAgent?(cluster: string): boolean;
-  /** Opens connections to members; unset means over the network. */
-  connectMember?: ConnectMember;
-  /** Wraps the transport to every remote member, for example to count writes. */
-  wrap?(transport: Transport, part: string): Transport;
   membershipTimes?: Partial<MembershipTimes>;
   failover?: FailoverOptions;
-  scheduling?: ScheduleOptions;
   autoApprovedUsers?: readonly string[];
   clock: Clock;
   random: Random;
   log: Log;
 }
 
-export interface HubControllers {
+export interface HubControllers extends Part {
   manager: Manager;
   membership: Membership;
-  propagation: Pick<Propagation, "templates">;
-  monitoring: Monitoring;
-  explainer: Explainer;
-  /** How members are reached. */
-  members: MemberSource;
-  /** Identifies this hub to members. */
-  origin: WorkOrigin;
-  /** Measures a delivery. */
-  measured(member: string, delivery: Delivery): Delivery;
   lanes(): LaneFigures[];
-  writeInterpreterMetrics(text: MetricsText): void;
   isQuiet(): boolean;
   /** Starts reconciling; resolves when everything stored has been read. */
   start(signal: AbortSignal): Promise<void>;
   stop(): Promise<void>;
 }
 
-export async function createHubControllers(options: HubControllersOptions): Promise<HubControllers> {
-  const { hub, clientFor, informers, events, simulated, clock, random, log } = options;
-  const client = clientFor("system");
-  const clusters = informers.of(Cluster);
-  const monitoring = createMonitoring({ hub, version: VERSION, informers, clock });
-  const configured = createConfiguredInterpreter({
-    hub,
-    informers,
-    clock,
-    random,
-    log,
-    reportScriptState: (customization, reason, message) =>
-      events("flotilla-interpreter").record(hub, customization, { type: "Warning", reason, message }),
-  });
-  const { interpreter } = configured;
-
-  const remote = createRemoteMembers({
-    hub,
-    informers,
-    clock,
-    random,
-    log,
-    wrap: options.wrap,
-    connect: options.connectMember,
-    measure: monitoring.requests.around,
-  });
-  const reached = combineMembers(simulated ? [simulated, remote] : [remote]);
-  const members = combineMembers([createPulledMembers(reached), reached]);
-
+export function createHubControllers(options: HubControllersOptions): HubControllers {
+  const { hub, clientFor, informers, events, sources, monitoring, clock, random, log } = options;
+  const { members, interpreter, views, placements, decisions } = sources;
   const membership = createMembership({
     hub,
     informers,
@@ -132,13 +82,10 @@ export async function createHubControllers(options: HubControllersOptions): Prom
     log,
     times: options.membershipTimes,
   });
-  const measured = monitoring.deliveries.around;
   const deliveryFor = (name: string): Delivery | undefined => {
     const delivery = membership.deliveryFor(name);
-    return delivery && measured(name, delivery);
+    return delivery && monitoring.deliveries.around(name, delivery);
   };
-
-  const decisions = createLastDecisions(clock);
   const propagation = createPropagation({
     hub,
     informers,
@@ -146,18 +93,63 @@ export async function createHubControllers(options: HubControllersOptions): Prom
     deliveryFor,
     serves: membership.serves,
     interpreter,
+    views,
     events,
     clock,
     random,
     log,
     failover: options.failover,
-    scheduling: options.scheduling,
     onDecision: (key, plan) => decisions.record(key, plan),
     meter: monitoring.pipeline,
   });
+  const ocm = createOcm({
+    hub,
+    informers,
+    clientFor,
+    events,
+    memberFor: createWorkMembers(hub, informers, membership, deliveryFor),
+    placements,
+    origin: options.origin,
+    interpreter,
+    clock,
+    random,
+    log,
+    members: { simulated: options.simulated, informersOf: membership.informersOf, leaveModeOf },
+    meter: monitoring.placements,
+    autoApprovedUsers: options.autoApprovedUsers,
+  });
+  const manager = createManager({ client: clientFor("system"), informers, clock, log });
+  manager.add(
+    ...monitoring.controllers.around([...propagation.controllers, ...membership.controllers, ...ocm.controllers]),
+  );
 
-  /** Undefined for members that pull: their agents apply their ManifestWorks. */
-  function workMember(name: string): WorkMember | undefined {
+  return {
+    manager,
+    membership,
+    lanes: () => [...propagation.lanes.figures(), ...ocm.lanes.figures()],
+    isQuiet: () => propagation.isQuiet() && ocm.isQuiet(),
+    async start(signal) {
+      manager.start(signal);
+      await manager.whenSynced(signal);
+    },
+    async stop() {
+      await manager.stop();
+      await propagation.close();
+      await ocm.close();
+      membership.close();
+    },
+  };
+}
+
+/** Members to which the hub applies ManifestWorks; undefined for members that pull, whose agents apply them. */
+function createWorkMembers(
+  hub: string,
+  informers: SharedInformers,
+  membership: Membership,
+  deliveryFor: (name: string) => Delivery | undefined,
+): (name: string) => WorkMember | undefined {
+  const clusters = informers.of(Cluster);
+  return (name) => {
     const cluster = clusters.get({ cluster: hub, name });
     const member = cluster && membership.memberOf(name);
     const delivery = member?.delivery && deliveryFor(name);
@@ -170,62 +162,5 @@ export async function createHubControllers(options: HubControllersOptions): Prom
       dryRunAs: dryRunOver(member.writer, name),
       leaveMode: leaveMode === "release" || leaveMode === "abandon" ? leaveMode : undefined,
     };
-  }
-  const { metadata } = await client.get(Namespace, { cluster: hub, name: "kube-system" });
-  const hubHash = hash("sha256", metadata.uid ?? hub, "hex");
-  const origin: WorkOrigin = { hubHash, agentID: hubHash };
-  const ocm = createOcm({
-    hub,
-    informers,
-    clientFor,
-    events,
-    memberFor: workMember,
-    origin,
-    interpreter,
-    clock,
-    random,
-    log,
-    members: { simulated: simulated?.simulated, informersOf: membership.informersOf, leaveModeOf },
-    meter: monitoring.placements,
-    autoApprovedUsers: options.autoApprovedUsers,
-  });
-
-  const explainer = createExplainer({
-    views: propagation.views,
-    interpreter,
-    decisions,
-    clock,
-    ocm: createOcmExplainer({ hub, informers, placements: ocm.placements, views: propagation.views, clock }),
-  });
-  const manager = createManager({ client, informers, clock, log });
-  manager.add(
-    ...monitoring.controllers.around([...propagation.controllers, ...membership.controllers, ...ocm.controllers]),
-  );
-
-  return {
-    manager,
-    membership,
-    propagation,
-    monitoring,
-    explainer,
-    members,
-    origin,
-    measured,
-    lanes: () => [...propagation.lanes.figures(), ...ocm.lanes.figures()],
-    writeInterpreterMetrics: configured.writeMetrics,
-    isQuiet: () => propagation.isQuiet() && ocm.isQuiet(),
-    async start(signal) {
-      await configured.whenReady(signal);
-      manager.start(signal);
-      await manager.whenSynced(signal);
-    },
-    async stop() {
-      await manager.stop();
-      await propagation.close();
-      await ocm.close();
-      membership.close();
-      await members.close();
-      await configured.close();
-    },
   };
 }

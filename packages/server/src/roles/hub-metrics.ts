@@ -4,14 +4,18 @@ import type { Kind } from "@flotilla/apimachinery";
 import type { ApiServer, Cache } from "@flotilla/apiserver";
 import type { MetricsText } from "@flotilla/base";
 import { createWorkloadMetrics } from "@flotilla/flotilla";
-import type { LaneFigures, WorkloadMetrics } from "@flotilla/flotilla";
+import type { HubViews, LaneFigures, Membership, Monitoring, WorkloadMetrics } from "@flotilla/flotilla";
 import { writeControllerMetrics } from "@flotilla/controller-runtime";
 import type { Informers, Manager } from "@flotilla/controller-runtime";
-import type { HubControllers } from "./hub-controllers.ts";
+import type { Part } from "./parts.ts";
 
 export interface HubMetricsOptions {
   hub: string;
-  controllers: Pick<HubControllers, "monitoring" | "membership" | "propagation" | "writeInterpreterMetrics">;
+  monitoring: Monitoring;
+  writeInterpreterMetrics(text: MetricsText): void;
+  /** Emits every template change. */
+  templates: Pick<HubViews["templates"], "source">;
+  membership: Pick<Membership, "informersOf">;
   server: Pick<ApiServer, "serves">;
   cache: Pick<Cache, "count" | "revision">;
   /** Size of the store on disk. */
@@ -25,7 +29,7 @@ export interface HubMetricsOptions {
   lanes(): readonly LaneFigures[];
 }
 
-export interface HubMetrics {
+export interface HubMetrics extends Part {
   write(text: MetricsText): void;
   workloads: WorkloadMetrics;
   /** Starts collecting. */
@@ -34,7 +38,10 @@ export interface HubMetrics {
 
 export function createHubMetrics({
   hub,
-  controllers: { monitoring, membership, propagation, writeInterpreterMetrics },
+  monitoring,
+  writeInterpreterMetrics,
+  templates,
+  membership,
   server,
   cache,
   storeBytes,
@@ -77,7 +84,7 @@ export function createHubMetrics({
       });
       monitoring.follow(
         {
-          templates: propagation.templates,
+          templates,
           managers,
           lanes,
           store,

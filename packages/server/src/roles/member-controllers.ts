@@ -12,6 +12,7 @@ import {
 } from "@flotilla/simulation";
 import type { KubeletTimes, Simulation } from "@flotilla/simulation";
 import { containerHashes } from "@flotilla/openkruise";
+import type { Part } from "./parts.ts";
 import { createWorkloadControllerGroups } from "./workload-controllers.ts";
 import type { FeatureGates } from "@flotilla/openkruise";
 
@@ -32,7 +33,7 @@ export interface MemberControllersOptions {
   times?: Partial<KubeletTimes>;
 }
 
-export interface MemberControllers {
+export interface MemberControllers extends Part {
   manager: Manager;
   simulation: Simulation;
 }
@@ -66,8 +67,9 @@ export function createMemberControllers({
     times,
   });
   const kruiseControllers = new Set<string>();
+  const role: MemberControllers = { manager, simulation, start: manager.start, stop: manager.stop };
   // Without nodes, the informers of the workload controllers would only cost memory.
-  if (!haveNodes) return { manager, simulation };
+  if (!haveNodes) return role;
 
   const workloads = createWorkloadControllerGroups({
     client,
@@ -91,5 +93,5 @@ export function createMemberControllers({
   });
   const runsMembers = [...Object.values(workloads).flat(), ...simulation.controllers];
   manager.add(install, ...runsMembers.map((controller) => standAside(controller, elsewhere)));
-  return { manager, simulation };
+  return role;
 }

@@ -11,6 +11,7 @@ import type { Clock, DeepReadonly, Log, Random } from "@flotilla/base";
 import { didYouMean } from "@flotilla/cli";
 import type { Client } from "@flotilla/client";
 import type { Informers, Manager } from "@flotilla/controller-runtime";
+import type { Part } from "./parts.ts";
 
 export interface PullMembersOptions {
   hub: string;
@@ -30,7 +31,7 @@ export interface PullMembersOptions {
   log: Log;
 }
 
-export interface PullMembers {
+export interface PullMembers extends Part {
   managers(): readonly Manager[];
   /** Figures of members with pending work. */
   lanes(): readonly LaneFigures[];

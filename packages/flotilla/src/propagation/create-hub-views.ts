@@ -1,0 +1,95 @@
+/**
+ * The planning views of a running hub: what the stages of the pipeline read, and what an explanation of their decisions
+ * reads in a process that runs no stages.
+ *
+ * Reads: policies, overrides, bindings, Works, Clusters, PriorityClasses, and templates of every kind that a policy or a
+ * binding names.
+ * Writes: nothing.
+ */
+import {
+  Cluster,
+  ClusterOverridePolicy,
+  ClusterPropagationPolicy,
+  OverridePolicy,
+  PropagationPolicy,
+  Work,
+} from "@flotilla/karmada";
+import type { ResourceBinding } from "@flotilla/karmada";
+import { CustomResourceDefinition, PriorityClass } from "@flotilla/kubernetes";
+import type { Clock, DeepReadonly, Log } from "@flotilla/base";
+import { createKindResolver } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
+import type { Informer, Informers } from "@flotilla/controller-runtime";
+import { clusterScope, namespacedScope } from "./binding-scope.ts";
+import { createPolicyIndex } from "./match/policy-index.ts";
+import { createRenderer } from "./override/renderer.ts";
+import type { PlanningViews } from "./planning-views.ts";
+import type { ScheduleOptions } from "./schedule/schedule-cycle.ts";
+import { createWorkloadGroups, followBindings } from "./schedule/workload-groups.ts";
+import { createTemplates } from "./templates.ts";
+import type { Templates } from "./templates.ts";
+import { indexWorks, worksOfBinding } from "./works.ts";
+
+export interface HubViewsDependencies {
+  /** The logical cluster of the hub. */
+  hub: string;
+  /** Informers of the hub. */
+  informers: Informers;
+  /** Discovers the kinds of templates. */
+  client: Client;
+  /** Scheduler options that differ from Karmada's defaults. */
+  scheduling?: ScheduleOptions;
+  clock: Clock;
+  log: Log;
+}
+
+export interface HubViews extends PlanningViews {
+  clusters: Informer<Cluster>;
+  worksOf(binding: DeepReadonly<ResourceBinding>): DeepReadonly<Work>[];
+  templates: Templates;
+}
+
+export function createHubViews({
+  hub,
+  informers,
+  client,
+  scheduling = {},
+  clock,
+  log,
+}: HubViewsDependencies): HubViews {
+  const bindings = informers.of<ResourceBinding>(namespacedScope.kind);
+  const clusterBindings = informers.of<ResourceBinding>(clusterScope.kind);
+  const works = informers.of(Work);
+  const clusters = informers.of(Cluster);
+  const policies = informers.of(PropagationPolicy);
+  const clusterPolicies = informers.of(ClusterPropagationPolicy);
+  const overridePolicies = informers.of(OverridePolicy);
+  const clusterOverridePolicies = informers.of(ClusterOverridePolicy);
+  indexWorks(works);
+  const groups = createWorkloadGroups();
+  for (const informer of [bindings, clusterBindings]) followBindings(groups, informer);
+  return {
+    hub,
+    policies: createPolicyIndex(hub, policies, clusterPolicies),
+    bindings,
+    clusterBindings,
+    overridePolicies,
+    clusterOverridePolicies,
+    priorityClasses: informers.of(PriorityClass),
+    clusters,
+    groups,
+    scheduling,
+    worksOf: (binding) => worksOfBinding(works, binding),
+    render: createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies }),
+    templates: createTemplates({
+      hub,
+      informers,
+      kinds: createKindResolver({ client, cluster: hub }),
+      policies: [policies, clusterPolicies],
+      bindings: [bindings, clusterBindings],
+      definitions: informers.of(CustomResourceDefinition),
+      clock,
+      log,
+    }),
+  };
+}
