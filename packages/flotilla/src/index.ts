@@ -30,7 +30,6 @@ export { references } from "./delivery/references-ownership.ts";
 export { isBookkeeping } from "./explain/explain-bookkeeping.ts";
 export { explain } from "./explain/explain.ts";
 export { createExplainer } from "./explain/explainer.ts";
-export type { Explainer } from "./explain/explainer.ts";
 export { ClusterExplanation, Explanation, explanationKinds } from "./explain/explanation.ts";
 export type { ExplainedManifest, ExplainedMember, ExplainedPolicy, ExplainedRollout } from "./explain/explanation.ts";
 export type { FieldChange } from "./explain/field-changes.ts";
