@@ -79,7 +79,7 @@ describe("layers", () => {
     ]);
 
     expect(findings).toEqual([
-      "cycle between folders: client/two/ -> client/one/ -> client/two/ (for example packages/client/src/one/a.ts -> packages/client/src/two/b.ts)",
+      "cycle between folders: client/two/ -> client/one/ -> client/two/ (for example packages/client/src/two/b.ts -> packages/client/src/one/a.ts)",
     ]);
   });
 });

@@ -28,7 +28,7 @@ export function checkLayers(sources: readonly SourceFile[]): string[] {
 /** The packages in order, each with what it imports; for people. */
 export function renderGraph(sources: readonly SourceFile[]): string[] {
   const edges = sources
-    .filter(({ path }) => isProduct(path))
+    .filter(({ path }) => isProduct(path) || /^packages\/testing\/src\/.*\.ts$/.test(path))
     .flatMap(importsOf)
     .flatMap(betweenPackages);
   return Object.keys(packages).map((name) => {
@@ -114,7 +114,7 @@ function folderCycles(imports: readonly Import[]): { cycle: string[]; example: s
     .filter((cycle) => cycle.some((place) => place.endsWith("/")))
     .map((cycle) => ({
       cycle,
-      example: edges.find(({ from, to }) => from === cycle[1] && to === cycle[0])?.file ?? "",
+      example: edges.find(({ from, to }) => from === cycle[0] && to === cycle[1])?.file ?? "",
     }));
 }
 

@@ -34,6 +34,8 @@ import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
 const LEASE = { cluster: HUB, namespace: KARMADA_SYSTEM_NAMESPACE, name: "flotilla-controllers" };
 /** How often a process that stands by looks who leads. */
 const STANDBY_POLL_MS = 250;
+/** How many of them until a server that does not answer is reported: five seconds. */
+const SILENT_POLLS = Math.ceil(5_000 / STANDBY_POLL_MS);
 
 const surroundings = { clock: systemClock, random: systemRandom };
 
@@ -85,8 +87,12 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
         identity: `${hostname()}_${randomUUID()}`,
       });
       progress("waiting for the lease");
+      let polls = 0;
       const watch = setInterval(() => {
-        if (!election.isLeader && election.leader !== "") standing.resolve({ standby: election.leader });
+        if (election.isLeader) return;
+        if (election.leader !== "") standing.resolve({ standby: election.leader });
+        // Without a leader the Lease could not be read; retries go on silently, so the wait is reported once.
+        else if (++polls === SILENT_POLLS) log.warn("the API server does not answer; retrying", { server });
       }, STANDBY_POLL_MS);
       try {
         // A process that lost its lease stands for it again.

@@ -28,7 +28,8 @@ export const hubProcessFlags = {
   "advertise-address": {
     type: "string",
     value: "HOST",
-    description: "address or name that kubeconfigs and agents connect to (default: the address it listens on)",
+    description:
+      "address or name that kubeconfigs and agents connect to (default: the address it listens on; for 0.0.0.0 and ::, the first address of this machine that is not a loopback address)",
   },
   "tls-san": {
     type: "string",
