@@ -12,7 +12,7 @@ import type { Output } from "./output.ts";
 export interface Flag {
   /** A `number` may have a fraction, an `integer` may not. */
   type: "string" | "integer" | "number" | "boolean";
-  /** The placeholder for the value in the help: `--data DIR`. */
+  /** The name of the value in the help: `DIR` of `--data DIR`. */
   value?: string;
   short?: string;
   description: string;

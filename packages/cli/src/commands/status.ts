@@ -13,7 +13,7 @@ export const statusCommand = defineCommand({
   name: "status",
   summary: "show the members of the fleet, what is unhealthy, and where workloads run",
   details:
-    "Shows members with their Karmada and Open Cluster Management registrations; what is unhealthy, with counts and the worst ten; and where workloads run. Exit code 0 means that the status could be read, not that everything is healthy: use 'flotilla doctor' for that.",
+    "Shows members with their Karmada and Open Cluster Management registrations; what is unhealthy, with counts and the worst ten; and where workloads run. Exit code 0 means that the status could be read, not that everything is healthy: pods are not checked.",
   example: [
     { says: "Show the status once.", run: "flotilla status" },
     { says: "Refresh every five seconds, and print what changed.", run: "flotilla status --watch" },

@@ -45,7 +45,7 @@ const fixed: Record<string, { words: string[]; want: string[] }> = {
   "choices of a flag by its short name": { words: ["out", "-r", ""], want: ["sloop", "ketch"] },
   "choices after an equals sign": { words: ["out", "--rig=s"], want: ["--rig=sloop"] },
   "words that a flag offers among other values": { words: ["--speed", "f"], want: ["fast"] },
-  "words that a flag's placeholder lists": { words: ["--print", ""], want: ["wide", "name", "jsonpath="] },
+  "words that the name of a flag's value lists": { words: ["--print", ""], want: ["wide", "name", "jsonpath="] },
   "flags that match the typed prefix": { words: ["out", "--n"], want: ["--namespace", "--night", "--no-color"] },
   "no flags that were already given": { words: ["--night", "--n"], want: ["--namespace", "--no-color"] },
   "flags that may be repeated": { words: ["--crew", "ann", "--c"], want: ["--crew"] },

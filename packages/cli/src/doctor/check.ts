@@ -18,7 +18,7 @@ export interface DoctorFinding {
   seen: string;
   /** What to do. */
   fix: string;
-  /** The commands to run verbatim; words in capitals are placeholders. */
+  /** The commands to run verbatim; words in capitals stand for names. */
   commands: readonly string[];
 }
 

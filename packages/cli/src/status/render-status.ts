@@ -102,9 +102,15 @@ function renderObjects({ objects }: FleetStatus): string[] {
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
+const NO_PROBLEMS = [
+  "No problems found in the hub, members, bindings and works.",
+  "Pods were not checked: 'flotilla why KIND/NAME' shows the health of a workload.",
+].join("\n");
+
 function renderUnwell({ counts, worst }: Unwell, { all, width, paint = plain }: StatusPage): string {
   const kinds = Object.entries(counts);
-  if (kinds.length === 0) return "Everything is healthy.";
+  // The health of workloads is not read here, so it is not claimed.
+  if (kinds.length === 0) return NO_PROBLEMS;
   const total = kinds.map(([trouble, count]) => `${count} ${plural(trouble, count)}`).join(", ");
   const shown = all ? worst : someOfEach(worst, MAX_UNWELL);
   const lines = shown.flatMap(({ kind, namespace, name, reason }) =>

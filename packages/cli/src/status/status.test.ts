@@ -499,6 +499,13 @@ describe("as text", () => {
     expect(Math.max(...text.split("\n").map(displayWidth))).toBeLessThan(350);
   });
 
+  test("a fleet without problems is not called healthy, because pods were not checked", () => {
+    const text = renderStatus(status({ unwell: { counts: {}, worst: [] } }), { nowMs: NOW, all: false, width: 80 });
+
+    expect(text).toContain("No problems found in the hub, members, bindings and works.\nPods were not checked: ");
+    expect(text).not.toContain("healthy.");
+  });
+
   test("an empty fleet shows the next command", () => {
     expect(render({})).toContain("apply one together with a PropagationPolicy");
   });

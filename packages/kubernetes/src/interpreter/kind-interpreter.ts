@@ -1,5 +1,6 @@
 /**
- * Defines what a kind means to the fleet: how many replicas it requests, how it is divided, how its status is read. Kinds are matched by group and kind across versions.
+ * Defines what a kind means to the fleet: how many replicas it requests, how it is divided, how its status is read.
+ * Kinds are matched by group and kind across versions.
  *
  * Pure. A missing operation means that the kind has no such concept.
  */
