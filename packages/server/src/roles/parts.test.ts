@@ -26,3 +26,16 @@ test("parts start in order, each after the one before it has started, and stop i
     "store stops",
   ]);
 });
+
+test("a part that fails to stop does not keep the others from stopping", async () => {
+  const stopped: string[] = [];
+  const parts: Part[] = [
+    { stop: () => void stopped.push("store") },
+    { stop: () => Promise.reject(new Error("stuck")) },
+    { stop: () => void stopped.push("agent") },
+  ];
+
+  await expect(stopParts(parts)).rejects.toThrow("stuck");
+
+  expect(stopped).toEqual(["agent", "store"]);
+});

@@ -8,6 +8,13 @@ export async function startParts(parts: readonly Part[], signal: AbortSignal): P
   for (const part of parts) await part.start?.(signal);
 }
 
+/** A part that fails to stop does not keep the others, such as the store, from stopping; a failure is thrown. */
 export async function stopParts(parts: readonly Part[]): Promise<void> {
-  for (const part of parts.toReversed()) await part.stop?.();
+  const [part, ...earlier] = parts.toReversed();
+  if (!part) return;
+  try {
+    await part.stop?.();
+  } finally {
+    await stopParts(earlier.toReversed());
+  }
 }
