@@ -53,13 +53,13 @@ function failure(code: number, reason: string, message: string, details?: Status
     status: "Failure",
     message,
     reason,
-    ...(details && { details }),
+    details,
     code,
   });
 }
 const about = ({ group, resource }: ResourceName, name?: string): Status["details"] => ({
-  ...(name && { name }),
-  ...(group && { group }),
+  name: name || undefined,
+  group: group || undefined,
   kind: resource,
 });
 /** `deployments.apps`, the name of a resource in messages. */
@@ -144,8 +144,8 @@ export function deniedByWebhook(
     metadata: {},
     status: "Failure",
     message: `admission webhook ${JSON.stringify(webhook)} denied the request: ${message}`,
-    ...(reason !== undefined && { reason }),
-    ...(details && { details }),
+    reason,
+    details,
     code,
   });
 }
@@ -165,9 +165,9 @@ export function invalid(group: string, kind: string, name: string, found: readon
   const errors = found.length > MAX_REPORTED_ERRORS ? found.slice(0, MAX_REPORTED_ERRORS) : found;
   const list = fieldErrorText(found);
   return failure(422, "Invalid", `${group ? `${kind}.${group}` : kind} ${JSON.stringify(name)} is invalid: ${list}`, {
-    ...(name && { name }),
-    ...(group && { group }),
-    ...(kind && { kind }),
+    name: name || undefined,
+    group: group || undefined,
+    kind: kind || undefined,
     causes: errors.map(({ type, field, message }) => ({
       reason: type === "Internal" ? "InternalError" : `FieldValue${type}`,
       message,

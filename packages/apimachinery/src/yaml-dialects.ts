@@ -98,8 +98,8 @@ function parserOptions({ dialect, allowRepeatedKeys = false, maxAliases, maxDept
   return {
     schema: SCHEMAS[dialect],
     json: allowRepeatedKeys,
-    ...(maxAliases !== undefined && { maxAliases }),
-    ...(maxDepth !== undefined && { maxDepth }),
+    maxAliases,
+    maxDepth,
   };
 }
 

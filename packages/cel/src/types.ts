@@ -63,7 +63,7 @@ export const structOf = (name: string, fields?: ReadonlyMap<string, CelType>): C
   kind: "struct",
   name,
   parameters: NONE,
-  ...(fields && { fields }),
+  fields,
 });
 export const opaque = (name: string, ...parameters: CelType[]): CelType => ({ kind: "opaque", name, parameters });
 

@@ -37,7 +37,7 @@ class Parser extends ExpressionParser {
     if (this.token.type !== "EOF") throw this.syntaxError();
     if (this.#compileError) throw this.#compileError;
     const argVariable = this.scopes.closeFunction();
-    const main: FunctionBody = { parameters: [], isVariadic: true, block, ...(argVariable && { argVariable }) };
+    const main: FunctionBody = { parameters: [], isVariadic: true, block, argVariable };
     return { main, globals: this.scopes.globals };
   }
 
@@ -166,7 +166,7 @@ class Parser extends ExpressionParser {
     }
     const otherwise = this.accept("else") ? this.#block() : undefined;
     this.expect("end");
-    return { kind: "if", condition, block, ...(otherwise && { otherwise }), line };
+    return { kind: "if", condition, block, otherwise, line };
   }
 
   #for(): Statement {
@@ -180,7 +180,7 @@ class Parser extends ExpressionParser {
       this.expect("do");
       return this.#forBlock([first], ([variable], block) => {
         if (!variable) throw this.syntaxError();
-        return { kind: "forNumber", variable, from, to, ...(step && { step }), block, line };
+        return { kind: "forNumber", variable, from, to, step, block, line };
       });
     }
     const names = [first];
@@ -310,6 +310,6 @@ class Parser extends ExpressionParser {
     this.expect("end");
     this.scopes.closeBlock();
     const argVariable = this.scopes.closeFunction();
-    return { parameters, isVariadic, block, ...(argVariable && { argVariable }) };
+    return { parameters, isVariadic, block, argVariable };
   }
 }

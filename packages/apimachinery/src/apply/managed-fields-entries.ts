@@ -60,7 +60,7 @@ function decodeOwner(entry: JsonObject, fromClient: boolean): Owner | undefined 
     subresource,
     time: typeof time === "string" ? time : undefined,
     fields: Object.keys(fieldsV1).length > 0 ? fieldsV1 : undefined,
-    ...(!fromClient && { entry }),
+    entry: !fromClient ? entry : undefined,
   };
 }
 

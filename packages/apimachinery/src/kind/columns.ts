@@ -20,8 +20,8 @@ export function column<T extends KubernetesObject>(
   return {
     name,
     type: options.type ?? "string",
-    ...(options.format && { format: options.format }),
-    ...(options.priority && { priority: options.priority }),
+    format: options.format || undefined,
+    priority: options.priority || undefined,
     value,
   };
 }

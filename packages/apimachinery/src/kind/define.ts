@@ -27,7 +27,7 @@ export function builtInKind<T extends KubernetesObject>(
     storageVersion: version,
     versions: {
       [version]: builtInVersion(columns, facts, names.kind, {
-        ...(deprecationWarning !== undefined && { deprecationWarning }),
+        deprecationWarning,
       }),
     },
     builtIn: true,
@@ -112,17 +112,16 @@ export function builtInAdmission<T extends KubernetesObject>(
       if (review.subresource === "status") return completeStatus ? completeStatus(object, review) : object;
       return complete && needsRules(review, object) ? complete(object, review) : object;
     },
-    ...(prepare && {
-      prepare: (review: Review<T>) =>
-        needsRules(review, review.object) ? prepare(review.object, review) : review.object,
-    }),
+    prepare: prepare
+      ? (review: Review<T>) => (needsRules(review, review.object) ? prepare(review.object, review) : review.object)
+      : undefined,
     ...((validate || validateStatus) && {
       validate(review: Review<T>) {
         if (review.subresource === "status") return validateStatus?.(review) ?? [];
         return validate && needsRules(review, review.object) ? validate(review) : [];
       },
     }),
-    ...(warnings && { warnings }),
+    warnings,
   };
 }
 

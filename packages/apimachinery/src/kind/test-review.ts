@@ -38,10 +38,10 @@ export function makeReview<T>(object: DeepReadonly<T>, oldObject?: DeepReadonly<
     cluster: "hub",
     kind: SOME_KIND,
     version: "v1",
-    ...(subresource !== undefined && { subresource }),
+    subresource,
     user: { name: "tester", groups: [] },
     object,
-    ...(oldObject && { oldObject }),
+    oldObject: oldObject || undefined,
     dryRun: false,
     newUid: () => UID,
     nowMs: () => Date.parse("2024-05-01T12:00:00Z"),
@@ -109,5 +109,5 @@ function reviewed<T extends KubernetesObject>(
   old?: DeepReadonly<T>,
   subresource?: string,
 ): Reviewed<T> {
-  return review(admissions, object, { ...(old && { old }), ...(subresource !== undefined && { subresource }) });
+  return review(admissions, object, { old: old || undefined, subresource });
 }

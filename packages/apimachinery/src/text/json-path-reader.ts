@@ -169,10 +169,10 @@ class Reader {
       throw this.#error(`[${text}] has an index that is not a number`);
     return {
       type: "range",
-      ...(from !== undefined && { from }),
-      ...(to !== undefined && { to }),
+      from,
+      to,
       isSingle: match[2] === undefined,
-      ...(step !== undefined && { step }),
+      step,
     };
   }
 

@@ -148,7 +148,7 @@ function accessTo(
       group: GROUP,
       resource: "resourceclaims",
       subresource,
-      ...(driver !== undefined && { name: driver, ...(namespace !== undefined && { namespace }) }),
+      ...(driver !== undefined && { name: driver, namespace }),
     },
   };
 }

@@ -180,11 +180,11 @@ function acceptNames(
   return {
     acceptedNames: {
       plural,
-      ...(singular && { singular }),
-      ...(shortNames?.length && { shortNames: [...shortNames] }),
+      singular: singular || undefined,
+      shortNames: shortNames?.length ? [...shortNames] : undefined,
       kind,
-      ...(listKind && { listKind }),
-      ...(names.categories?.length && { categories: [...names.categories] }),
+      listKind: listKind || undefined,
+      categories: names.categories?.length ? [...names.categories] : undefined,
     },
     naming,
   };

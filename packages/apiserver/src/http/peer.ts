@@ -39,7 +39,7 @@ export function peerOf(
     return {
       subject: {
         ...subjectOf(certificate),
-        ...(cluster !== undefined && { cluster }),
+        cluster,
         credentialId: `X509SHA256=${certificate.fingerprint256.replaceAll(":", "").toLowerCase()}`,
       },
       validToMs: validityOf(certificate).notAfterMs,

@@ -156,7 +156,7 @@ export function resourceOfDefinition(definition: DeepReadonly<Definition>, known
       subresources: { ...kind.subresources, ...(connect && { connect }) },
     },
     {
-      ...(names.listKind && { listKind: names.listKind }),
+      listKind: names.listKind || undefined,
       unserved,
       selectableFields: [
         ...new Set(

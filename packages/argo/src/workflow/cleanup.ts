@@ -32,7 +32,7 @@ export function planCleanup(workflow: ReadonlyWorkflow, pods: readonly ReadonlyP
   return {
     remove: known.filter(goes),
     mark: known.filter((pod) => !goes(pod) && pod.metadata.labels?.[COMPLETED_LABEL] !== "true"),
-    ...(expiresInMs !== undefined && { expiresInMs }),
+    expiresInMs,
   };
 }
 

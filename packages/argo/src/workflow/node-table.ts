@@ -111,8 +111,8 @@ export class NodeTable {
       templateScope: `local/${this.#workflow}`,
       startedAt: now,
       finishedAt: isFulfilled(rest) ? now : null,
-      ...(message !== undefined && message !== "" && { message }),
-      ...(rest.type === "Pod" && { progress: "0/1" }),
+      message: message !== undefined && message !== "" ? message : undefined,
+      progress: rest.type === "Pod" ? "0/1" : undefined,
     };
     return this.#put(node);
   }
@@ -121,9 +121,9 @@ export class NodeTable {
   mark(node: ReadonlyNode, phase: WorkflowNodePhase, message?: string): ReadonlyNode {
     const { message: reported = "", ...rest } = this.#nodes.get(node.id) ?? node;
     const next = message ?? reported;
-    if (rest.phase === phase && next === reported) return { ...rest, ...(reported !== "" && { message: reported }) };
+    if (rest.phase === phase && next === reported) return { ...rest, message: reported !== "" ? reported : undefined };
     const finishedAt = isFulfilled({ phase }) ? (rest.finishedAt ?? formatTime(this.#nowMs)) : null;
-    return this.#put({ ...rest, phase, finishedAt, ...(next !== "" && { message: next }) });
+    return this.#put({ ...rest, phase, finishedAt, message: next !== "" ? next : undefined });
   }
 
   set(node: ReadonlyNode, fields: Partial<ReadonlyNode>): ReadonlyNode {

@@ -96,8 +96,8 @@ function readable(status: DeepReadonly<WorkflowStatus>): DeepReadonly<WorkflowSt
   const { startedAt, conditions, ...rest } = status;
   return {
     ...rest,
-    ...(readTime(startedAt) !== undefined && { startedAt }),
-    ...(areObjects(conditions) && { conditions }),
+    startedAt: readTime(startedAt) !== undefined ? startedAt : undefined,
+    conditions: areObjects(conditions) ? conditions : undefined,
   };
 }
 
@@ -248,7 +248,7 @@ function ended(
     ...rest,
     phase,
     finishedAt: formatTime(nowMs),
-    ...(message !== "" && { message }),
+    message: message !== "" ? message : undefined,
     conditions: [
       ...(rest.conditions ?? []).filter(({ type }) => type !== "Completed"),
       { type: "Completed", status: "True" },

@@ -70,7 +70,7 @@ export function makeNodePod(
     kind: "Pod",
     metadata: {
       name: podNameOf(name, nodeName, template.name ?? ""),
-      ...(namespace !== undefined && { namespace }),
+      namespace,
       labels: { ...common?.labels, ...template.metadata?.labels, [WORKFLOW_LABEL]: name, [COMPLETED_LABEL]: "false" },
       annotations: {
         ...common?.annotations,

@@ -69,7 +69,7 @@ export function nodeOf(
       type,
       phase,
       templateName: template.name ?? "",
-      ...(boundaryID !== undefined && { boundaryID }),
+      boundaryID,
       ...inputsOf(template, scope),
     })
   );

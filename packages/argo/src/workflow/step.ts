@@ -32,13 +32,7 @@ export function hasRoom({ nodes }: Run, { parallelism }: ReadonlyTemplate, bound
   if (parallelism === undefined || parallelism <= 0) return true;
   let busy = 0;
   for (const { boundaryID: within, type, phase } of nodes.all())
-    if (
-      within === boundaryID &&
-      type !== "StepGroup" &&
-      type !== "TaskGroup" &&
-      !isFulfilled({ ...(phase && { phase }) })
-    )
-      busy++;
+    if (within === boundaryID && type !== "StepGroup" && type !== "TaskGroup" && !isFulfilled({ phase })) busy++;
   return busy < parallelism;
 }
 

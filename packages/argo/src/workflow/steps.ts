@@ -37,10 +37,7 @@ export function runSteps(run: Run, template: ReadonlyTemplate, call: Call, outer
 function stoppedNode({ nodes }: Run, node: ReadonlyNode): ReadonlyNode {
   const isBusy = nodes
     .all()
-    .some(
-      ({ boundaryID, type, phase }) =>
-        boundaryID === node.id && type !== "StepGroup" && !isFulfilled({ ...(phase && { phase }) }),
-    );
+    .some(({ boundaryID, type, phase }) => boundaryID === node.id && type !== "StepGroup" && !isFulfilled({ phase }));
   if (isBusy) return node;
   for (const group of nodes.all()) if (group.boundaryID === node.id && !isFulfilled(group)) nodes.mark(group, "Failed");
   return nodes.mark(node, "Failed");

@@ -16,7 +16,7 @@ const mapOf = (values: Schema): Schema => ({ type: "object", additionalPropertie
 const object = (properties: Record<string, Schema>, required: string[] = []): Schema => ({
   type: "object",
   properties,
-  ...(required.length > 0 && { required }),
+  required: required.length > 0 ? required : undefined,
 });
 
 const parameters: Schema = object({

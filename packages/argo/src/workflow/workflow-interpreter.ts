@@ -33,9 +33,9 @@ export const workflowInterpreter: KindInterpreter<Workflow> = {
     const { affinity, nodeSelector, tolerations } = spec ?? {};
     return templateReplicas(spec?.parallelism ?? 1, {
       spec: {
-        ...(affinity && { affinity }),
-        ...(nodeSelector && { nodeSelector }),
-        ...(tolerations && { tolerations }),
+        affinity,
+        nodeSelector,
+        tolerations,
       },
     });
   },
@@ -61,9 +61,9 @@ export function workflowDependencies(
   const found = podDependencies(
     {
       spec: {
-        ...(volumes && { volumes }),
-        ...(imagePullSecrets && { imagePullSecrets }),
-        ...(serviceAccountName && { serviceAccountName }),
+        volumes,
+        imagePullSecrets,
+        serviceAccountName: serviceAccountName || undefined,
       },
     },
     namespace,
@@ -72,7 +72,7 @@ export function workflowDependencies(
   const add = (kind: string, name: Json | undefined): void => {
     if (typeof name !== "string" || name === "" || known.has(`${kind}/${name}`)) return;
     known.add(`${kind}/${name}`);
-    found.push({ apiVersion: "v1", kind, ...(namespace && { namespace }), name });
+    found.push({ apiVersion: "v1", kind, namespace: namespace || undefined, name });
   };
   add("ServiceAccount", executor?.serviceAccountName);
   for (const { metadata } of volumeClaimTemplates ?? []) add("PersistentVolumeClaim", metadata?.name);

@@ -47,7 +47,7 @@ export function karmadaAdmission<T extends KubernetesObject>(
       return complete ? complete(object, { ...review, object }) : object;
     },
     validate: (review) => (!check || review.subresource !== undefined || isSettled(review) ? [] : check(review)),
-    ...(warnings && { warnings: (review: Review<T>) => (review.subresource === undefined ? warnings(review) : []) }),
+    warnings: warnings ? (review: Review<T>) => (review.subresource === undefined ? warnings(review) : []) : undefined,
   };
 }
 

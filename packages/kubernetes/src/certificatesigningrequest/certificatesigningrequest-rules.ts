@@ -22,9 +22,9 @@ function signedBy(
   return {
     ...asked,
     username: name,
-    ...(uid && { uid }),
-    ...(groups.length > 0 && { groups }),
-    ...(extra && Object.keys(extra).length > 0 && { extra }),
+    uid: uid || undefined,
+    groups: groups.length > 0 ? groups : undefined,
+    extra: extra && Object.keys(extra).length > 0 ? extra : undefined,
   };
 }
 
@@ -39,7 +39,7 @@ function prepare({
   if (!oldObject) return { ...object, spec: signedBy(user, object.spec ?? {}), status: {} };
   if (subresource === undefined) {
     const { status: _, ...rest } = object;
-    return { ...rest, spec: oldObject.spec, ...(oldObject.status && { status: oldObject.status }) };
+    return { ...rest, spec: oldObject.spec, status: oldObject.status };
   }
   const { conditions } = object.status ?? {};
   if (!conditions) return object;

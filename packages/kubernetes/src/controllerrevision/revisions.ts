@@ -63,9 +63,9 @@ export function makeRevision<T extends KubernetesObject>(
     kind: "ControllerRevision",
     metadata: {
       name: `${owner.metadata.name.slice(0, MAX_NAME_PREFIX)}-${hash}`,
-      ...(namespace && { namespace }),
+      namespace: namespace || undefined,
       labels: { ...format.labelsOf(owner), [format.hashLabel ?? REVISION_HASH_LABEL]: hash },
-      ...(annotations && { annotations }),
+      annotations,
       ownerReferences: [controllerReference(owner)],
     },
     data,

@@ -106,7 +106,7 @@ export function createCronJobController(deps: WorkloadDependencies): Controller<
         });
         throw error;
       }
-      const there = await client.get(Job, { cluster, name, ...(namespace && { namespace }) }, { signal });
+      const there = await client.get(Job, { cluster, name, namespace: namespace || undefined }, { signal });
       return controllerOf(there)?.uid === uid ? there : undefined;
     }
   }
@@ -124,7 +124,7 @@ export function createCronJobController(deps: WorkloadDependencies): Controller<
       await unlessChanged(
         client.delete(
           Job,
-          { cluster, name, ...(namespace && { namespace }) },
+          { cluster, name, namespace: namespace || undefined },
           { propagationPolicy: "Background", preconditions: { uid }, signal },
         ),
       );
@@ -139,7 +139,7 @@ export function createCronJobController(deps: WorkloadDependencies): Controller<
     jobsSeen.deleted(owner, {
       apiVersion: "batch/v1",
       kind: "Job",
-      metadata: { name, uid, ...(namespace && { namespace }) },
+      metadata: { name, uid, namespace: namespace || undefined },
     });
     events?.record(cluster, cronJob, { type: "Normal", reason: "SuccessfulDelete", message: `Deleted job ${name}` });
   }

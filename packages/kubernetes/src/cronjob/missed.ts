@@ -26,7 +26,7 @@ export interface Due {
 export function dueRun(cronJob: ReadonlyCronJob, schedule: Schedule, nowMs: number): Due | string {
   const latest = latestRun(cronJob, schedule, nowMs, true);
   if (typeof latest === "string") return latest;
-  return { ...(latest.timeMs !== undefined && { timeMs: latest.timeMs }), missedMany: latest.missed > MANY_MISSED };
+  return { timeMs: latest.timeMs, missedMany: latest.missed > MANY_MISSED };
 }
 
 /** Milliseconds until the next run. */
@@ -62,5 +62,5 @@ function latestRun(
     time = schedule.next(time)
   )
     latest = time;
-  return { sinceMs, ...(latest !== undefined && { timeMs: latest }), missed };
+  return { sinceMs, timeMs: latest, missed };
 }

@@ -181,7 +181,7 @@ export function startedStatus(
   const { name, namespace, uid = "", resourceVersion = "" } = metadata;
   const reference: Reference = {
     kind: "Job",
-    ...(namespace && { namespace }),
+    namespace: namespace || undefined,
     name,
     uid,
     apiVersion: "batch/v1",
@@ -202,8 +202,8 @@ function makeJob(cronJob: ReadonlyCronJob, ms: number): DeepReadonly<Job> {
     kind: "Job",
     metadata: {
       name: jobName(metadata.name, ms),
-      ...(metadata.namespace && { namespace: metadata.namespace }),
-      ...(template?.labels && { labels: template.labels }),
+      namespace: metadata.namespace || undefined,
+      labels: template?.labels ? template.labels : undefined,
       annotations: { ...template?.annotations, [SCHEDULED_ANNOTATION]: formatInZone(ms, spec.timeZone) },
       ownerReferences: [controllerReference(cronJob)],
     },

@@ -20,10 +20,10 @@ export function planDaemonStatus({ set, nodes, nowMs }: DaemonView, hash: string
     desiredNumberScheduled: wanted.length,
     numberReady: oldest.filter(isReady).length,
     observedGeneration: set.metadata.generation ?? 0,
-    ...(updated > 0 && { updatedNumberScheduled: updated }),
-    ...(available > 0 && { numberAvailable: available }),
-    ...(wanted.length > available && { numberUnavailable: wanted.length - available }),
-    ...(collisionCount !== undefined && { collisionCount }),
-    ...(conditions && { conditions }),
+    updatedNumberScheduled: updated > 0 ? updated : undefined,
+    numberAvailable: available > 0 ? available : undefined,
+    numberUnavailable: wanted.length > available ? wanted.length - available : undefined,
+    collisionCount,
+    conditions,
   };
 }

@@ -76,7 +76,7 @@ export function planPlaces(view: DaemonView, hash: string, failureWaitMs: Failur
     else if (running.length === 0 && node.shouldRun && node.pods.length > 0) create.push(node.name);
     else remove.push(...surplusWhileSurging(view, running, hash));
   }
-  return limited({ create, remove, events, ...(againInMs !== undefined && { againInMs }) });
+  return limited({ create, remove, events, againInMs });
 }
 
 /** One old and one new pod may run side by side while the old one is available and the new one is not. */
@@ -130,8 +130,8 @@ function versionsOn({ set }: DaemonView, { pods }: NodeView, hash: string): Omit
   const updated = live.filter((pod) => isUpdated(set, pod, hash));
   const old = live.filter((pod) => !isUpdated(set, pod, hash));
   return {
-    ...(updated[0] && { updated: updated[0] }),
-    ...(old[0] && { old: old[0] }),
+    updated: updated[0],
+    old: old[0],
     isCrowded: updated.length > 1 || old.length > 1,
   };
 }

@@ -96,7 +96,7 @@ function withFailure(
   if (before?.status === failure.status && before.reason === failure.reason) return conditions;
   return [
     ...conditions.filter((each) => each !== before),
-    { ...failure, ...(failure.lastTransitionTime && { lastUpdateTime: failure.lastTransitionTime }) },
+    { ...failure, lastUpdateTime: failure.lastTransitionTime || undefined },
   ];
 }
 

@@ -92,7 +92,7 @@ export function makeReplicaSet(
     kind: "ReplicaSet",
     metadata: {
       name: `${metadata.name.slice(0, MAX_NAME_LENGTH - hash.length - 1)}-${hash}`,
-      ...(metadata.namespace && { namespace: metadata.namespace }),
+      namespace: metadata.namespace || undefined,
       labels,
       annotations: {
         ...newestAnnotations(deployment, {}, options.revision),
@@ -102,7 +102,7 @@ export function makeReplicaSet(
     },
     spec: {
       replicas: options.replicas,
-      ...(spec.minReadySeconds && { minReadySeconds: spec.minReadySeconds }),
+      minReadySeconds: spec.minReadySeconds || undefined,
       selector: { ...spec.selector, matchLabels: { ...spec.selector.matchLabels, [TEMPLATE_HASH_LABEL]: hash } },
       template: { ...spec.template, metadata: { ...spec.template.metadata, labels } },
     },

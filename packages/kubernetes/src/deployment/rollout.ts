@@ -67,7 +67,7 @@ export function planRollout(input: RolloutInput): RolloutPlan {
   const newestOld = old.map(revisionOf).reduce((newest, revision) => (revision > newest ? revision : newest), 0n);
   const known = newReplicaSet ? revisionOf(newReplicaSet) : 0n;
   const plan: RolloutPlan = {
-    ...(newReplicaSet && { newReplicaSet }),
+    newReplicaSet,
     old,
     sizes: new Map(),
     revision: known > newestOld ? known : newestOld + 1n,

@@ -86,7 +86,7 @@ export function prepareClaimStatus(
     .filter((device) => !before.has(deviceKey(device)) || now.has(deviceKey(device)))
     .map(withoutEmptyConditions);
   const { devices: _, ...rest } = status;
-  return { ...claim, status: { ...rest, ...(kept.length > 0 && { devices: kept }) } };
+  return { ...claim, status: { ...rest, devices: kept.length > 0 ? kept : undefined } };
 }
 
 /** The stored form does not distinguish an empty list from an absent one. */

@@ -61,7 +61,7 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
           ? [
               {
                 cluster,
-                ...(metadata.namespace && { namespace: metadata.namespace }),
+                namespace: metadata.namespace || undefined,
                 name: metadata.labels[SERVICE_LABEL],
               },
             ]

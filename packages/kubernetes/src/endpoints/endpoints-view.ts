@@ -75,11 +75,11 @@ function endpointOf(
     addresses,
     conditions: { ready, serving, terminating },
     // Only a pod with this Service as its subdomain has a hostname in it.
-    ...(hostname && subdomain === service.metadata.name && { hostname }),
-    targetRef: { kind: "Pod", ...(namespace && { namespace }), name, ...(uid && { uid }) },
-    ...(nodeName && { nodeName }),
-    ...(zone && { zone }),
-    ...(hints && ready && { hints }),
+    hostname: hostname && subdomain === service.metadata.name ? hostname : undefined,
+    targetRef: { kind: "Pod", namespace: namespace || undefined, name, uid: uid || undefined },
+    nodeName: nodeName || undefined,
+    zone: zone || undefined,
+    hints: hints && ready ? hints : undefined,
   };
 }
 
@@ -93,7 +93,7 @@ function hintsOf(
   if (!zone || (near !== "PreferClose" && near !== "PreferSameZone" && near !== "PreferSameNode")) return undefined;
   return {
     forZones: [{ name: zone }],
-    ...(near === "PreferSameNode" && nodeName && { forNodes: [{ name: nodeName }] }),
+    forNodes: near === "PreferSameNode" && nodeName ? [{ name: nodeName }] : undefined,
   };
 }
 
@@ -104,7 +104,7 @@ function portsOf({ spec }: ReadonlyService, pod: ReadonlyPod): EndpointPort[] {
     const { name = "", protocol = "TCP", appProtocol } = port;
     return number === undefined
       ? []
-      : [{ name, protocol: protocol as "TCP", port: number, ...(appProtocol && { appProtocol }) }];
+      : [{ name, protocol: protocol as "TCP", port: number, appProtocol: appProtocol || undefined }];
   });
 }
 

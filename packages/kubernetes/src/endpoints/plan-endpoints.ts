@@ -48,11 +48,11 @@ export function planEndpoints(
     equalJson(wantedAnnotations, before.metadata.annotations ?? {});
   if (isRight) return undefined;
   const metadata = {
-    ...(before?.metadata ?? { name, ...(namespace && { namespace }) }),
+    ...(before?.metadata ?? { name, namespace: namespace || undefined }),
     labels: wantedLabels,
     ...(Object.keys(wantedAnnotations).length > 0 && { annotations: wantedAnnotations }),
   };
-  return { apiVersion: "v1", kind: "Endpoints", metadata, ...(subsets.length > 0 && { subsets }) };
+  return { apiVersion: "v1", kind: "Endpoints", metadata, subsets: subsets.length > 0 ? subsets : undefined };
 }
 
 /** Addresses with the same ports are grouped; a pod is in exactly one of the ready and not-ready lists. */
@@ -65,9 +65,9 @@ function subsetsOf(service: ReadonlyService, backends: readonly Backend[], publi
     const { nodeName, hostname, targetRef, addresses } = endpoint;
     const address: Address = {
       ip: addresses[0] ?? "",
-      ...(hostname && { hostname }),
-      ...(nodeName && { nodeName }),
-      ...(targetRef && { targetRef }),
+      hostname: hostname || undefined,
+      nodeName: nodeName || undefined,
+      targetRef,
     };
     (publishesAll || isReady(pod) ? group.ready : group.notReady).push(address);
     groups.set(key, group);
@@ -76,11 +76,12 @@ function subsetsOf(service: ReadonlyService, backends: readonly Backend[], publi
   return Array.from(groups.entries())
     .toSorted(([a], [b]) => compareText(a, b))
     .map(([, { ports, ready, notReady }]) => ({
-      ...(ready.length > 0 && { addresses: ready.toSorted(byAddress) }),
-      ...(notReady.length > 0 && { notReadyAddresses: notReady.toSorted(byAddress) }),
-      ...(ports.length > 0 && {
-        ports: ports.map(({ name, ...port }) => ({ ...(name && { name }), ...port })) as Subset["ports"] & object,
-      }),
+      addresses: ready.length > 0 ? ready.toSorted(byAddress) : undefined,
+      notReadyAddresses: notReady.length > 0 ? notReady.toSorted(byAddress) : undefined,
+      ports:
+        ports.length > 0
+          ? (ports.map(({ name, ...port }) => ({ name: name || undefined, ...port })) as Subset["ports"] & object)
+          : undefined,
     }));
 }
 
@@ -100,9 +101,9 @@ function truncated(subsets: Subset[]): { subsets: Subset[]; isTruncated: boolean
   const ready = subsets.map(({ addresses }) => take(addresses));
   const notReady = subsets.map(({ notReadyAddresses }) => take(notReadyAddresses));
   const cut = subsets.map(({ ports }, place) => ({
-    ...(ready[place]?.length && { addresses: ready[place] }),
-    ...(notReady[place]?.length && { notReadyAddresses: notReady[place] }),
-    ...(ports && { ports }),
+    addresses: ready[place]?.length ? ready[place] : undefined,
+    notReadyAddresses: notReady[place]?.length ? notReady[place] : undefined,
+    ports,
   }));
   return { subsets: cut, isTruncated: true };
 }

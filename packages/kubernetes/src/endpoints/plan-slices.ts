@@ -114,7 +114,7 @@ function makeSlice(
     metadata: {
       name: `${name}-${suffix}`,
       generateName: `${name}-`,
-      ...(namespace && { namespace }),
+      namespace: namespace || undefined,
       labels: labelsOf(service),
       ownerReferences: [controllerReference(service)],
     },

@@ -273,10 +273,10 @@ function statusOf(
 ): Status {
   const { lastScaleTime } = autoscaler.status ?? {};
   return {
-    ...(lastScaleTime && { lastScaleTime }),
-    ...(currentReplicas > 0 && { currentReplicas }),
+    lastScaleTime: lastScaleTime || undefined,
+    currentReplicas: currentReplicas > 0 ? currentReplicas : undefined,
     desiredReplicas,
-    ...(metrics && metrics.length > 0 && { currentMetrics: metrics }),
+    currentMetrics: metrics && metrics.length > 0 ? metrics : undefined,
     conditions: [...conditions],
   };
 }
@@ -289,6 +289,6 @@ function withCondition(
 ): readonly Condition[] {
   const before = conditions.find((condition) => condition.type === type);
   const lastTransitionTime = before?.status === status ? before.lastTransitionTime : formatTime(nowMs);
-  const next: Condition = { type, status, ...(lastTransitionTime && { lastTransitionTime }), reason, message };
+  const next: Condition = { type, status, lastTransitionTime: lastTransitionTime || undefined, reason, message };
   return before ? conditions.map((condition) => (condition === before ? next : condition)) : [...conditions, next];
 }

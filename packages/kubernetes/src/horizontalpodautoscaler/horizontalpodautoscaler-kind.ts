@@ -71,9 +71,9 @@ const columns: Column[] = [
 
 const inV2 = ({ value, ...rest }: Column): Column => ({
   ...rest,
-  ...(value && {
-    value: (object: DeepReadonly<JsonObject>, nowMs: number) => value(toV2(object as JsonObject), nowMs),
-  }),
+  value: value
+    ? (object: DeepReadonly<JsonObject>, nowMs: number) => value(toV2(object as JsonObject), nowMs)
+    : undefined,
 });
 
 /** Converts a `v1` object to the stored form, with defaults. */

@@ -113,14 +113,14 @@ export function toV2(object: JsonObject): JsonObject {
     spec: {
       ...common,
       metrics: metrics.length > 0 ? metrics : [cpuMetric(DEFAULT_CPU_UTILIZATION)],
-      ...(behavior && { behavior }),
+      behavior,
     },
     ...((status ?? known ?? conditions) && {
       status: {
         ...counts,
-        ...(currentReplicas ? { currentReplicas } : {}),
-        ...(currentMetrics.length > 0 && { currentMetrics }),
-        ...(conditions && conditions.length > 0 && { conditions }),
+        currentReplicas: currentReplicas || undefined,
+        currentMetrics: currentMetrics.length > 0 ? currentMetrics : undefined,
+        conditions: conditions && conditions.length > 0 ? conditions : undefined,
       },
     }),
   } as unknown as JsonObject;

@@ -116,7 +116,7 @@ function byResource(
   };
   const asked: UsageInput = {
     resource,
-    ...(container !== undefined && { container }),
+    container,
     pods,
     usageOf,
     currentReplicas,
@@ -135,6 +135,6 @@ function byResource(
   );
   return {
     replicas: proposal.replicas,
-    current: { averageValue, ...(proposal.utilization !== undefined && { averageUtilization: proposal.utilization }) },
+    current: { averageValue, averageUtilization: proposal.utilization },
   };
 }

@@ -97,7 +97,7 @@ function propose(
   const answer = (replicas: number): Proposal => ({
     replicas,
     average,
-    ...(utilization !== undefined && { utilization }),
+    utilization,
   });
   const isWithin = (value: number): boolean => 1 - tolerances.down <= value && value <= 1 + tolerances.up;
   const countsStarting = starting.length > 0 && ratio > 1;

@@ -21,7 +21,7 @@ export const ingressInterpreter: KindInterpreter<Ingress> = {
     return (spec?.tls ?? []).map(({ secretName }, index) => {
       if (!secretName)
         throw new InterpretError(`reading the dependencies of Ingress ${name}: spec.tls[${index}].secretName is empty`);
-      return { apiVersion: "v1", kind: "Secret", ...(namespace && { namespace }), name: secretName };
+      return { apiVersion: "v1", kind: "Secret", namespace: namespace || undefined, name: secretName };
     });
   },
 };

@@ -41,18 +41,19 @@ export function placedRequirements(
 ): ReplicaRequirements {
   const { nodeSelector, tolerations, affinity, priorityClassName } = podPart(owner, placement);
   const spec = {
-    ...(isObject(nodeSelector) && { nodeSelector }),
-    ...(Array.isArray(tolerations) && { tolerations }),
-    ...(isObject(affinity) && { affinity }),
+    nodeSelector: isObject(nodeSelector) ? nodeSelector : undefined,
+    tolerations: Array.isArray(tolerations) ? tolerations : undefined,
+    affinity: isObject(affinity) ? affinity : undefined,
   };
   const nodeClaim = podRequirements({ spec } as PodTemplate)?.nodeClaim;
   const priority = textOf(priorityClassName);
   return {
-    ...(nodeClaim && { nodeClaim }),
-    ...(amounts.size > 0 && {
-      resourceRequest: Object.fromEntries(Array.from(amounts, ([name, amount]) => [name, formatQuantity(amount)])),
-    }),
-    ...(priority && { priorityClassName: priority }),
+    nodeClaim,
+    resourceRequest:
+      amounts.size > 0
+        ? Object.fromEntries(Array.from(amounts, ([name, amount]) => [name, formatQuantity(amount)]))
+        : undefined,
+    priorityClassName: priority || undefined,
   };
 }
 

@@ -66,7 +66,7 @@ export function podDependencies(
     return {
       apiVersion: "v1",
       kind: entry.slice(0, slash),
-      ...(namespace && { namespace }),
+      namespace: namespace || undefined,
       name: entry.slice(slash + 1),
     };
   });

@@ -28,7 +28,7 @@ export interface Workload extends KubernetesObject {
 
 export function templateReplicas(replicas: number, template: DeepReadonly<PodTemplate> | undefined): Replicas {
   const requirements = podRequirements(template);
-  return { replicas, ...(requirements && { requirements }) };
+  return { replicas, requirements };
 }
 
 export const templateDependencies = ({ metadata, spec }: DeepReadonly<Workload>): Dependency[] =>

@@ -50,7 +50,7 @@ export function createJobOrphanController({ client, informers }: WorkloadDepende
     const owner = controllerOf({ apiVersion: "v1", kind: Pod.kind, metadata });
     if (!owner) return false;
     if (owner.kind !== Job.kind || parseApiVersion(owner.apiVersion).group !== Job.group) return true;
-    const job = jobs.get({ cluster, name: owner.name, ...(metadata.namespace && { namespace: metadata.namespace }) });
+    const job = jobs.get({ cluster, name: owner.name, namespace: metadata.namespace || undefined });
     return job?.metadata.uid === owner.uid && (isManagedElsewhere(job) || !isFinished(job));
   }
 }

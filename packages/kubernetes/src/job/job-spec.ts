@@ -47,7 +47,7 @@ export function defaultJobTemplate(spec: JobSpec): JobSpec {
 export function defaultJobSpec(spec: JobSpec): JobSpec {
   const once = spec.completions === undefined && spec.parallelism === undefined;
   const filled: JobSpec = fill(spec, {
-    ...(once && { completions: 1 }),
+    completions: once ? 1 : undefined,
     parallelism: 1,
     backoffLimit: spec.backoffLimitPerIndex === undefined ? 6 : MAX_INT32,
     completionMode: "NonIndexed",

@@ -17,7 +17,7 @@ export function planStart(
   const { startTime, ...status }: JobStatus = job.status ?? {};
   const suspended = isSuspended(job);
   const since = startTime ?? (suspended ? undefined : formatTime(nowMs));
-  const running: JobStatus = { ...status, ...(since !== undefined && { startTime: since }) };
+  const running: JobStatus = { ...status, startTime: since };
   const end = plan.end ?? completion(view, active, nowMs);
   if (end) return { status: running, end };
   const known = status.conditions?.find(({ type }) => type === "Suspended");
@@ -30,5 +30,5 @@ export function planStart(
     ? (status.conditions ?? []).map((each) => (each === known ? condition : each))
     : [...(status.conditions ?? []), condition];
   // activeDeadlineSeconds counts from when the Job was resumed.
-  return { status: { ...status, conditions, ...(!suspended && { startTime: formatTime(nowMs) }) } };
+  return { status: { ...status, conditions, startTime: !suspended ? formatTime(nowMs) : undefined } };
 }

@@ -107,7 +107,7 @@ export function planTracking(
       end.message ?? "",
       nowMs,
     );
-  return { status, finalize, ...(final && !isFull && { final }) };
+  return { status, finalize, final: final && !isFull ? final : undefined };
 }
 
 /** The status after the finalizers are removed: pods without one move into the counts, and the Job may have ended. */
@@ -143,8 +143,8 @@ function indexesOf(
   if (!isIndexed(job)) return {};
   const completedIndexes = formatIndexes(withIndexes(succeededIndexes, newIndexes));
   return {
-    ...(completedIndexes && { completedIndexes }),
-    ...(failedIndexes && { failedIndexes: formatIndexes(failedIndexes) }),
+    completedIndexes: completedIndexes || undefined,
+    failedIndexes: failedIndexes ? formatIndexes(failedIndexes) : undefined,
   };
 }
 
@@ -155,7 +155,7 @@ function uncountedOf({
   succeeded: readonly string[];
   failed: readonly string[];
 }): NonNullable<JobStatus["uncountedTerminatedPods"]> {
-  return { ...(succeeded.length > 0 && { succeeded }), ...(failed.length > 0 && { failed }) };
+  return { succeeded: succeeded.length > 0 ? succeeded : undefined, failed: failed.length > 0 ? failed : undefined };
 }
 
 /** Zeros are omitted, as in Kubernetes. */

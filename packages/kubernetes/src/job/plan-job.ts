@@ -58,8 +58,8 @@ export function makeCondition(
     status,
     lastProbeTime: now,
     lastTransitionTime: now,
-    ...(reason && { reason }),
-    ...(message && { message }),
+    reason: reason || undefined,
+    message: message || undefined,
   };
 }
 
@@ -183,7 +183,7 @@ function planPods(
   return {
     create: ready.map((index) => ({ index })),
     remove,
-    ...(later.length > 0 && { backoffMs: Math.min(...later) }),
+    backoffMs: later.length > 0 ? Math.min(...later) : undefined,
   };
 }
 

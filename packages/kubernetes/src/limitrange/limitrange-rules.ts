@@ -36,8 +36,8 @@ function defaultItem(given: DeepReadonly<LimitRangeItem>): DeepReadonly<LimitRan
   const { default: _d, defaultRequest: _r, ...rest } = item;
   return {
     ...rest,
-    ...(Object.keys(limits).length > 0 && { default: limits }),
-    ...(Object.keys(requests).length > 0 && { defaultRequest: requests }),
+    default: Object.keys(limits).length > 0 ? limits : undefined,
+    defaultRequest: Object.keys(requests).length > 0 ? requests : undefined,
   };
 }
 

@@ -42,11 +42,11 @@ function completeSpec(spec: Read<NetworkPolicySpec>): Read<NetworkPolicySpec> {
 function rulesOf({ ingress = [], egress = [] }: Read<NetworkPolicySpec>): Rule[] {
   return [
     ...ingress.map(({ ports, from = [] }, index) => ({
-      ...(ports && { ports }),
+      ports,
       peers: from,
       at: `spec.ingress[${index}]`,
     })),
-    ...egress.map(({ ports, to = [] }, index) => ({ ...(ports && { ports }), peers: to, at: `spec.egress[${index}]` })),
+    ...egress.map(({ ports, to = [] }, index) => ({ ports, peers: to, at: `spec.egress[${index}]` })),
   ];
 }
 

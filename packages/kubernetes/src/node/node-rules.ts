@@ -16,7 +16,7 @@ function completeSpec(spec: DeepReadonly<NodeSpec>): DeepReadonly<NodeSpec> {
 
 /** Allocatable defaults to the capacity until the kubelet sets it. */
 function completeStatus(node: DeepReadonly<Node>): DeepReadonly<Node> {
-  return change(node, "status", (status) => fill(status, { ...(status.capacity && { allocatable: status.capacity }) }));
+  return change(node, "status", (status) => fill(status, { allocatable: status.capacity }));
 }
 
 /** Kubelet configuration through the API was removed; an old Node keeps its existing value. */

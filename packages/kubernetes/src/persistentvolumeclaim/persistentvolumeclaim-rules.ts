@@ -54,7 +54,7 @@ export function prepareClaim(
   }
   if (equalJson(dataSource, spec.dataSource) && equalJson(dataSourceRef, spec.dataSourceRef)) return claim;
   const { dataSource: _d, dataSourceRef: _r, ...rest } = spec;
-  return { ...claim, spec: { ...rest, ...(dataSource && { dataSource }), ...(dataSourceRef && { dataSourceRef }) } };
+  return { ...claim, spec: { ...rest, dataSource, dataSourceRef } };
 }
 
 function isClaimOrSnapshot(source: Spec["dataSource"]): boolean {

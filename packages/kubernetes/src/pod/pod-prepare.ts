@@ -43,17 +43,17 @@ export function preparePod(pod: Read<Pod>, { operation, warn }: Review<Pod>): Re
     spec = withAppArmorFields(spec, annotations, warn);
   const status: PodStatus = {
     phase: "Pending",
-    ...(spec.schedulingGates?.length && {
-      conditions: [
-        {
-          type: "PodScheduled",
-          status: "False",
-          ...(creationTimestamp !== undefined && { lastTransitionTime: creationTimestamp }),
-          reason: "SchedulingGated",
-          message: "Scheduling is blocked due to non-empty scheduling gates",
-        },
-      ],
-    }),
+    conditions: spec.schedulingGates?.length
+      ? [
+          {
+            type: "PodScheduled",
+            status: "False",
+            lastTransitionTime: creationTimestamp,
+            reason: "SchedulingGated",
+            message: "Scheduling is blocked due to non-empty scheduling gates",
+          },
+        ]
+      : undefined,
     qosClass: qosClassOf(spec),
   };
   return { ...pod, spec, status };

@@ -27,7 +27,7 @@ export const resizePart: SpecPart = {
       ...rest,
       containers: withResources(now.containers, before.containers),
       ...(before.initContainers && { initContainers: withResources(now.initContainers, before.initContainers) }),
-      ...(now.resources && { resources: now.resources }),
+      resources: now.resources,
     };
     return spec;
   },
@@ -45,7 +45,7 @@ function withResources(
   return stored.map((container, index) => {
     const { resources: _, resizePolicy: __, ...rest } = container;
     const { resources, resizePolicy } = sent[index] ?? container;
-    return { ...rest, ...(resources && { resources }), ...(resizePolicy && { resizePolicy }) };
+    return { ...rest, resources, resizePolicy };
   });
 }
 

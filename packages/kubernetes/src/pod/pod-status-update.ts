@@ -25,8 +25,8 @@ export function completePodStatus(pod: Read<Pod>, old: Read<Pod> | undefined): R
     let result: Read<PodStatus> = withAddresses(status);
     if (!old?.status) return result;
     result = fill(result, {
-      ...(old.status.qosClass && { qosClass: old.status.qosClass }),
-      ...(old.status.observedGeneration && { observedGeneration: old.status.observedGeneration }),
+      qosClass: old.status.qosClass,
+      observedGeneration: old.status.observedGeneration || undefined,
     });
     return withObservedGenerations(result, old.status);
   });

@@ -137,7 +137,7 @@ function checkSpec(
   if (spec.terminationGracePeriodSeconds === undefined)
     errors.push(field.required(`${at}.terminationGracePeriodSeconds`));
   const volumes = checkVolumes(
-    { errors, isPod, ...(metadata?.name && { podName: metadata.name }) },
+    { errors, isPod, podName: metadata?.name ? metadata.name : undefined },
     `${at}.volumes`,
     spec.volumes ?? [],
   );

@@ -73,7 +73,7 @@ export function planBudget(
   return {
     status: {
       observedGeneration,
-      ...(Object.keys(disruptedPods).length > 0 && { disruptedPods }),
+      disruptedPods: Object.keys(disruptedPods).length > 0 ? disruptedPods : undefined,
       disruptionsAllowed,
       currentHealthy,
       desiredHealthy,
@@ -82,7 +82,7 @@ export function planBudget(
     },
     notDeleted,
     // One millisecond more: at the exact time the grant is still valid.
-    ...(againAtMs !== undefined && { againInMs: againAtMs - nowMs + 1 }),
+    againInMs: againAtMs !== undefined ? againAtMs - nowMs + 1 : undefined,
   };
 }
 

@@ -90,7 +90,7 @@ function clusterRoleBinding(name: string, subjects: readonly string[]): ClusterR
     apiVersion: API_VERSION,
     kind: "ClusterRoleBinding",
     metadata: metadata(name),
-    ...(subjects.length > 0 && { subjects: subjects.map(subjectOf) }),
+    subjects: subjects.length > 0 ? subjects.map(subjectOf) : undefined,
     roleRef: { apiGroup: GROUP, kind: "ClusterRole", name },
   };
 }
@@ -98,7 +98,7 @@ function clusterRoleBinding(name: string, subjects: readonly string[]): ClusterR
 function metadata(name: string, namespace?: string): ObjectMeta {
   return {
     name,
-    ...(namespace !== undefined && { namespace }),
+    namespace,
     labels: { "kubernetes.io/bootstrapping": "rbac-defaults" },
     annotations: { "rbac.authorization.kubernetes.io/autoupdate": "true" },
   };
@@ -111,7 +111,7 @@ function ruleOf(line: string): PolicyRule {
     verbs,
     apiGroups: second.map((group) => (group === "core" ? "" : group)),
     resources,
-    ...(resourceNames && { resourceNames }),
+    resourceNames,
   };
 }
 

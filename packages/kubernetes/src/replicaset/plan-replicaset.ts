@@ -85,11 +85,11 @@ export function planReplicaSetStatus(
   // Zeros are omitted, as in Kubernetes.
   return {
     replicas: active.length,
-    ...(labelled > 0 && { fullyLabeledReplicas: labelled }),
-    ...(ready > 0 && { readyReplicas: ready }),
-    ...(available > 0 && { availableReplicas: available }),
-    ...(terminating !== undefined && { terminatingReplicas: terminating }),
+    fullyLabeledReplicas: labelled > 0 ? labelled : undefined,
+    readyReplicas: ready > 0 ? ready : undefined,
+    availableReplicas: available > 0 ? available : undefined,
+    terminatingReplicas: terminating,
     observedGeneration: metadata.generation ?? 0,
-    ...(conditions.length > 0 && { conditions }),
+    conditions: conditions.length > 0 ? conditions : undefined,
   };
 }

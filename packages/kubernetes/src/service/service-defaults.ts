@@ -27,9 +27,9 @@ function completeSpec(spec: Read<ServiceSpec>): Read<ServiceSpec> {
   result = change(result, "ports", (ports) => changeItems<ServicePort>(ports, completePort));
   const hasClusterTraffic = type === "ClusterIP" || type === "NodePort" || type === "LoadBalancer";
   return fill(result, {
-    ...(isExternallyAccessible(result) && { externalTrafficPolicy: "Cluster" }),
-    ...(hasClusterTraffic && { internalTrafficPolicy: "Cluster" }),
-    ...(type === "LoadBalancer" && { allocateLoadBalancerNodePorts: true }),
+    externalTrafficPolicy: isExternallyAccessible(result) ? "Cluster" : undefined,
+    internalTrafficPolicy: hasClusterTraffic ? "Cluster" : undefined,
+    allocateLoadBalancerNodePorts: type === "LoadBalancer" || undefined,
   });
 }
 

@@ -54,7 +54,7 @@ export function planStatefulSet(input: StatefulInput): StatefulPlan {
   for (const pod of pods) byOrdinal.set(ordinalOf(set, pod) ?? -1, pod);
   const slots: Slot[] = Array.from({ length: replicasOf(set) }, (_, place) => {
     const pod = byOrdinal.get(startOf(set) + place);
-    return { ordinal: startOf(set) + place, ...(pod && { pod }) };
+    return { ordinal: startOf(set) + place, pod };
   });
   const condemned = [...byOrdinal]
     .filter(([ordinal]) => ordinal >= 0 && !isInRange(set, ordinal))

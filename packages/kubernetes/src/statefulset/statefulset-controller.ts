@@ -107,7 +107,7 @@ export function createStatefulSetController(deps: WorkloadDependencies): Control
       }
       const nowMs = clock.now();
       const claimNamed = (name: string): ReadonlyClaim | undefined =>
-        claims.get({ cluster: key.cluster, name, ...(key.namespace && { namespace: key.namespace }) });
+        claims.get({ cluster: key.cluster, name, namespace: key.namespace || undefined });
       const plan = planStatefulSet({
         set,
         pods: ours,

@@ -33,13 +33,13 @@ export function planStatefulStatus(
   return {
     observedGeneration: set.metadata.generation ?? 0,
     replicas: pods.length,
-    ...(ready > 0 && { readyReplicas: ready }),
-    ...(currentReplicas > 0 && { currentReplicas }),
-    ...(updated > 0 && { updatedReplicas: updated }),
+    readyReplicas: ready > 0 ? ready : undefined,
+    currentReplicas: currentReplicas > 0 ? currentReplicas : undefined,
+    updatedReplicas: updated > 0 ? updated : undefined,
     currentRevision: isComplete ? updateName : currentName,
     updateRevision: updateName,
     collisionCount,
-    ...(conditions && { conditions }),
+    conditions,
     availableReplicas: available,
   };
 }

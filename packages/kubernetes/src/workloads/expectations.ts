@@ -47,7 +47,7 @@ export function createExpectations<T extends KubernetesObject>(
   };
   const expect = (owner: Owner, { metadata }: DeepReadonly<KubernetesObject>, wanted: Wanted): void => {
     const { name, namespace, uid = "", deletionTimestamp, finalizers = [] } = metadata;
-    const seen = informer.get({ cluster: owner.cluster, name, ...(namespace && { namespace }) });
+    const seen = informer.get({ cluster: owner.cluster, name, namespace: namespace || undefined });
     // The informer may have been faster than the response.
     const sameObject = seen?.metadata.uid === uid;
     // A write that removes the last finalizer of a terminating object deletes the object.

@@ -66,7 +66,7 @@ function withFields(schema: Schema, { properties, optional = [] }: NewerFields):
   );
   return {
     ...rest,
-    ...(still.length > 0 && { required: still }),
+    required: still.length > 0 ? still : undefined,
     properties: { ...schema.properties, ...relaxed, ...properties },
   };
 }

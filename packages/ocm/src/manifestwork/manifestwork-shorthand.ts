@@ -27,7 +27,7 @@ export const expandBareManifests: Canonical = (sent, { stored, warn }) => {
     warn(
       `spec.workload.manifests[${index}]: has no name and is taken for the ${manifest.kind} ${namespace === undefined ? "" : `${namespace}/`}${name} of spec.manifestConfigs[${config}]${before ? ", as it is stored" : ""}; the canonical form is the whole manifest`,
     );
-    return before ?? { ...manifest, metadata: { name, ...(namespace !== undefined && { namespace }) } };
+    return before ?? { ...manifest, metadata: { name, namespace } };
   });
   const { spec } = sent as { spec: Read };
   return { ...sent, spec: { ...spec, workload: { ...(spec["workload"] as Read), manifests: whole as Json[] } } };
@@ -67,7 +67,7 @@ function soleIdentifier(
       return [];
     return name === "" || `${namespace}${name}`.includes("*")
       ? []
-      : [{ identifier: { name, ...(namespace !== "" && { namespace }) }, config: index }];
+      : [{ identifier: { name, namespace: namespace !== "" ? namespace : undefined }, config: index }];
   });
   return found.length === 1 ? found[0] : undefined;
 }

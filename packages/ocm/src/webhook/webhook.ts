@@ -53,13 +53,13 @@ export function ocmAdmission<T extends KubernetesObject>(
     for: kind,
     on: ["CREATE", "UPDATE"],
     webhook: { name: validator, code: () => 400 },
-    ...(canonical && { canonical }),
-    ...(complete && { mutate: (review: Review<T>) => (needsReview(review) ? complete(review) : review.object) }),
+    canonical,
+    mutate: complete ? (review: Review<T>) => (needsReview(review) ? complete(review) : review.object) : undefined,
     validate(review): FieldError[] {
       if (needsReview(review)) check(review, refuse);
       return [];
     },
-    ...(warnings && { warnings: (review: Review<T>) => (needsReview(review) ? warnings(review) : []) }),
+    warnings: warnings ? (review: Review<T>) => (needsReview(review) ? warnings(review) : []) : undefined,
   };
 }
 

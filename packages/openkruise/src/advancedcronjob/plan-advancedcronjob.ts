@@ -72,8 +72,8 @@ function planStatus(
   const lastScheduleTime = lastScheduleOf(before?.lastScheduleTime, runs);
   return {
     type: runTypeOf(spec),
-    ...(active.length > 0 && { active: active.map((run) => referenceTo(run, before?.active ?? [])) }),
-    ...(lastScheduleTime !== undefined && { lastScheduleTime }),
+    active: active.length > 0 ? active.map((run) => referenceTo(run, before?.active ?? [])) : undefined,
+    lastScheduleTime,
   };
 }
 

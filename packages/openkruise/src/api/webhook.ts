@@ -54,7 +54,7 @@ export function kruiseAdmission<T extends KubernetesObject>(
       // were sent stay.
       return equalJson(completed, object) ? sent : completed;
     },
-    ...(prepare && { prepare }),
+    prepare,
     validate: (review) => (review.subresource !== undefined || isSettled(review) ? [] : check(review)),
   };
 }

@@ -138,7 +138,7 @@ function completeRolling<T extends Rolling>(rolling: T, policy: string | undefin
     partition: 0,
     maxUnavailable: "20%",
     maxSurge: 0,
-    ...(isInPlace && { inPlaceUpdateStrategy: {} }),
+    inPlaceUpdateStrategy: isInPlace ? {} : undefined,
   }) as T;
 }
 

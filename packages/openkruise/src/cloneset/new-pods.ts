@@ -31,10 +31,10 @@ export function makePod(
     metadata: {
       name: `${name}-${id}`,
       generateName: `${name}-`,
-      ...(namespace && { namespace }),
+      namespace: namespace || undefined,
       labels: { ...template.metadata?.labels, [INSTANCE_ID_LABEL]: id, ...revisionLabels(revision, gates) },
-      ...(template.metadata?.annotations && { annotations: template.metadata.annotations }),
-      ...(template.metadata?.finalizers && { finalizers: template.metadata.finalizers }),
+      annotations: template.metadata?.annotations ? template.metadata.annotations : undefined,
+      finalizers: template.metadata?.finalizers ? template.metadata.finalizers : undefined,
       ownerReferences: [controllerReference(cloneSet)],
     },
     // Every pod has the readiness gate, whatever the update strategy: the strategy may change later, but the gates of a

@@ -175,7 +175,7 @@ export function createPodWriter({
       const closed = await write(scene, { pod: action.pod, after: steps.close(action.pod) });
       if (!closed) return undefined;
       const { pod: after, resize } = steps.start(closed);
-      return write(scene, { pod: closed, after, ...(resize && { resize }) });
+      return write(scene, { pod: closed, after, resize });
     };
     const failed = {
       reason: "FailedUpdatePodInPlace",

@@ -80,7 +80,7 @@ export function planUpdate(input: UpdateInput): UpdatePlan {
     refresh: refresh.filter(({ pod }) => !closing.has(pod)),
     actions,
     targetRevision,
-    ...(failure !== undefined && { failure }),
+    failure,
     delayMs: soonest([delayMs, ...inPlace.map(({ spec }) => spec.graceSeconds * 1000)]),
   };
 }
@@ -109,7 +109,7 @@ function refreshOne(
   const entered = state
     ? enterState(settled, state, lifecycle?.inPlaceUpdate?.markPodNotReady ?? false, nowMs)
     : settled;
-  return { after: withTemplateHash(entered), delayMs, ...(resize && { resize }) };
+  return { after: withTemplateHash(entered), delayMs, resize };
 }
 
 function withTemplateHash(pod: ReadonlyPod): ReadonlyPod {

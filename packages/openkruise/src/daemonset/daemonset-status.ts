@@ -22,12 +22,12 @@ export function planDaemonStatus(view: DaemonView, observedGeneration: number | 
     numberMisscheduled: nodes.filter(({ shouldRun, pods }) => !shouldRun && pods.length > 0).length,
     desiredNumberScheduled: wanted.length,
     numberReady: ready.length,
-    ...(observedGeneration && { observedGeneration }),
+    observedGeneration: observedGeneration || undefined,
     updatedNumberScheduled: oldest.filter((pod) => isUpdated(set, pod, hash)).length,
-    ...(available > 0 && { numberAvailable: available }),
-    ...(wanted.length > available && { numberUnavailable: wanted.length - available }),
-    ...(collisionCount !== undefined && { collisionCount }),
-    ...(conditions && { conditions }),
+    numberAvailable: available > 0 ? available : undefined,
+    numberUnavailable: wanted.length > available ? wanted.length - available : undefined,
+    collisionCount,
+    conditions,
     updateRevision: hash,
   };
 }

@@ -46,5 +46,5 @@ export function versionsOn({ set, hash }: DaemonView, { pods }: NodeView): Versi
   const updated = live.filter((pod) => isUpdated(set, pod, hash));
   const old = live.filter((pod) => !isUpdated(set, pod, hash));
   if (updated.length > 1 || old.length > 1) return { isCrowded: true };
-  return { ...(updated[0] && { updated: updated[0] }), ...(old[0] && { old: old[0] }), isCrowded: false };
+  return { updated: updated[0], old: old[0], isCrowded: false };
 }

@@ -154,7 +154,7 @@ function inPlaceStep(pod: ReadonlyPod, spec: UpdateSpec, gates: FeatureGates, no
     metadata: { ...before.metadata, labels: { ...before.metadata.labels, [REVISION_LABEL]: spec.revision } },
   });
   const { pod: after, resize } = startUpdate(closeGate(pod, spec, gates, nowMs), spec, { gates, relabel, nowMs });
-  return { pod, after, ...(resize && { resize }) };
+  return { pod, after, resize };
 }
 
 export interface RefreshPlan {
@@ -181,7 +181,7 @@ export function planRefresh(
     // would conflict.
     steps: refreshed
       .filter(({ before, pod }) => pod !== before && before.spec.nodeName)
-      .map(({ before, pod, resize }) => ({ pod: before, after: pod, ...(resize && { resize }) })),
+      .map(({ before, pod, resize }) => ({ pod: before, after: pod, resize })),
     delayMs: refreshed.reduce(
       (soonest, { delayMs }) => (delayMs > 0 && (soonest === 0 || delayMs < soonest) ? delayMs : soonest),
       0,

@@ -67,7 +67,7 @@ export function parseStage(text: unknown): MemberStage | undefined {
     partition: /^\d+$/.test(partition) ? Number(partition) : partition,
     updated: Number(updated),
     replicas: Number(replicas),
-    ...(peak !== undefined && { peak: Number(peak) }),
+    peak: peak !== undefined ? Number(peak) : undefined,
     isBackward: back !== undefined,
   };
 }
@@ -127,8 +127,8 @@ function parseKept(text: string): KeptTemplate | undefined {
     ? {
         digest: kept["digest"],
         template: kept["template"] as Json,
-        ...(kept["isLent"] === true && { isLent: true }),
-        ...(kept["isTakenBack"] === true && { isTakenBack: true }),
+        isLent: kept["isLent"] === true || undefined,
+        isTakenBack: kept["isTakenBack"] === true || undefined,
       }
     : undefined;
 }

@@ -100,9 +100,9 @@ function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[]
     const isWhole = !isBackward && (partition === undefined || (members.length === 1 && updated === demanded));
     return {
       stage,
-      ...(!isWhole && { partition: partitionOfStage(stage) }),
-      ...(isBackward && kept && { template: kept.template }),
-      ...(kept && { kept }),
+      partition: !isWhole ? partitionOfStage(stage) : undefined,
+      template: isBackward && kept ? kept.template : undefined,
+      kept,
     };
   });
 }

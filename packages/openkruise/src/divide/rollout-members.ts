@@ -92,7 +92,7 @@ function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
   const canGoBack = before !== undefined && !before.isTakenBack;
   return {
     size: share.replicas,
-    ...(was && { was }),
+    was,
     seen: isTrusted ? (was?.updated ?? 0) : seenIn(status, reported),
     pods: countOf(status["replicas"]),
     isAcknowledged:
@@ -107,7 +107,7 @@ function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
     // Until a member has reported, its first pods may not exist yet, and they are created from the template it gets.
     isJoining: canGoBack && share.observed === undefined && (was === undefined || was.isBackward),
     canGoBack,
-    ...(kept && { kept }),
+    kept,
   };
 }
 

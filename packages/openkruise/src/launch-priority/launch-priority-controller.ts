@@ -28,7 +28,7 @@ export function planLaunch(pod: ReadonlyPod, opened: (priority: number) => boole
   const lowest = Math.min(...waiting);
   if (waiting.length === 0 || opened(lowest)) return { isCompleted: true };
   const next = Math.max(...waiting);
-  return { ...(!opened(next) && { open: next }), isCompleted: next === lowest };
+  return { open: !opened(next) ? next : undefined, isCompleted: next === lowest };
 }
 
 function waitingPriorities({ spec, status }: ReadonlyPod): number[] {
@@ -107,7 +107,7 @@ export function createLaunchPriorityController({
       {
         apiVersion: "v1",
         kind: "ConfigMap",
-        metadata: { name, ...(namespace && { namespace }), ownerReferences },
+        metadata: { name, namespace: namespace || undefined, ownerReferences },
         data,
       },
       { signal },

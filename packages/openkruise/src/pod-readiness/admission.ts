@@ -70,7 +70,7 @@ function withOpenGates(pod: ReadonlyPod): ReadonlyPod {
   const open = (type: string): DeepReadonly<PodCondition> => ({
     type,
     status: "True",
-    ...(lastTransitionTime !== undefined && { lastTransitionTime }),
+    lastTransitionTime,
   });
   // Only for pods whose controller sets the gate: for others the user does.
   const gates = [KRUISE_POD_READY, ...(UPDATES_IN_PLACE.has(ownerOf(pod)?.kind ?? "") ? [IN_PLACE_READY] : [])];

@@ -22,7 +22,7 @@ export function createMayUpdatePod({
     const name = pod.metadata.annotations?.[RELATED_BUDGET_ANNOTATION];
     if (!name || isUnprotected(pod, gates)) return true;
     const { namespace } = pod.metadata;
-    const budget = budgets.get({ cluster, name, ...(namespace && { namespace }) });
+    const budget = budgets.get({ cluster, name, namespace: namespace || undefined });
     if (!budget) return true;
     const verdict = checkBudget(budget, pod, "UPDATE", gates, clock.now());
     if (!verdict.allowed || !verdict.status) return verdict.allowed;

@@ -144,7 +144,7 @@ export function createBudgetController(deps: KruiseDependencies): Controller<Obj
       isAvailable(old, gates) !== isAvailable(object, gates);
     if (!counts) return [];
     return [...new Set([name, before])].flatMap((budget) =>
-      budget ? [{ cluster, name: budget, ...(namespace && { namespace }) }] : [],
+      budget ? [{ cluster, name: budget, namespace: namespace || undefined }] : [],
     );
   }
 
@@ -179,7 +179,7 @@ function withoutEmptyMaps(status: ReadonlyBudget["status"]): ReadonlyBudget["sta
     map !== undefined && Object.keys(map).length > 0;
   return {
     ...rest,
-    ...(isFilled(disruptedPods) && { disruptedPods }),
-    ...(isFilled(unavailablePods) && { unavailablePods }),
+    disruptedPods: isFilled(disruptedPods) ? disruptedPods : undefined,
+    unavailablePods: isFilled(unavailablePods) ? unavailablePods : undefined,
   };
 }

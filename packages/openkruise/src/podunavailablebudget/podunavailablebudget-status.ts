@@ -60,8 +60,8 @@ export function planBudgetStatus({ budget, pods, expected, gates, nowMs }: Budge
   return {
     status: {
       observedGeneration: budget.metadata.generation ?? 0,
-      ...(Object.keys(disrupted).length > 0 && { disruptedPods: disrupted }),
-      ...(Object.keys(unavailable).length > 0 && { unavailablePods: unavailable }),
+      disruptedPods: Object.keys(disrupted).length > 0 ? disrupted : undefined,
+      unavailablePods: Object.keys(unavailable).length > 0 ? unavailable : undefined,
       unavailableAllowed: Math.max(0, currentAvailable - desiredAvailable),
       currentAvailable,
       desiredAvailable,
@@ -69,7 +69,7 @@ export function planBudgetStatus({ budget, pods, expected, gates, nowMs }: Budge
     },
     notDeleted,
     // One millisecond more: at the exact time the grant is still valid.
-    ...(againAtMs !== undefined && { againInMs: againAtMs - nowMs + 1 }),
+    againInMs: againAtMs !== undefined ? againAtMs - nowMs + 1 : undefined,
   };
 }
 

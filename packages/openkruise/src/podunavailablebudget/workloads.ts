@@ -58,12 +58,12 @@ export function createWorkloads({ client, informers }: { client: Client; informe
     kind: Kind<Replicated>,
     ref: WorkloadRef,
   ): Workload | undefined {
-    const object = informers.of(kind).get({ cluster, ...(namespace && { namespace }), name: ref.name });
+    const object = informers.of(kind).get({ cluster, namespace: namespace || undefined, name: ref.name });
     if (!object || (ref.uid !== undefined && object.metadata.uid !== ref.uid)) return undefined;
     const above = isKind(ReplicaSet, ref) && ref.uid !== undefined ? controllerOf(object) : undefined;
     // The pods of a rollout belong to several ReplicaSets, which together have the Deployment's replicas.
     if (above && isKind(Deployment, above))
-      return known({ cluster, ...(namespace && { namespace }) }, Deployment, above);
+      return known({ cluster, namespace: namespace || undefined }, Deployment, above);
     if (object.metadata.deletionTimestamp) return undefined;
     const uid = object.metadata.uid ?? "";
     return {
@@ -92,7 +92,7 @@ export function createWorkloads({ client, informers }: { client: Client; informe
         uid: scale.uid,
         replicas: scale.replicas,
         ownerUids: [scale.uid],
-        ...(selector && { selector: (labels) => matchesLabels(selector, labels) }),
+        selector: selector ? (labels) => matchesLabels(selector, labels) : undefined,
       };
     },
   };

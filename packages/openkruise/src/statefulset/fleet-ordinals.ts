@@ -67,8 +67,8 @@ function splitStrategies({ spec }: Copy, sizes: readonly number[]): Strategies[]
   const rolling = updateStrategy?.rollingUpdate && splitBudgets(updateStrategy.rollingUpdate, sizes);
   const scaling = scaleStrategy && (splitScaleStrategy(scaleStrategy, sizes) as (typeof scaleStrategy)[]);
   return sizes.map((_size, index) => ({
-    ...(rolling?.[index] && { updateStrategy: { ...updateStrategy, rollingUpdate: rolling[index] } }),
-    ...(scaling?.[index] && { scaleStrategy: scaling[index] }),
+    updateStrategy: rolling?.[index] ? { ...updateStrategy, rollingUpdate: rolling[index] } : undefined,
+    scaleStrategy: scaling?.[index] ? scaling[index] : undefined,
   }));
 }
 

@@ -55,7 +55,7 @@ export function planStatefulSet(input: PassInput, facts: StatusFacts): StatefulP
     events: pass.events,
     status: planStatus(pass, taken, facts),
     delayMs: pass.waitMs,
-    ...(pass.ending && { ending: pass.ending }),
+    ending: pass.ending,
   };
 }
 
@@ -71,6 +71,6 @@ function changesOf({ slots, condemned }: Pass): PodChange[] {
       after,
       isMended,
       isUpdatedInPlace,
-      ...(resize && { resize }),
+      resize,
     }));
 }

@@ -93,9 +93,7 @@ export function createAdvancedStatefulSetController(deps: KruiseDependencies): C
       // Claims have no owner, or are owned by their pod; an expanded claim is annotated with its set.
       watch(PersistentVolumeClaim, ({ cluster, object: { metadata } }) => {
         const name = metadata.annotations?.[RESIZED_BY_ANNOTATION];
-        return name === undefined
-          ? []
-          : [{ cluster, name, ...(metadata.namespace && { namespace: metadata.namespace }) }];
+        return name === undefined ? [] : [{ cluster, name, namespace: metadata.namespace || undefined }];
       }),
     ],
     writes: [Pod, PersistentVolumeClaim, ControllerRevision, AdvancedStatefulSet],
@@ -182,7 +180,7 @@ export function createAdvancedStatefulSetController(deps: KruiseDependencies): C
         current: revisions.current,
         update: revisions.update,
         revisions: history.of(owner),
-        claimNamed: (name) => claims.get({ cluster, name, ...(namespace && { namespace }) }),
+        claimNamed: (name) => claims.get({ cluster, name, namespace: namespace || undefined }),
         classNamed: (name) => classes.get({ cluster, name }),
         gates,
         nowMs: clock.now(),

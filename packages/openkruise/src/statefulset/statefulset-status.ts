@@ -51,19 +51,19 @@ export function planStatus(
   const isComplete = isRolling && counts.updated === counts.replicas && counts.ready === counts.replicas;
   const volumeClaims = claimCounts(pass);
   return {
-    ...(set.metadata.generation !== undefined && { observedGeneration: set.metadata.generation }),
+    observedGeneration: set.metadata.generation,
     replicas: counts.replicas,
     readyReplicas: counts.ready,
     availableReplicas: counts.available,
     currentReplicas: isComplete ? counts.updated : counts.current,
     updatedReplicas: counts.updated,
-    ...(counts.updatedReady > 0 && { updatedReadyReplicas: counts.updatedReady }),
-    ...(counts.updatedAvailable > 0 && { updatedAvailableReplicas: counts.updatedAvailable }),
+    updatedReadyReplicas: counts.updatedReady > 0 ? counts.updatedReady : undefined,
+    updatedAvailableReplicas: counts.updatedAvailable > 0 ? counts.updatedAvailable : undefined,
     currentRevision: isComplete ? updateName : currentName,
     updateRevision: updateName,
     collisionCount,
     labelSelector,
-    ...(volumeClaims.length > 0 && { volumeClaims }),
+    volumeClaims: volumeClaims.length > 0 ? volumeClaims : undefined,
   };
 }
 

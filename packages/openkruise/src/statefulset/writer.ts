@@ -174,7 +174,7 @@ async function attempt(
     await writes();
     return undefined;
   } catch (cause) {
-    return { cause, ...(type && { condition: { type, message: podFailure(verb, failureMessage(cause)) } }) };
+    return { cause, condition: type ? { type, message: podFailure(verb, failureMessage(cause)) } : undefined };
   }
 }
 

@@ -94,7 +94,7 @@ export function findSchedulability(
   return {
     schedulability: { ...SCHEDULABLE, unschedulable, pendingPods },
     status,
-    ...(againInMs !== undefined && { againInMs }),
+    againInMs,
     relabel: [],
   };
 }
@@ -142,7 +142,7 @@ export function findReserved(
   return {
     schedulability: { ...SCHEDULABLE, unschedulable, markedAsUnschedulable, reservedPods, updateTimeoutPods },
     status,
-    ...(againInMs !== undefined && { againInMs }),
+    againInMs,
     relabel,
   };
 }

@@ -76,7 +76,7 @@ export function createSubsetWorkloads({ client, informers, clock }: WorkloadDepe
       readyReplicas: status?.readyReplicas ?? 0,
       pods: podsOf(kind, cluster, metadata.uid),
       revision: metadata.labels?.[DEPLOYMENT_REVISION_LABEL] ?? "",
-      ...(partition !== undefined && { partition }),
+      partition,
     };
   }
 

@@ -110,7 +110,7 @@ export function expandShortForms(given: Spec, isAlpha: boolean, warn: (text: str
     const selector = given.selector ?? { matchLabels: labels ?? {} };
     const sets = {
       metadata: isObject(labels) ? { labels } : {},
-      spec: { selector, template: { ...(isObject(metadata) && { metadata }), spec: pods } },
+      spec: { selector, template: { metadata: isObject(metadata) ? metadata : undefined, spec: pods } },
     };
     return {
       deploymentTemplate: isAlpha

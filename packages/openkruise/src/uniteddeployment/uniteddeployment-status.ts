@@ -139,7 +139,7 @@ function subsetStatus(
     ...orNothing("readyReplicas", subset?.readyReplicas),
     ...orNothing("partition", partitions.get(name)),
     ...orNothing("reservedPods", subset?.schedulability.reservedPods),
-    ...(conditions && { conditions }),
+    conditions,
   };
 }
 

@@ -31,7 +31,7 @@ export function makeSubsetWorkload(
   const { namespace } = deployment.metadata;
   const metadata = {
     generateName: namePrefix(deployment.metadata.name, demand.name),
-    ...(namespace !== undefined && { namespace }),
+    namespace,
     ...workloadMetadata(deployment, template, demand, subset),
     ownerReferences: [controllerReference(deployment)],
   };

@@ -37,7 +37,7 @@ export function asItem(item: StatusItem): LuaInput {
 
 export function replicasOf({ replicas, requirements }: LuaReplicas): Replicas {
   if (replicas < 0) throw new InterpretError(`the script returned ${replicas} replicas`);
-  return { replicas, ...(requirements !== undefined && { requirements: requirements as ReplicaRequirements }) };
+  return { replicas, requirements: requirements !== undefined ? (requirements as ReplicaRequirements) : undefined };
 }
 
 /** The engine has checked the types; Karmada uses a longer name for the requirements. */
@@ -46,7 +46,7 @@ export function componentsOf(json: Json | undefined): Component[] {
     ({ name, replicas, replicaRequirements }) => {
       if (replicas < 0)
         throw new InterpretError(`the script returned ${replicas} replicas for component ${JSON.stringify(name)}`);
-      return { name, replicas, ...(replicaRequirements && { requirements: replicaRequirements }) };
+      return { name, replicas, requirements: replicaRequirements };
     },
   );
 }

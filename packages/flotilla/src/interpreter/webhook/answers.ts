@@ -19,7 +19,7 @@ export function readReplicas(response: JsonObject): Replicas {
   const replicas = countOf(response, "replicas", RESPONSE);
   if (replicas === undefined) throw new WebhookError("answer", "response.replicas is missing");
   const requirements = readRequirements(response, RESPONSE);
-  return { replicas, ...(requirements && { requirements }) };
+  return { replicas, requirements };
 }
 
 /** Names follow the rules of a binding: required and unique. */
@@ -37,7 +37,7 @@ export function readComponents(response: JsonObject): Component[] {
     return {
       name,
       replicas: countOf(component, "replicas", place) ?? 0,
-      ...(fieldOf(component, "replicaRequirements") !== undefined && { requirements }),
+      requirements: fieldOf(component, "replicaRequirements") !== undefined ? requirements : undefined,
     };
   });
 }
@@ -47,10 +47,10 @@ function readRequirements(of: JsonObject, place: string): ReplicaRequirements | 
   if (!read) return undefined;
   const { nodeClaim, resourceRequest, namespace, priorityClassName } = read;
   return {
-    ...(nodeClaim && { nodeClaim }),
-    ...(resourceRequest && { resourceRequest }),
-    ...(namespace && { namespace }),
-    ...(priorityClassName && { priorityClassName }),
+    nodeClaim,
+    resourceRequest,
+    namespace: namespace || undefined,
+    priorityClassName: priorityClassName || undefined,
   };
 }
 
@@ -67,9 +67,9 @@ export function readDependencies(response: JsonObject): Dependency[] {
     return {
       apiVersion,
       kind,
-      ...(namespace && { namespace }),
-      ...(name && { name }),
-      ...(labelSelector && { labelSelector }),
+      namespace: namespace || undefined,
+      name: name || undefined,
+      labelSelector,
     };
   });
 }
@@ -79,8 +79,8 @@ function readSelector(dependency: JsonObject, place: string): JsonObject | undef
   if (!read) return undefined;
   const { matchLabels, matchExpressions } = read;
   const selector: LabelSelectorObject = {
-    ...(matchLabels && { matchLabels }),
-    ...(matchExpressions && { matchExpressions }),
+    matchLabels,
+    matchExpressions,
   };
   try {
     labelSelectorOf(selector);

@@ -60,7 +60,7 @@ export function createWebhookConnection(caBundle: string | undefined): WebhookCo
     maxFreeSockets: MAX_IN_FLIGHT,
     timeout: IDLE_MS,
     minVersion: "TLSv1.2",
-    ...(ca && { ca }),
+    ca,
   });
 
   return {
@@ -81,7 +81,7 @@ export function createWebhookConnection(caBundle: string | undefined): WebhookCo
             "content-length": body.length,
           },
           maxHeaderSize: MAX_HEADER_BYTES,
-          ...(serverName !== undefined && { servername: serverName }),
+          servername: serverName,
         });
         const settle = (finish: () => void): void => {
           stop.removeEventListener("abort", cancel);

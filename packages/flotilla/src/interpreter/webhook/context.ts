@@ -34,12 +34,12 @@ export function renderRequest(
     uid,
     kind: gvkOf(object),
     name,
-    ...(namespace && { namespace }),
+    namespace: namespace || undefined,
     operation,
     object,
-    ...(observed && { observedObject: observed }),
+    observedObject: observed,
     replicas,
-    ...(items.length > 0 && { aggregatedStatus: items }),
+    aggregatedStatus: items.length > 0 ? items : undefined,
   };
   return Buffer.from(JSON.stringify({ kind: KIND, apiVersion: API_VERSION, request }));
 }

@@ -111,7 +111,7 @@ export function createWebhookLevel({
         clock,
         random,
         metrics: metricsOf(id),
-        ...(resolveService && { resolveService }),
+        resolveService,
       });
       if (hook.problem) log.warn("interpreter webhook is misconfigured", { webhook: id, error: hook.problem });
       return hook;

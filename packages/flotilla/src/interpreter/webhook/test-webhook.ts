@@ -85,7 +85,7 @@ export function makeConfiguration(
   return {
     apiVersion: "config.karmada.io/v1alpha1",
     kind: "ResourceInterpreterWebhookConfiguration",
-    metadata: { name, ...(annotations && { annotations }) },
+    metadata: { name, annotations },
     webhooks: [
       {
         name: "workloads.example.com",

@@ -50,7 +50,7 @@ function reviewOf({ input }: Recorded, object: JsonObject): Review<JsonObject> {
     version: parseApiVersion(input.object.apiVersion).version,
     user: { name: "user", groups: [] },
     object: deepFreeze(object),
-    ...(input.oldObject && { oldObject: deepFreeze(input.oldObject) }),
+    oldObject: input.oldObject ? deepFreeze(input.oldObject) : undefined,
     dryRun: false,
     newUid: () => "",
     nowMs: () => 0,

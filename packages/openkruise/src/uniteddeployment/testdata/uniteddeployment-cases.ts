@@ -84,7 +84,7 @@ export const unitedDeploymentCases: Readonly<Record<string, RecordedRun>> = {
     const recorded = template.kind.type === "CloneSet" ? required(CloneSet.versions["v1alpha1"]?.fromStorage, "a conversion")(workload) : workload;
     // Go serializes this struct even if it is empty.
     const always = template.kind.type === "AdvancedStatefulSet" && { volumeClaimUpdateStrategy: {} };
-    return { object: { metadata: recorded["metadata"], spec: { ...withoutEmpty(recorded["spec"] as JsonObject), ...always }, ...(want.object?.["status"] !== undefined && { status: want.object["status"] }) } };
+    return { object: { metadata: recorded["metadata"], spec: { ...withoutEmpty(recorded["spec"] as JsonObject), ...always }, status: want.object?.["status"] !== undefined ? want.object["status"] : undefined } };
   },
 };
 
