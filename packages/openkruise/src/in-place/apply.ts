@@ -143,7 +143,7 @@ export function applyBatch(
     ...rest,
     ...waiting,
     ...(recorded && { lastContainerStatuses: recorded }),
-    ...(!isLast && { preCheckBeforeNext: { containersRequiredReady: names } }),
+    preCheckBeforeNext: !isLast ? { containersRequiredReady: names } : undefined,
     containerBatchesRecord: [
       ...(state.containerBatchesRecord ?? []),
       { timestamp: formatTime(nowMs), containers: names },
@@ -153,7 +153,7 @@ export function applyBatch(
   const changed = withRefMetadata(withImages(patched, images), now(spec.containerRefMetadata));
   return {
     pod: withAnnotations(changed, { [IN_PLACE_STATE_ANNOTATION]: formatState(next) }),
-    ...(Object.keys(resize).length > 0 && { resize }),
+    resize: Object.keys(resize).length > 0 ? resize : undefined,
   };
 }
 

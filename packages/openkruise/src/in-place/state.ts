@@ -89,8 +89,8 @@ function goMetadata(byContainer: Readonly<Record<string, RefMetadata>>): Record<
         name,
         {
           creationTimestamp: null,
-          ...(labels && { labels: sorted(labels) }),
-          ...(annotations && { annotations: sorted(annotations) }),
+          labels: labels ? sorted(labels) : undefined,
+          annotations: annotations ? sorted(annotations) : undefined,
         },
       ];
     }),
@@ -153,7 +153,7 @@ export function readGrace({ metadata }: ReadonlyPod): UpdateSpec | undefined {
     containerResources: spec.containerResources ?? {},
     updateEnvFromMetadata: spec.updateEnvFromMetadata ?? false,
     graceSeconds: spec.graceSeconds ?? 0,
-    ...(patch && { metaDataPatch: patch }),
+    metaDataPatch: patch,
   };
 }
 

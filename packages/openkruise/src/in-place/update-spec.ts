@@ -54,7 +54,7 @@ export function planInPlaceUpdate(
     containerImages: containers.images,
     containerRefMetadata: refMetadata,
     containerResources: containers.resources,
-    ...(patch && { metaDataPatch: patch }),
+    metaDataPatch: patch,
     updateEnvFromMetadata: Object.keys(refMetadata).length > 0,
     graceSeconds,
   };

@@ -68,7 +68,7 @@ function resizePatch(
       ? [
           {
             name,
-            resources: { ...(limits && { limits: { ...limits } }), ...(requests && { requests: { ...requests } }) },
+            resources: { limits: limits ? { ...limits } : undefined, requests: requests ? { ...requests } : undefined },
           },
         ]
       : [];

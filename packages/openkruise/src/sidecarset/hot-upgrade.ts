@@ -33,7 +33,7 @@ export function hotContainers(container: SidecarContainer): SidecarContainer[] {
   });
   const { image: _, ...idle } = named(second);
   const emptyImage = container.upgradeStrategy?.hotUpgradeEmptyImage;
-  return [named(first), { ...idle, ...(emptyImage && { image: emptyImage }) }];
+  return [named(first), { ...idle, image: emptyImage || undefined }];
 }
 
 const variable = (name: string, annotation: string): NonNullable<SidecarContainer["env"]>[number] => ({

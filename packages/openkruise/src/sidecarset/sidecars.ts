@@ -37,8 +37,8 @@ export function buildSidecar(
       ...rest,
       ...(container.resourcesPolicy && { resources: resourcesFor(pod, container.resourcesPolicy, sets) }),
       env: byName([...env, { name: INJECTED_VARIABLE, value: "true" }], taken),
-      ...(volumeMounts.length > 0 && { volumeMounts }),
-      ...(volumeDevices.length > 0 && { volumeDevices }),
+      volumeMounts: volumeMounts.length > 0 ? volumeMounts : undefined,
+      volumeDevices: volumeDevices.length > 0 ? volumeDevices : undefined,
     },
     volumes,
   };

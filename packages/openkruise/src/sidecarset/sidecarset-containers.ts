@@ -68,9 +68,9 @@ function podWith(
     spec: {
       dnsPolicy: "ClusterFirst",
       restartPolicy: "Always",
-      ...(initContainers.length > 0 && { initContainers }),
+      initContainers: initContainers.length > 0 ? initContainers : undefined,
       containers,
-      ...(volumes && { volumes }),
+      volumes,
       serviceAccountName: "default",
       terminationGracePeriodSeconds: 30,
     },

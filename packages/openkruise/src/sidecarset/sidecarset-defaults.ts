@@ -48,7 +48,7 @@ export function withOwnVersion(
     `spec.injectionStrategy.revision.customVersion: members reject a version that they do not have yet; the set itself was given version ${JSON.stringify(own)} (${isAlpha ? `the label ${CUSTOM_VERSION_LABEL}` : "spec.customVersion"}), and its newest revision is injected`,
   );
   const { injectionStrategy: _asked, ...others } = set.spec;
-  const spec = { ...others, ...(Object.keys(strategy).length > 0 && { injectionStrategy: strategy }) };
+  const spec = { ...others, injectionStrategy: Object.keys(strategy).length > 0 ? strategy : undefined };
   if (isAlpha)
     return {
       ...set,

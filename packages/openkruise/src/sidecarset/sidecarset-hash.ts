@@ -34,8 +34,8 @@ function withoutImages({ containers, initContainers }: Spec): Spec {
   const plain = (list: Spec["containers"]): Spec["containers"] =>
     list?.map(({ image: _image, ...container }) => container);
   return {
-    ...(containers && { containers: plain(containers) }),
-    ...(initContainers && { initContainers: plain(initContainers) }),
+    containers: containers ? plain(containers) : undefined,
+    initContainers: initContainers ? plain(initContainers) : undefined,
   };
 }
 

@@ -50,9 +50,9 @@ export const sidecarSetInterpreter: KindInterpreter<PartitionedSidecarSet> = {
         spec: {
           containers,
           volumes: volumes.map(({ configMap, secret, projected }) => ({
-            ...(configMap && { configMap }),
-            ...(secret && { secret }),
-            ...(projected && { projected }),
+            configMap,
+            secret,
+            projected,
           })),
         },
       },

@@ -22,11 +22,11 @@ export function planSidecarSetStatus(
   }
   const { generation } = set.metadata;
   return {
-    ...(generation && { observedGeneration: generation }),
+    observedGeneration: generation || undefined,
     matchedPods: pods.length,
     updatedPods,
     readyPods,
-    ...(updatedReadyPods > 0 && { updatedReadyPods }),
+    updatedReadyPods: updatedReadyPods > 0 ? updatedReadyPods : undefined,
     latestRevision,
     collisionCount,
   };

@@ -100,7 +100,7 @@ function withRecord(pod: ReadonlyPod, set: ReadonlySidecarSet, nowMs: number): R
     hash: annotations?.[SIDECAR_SET_HASH_ANNOTATION] ?? "",
     sidecarSetName: name,
     sidecarList: sidecarNames(set),
-    ...(latestRevision && { controllerRevision: latestRevision }),
+    controllerRevision: latestRevision || undefined,
   });
   const withoutImage = isOld
     ? recordsToUpdate(pod, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION, name, updateTimestamp)

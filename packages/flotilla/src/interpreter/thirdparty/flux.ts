@@ -109,7 +109,7 @@ function dependenciesOf({ references }: FluxKind, object: DeepReadonly<FluxObjec
   const { namespace } = object.metadata;
   const found = new Map<string, Dependency>();
   const note = (kind: string, name: string): void =>
-    void found.set(`${kind}/${name}`, { apiVersion: "v1", kind, ...(namespace && { namespace }), name });
+    void found.set(`${kind}/${name}`, { apiVersion: "v1", kind, namespace: namespace || undefined, name });
   const noteAt = (kind: string, path: string): void => {
     const reference = at(spec, path);
     if (reference === undefined || reference === null) return;

@@ -28,7 +28,7 @@ export const notebookInterpreter: KindInterpreter<Notebook> = {
       { name: "the notebook", template: notebook.spec?.["template"] },
       1,
     );
-    return { replicas, ...(requirements && { requirements }) };
+    return { replicas, requirements };
   },
   reflectStatus(notebook) {
     const status = statusOf(notebook);

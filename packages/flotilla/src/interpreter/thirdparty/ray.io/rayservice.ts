@@ -43,7 +43,7 @@ export const rayServiceInterpreter: KindInterpreter<RayService> = {
     const requirements = largestOf([head, ...groups].map((role) => componentOf(service, role, 1).requirements));
     return {
       replicas: replicaTotal([1, ...groups.map((group) => group.replicas)]),
-      ...(requirements && { requirements }),
+      requirements,
     };
   },
   reviseReplicas(service, replicas) {
