@@ -32,7 +32,8 @@ export interface PageResult {
 
 const COMMAND_LIMIT_MS = 60_000;
 const MATCH_LIMIT_MS = 30_000;
-const LOOK_AGAIN_MS = 250;
+/** The first repetition comes soon; each later one waits twice as long, because every repetition starts a process. */
+const LOOK_AGAIN_MS = { first: 250, most: 1000 };
 
 /** Throws with the location in the page, the command, the expected and the actual output. */
 export async function runPage(name: string, markdown: string, options: PageOptions): Promise<PageResult> {
@@ -142,11 +143,11 @@ async function runCommand(
   expected: readonly string[] | undefined,
 ): Promise<Finding> {
   const untilMs = Date.now() + matchLimitMs;
-  for (;;) {
+  for (let waitMs = LOOK_AGAIN_MS.first; ; waitMs = Math.min(2 * waitMs, LOOK_AGAIN_MS.most)) {
     const ran = await shell.run(text, commandLimitMs);
     const finding = judge(ran, exitCode, expected, commandLimitMs);
     if (finding === undefined || expected === undefined || Date.now() > untilMs) return finding;
-    await sleep(systemClock, LOOK_AGAIN_MS);
+    await sleep(systemClock, waitMs);
   }
 }
 
@@ -189,7 +190,7 @@ async function follow(program: Running, expected: readonly string[] | undefined,
     if (match.ok) return undefined;
     if (Date.now() > untilMs || !program.isRunning())
       return explain(`did not print this line: ${match.missing}`, expected, program.output());
-    await sleep(systemClock, LOOK_AGAIN_MS);
+    await sleep(systemClock, LOOK_AGAIN_MS.first);
   }
 }
 
