@@ -3,7 +3,7 @@
  * command may use: an output, a signal, and functions that start a fleet or connect to one.
  */
 import type { Clock } from "@flotilla/base";
-import type { Client, UpgradeResponse as UpgradeAnswer } from "@flotilla/client";
+import type { Client, Impersonation, UpgradeResponse as UpgradeAnswer } from "@flotilla/client";
 import type { Agents } from "./agent-options.ts";
 import type { FleetStarter, Roles } from "./fleet.ts";
 import type { Terminal } from "./terminal.ts";
@@ -47,7 +47,7 @@ export interface Argument {
  * What shell completion offers for a word. The hub is queried for namespaces, members (`cluster`; `clusters` is a
  * comma-separated list), types as kubectl names them, and names of objects of the preceding type; `resource` is a type,
  * or TYPE/NAME. A `pod` is a pod on a member, or a `resource`. A `context` is one of the kubeconfig that
- * `--cluster-kubeconfig` names.
+ * `--cluster-kubeconfig` names, a `hub-context` one of the hub's.
  */
 export type Completes =
   | "file"
@@ -59,7 +59,8 @@ export type Completes =
   | "name"
   | "resource"
   | "pod"
-  | "context";
+  | "context"
+  | "hub-context";
 
 /** A command line, and one sentence that states its purpose. */
 export interface Example {
@@ -87,9 +88,9 @@ export interface CommandContext<F extends Record<string, Flag>> {
   startFleet: FleetStarter;
   roles: Roles;
   /** A client for the hub of a kubeconfig. */
-  connect(kubeconfig: string): Promise<HubConnection>;
+  connect(access: KubeconfigAccess): Promise<HubConnection>;
   /** A client for a cluster that will be named `name`, and how to reach it according to the kubeconfig. */
-  connectCluster(kubeconfig: string, context: string | undefined, name: string): Promise<ClusterConnection>;
+  connectCluster(access: KubeconfigAccess, name: string): Promise<ClusterConnection>;
   /** An empty in-process hub that gives the answers a real hub would give. */
   openOfflineHub(): Promise<OfflineHub>;
   snapshots: Snapshots;
@@ -101,6 +102,18 @@ export interface CommandContext<F extends Record<string, Flag>> {
   /** Reads standard input to its end. */
   readInput(): Promise<string>;
   terminal: Terminal;
+}
+
+/** Which server, and as whom. */
+export interface KubeconfigAccess {
+  /** Several are read as one: the first that defines a name wins. */
+  kubeconfigs: readonly string[];
+  /** Unset means the current context. */
+  context?: string;
+  /** Instead of the user that the kubeconfig impersonates, if any. */
+  impersonate?: Impersonation;
+  /** From 6 on, each request is printed on standard error. */
+  verbosity?: number;
 }
 
 export interface HubConnection {

@@ -9,6 +9,7 @@ export type {
   CommandContext,
   Flag,
   HubConnection,
+  KubeconfigAccess,
   OfflineHub,
   Snapshots,
 } from "./command.ts";

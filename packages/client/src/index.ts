@@ -13,7 +13,7 @@ export { UnknownKindError, createKindResolver } from "./kind-resolver.ts";
 export type { AnyKind, KindResolver } from "./kind-resolver.ts";
 export { connectionOf } from "./kubeconfig-connection.ts";
 export type { KubeconfigConnection } from "./kubeconfig-connection.ts";
-export { loadKubeconfig, parseKubeconfig, renderKubeconfig } from "./kubeconfig.ts";
+export { loadKubeconfig, loadKubeconfigs, parseKubeconfig, renderKubeconfig } from "./kubeconfig.ts";
 export type { Kubeconfig } from "./kubeconfig.ts";
 export { PATCH_MEDIA_TYPES, queryText, resourcePath } from "./request-path.ts";
 export { createServedVersionsClient } from "./served-versions.ts";
@@ -29,6 +29,7 @@ export type {
 } from "./transport.ts";
 export { openUpgrade } from "./upgrade.ts";
 export type { UpgradeResponse } from "./upgrade.ts";
+export { tracedTransport } from "./traced-transport.ts";
 export { createWatchDecoder } from "./watch-decoder.ts";
 export { acceptKey, loadWebSockets } from "./websocket.ts";
 export type { ProtocolViolation, WebSocket, WebSocketOptions } from "./websocket.ts";

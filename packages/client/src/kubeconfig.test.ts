@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createFakeClock } from "@flotilla/base";
-import { loadKubeconfig, parseKubeconfig, renderKubeconfig } from "./kubeconfig.ts";
+import { loadKubeconfig, loadKubeconfigs, parseKubeconfig, renderKubeconfig } from "./kubeconfig.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 import { connectionOf as connectionIn } from "./kubeconfig-connection.ts";
 import type { KubeconfigConnection, ConnectionEnvironment } from "./kubeconfig-connection.ts";
@@ -281,5 +281,49 @@ describe("kubeconfig", () => {
     const text = renderKubeconfig({ name: "member1", ...connection });
 
     expect(await connectionOf(parseKubeconfig(text))).toEqual({ ...connection, server: new URL(connection.server) });
+  });
+});
+
+describe("several kubeconfigs", () => {
+  const file = async (path: string, text: string): Promise<string> => {
+    const full = join(directory, path);
+    await mkdir(join(full, ".."), { recursive: true });
+    await writeFile(full, text);
+    return full;
+  };
+  const config = (name: string, more = ""): string =>
+    `{contexts: [{name: ${name}, context: {cluster: ${name}, user: ${name}}}], clusters: [{name: ${name}, cluster: {server: "https://${name}"}}], users: [{name: ${name}, user: {tokenFile: token}}]${more}}`;
+
+  test("are one: the first current context and the first definition of a name win", async () => {
+    const first = await file("one/config", config("karmada"));
+    const second = await file("two/config", config("ocm", ", current-context: ocm"));
+    const third = await file(
+      "three/config",
+      config("karmada", ", current-context: karmada").replace("//karmada", "//other"),
+    );
+
+    const merged = await loadKubeconfigs([first, second, third]);
+
+    expect([...merged.contexts.keys()].toSorted()).toEqual(["karmada", "ocm"]);
+    expect(merged.currentContext).toBe("ocm");
+    expect(merged.clusters.get("karmada")).toEqual({ server: "https://karmada" });
+  });
+
+  test("resolve files relative to the kubeconfig that names them", async () => {
+    const [first, second] = [await file("a/config", config("a")), await file("b/config", config("b"))];
+    await file("b/token", "secret-b");
+
+    const { token } = await connectionOf(await loadKubeconfigs([first, second]), "b");
+
+    expect(typeof token === "function" ? await token() : token).toBe("secret-b");
+  });
+
+  test("that do not exist are skipped, unless none does", async () => {
+    const there = await file("there/config", config("there"));
+
+    expect([...(await loadKubeconfigs([join(directory, "gone"), there])).contexts.keys()]).toEqual(["there"]);
+    await expect(loadKubeconfigs([join(directory, "gone"), join(directory, "lost")])).rejects.toThrow(
+      "none of the kubeconfigs",
+    );
   });
 });

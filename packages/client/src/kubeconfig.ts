@@ -1,8 +1,9 @@
 /**
  * Kubeconfig files: the server, its CA, and the credentials.
  *
- * Parsing is pure; only `loadKubeconfig` reads a file. Contexts are resolved in `kubeconfig-connection.ts`.
+ * Parsing and merging are pure; only `loadKubeconfig` and `loadKubeconfigs` read files. Contexts are resolved in `kubeconfig-connection.ts`.
  */
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { UsageError, isObject } from "@flotilla/base";
@@ -25,6 +26,16 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** Advice for a file without contents. */
 export const RECREATE_ADVICE =
   "name another file, or create it again: 'kubectl config view --minify --flatten' prints a complete one";
+
+/**
+ * Several files as one, as kubectl reads `$KUBECONFIG`: files that do not exist are skipped, and the first file that
+ * defines a name or a current context wins.
+ */
+export async function loadKubeconfigs(paths: readonly string[]): Promise<Kubeconfig> {
+  const existing = paths.length > 1 ? paths.filter((path) => existsSync(path)) : paths;
+  if (existing.length === 0) throw new UsageError(`none of the kubeconfigs ${paths.join(", ")} exists`);
+  return mergeKubeconfigs(await Promise.all(existing.map(loadKubeconfig)));
+}
 
 export async function loadKubeconfig(path: string): Promise<Kubeconfig> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
@@ -70,6 +81,42 @@ export function parseKubeconfig(text: string, where: { source?: string; director
     clusters: named(document, "clusters", "cluster", source),
     users: named(document, "users", "user", source),
   };
+}
+
+/** The first definition of a name wins. File names are relative to the kubeconfig that has them, so they are resolved. */
+export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
+  const [first, ...others] = configs;
+  if (!first) throw new UsageError("no kubeconfig was given");
+  if (others.length === 0) return first;
+  const merged = <T>(of: (config: Kubeconfig) => Iterable<readonly [string, T]>): Map<string, T> =>
+    new Map(configs.toReversed().flatMap((config) => [...of(config)]));
+  const resolved = (config: Kubeconfig, entries: ReadonlyMap<string, JsonObject>): [string, JsonObject][] =>
+    Array.from(entries, ([name, entry]) => [name, withAbsoluteFiles(entry, config.directory)]);
+  return {
+    source: configs.map(({ source }) => source).join(", "),
+    directory: first.directory,
+    currentContext: configs.find(({ currentContext }) => currentContext !== undefined)?.currentContext,
+    contexts: merged(({ contexts }) => contexts),
+    clusters: merged((config) => resolved(config, config.clusters)),
+    users: merged((config) => resolved(config, config.users)),
+  };
+}
+
+/** The fields of a cluster or user that name a file. */
+const FILE_FIELDS = ["certificate-authority", "client-certificate", "client-key", "tokenFile"];
+
+function withAbsoluteFiles(entry: JsonObject, directory: string): JsonObject {
+  const result = { ...entry };
+  for (const field of FILE_FIELDS) {
+    const file = stringAt(entry, field);
+    if (file !== undefined) result[field] = resolve(directory, file);
+  }
+  const exec = entry["exec"];
+  const command = isObject(exec) ? stringAt(exec, "command") : undefined;
+  // A name without a slash is looked up in PATH.
+  if (isObject(exec) && command !== undefined && /[\\/]/.test(command))
+    result["exec"] = { ...exec, command: resolve(directory, command) };
+  return result;
 }
 
 /**

@@ -11,8 +11,8 @@ export async function complete(words: readonly string[]): Promise<never> {
       process.stderr.write(`flotilla __complete: ${error instanceof Error ? inspect(error) : messageOf(error)}\n`);
   };
   // Most words are completed without a hub, and the client takes longer to load than everything else.
-  const connect: CommandContext<never>["connect"] = async (kubeconfig) =>
-    (await import("./connect.ts")).connect(kubeconfig);
+  const connect: CommandContext<never>["connect"] = async (access) =>
+    (await import("./connect.ts")).connect(access, () => {});
   const reach = {
     environment: process.env,
     connect,

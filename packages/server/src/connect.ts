@@ -1,14 +1,26 @@
 /** Clients for the command line, from kubeconfigs. */
 import { existsSync } from "node:fs";
 import { HUB } from "@flotilla/apimachinery";
-import { FlotillaError } from "@flotilla/base";
-import type { ClusterConnection, HubConnection } from "@flotilla/cli";
-import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, openUpgrade } from "@flotilla/client";
+import { FlotillaError, systemClock } from "@flotilla/base";
+import type { ClusterConnection, HubConnection, KubeconfigAccess } from "@flotilla/cli";
+import {
+  connectionOf,
+  createClient,
+  createHttp2Transport,
+  loadKubeconfigs,
+  openUpgrade,
+  tracedTransport,
+} from "@flotilla/client";
+import type { Http2TransportOptions, Kubeconfig, KubeconfigConnection, Transport } from "@flotilla/client";
 
-export async function connect(kubeconfig: string): Promise<HubConnection> {
-  checkThere(kubeconfig);
-  const connection = await connectionOf(await loadKubeconfig(kubeconfig));
-  const transport = createHttp2Transport({ ...connection, cluster: { root: HUB }, userAgent: "flotilla" });
+/** kubectl prints requests from this verbosity on. */
+const TRACE_VERBOSITY = 6;
+
+/** `trace` receives the lines about requests that a high verbosity asks for. */
+export async function connect(access: KubeconfigAccess, trace: (line: string) => void): Promise<HubConnection> {
+  checkThere(access);
+  const { connection } = await open(access);
+  const transport = transportOf(connection, { root: HUB }, access, trace);
   const { impersonate, namespace } = connection;
   return {
     client: createClient({ transport, fieldManager: "flotilla-cli" }),
@@ -21,19 +33,17 @@ export async function connect(kubeconfig: string): Promise<HubConnection> {
 }
 
 export async function connectCluster(
-  kubeconfig: string,
-  context: string | undefined,
+  access: KubeconfigAccess,
   name: string,
+  trace: (line: string) => void,
 ): Promise<ClusterConnection> {
-  if (name === HUB) checkThere(kubeconfig);
-  const config = await loadKubeconfig(kubeconfig);
-  const connection = await connectionOf(config, context);
+  if (name === HUB) checkThere(access);
+  const { config, connection } = await open(access);
   const { server, ca = "", insecure = false, serverName } = connection;
   // Only the kubeconfig's own setting: a proxy of this machine's environment is not the hub's.
-  const proxyUrl = config.clusters.get(config.contexts.get(context ?? config.currentContext ?? "")?.cluster ?? "")?.[
-    "proxy-url"
-  ];
-  const transport = createHttp2Transport({ ...connection, cluster: { only: name }, userAgent: "flotilla" });
+  const context = config.contexts.get(access.context ?? config.currentContext ?? "");
+  const proxyUrl = config.clusters.get(context?.cluster ?? "")?.["proxy-url"];
+  const transport = transportOf(connection, { only: name }, access, trace);
   return {
     client: createClient({ transport, fieldManager: "flotilla-cli" }),
     server: server.href.replace(/\/+$/, ""),
@@ -45,11 +55,33 @@ export async function connectCluster(
   };
 }
 
+async function open({
+  kubeconfigs,
+  context,
+  impersonate,
+}: KubeconfigAccess): Promise<{ config: Kubeconfig; connection: KubeconfigConnection }> {
+  const config = await loadKubeconfigs(kubeconfigs);
+  const connection = await connectionOf(config, context);
+  return { config, connection: impersonate ? { ...connection, impersonate } : connection };
+}
+
+function transportOf(
+  connection: KubeconfigConnection,
+  cluster: Http2TransportOptions["cluster"],
+  { verbosity = 0 }: KubeconfigAccess,
+  trace: (line: string) => void,
+): Transport {
+  const transport = createHttp2Transport({ ...connection, cluster, userAgent: "flotilla" });
+  return verbosity < TRACE_VERBOSITY
+    ? transport
+    : tracedTransport(transport, { server: connection.server.href, clock: systemClock, write: trace });
+}
+
 /** Most users without a kubeconfig have not started a fleet. */
-function checkThere(kubeconfig: string): void {
-  if (!existsSync(kubeconfig))
+function checkThere({ kubeconfigs }: KubeconfigAccess): void {
+  if (!kubeconfigs.some((path) => existsSync(path)))
     throw new FlotillaError(
       "NoKubeconfig",
-      `no kubeconfig at ${kubeconfig}; start a fleet with 'flotilla up', or specify one with --kubeconfig FILE`,
+      `no kubeconfig at ${kubeconfigs.join(" or ")}; start a fleet with 'flotilla up', or specify one with --kubeconfig FILE`,
     );
 }

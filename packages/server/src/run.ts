@@ -120,6 +120,7 @@ function contextOf(
   progress: Progress,
   signal: AbortSignal,
 ): CommandContext<Record<string, never>> {
+  const trace = (line: string): void => progress.aside(() => process.stderr.write(`${line}\n`));
   return {
     args,
     flags: flags as never,
@@ -139,15 +140,15 @@ function contextOf(
       apiServer: async (...start) => (await import("./api-server-process.ts")).startApiServer(...start),
       controllers: async (...start) => (await import("./controllers-process.ts")).startControllers(...start),
     },
-    async connect(kubeconfig) {
-      session.kubeconfigs.push(kubeconfig);
+    async connect(access) {
+      session.kubeconfigs.push(...access.kubeconfigs);
       // Shown until the command sets its own progress, or prints its result.
       progress.show("contacting the hub");
-      return (await import("./connect.ts")).connect(kubeconfig);
+      return (await import("./connect.ts")).connect(access, trace);
     },
-    async connectCluster(kubeconfig, ...which) {
-      session.kubeconfigs.push(kubeconfig);
-      return (await import("./connect.ts")).connectCluster(kubeconfig, ...which);
+    async connectCluster(access, name) {
+      session.kubeconfigs.push(...access.kubeconfigs);
+      return (await import("./connect.ts")).connectCluster(access, name, trace);
     },
     openOfflineHub: async () => (await import("./data/offline-hub.ts")).openOfflineHub(),
     snapshots: {

@@ -108,7 +108,7 @@ export const demoCommand = defineCommand({
       output.progress("");
       try {
         const kubeconfig = kubeconfigPath(data, HUB);
-        const { client, close } = await context.connect(kubeconfig);
+        const { client, close } = await context.connect({ kubeconfigs: [kubeconfig] });
         try {
           const kubectl = seekKubectl(environment);
           if (!kubectl) output.say("kubectl was not found; the demo performs the same requests itself.");

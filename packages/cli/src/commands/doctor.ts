@@ -83,8 +83,8 @@ export const doctorCommand = defineCommand({
       );
       return 0;
     }
-    const kubeconfig = hubKubeconfig(flags, environment);
-    const { client, server, close } = await connect(kubeconfig);
+    const access = hubKubeconfig(flags, environment);
+    const { client, server, close } = await connect(access);
     try {
       output.progress("checking the fleet");
       const only = readNames(flags.clusters);
@@ -95,13 +95,13 @@ export const doctorCommand = defineCommand({
         flags.data ??
         (flags.kubeconfig === undefined && !environment["KUBECONFIG"]
           ? defaultDataDirectory(environment)
-          : dirname(resolve(kubeconfig)));
+          : dirname(resolve(access.kubeconfigs[0] ?? ".")));
       const report = await runChecks(
         checks,
         {
           client,
           server,
-          kubeconfig,
+          access,
           data,
           clock,
           signal,

@@ -96,7 +96,7 @@ export const joinCommand = defineCommand({
     const namespace = flags["cluster-namespace"];
     const hub = await connect(hubKubeconfig(flags, environment));
     try {
-      const member = await connectCluster(file, flags["cluster-context"], name);
+      const member = await connectCluster({ kubeconfigs: [file], context: flags["cluster-context"] }, name);
       try {
         if (member.serverName !== undefined)
           throw new UsageError(

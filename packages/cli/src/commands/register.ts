@@ -117,7 +117,7 @@ export const registerCommand = defineCommand({
     if (written !== undefined) await writeFile(written, kubeconfig);
     if (file !== undefined) {
       output.progress(`storing credentials on ${cluster}`);
-      const member = await connectCluster(file, flags["cluster-context"], cluster);
+      const member = await connectCluster({ kubeconfigs: [file], context: flags["cluster-context"] }, cluster);
       try {
         await leaveCredentials(member.client, cluster, flags.namespace, kubeconfig, signal);
       } finally {

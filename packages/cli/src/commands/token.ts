@@ -49,7 +49,7 @@ export const tokenCommand = defineCommand({
   async run({ args, flags, output, signal, clock, connectCluster, environment, writeFile }) {
     if (args[0] !== undefined && args[0] !== "create")
       throw new UsageError(`unknown argument '${args[0]}'; 'flotilla token' creates a token`);
-    const hub = await connectCluster(hubKubeconfig(flags, environment), undefined, HUB);
+    const hub = await connectCluster(hubKubeconfig(flags, environment), HUB);
     try {
       const [id, secret] = [randomText(6), randomText(16)];
       const data = {

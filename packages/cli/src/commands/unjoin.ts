@@ -89,7 +89,10 @@ export const unjoinCommand = defineCommand({
       const notes: string[] = [];
       if (flags["cluster-kubeconfig"]) {
         output.progress(`removing the hub's account from ${name}`);
-        const member = await connectCluster(flags["cluster-kubeconfig"], flags["cluster-context"], name);
+        const member = await connectCluster(
+          { kubeconfigs: [flags["cluster-kubeconfig"]], context: flags["cluster-context"] },
+          name,
+        );
         try {
           notes.push(
             ...(await removeAccounts(member.client, { cluster: name, namespace: flags["cluster-namespace"] }, signal)),

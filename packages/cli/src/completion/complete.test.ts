@@ -86,8 +86,8 @@ function createReach(
     readFile: () =>
       Promise.resolve("contexts: [{name: kind, context: {cluster: kind}}, {name: prod, context: {cluster: eu}}]"),
     complain: (error) => complaints.push(error),
-    connect(kubeconfig) {
-      kubeconfigs.push(kubeconfig);
+    connect(access) {
+      kubeconfigs.push(...access.kubeconfigs);
       if (options.failure) return Promise.reject(options.failure);
       return Promise.resolve({
         client: { raw } as unknown as Client,
@@ -137,6 +137,10 @@ const cases: Record<string, { line: string; want: string }> = {
   "contexts come from the named kubeconfig": {
     line: "join oslo --cluster-kubeconfig x --cluster-context p",
     want: "prod\tcluster eu\n:4\n",
+  },
+  "contexts of the hub come from its kubeconfig": {
+    line: "status --kubeconfig x --context k",
+    want: "kind\tcluster kind\n:4\n",
   },
 };
 for (const [behaviour, { line, want }] of Object.entries(cases)) {

@@ -7,6 +7,7 @@
 import type { Clock } from "@flotilla/base";
 import type { CommandContext, CommandEntry } from "../command.ts";
 import { hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+import type { HubFlagValues } from "../membership/hub-kubeconfig.ts";
 import { offerCommands, offerFor } from "./offer.ts";
 import type { Candidate, Offer, Wanted } from "./offer.ts";
 
@@ -44,7 +45,9 @@ export async function completeLine(
 async function look(wanted: Wanted, reach: CompletionReach): Promise<Candidate[]> {
   const { typed, before, completes } = wanted;
   try {
-    const found = await (completes === "context" ? contexts(wanted, reach) : fromHub(wanted, reach));
+    const found = await (completes === "context" || completes === "hub-context"
+      ? contexts(wanted, reach)
+      : fromHub(wanted, reach));
     return found
       .filter(({ value }) => value.startsWith(typed))
       .map((candidate) => ({ ...candidate, value: before + candidate.value }));
@@ -54,14 +57,33 @@ async function look(wanted: Wanted, reach: CompletionReach): Promise<Candidate[]
   }
 }
 
-async function contexts({ line }: Wanted, { readFile }: CompletionReach): Promise<Candidate[]> {
-  const file = line.flags.get("cluster-kubeconfig")?.at(-1);
-  if (file === undefined) return [];
+async function contexts(
+  { completes, line: { flags } }: Wanted,
+  { environment, readFile }: CompletionReach,
+): Promise<Candidate[]> {
+  const clusterFile = flags.get("cluster-kubeconfig")?.at(-1);
+  const files =
+    completes === "hub-context"
+      ? hubKubeconfig(hubFlagValues(flags), environment).kubeconfigs
+      : clusterFile === undefined
+        ? []
+        : [clusterFile];
   const { parseKubeconfig } = await import("@flotilla/client");
-  return Array.from(parseKubeconfig(await readFile(file)).contexts, ([value, { cluster }]) => ({
-    value,
-    says: `cluster ${cluster}`,
-  }));
+  const found = await Promise.allSettled(files.map(async (file) => parseKubeconfig(await readFile(file))));
+  return found
+    .flatMap((config) => (config.status === "fulfilled" ? [...config.value.contexts] : []))
+    .map(([value, { cluster }]) => ({ value, says: `cluster ${cluster}` }));
+}
+
+function hubFlagValues(flags: ReadonlyMap<string, readonly string[]>): HubFlagValues {
+  const last = (name: string): string | undefined => flags.get(name)?.at(-1);
+  return {
+    kubeconfig: last("kubeconfig"),
+    data: last("data"),
+    context: last("context"),
+    as: last("as"),
+    "as-group": flags.get("as-group"),
+  };
 }
 
 async function fromHub(
@@ -73,9 +95,7 @@ async function fromHub(
     import("./hub-values.ts"),
     import("../members/ask.ts"),
   ]);
-  const hub = await connect(
-    hubKubeconfig({ kubeconfig: flags.get("kubeconfig")?.at(-1), data: flags.get("data")?.at(-1) }, environment),
-  );
+  const hub = await connect(hubKubeconfig(hubFlagValues(flags), environment));
   try {
     return await patiently(clock, TIMEOUT_MS, signal, (until) =>
       hubValues(wanted, { client: hub.client, clock, responseTimeoutMs: TIMEOUT_MS, signal: until }),

@@ -85,7 +85,7 @@ test("credentials of the hub, the user, members and agents are all checked", asy
   const facts = await certificatesCheck.gather({
     client,
     server: "https://127.0.0.1:6443",
-    kubeconfig,
+    access: { kubeconfigs: [kubeconfig] },
     data: ".",
     clock,
     signal,

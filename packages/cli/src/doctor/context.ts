@@ -8,14 +8,15 @@ import { FlotillaError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { eachObject } from "@flotilla/client";
 import type { Client, ListOptions } from "@flotilla/client";
+import type { KubeconfigAccess } from "../command.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 export interface DoctorContext {
   client: Client;
   /** The hub's address. */
   server: string;
-  /** The kubeconfig that was used. */
-  kubeconfig: string;
+  /** The kubeconfig and context that were used. */
+  access: KubeconfigAccess;
   /** The data directory, if it is on this machine. */
   data: string;
   clock: Clock;

@@ -25,7 +25,7 @@ function contextOf(
   return {
     client,
     server: "https://hub",
-    kubeconfig: "hub.kubeconfig",
+    access: { kubeconfigs: ["hub.kubeconfig"] },
     data: ".",
     clock,
     signal,

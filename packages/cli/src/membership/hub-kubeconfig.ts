@@ -1,6 +1,8 @@
-/** Finds the hub's kubeconfig: from the flags, the environment, or the data directory. */
+/** Finds the hub: its kubeconfig from the flags, the environment or the data directory, the context, and the user. */
+import { delimiter } from "node:path";
 import { HUB } from "@flotilla/apimachinery";
 import { UsageError } from "@flotilla/base";
+import type { KubeconfigAccess } from "../command.ts";
 import { defaultDataDirectory, kubeconfigPath } from "../data-directory.ts";
 
 export const hubFlags = {
@@ -9,18 +11,59 @@ export const hubFlags = {
     value: "FILE",
     description: "kubeconfig of the hub (default: $KUBECONFIG, else the data directory's)",
   },
+  context: {
+    type: "string",
+    value: "NAME",
+    completes: "hub-context",
+    description: "context of the hub's kubeconfig (default: the current one)",
+  },
   data: { type: "string", value: "DIR", description: "data directory of the fleet (default ~/.flotilla)" },
+  as: { type: "string", value: "USER", description: "impersonate this user" },
+  "as-group": {
+    type: "string",
+    value: "GROUP",
+    repeated: true,
+    description: "with --as: impersonate a member of this group; may be repeated",
+  },
+  v: {
+    type: "integer",
+    short: "v",
+    value: "LEVEL",
+    default: 0,
+    minimum: 0,
+    maximum: 10,
+    description: "6 or more prints each request to the hub on standard error",
+  },
 } as const;
 
+export interface HubFlagValues {
+  kubeconfig: string | undefined;
+  data: string | undefined;
+  context?: string | undefined;
+  as?: string | undefined;
+  "as-group"?: readonly string[];
+  v?: number;
+}
+
 export function hubKubeconfig(
-  flags: { kubeconfig: string | undefined; data: string | undefined },
+  flags: HubFlagValues,
   environment: Readonly<Record<string, string | undefined>>,
-): string {
-  const { kubeconfig, data } = flags;
-  if (kubeconfig !== undefined) return kubeconfig;
-  const named = environment["KUBECONFIG"];
-  if (data !== undefined || !named) return kubeconfigPath(data ?? defaultDataDirectory(environment), HUB);
-  if (named.includes(":"))
-    throw new UsageError("$KUBECONFIG names several files; specify the hub's with --kubeconfig FILE");
-  return named;
+): KubeconfigAccess {
+  const { as: user, "as-group": groups = [], context, v } = flags;
+  if (user === undefined && groups.length > 0) throw new UsageError("--as-group needs a user; add --as USER");
+  return {
+    kubeconfigs: filesOf(flags, environment),
+    context,
+    impersonate: user === undefined ? undefined : { user, groups },
+    verbosity: v,
+  };
+}
+
+function filesOf(
+  { kubeconfig, data }: HubFlagValues,
+  environment: Readonly<Record<string, string | undefined>>,
+): string[] {
+  if (kubeconfig !== undefined) return [kubeconfig];
+  const named = data === undefined ? (environment["KUBECONFIG"] ?? "").split(delimiter).filter(Boolean) : [];
+  return named.length > 0 ? named : [kubeconfigPath(data ?? defaultDataDirectory(environment), HUB)];
 }

@@ -7,7 +7,7 @@ import { CLUSTER_NAME_LABEL } from "@flotilla/ocm";
 import { formatAge, HUB } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { connectionOf, find, loadKubeconfig } from "@flotilla/client";
+import { connectionOf, find, loadKubeconfigs } from "@flotilla/client";
 import { certificateLifetime, tokenLifetime } from "../certificate-facts.ts";
 import type { Lifetime } from "../certificate-facts.ts";
 import { counted, defineCheck } from "../check.ts";
@@ -89,8 +89,9 @@ export const certificatesCheck = defineCheck<CertificateFacts>({
   },
 });
 
-async function ownCredentials({ kubeconfig, surroundings, signal, server }: DoctorContext): Promise<Credential[]> {
-  const connection = await connectionOf(await loadKubeconfig(kubeconfig));
+async function ownCredentials({ access, surroundings, signal, server }: DoctorContext): Promise<Credential[]> {
+  const kubeconfig = access.kubeconfigs.join(", ");
+  const connection = await connectionOf(await loadKubeconfigs(access.kubeconfigs), access.context);
   const serving =
     connection.server.protocol === "https:"
       ? certificateLifetime(await surroundings.servingCertificate(connection.server, signal))
