@@ -17,6 +17,11 @@ export async function flotilla(...args: string[]): Promise<Finished> {
   return ended(start(args));
 }
 
+/** The same with more environment variables. */
+export async function flotillaWith(environment: Record<string, string>, ...args: string[]): Promise<Finished> {
+  return ended(start(args, [], environment));
+}
+
 export interface Up {
   data: string;
   url: string;
@@ -105,6 +110,7 @@ export function temporaryDirectory(): { path: string; remove(): void } {
 function start(
   args: readonly string[],
   before: readonly string[] = [],
+  environment: Record<string, string> = {},
 ): { child: ChildProcess; stdout(): string; stderr(): string } {
   const [program = "", ...rest] = [
     ...before,
@@ -113,7 +119,7 @@ function start(
     SHIPPED_MAIN,
     ...args,
   ];
-  const child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, rest, { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...environment } });
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (stdout += chunk));

@@ -159,6 +159,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     hint: "start a fleet with `flotilla up`, or pass `--kubeconfig`",
   },
   NoKubectl: { happened: "no kubectl was found", hint: "install it, or set `KUBECTL=`" },
+  NoMember: {
+    happened: "a command names a member that has not joined",
+    hint: "`flotilla status` lists the members",
+  },
   NoMembers: {
     happened: "a command that reads members was run on a fleet without members",
     hint: "`flotilla join` adds one; `flotilla get --hub` shows the hub's own objects",
@@ -190,8 +194,12 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     hint: "the message states why; `flotilla plan` shows the same",
   },
   NotQuiet: { happened: "tests only: controllers never settled", hint: "a controller writes in a loop" },
+  NotDrained: {
+    happened: "workloads are left on a member that `flotilla drain` drains",
+    hint: "the message names them and why; the hub keeps retrying, and `flotilla uncordon` ends the drain",
+  },
   NotReady: {
-    happened: "a cluster has joined but is not ready, or `flotilla apply --wait` timed out",
+    happened: "a cluster has joined but is not ready, or `flotilla wait`, `apply --wait` or `delete --wait` timed out",
     hint: "the message names what is missing and why; the hub keeps retrying",
   },
   OverrideFailed: {

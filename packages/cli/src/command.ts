@@ -172,6 +172,8 @@ export interface Command<F extends Record<string, Flag> = Record<string, Flag>> 
   flags: F;
   /** The exit code of a failure; default 1. For commands that use 1 for something else, as `kubectl diff` does. */
   failureCode?: number;
+  /** Passes its arguments to another program: none of them is parsed, except a single `--help`. */
+  isVerbatim?: true;
   /** Keeps running when its output is closed, because it serves other clients. */
   serves?: true;
   /**

@@ -51,6 +51,24 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/why.ts")).whyCommand,
   },
   {
+    name: "top",
+    section: "Looking",
+    summary: "show the CPU and memory usage of pods or nodes on all members",
+    load: async () => (await import("./commands/top.ts")).topCommand,
+  },
+  {
+    name: "wait",
+    section: "Looking",
+    summary: "wait until objects are on their members and healthy there, or until they are deleted",
+    load: async () => (await import("./commands/wait.ts")).waitCommand,
+  },
+  {
+    name: "kubectl",
+    section: "Looking",
+    summary: "run kubectl against the hub, with the kubectl of this checkout if there is one",
+    load: async () => (await import("./commands/kubectl.ts")).kubectlCommand,
+  },
+  {
     name: "plan",
     section: "Changing",
     summary: "show what would change on each member before you apply it",
@@ -63,10 +81,40 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/apply.ts")).applyCommand,
   },
   {
+    name: "delete",
+    section: "Changing",
+    summary: "show where objects run, ask for confirmation, and delete them on the hub and its members",
+    load: async () => (await import("./commands/delete.ts")).deleteCommand,
+  },
+  {
     name: "adopt",
     section: "Changing",
     summary: "bring existing workloads on members under hub management, without changing a pod",
     load: async () => (await import("./commands/adopt.ts")).adoptCommand,
+  },
+  {
+    name: "drain",
+    section: "Membership",
+    summary: "move the workloads of a member to others, and keep new ones away",
+    load: async () => (await import("./commands/drain.ts")).drainCommand,
+  },
+  {
+    name: "cordon",
+    section: "Membership",
+    summary: "keep new workloads away from members; what runs there stays",
+    load: async () => (await import("./commands/cordon.ts")).cordonCommand,
+  },
+  {
+    name: "uncordon",
+    section: "Membership",
+    summary: "let members get new workloads again, after a cordon or a drain",
+    load: async () => (await import("./commands/cordon.ts")).uncordonCommand,
+  },
+  {
+    name: "taint",
+    section: "Membership",
+    summary: "set or remove taints of a member",
+    load: async () => (await import("./commands/cordon.ts")).taintCommand,
   },
   {
     name: "join",

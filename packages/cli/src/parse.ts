@@ -38,6 +38,10 @@ export function flagsOf({ flags }: Pick<Command, "flags">): Record<string, Flag>
 }
 
 export function parseCommandLine(command: Command, argv: readonly string[]): Parsed {
+  if (command.isVerbatim) {
+    const help = argv.length === 1 && ["--help", "-h"].includes(argv[0] ?? "");
+    return { args: [...argv], flags: {}, format: "table", help };
+  }
   const all = flagsOf(command);
   const { positionals, given } = readArguments(command, all, argv);
   const help = given.has("help");

@@ -84,7 +84,7 @@ export function parseKubeconfig(text: string, where: { source?: string; director
 }
 
 /** The first definition of a name wins. File names are relative to the kubeconfig that has them, so they are resolved. */
-export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
+function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   const [first, ...others] = configs;
   if (!first) throw new UsageError("no kubeconfig was given");
   if (others.length === 0) return first;

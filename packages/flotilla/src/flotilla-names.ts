@@ -61,5 +61,10 @@ export const ANSWER_PENDING = "AnswerPending";
 export const PURGE_ANNOTATION = "flotilla.dev/purge";
 /** On a Cluster that is being deleted: the hub does not wait for the member, and leaves its objects unchanged. */
 export const FORCE_ANNOTATION = "flotilla.dev/force-unjoin";
+/**
+ * A NoExecute taint on a Cluster, set by `flotilla drain`: workloads leave the member even if their policy does not
+ * configure failover, unless it tolerates the taint.
+ */
+export const DRAIN_TAINT = "flotilla.dev/drain";
 /** The condition that reports what an unjoin waits for. */
 export const UNJOINING = "Unjoining";

@@ -138,12 +138,18 @@ export type { ScheduleInput } from "./propagation/schedule/plan-schedule.ts";
 export { filterPlugins, scorePlugins } from "./propagation/schedule/plugins/index.ts";
 export { renderFitError, scheduleCycle } from "./propagation/schedule/schedule-cycle.ts";
 export type { CycleInput, ScheduleOptions } from "./propagation/schedule/schedule-cycle.ts";
-export { matchingTolerations, minTolerationMs, noExecuteTaints } from "./propagation/schedule/tolerations.ts";
+export {
+  matchingTolerations,
+  minTolerationMs,
+  noExecuteTaints,
+  toleratesTaint,
+} from "./propagation/schedule/tolerations.ts";
 export type { Taint, Toleration } from "./propagation/schedule/tolerations.ts";
 export { divideByWeight } from "./propagation/webster.ts";
 export type { ClusterReplicas, WeightedCluster } from "./propagation/webster.ts";
 export {
   ANSWER_PENDING,
+  DRAIN_TAINT,
   DRIFT,
   FORCE_ANNOTATION,
   MEMBER_UNREACHABLE,

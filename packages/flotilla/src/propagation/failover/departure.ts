@@ -10,6 +10,8 @@ export interface Departure {
   /** The cause, shown to users later. */
   readonly message: string;
   readonly producer: string;
+  /** A user drains the cluster: not subject to the eviction rate, which bounds the damage of faults. */
+  readonly isDrain?: boolean;
   readonly purgeMode: NonNullable<GracefulEvictionTask["purgeMode"]>;
   readonly gracePeriodSeconds?: number;
   /** State that the new copy needs from the old one. */

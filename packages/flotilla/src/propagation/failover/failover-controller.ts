@@ -1,6 +1,6 @@
 /**
  * Failover evicts a resource from a member on which its application stays unhealthy, or whose taints it does not
- * tolerate. Only bindings whose policy enables failover are processed.
+ * tolerate. Only bindings whose policy enables failover are processed, and those on a member that is drained.
  *
  * Reads: binding, Cluster.
  * Writes: adds `gracefulEvictionTasks`; the annotation with the time since when members are unhealthy.
@@ -34,7 +34,7 @@ import {
   WELL,
   type UnhealthySince,
 } from "./plan-application-failover.ts";
-import { planClusterFailover, type UnaskedEviction } from "./plan-cluster-failover.ts";
+import { isDraining, planClusterFailover, type UnaskedEviction } from "./plan-cluster-failover.ts";
 import { createStuck } from "./blocked-bindings.ts";
 import { UNHEALTHY_SINCE } from "../../flotilla-names.ts";
 
@@ -95,9 +95,18 @@ export function createFailoverController({
    * ones.
    */
   const spells = new Map<string, UnhealthySince>();
-  bindings.addIndex(BY_TARGET, ({ spec }) =>
-    spec.failover?.cluster || unasked ? (spec.clusters ?? []).map(({ name }) => name) : [],
-  );
+  /** Names of drained members of any hub; `reconcile` looks at the member itself. */
+  const draining = new Set<string>();
+  const isOnDraining = ({ spec }: Binding): boolean =>
+    draining.size > 0 && (spec.clusters ?? []).some(({ name }) => draining.has(name));
+  bindings.addIndex(BY_TARGET, ({ spec }) => (spec.clusters ?? []).map(({ name }) => name));
+
+  /** Whether it can move without a drain, or has a record to clear. */
+  function isConcerned({ metadata, spec }: Binding): boolean {
+    return (
+      spec.failover !== undefined || unasked !== undefined || metadata.annotations?.[UNHEALTHY_SINCE] !== undefined
+    );
+  }
 
   function forget(key: ObjectKey): void {
     const id = idOfKey(key);
@@ -148,7 +157,8 @@ export function createFailoverController({
             : replacementProblem(soFar, planned.task, surroundings));
       if (problem !== undefined) problems.push(`Evict from cluster ${departure.cluster} failed: ${problem}`);
       else if ("task" in planned) {
-        const waitMs = departure.reason === "TaintUntolerated" ? pace.waitMs(id, nowMs) : 0;
+        const isPaced = departure.reason === "TaintUntolerated" && !departure.isDrain;
+        const waitMs = isPaced ? pace.waitMs(id, nowMs) : 0;
         if (waitMs === 0) tasks.push(planned.task);
         else requeueAfterMs = Math.min(requeueAfterMs, waitMs);
       }
@@ -170,10 +180,11 @@ export function createFailoverController({
   return defineForBindings({
     stage: "failover",
     scope,
-    concerns: ({ metadata, spec }) =>
-      spec.failover !== undefined || unasked !== undefined || metadata.annotations?.[UNHEALTHY_SINCE] !== undefined,
+    concerns: (binding) => isConcerned(binding) || isOnDraining(binding),
     watches: [
       watch(Cluster, ({ cluster: hub, object, old, deleted }) => {
+        if (!deleted && isDraining(object)) draining.add(object.metadata.name);
+        else draining.delete(object.metadata.name);
         // A resource without another cluster may have one now.
         const isChanged =
           !old ||
@@ -183,7 +194,10 @@ export function createFailoverController({
         const waiting = isChanged ? stuck.keys() : [];
         if (deleted || equalJson(noExecuteTaints(old?.spec.taints ?? []), noExecuteTaints(object.spec.taints ?? [])))
           return waiting;
-        return [...waiting, ...bindings.by(BY_TARGET, object.metadata.name).map((binding) => keyOf(hub, binding))];
+        const tainted = bindings
+          .by(BY_TARGET, object.metadata.name)
+          .filter((binding) => isConcerned(binding) || isDraining(object));
+        return [...waiting, ...tainted.map((binding) => keyOf(hub, binding))];
       }),
       watch(kind, (event) => groups.affectedBy(event).filter((key) => stuck.has(idOfKey(key)))),
     ],
@@ -191,7 +205,7 @@ export function createFailoverController({
     async reconcile(binding, { key, log, signal }) {
       const { metadata, spec } = binding;
       const before = metadata.annotations?.[UNHEALTHY_SINCE];
-      if (metadata.deletionTimestamp || (!spec.failover && !unasked && before === undefined)) {
+      if (metadata.deletionTimestamp || !(isConcerned(binding) || isOnDraining(binding))) {
         forget(key);
         return done;
       }

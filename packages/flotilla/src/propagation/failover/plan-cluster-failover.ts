@@ -1,6 +1,8 @@
 /**
  * Decides which members a resource leaves because of their NoExecute taints. Pure.
  *
+ * Without a failover policy only `flotilla drain` moves a resource, because its taint is a request to leave.
+ *
  * A toleration counts from the taint's timeAdded on the Cluster, so a hub restart loses nothing.
  */
 import type { Cluster, ResourceBinding } from "@flotilla/karmada";
@@ -14,6 +16,7 @@ import {
   type Taint,
   type Toleration,
 } from "../schedule/tolerations.ts";
+import { DRAIN_TAINT } from "../../flotilla-names.ts";
 import type { Departure } from "./departure.ts";
 
 export interface ClusterPlan {
@@ -30,7 +33,6 @@ export interface UnaskedEviction {
 }
 
 const PRODUCER = "TaintManager";
-const NOTHING: ClusterPlan = { due: [] };
 
 export function planClusterFailover(
   { spec }: DeepReadonly<ResourceBinding>,
@@ -39,15 +41,15 @@ export function planClusterFailover(
   nowMs: number,
 ): ClusterPlan {
   const behavior = spec.failover?.cluster ?? unasked;
-  if (!behavior) return NOTHING;
-  const purgeMode = behavior.purgeMode ?? "Gracefully";
+  const purgeMode = behavior?.purgeMode ?? "Gracefully";
   const rules = spec.failover?.cluster?.statePreservation?.rules;
   const tolerations = spec.placement?.clusterTolerations ?? [];
   const leaving = new Set(spec.gracefulEvictionTasks?.map(({ fromCluster }) => fromCluster));
   const due: Departure[] = [];
   let nextMs = Infinity;
   for (const { name } of spec.clusters ?? []) {
-    const taints = noExecuteTaints(clusterOf(name)?.spec.taints ?? []);
+    const present = noExecuteTaints(clusterOf(name)?.spec.taints ?? []);
+    const taints = behavior ? present : present.filter(isDrain);
     if (taints.length === 0 || leaving.has(name)) continue;
     const leftMs = toleratedMs(taints, tolerations, nowMs);
     if (leftMs > 0) nextMs = Math.min(nextMs, leftMs);
@@ -57,11 +59,19 @@ export function planClusterFailover(
         reason: "TaintUntolerated",
         message: describe(taints, tolerations, nowMs),
         producer: PRODUCER,
+        isDrain: taints.some(isDrain),
         purgeMode,
         rules,
       });
   }
   return { due, requeueAfterMs: Number.isFinite(nextMs) ? nextMs : undefined };
+}
+
+const isDrain = ({ key }: Taint): boolean => key === DRAIN_TAINT;
+
+/** Whether workloads leave this cluster whatever their policies configure. */
+export function isDraining({ spec }: DeepReadonly<Cluster>): boolean {
+  return noExecuteTaints(spec.taints ?? []).some(isDrain);
 }
 
 function toleratedMs(taints: readonly Taint[], tolerations: readonly Toleration[], nowMs: number): number {

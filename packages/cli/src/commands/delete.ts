@@ -1,0 +1,129 @@
+/** `flotilla delete`: deletes objects on the hub, and so on their members. */
+import { HUB } from "@flotilla/apimachinery";
+import { UsageError } from "@flotilla/base";
+import type { Client } from "@flotilla/client";
+import { defineCommand } from "../command.ts";
+import type { Deletion } from "../explain/run-delete.ts";
+import { namespaceFlag, readSeconds } from "../members/flags.ts";
+import { objectOf, textOf } from "../members/json-parts.ts";
+import { readTargets } from "../members/targets.ts";
+import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+
+const USAGE = "'flotilla delete cloneset/web', 'flotilla delete deployment web cart' or 'flotilla delete -f web.yaml'";
+
+export const deleteCommand = defineCommand({
+  name: "delete",
+  summary: "show where objects run, ask for confirmation, and delete them on the hub and its members",
+  details:
+    "An object that a policy propagates is deleted on its members too, unless the policy has preserveResourcesOnDeletion. Deleting a policy deletes no object.",
+  example: [
+    { says: "See where it runs, and confirm.", run: "flotilla delete cloneset/web -n shop" },
+    {
+      says: "In a script: delete what a file has, and wait until it is gone.",
+      run: "flotilla delete -f shop/ --yes --wait",
+    },
+  ],
+  args: [
+    {
+      name: "TYPE/NAME",
+      description: "the objects as in kubectl, or their TYPE",
+      required: false,
+      completes: "resource",
+    },
+    { name: "NAME", description: "names, if the first argument is only a TYPE", required: false, repeated: true },
+  ],
+  flags: {
+    filename: {
+      type: "string",
+      short: "f",
+      value: "FILE",
+      repeated: true,
+      description: "manifests: a file, folder, pattern, URL, or - for standard input; may be repeated",
+    },
+    recursive: { type: "boolean", short: "R", description: "also read subfolders" },
+    ...namespaceFlag,
+    yes: { type: "boolean", short: "y", description: "delete without confirmation" },
+    "ignore-not-found": { type: "boolean", description: "do not fail if an object does not exist" },
+    wait: { type: "boolean", description: "wait until the objects are gone from the hub and the members" },
+    timeout: {
+      type: "string",
+      value: "DURATION",
+      default: "2m",
+      description: "how long to wait, for example 90s or 5m",
+    },
+    ...hubFlags,
+  },
+  async run({ args, flags, output, signal, clock, connect, environment, readInput, terminal }) {
+    if ((args.length === 0) === (flags.filename.length === 0)) throw new UsageError(`name objects or files: ${USAGE}`);
+    if (flags.filename.includes("-") && !flags.yes)
+      throw new UsageError("cannot ask for confirmation because -f - reads standard input; specify --yes");
+    const waitSeconds = readSeconds("--timeout", flags.timeout);
+    const { runDelete } = await import("../explain/run-delete.ts");
+    const hub = await connect(hubKubeconfig(flags, environment));
+    const fallback = flags.namespace ?? hub.namespace ?? "default";
+    try {
+      const deletions =
+        args.length > 0
+          ? await named(hub.client, args, fallback, signal)
+          : await inFiles(hub.client, flags, fallback, { readInput, signal });
+      return await runDelete(
+        {
+          deletions,
+          yes: flags.yes,
+          ignoreNotFound: flags["ignore-not-found"],
+          waitMs: flags.wait ? waitSeconds * 1000 : undefined,
+        },
+        { client: hub.client, clock, signal, output, terminal },
+      );
+    } finally {
+      output.progress("");
+      await hub.close();
+    }
+  },
+});
+
+async function named(
+  client: Client,
+  args: readonly string[],
+  namespace: string,
+  signal: AbortSignal,
+): Promise<Deletion[]> {
+  const { resolveType } = await import("../explain/resolve-type.ts");
+  const targets = readTargets(args, USAGE);
+  if (targets.some(({ names }) => names.length === 0)) throw new UsageError(`name the objects: ${USAGE}`);
+  const deletions: Deletion[] = [];
+  for (const { words, names } of targets)
+    for (const word of words) {
+      const kind = await resolveType(client, word, signal);
+      for (const name of names)
+        deletions.push({ kind, namespace: kind.scope === "Namespaced" ? namespace : undefined, name });
+    }
+  return deletions;
+}
+
+/** In reverse order: what was applied last may need what was applied first. */
+async function inFiles(
+  client: Client,
+  { filename, recursive }: { filename: readonly string[]; recursive: boolean },
+  fallback: string,
+  { readInput, signal }: { readInput(): Promise<string>; signal: AbortSignal },
+): Promise<Deletion[]> {
+  const [{ download, Sources }, { readDocuments }, { manifestsOf }, { createKindResolver }] = await Promise.all([
+    import("../interpret/sources.ts"),
+    import("../interpret/documents.ts"),
+    import("../interpret/customizations.ts"),
+    import("@flotilla/client"),
+  ]);
+  const sources = await new Sources({ readInput, download: (url) => download(url, signal) }).read(filename, {
+    recursive,
+  });
+  const kinds = createKindResolver({ client, cluster: HUB });
+  const deletions: Deletion[] = [];
+  for (const { object } of manifestsOf(sources.flatMap(readDocuments)).toReversed()) {
+    const kind = await kinds.resolve({ apiVersion: textOf(object["apiVersion"]), kind: textOf(object["kind"]) });
+    const metadata = objectOf(object["metadata"]);
+    const namespace = kind.scope === "Namespaced" ? textOf(metadata["namespace"]) || fallback : undefined;
+    deletions.push({ kind, namespace, name: textOf(metadata["name"]) });
+  }
+  return deletions;
+}

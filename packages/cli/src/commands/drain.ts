@@ -1,0 +1,126 @@
+/** `flotilla drain`: moves the workloads of a member to others, each after its replacement is healthy. */
+import { ApiError, HUB } from "@flotilla/apimachinery";
+import { FlotillaError, sleep } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
+import { DRAIN_TAINT } from "@flotilla/flotilla";
+import { Cluster, ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
+import { Event } from "@flotilla/kubernetes";
+import { ManifestWork } from "@flotilla/ocm";
+import { defineCommand } from "../command.ts";
+import { counted } from "../doctor/check.ts";
+import { remainingOn } from "../membership/drain-progress.ts";
+import type { Remaining } from "../membership/drain-progress.ts";
+import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+import { changeTaints } from "../membership/taints.ts";
+import type { TaintChange } from "../membership/taints.ts";
+import { CORDON } from "./cordon.ts";
+
+const POLL_MS = 500;
+const MAX_LISTED = 5;
+const DRAIN: TaintChange = { type: "add", key: DRAIN_TAINT, effect: "NoExecute" };
+/** Event times have whole seconds. */
+const SECOND_MS = 1_000;
+
+export const drainCommand = defineCommand({
+  name: "drain",
+  summary: "move the workloads of a member to others, and keep new ones away",
+  details: `Sets the taints of 'flotilla cordon' and ${DRAIN_TAINT}:NoExecute. A copy is removed when its replacement is healthy elsewhere. Workloads that fit no other member stay, and so do those whose policy tolerates the taint; both are listed. 'flotilla plan --without-cluster MEMBER' shows beforehand where everything would go; 'flotilla uncordon MEMBER' ends the drain.`,
+  example: [
+    { says: "See what would move, and where to.", run: "flotilla plan --without-cluster member2" },
+    { says: "Move it, and wait until it has left.", run: "flotilla drain member2" },
+    { says: "Let the member get workloads again.", run: "flotilla uncordon member2" },
+  ],
+  args: [{ name: "MEMBER", description: "the member", required: true, completes: "cluster" }],
+  flags: {
+    timeout: {
+      type: "integer",
+      value: "SECONDS",
+      default: 600,
+      maximum: 86_400,
+      description: "how long to wait until everything has left; 0 does not wait",
+    },
+    ...hubFlags,
+  },
+  async run({ args, flags, output, signal, clock, connect, environment }) {
+    const [member = ""] = args;
+    const { client, close } = await connect(hubKubeconfig(flags, environment));
+    try {
+      const isNew = await changeTaints(client, member, [CORDON, DRAIN], { clock, signal });
+      output.say(isNew ? `${member} cordoned; its workloads are leaving` : `${member} is being drained already`);
+      const works = await client.list(ManifestWork, { cluster: HUB, namespace: member, signal });
+      if (works.items.length > 0)
+        output.warn(
+          `${counted(works.items.length, "ManifestWork")} on ${member} stay; a ManifestWorkReplicaSet removes its own when its Placement stops selecting ${member}`,
+        );
+      const untilMs = clock.now() + flags.timeout * 1000;
+      let known: ReadonlySet<string> | undefined;
+      for (;;) {
+        const all = await readRemaining(client, member, signal);
+        if (!known)
+          for (const tolerated of all.filter(({ state }) => state === "stays"))
+            output.warn(`${tolerated.resource} stays: ${tolerated.reason}`);
+        const remaining = all.filter(({ state }) => state !== "stays");
+        const names = new Set(remaining.map(({ resource }) => resource));
+        for (const gone of known ? known.difference(names) : []) output.say(`${gone} has left`);
+        known = names;
+        if (remaining.length === 0) break;
+        const isOver = clock.now() >= untilMs;
+        if (flags.timeout > 0 && (isOver || remaining.every(({ state }) => state === "blocked")))
+          throw new FlotillaError("NotDrained", describe(remaining, member, isOver ? flags.timeout : undefined));
+        if (flags.timeout === 0) {
+          output.say(`${counted(remaining.length, "workload")} still on ${member}; not waiting for them`);
+          break;
+        }
+        output.progress(`waiting for ${counted(remaining.length, "workload")} to leave, ${lineOf(remaining[0])}`);
+        await sleep(clock, POLL_MS, signal);
+      }
+      output.progress("");
+      output.result({ member, remaining: known.size }, () =>
+        known.size === 0
+          ? `${member} is drained: no resource that a policy may move is left there`
+          : `run 'flotilla drain ${member}' again to see what is left`,
+      );
+    } finally {
+      output.progress("");
+      await close();
+    }
+  },
+});
+
+async function readRemaining(client: Client, member: string, signal: AbortSignal): Promise<Remaining[]> {
+  const [cluster, namespaced, clusterScoped, events] = await Promise.all([
+    find(client, Cluster, { cluster: HUB, name: member }, { signal }),
+    client.list(ResourceBinding, { cluster: HUB, signal }),
+    client.list(ClusterResourceBinding, { cluster: HUB, signal }),
+    readEvents(client, signal),
+  ]);
+  const { timeAdded } = cluster?.spec.taints?.find(({ key }) => key === DRAIN_TAINT) ?? {};
+  const sinceMs = timeAdded === undefined ? 0 : Date.parse(timeAdded) - SECOND_MS;
+  return remainingOn(member, [...namespaced.items, ...clusterScoped.items], events, sinceMs);
+}
+
+/** Events only add reasons, so a user who may not list them is served without. */
+async function readEvents(client: Client, signal: AbortSignal): Promise<readonly DeepReadonly<Event>[]> {
+  try {
+    const fieldSelector = "reason=EvictWorkloadFromClusterFailed";
+    return (await client.list(Event, { cluster: HUB, fieldSelector, signal })).items;
+  } catch (error) {
+    if (error instanceof ApiError && error.status.code === 403) return [];
+    throw error;
+  }
+}
+
+function describe(remaining: readonly Remaining[], member: string, waitedSeconds: number | undefined): string {
+  const lines = remaining.slice(0, MAX_LISTED).map(lineOf).join("; ");
+  const more = remaining.length > MAX_LISTED ? `; and ${remaining.length - MAX_LISTED} more` : "";
+  const what =
+    waitedSeconds === undefined
+      ? `${counted(remaining.length, "workload")} cannot leave ${member}`
+      : `${counted(remaining.length, "workload")} still on ${member} after ${waitedSeconds} s`;
+  return `${what}: ${lines}${more}. The hub keeps trying; 'flotilla uncordon ${member}' ends the drain`;
+}
+
+const lineOf = (remaining: Remaining | undefined): string =>
+  remaining ? `${remaining.resource}: ${remaining.reason}` : "";

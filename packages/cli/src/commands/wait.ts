@@ -1,0 +1,126 @@
+/** `flotilla wait`: waits until objects are healthy on their members, or deleted. */
+import { HUB } from "@flotilla/apimachinery";
+import { FlotillaError, sleep, UsageError } from "@flotilla/base";
+import type { AnyKind } from "@flotilla/client";
+import { find } from "@flotilla/client";
+import { defineCommand } from "../command.ts";
+import { namespaceFlag, readSeconds } from "../members/flags.ts";
+import { readTargets } from "../members/targets.ts";
+import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+
+const POLL_MS = 500;
+const USAGE = "'flotilla wait cloneset/web' or 'flotilla wait deployment web cart'";
+
+export const waitCommand = defineCommand({
+  name: "wait",
+  summary: "wait until objects are on their members and healthy there, or until they are deleted",
+  details:
+    "Healthy means: scheduled, on every member in its newest version, and healthy there by the rules of its kind. Fails at the timeout, with what is missing. For other conditions use 'kubectl wait'.",
+  example: [
+    { says: "Wait until a release is healthy on all members.", run: "flotilla wait cloneset/web -n shop" },
+    {
+      says: "Wait up to five minutes until it is deleted.",
+      run: "flotilla wait cloneset/web --for delete --timeout 5m",
+    },
+  ],
+  args: [
+    {
+      name: "TYPE/NAME",
+      description: "the objects as in kubectl, or their TYPE",
+      required: true,
+      completes: "resource",
+    },
+    { name: "NAME", description: "names, if the first argument is only a TYPE", required: false, repeated: true },
+  ],
+  flags: {
+    for: {
+      type: "string",
+      value: "STATE",
+      choices: ["healthy", "delete"],
+      default: "healthy",
+      description: "the state to wait for: healthy or delete",
+    },
+    ...namespaceFlag,
+    timeout: {
+      type: "string",
+      value: "DURATION",
+      default: "2m",
+      description: "how long to wait, for example 90s or 5m",
+    },
+    ...hubFlags,
+  },
+  async run({ args, flags, output, signal, clock, connect, environment }) {
+    const timeoutMs = readSeconds("--timeout", flags.timeout) * 1000;
+    const targets = readTargets(args, USAGE);
+    if (targets.some(({ names }) => names.length === 0)) throw new UsageError(`name the objects: ${USAGE}`);
+    const [{ resolveType }, { createHubInterpreter }, { readHub }, { waitUntilApplied }] = await Promise.all([
+      import("../explain/resolve-type.ts"),
+      import("../explain/hub-interpreter.ts"),
+      import("../explain/read-snapshot.ts"),
+      import("../members/wait-applied.ts"),
+    ]);
+    const hub = await connect(hubKubeconfig(flags, environment));
+    const { client } = hub;
+    const read = (kind: AnyKind, name: string) =>
+      find(
+        client,
+        kind,
+        {
+          cluster: HUB,
+          namespace: kind.scope === "Namespaced" ? (flags.namespace ?? hub.namespace ?? "default") : undefined,
+          name,
+        },
+        { signal },
+      );
+    try {
+      const wanted: { kind: AnyKind; name: string }[] = [];
+      for (const { words, names } of targets)
+        for (const word of words) {
+          const kind = await resolveType(client, word, signal);
+          wanted.push(...names.map((name) => ({ kind, name })));
+        }
+      if (flags.for === "delete") {
+        const untilMs = clock.now() + timeoutMs;
+        for (const { kind, name } of wanted) {
+          while (await read(kind, name)) {
+            if (clock.now() >= untilMs)
+              throw new FlotillaError("NotReady", `${kind.kind} ${name} still exists after ${timeoutMs / 1000} s`);
+            output.progress(`waiting until ${kind.kind} ${name} is deleted`);
+            await sleep(clock, POLL_MS, signal);
+          }
+          output.say(`${kind.kind} ${name} is deleted`);
+        }
+      } else {
+        const templates = await Promise.all(
+          wanted.map(async ({ kind, name }) => {
+            const object = await read(kind, name);
+            if (!object) throw new FlotillaError("NotFound", `${kind.kind} ${name} not found on the hub`);
+            return object;
+          }),
+        );
+        const { interpreter, close } = createHubInterpreter(await readHub(client, [], signal), clock);
+        try {
+          await waitUntilApplied(templates, {
+            asking: { client, clock, responseTimeoutMs: 10_000, signal },
+            client,
+            interpreter,
+            timeoutMs,
+            onDone: (resource, cluster) => output.say(`${resource} is healthy on ${cluster}`),
+            progress: (text) => output.progress(text),
+          });
+        } finally {
+          await close();
+        }
+      }
+      output.progress("");
+      if (output.format !== "table")
+        output.result(
+          wanted.map(({ kind, name }) => ({ kind: kind.kind, name, state: flags.for })),
+          () => "",
+        );
+    } finally {
+      output.progress("");
+      await hub.close();
+    }
+  },
+});

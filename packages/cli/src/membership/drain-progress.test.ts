@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { DRAIN_TAINT } from "@flotilla/flotilla";
+import type { Event } from "@flotilla/kubernetes";
+import type { ResourceBinding } from "@flotilla/karmada";
+import { remainingOn } from "./drain-progress.ts";
+
+const SINCE = Date.parse("2026-01-01T00:00:00Z");
+
+function binding(name: string, spec: Partial<ResourceBinding["spec"]>): ResourceBinding {
+  return {
+    apiVersion: "work.karmada.io/v1alpha2",
+    kind: "ResourceBinding",
+    metadata: { namespace: "shop", name: `${name}-deployment` },
+    spec: { resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name }, ...spec },
+  };
+}
+const failure = (name: string, at: string): Event =>
+  ({
+    metadata: { name: "e", namespace: "shop" },
+    reason: "EvictWorkloadFromClusterFailed",
+    message: "Evict from cluster member2 failed: no other cluster fits",
+    involvedObject: { kind: "ResourceBinding", namespace: "shop", name: `${name}-deployment` },
+    lastTimestamp: at,
+  }) as Event;
+const on = (...names: string[]) => names.map((name) => ({ name, replicas: 1 }));
+
+test("bindings on other members do not count", () => {
+  expect(remainingOn("member2", [binding("web", { clusters: on("member1") })], [], SINCE)).toEqual([]);
+});
+
+test("a binding that is leaving waits for its replacement", () => {
+  const leaving = binding("web", {
+    clusters: on("member1"),
+    gracefulEvictionTasks: [{ fromCluster: "member2", reason: "TaintUntolerated", producer: "TaintManager" }],
+  });
+
+  expect(remainingOn("member2", [leaving], [], SINCE)).toEqual([
+    { resource: "Deployment shop/web", reason: "waits until it is healthy on member1", state: "leaving" },
+  ]);
+});
+
+test("a binding whose eviction failed is blocked, with the reason", () => {
+  const stuck = binding("web", { clusters: on("member2") });
+
+  expect(remainingOn("member2", [stuck], [failure("web", "2026-01-01T00:00:05Z")], SINCE)).toEqual([
+    { resource: "Deployment shop/web", reason: "no other cluster fits", state: "blocked" },
+  ]);
+});
+
+test("a binding whose policy tolerates the drain stays", () => {
+  const tolerant = binding("web", {
+    clusters: on("member2"),
+    placement: { clusterTolerations: [{ key: DRAIN_TAINT, operator: "Exists" }] },
+  });
+
+  expect(remainingOn("member2", [tolerant], [], SINCE)).toMatchObject([{ state: "stays" }]);
+});
+
+test("failures of an earlier drain, or of other bindings, do not count", () => {
+  const fresh = binding("web", { clusters: on("member2") });
+  const events = [failure("web", "2025-12-31T23:59:59Z"), failure("cart", "2026-01-01T00:00:05Z")];
+
+  expect(remainingOn("member2", [fresh], events, SINCE)).toMatchObject([{ state: "waiting" }]);
+});

@@ -1,0 +1,60 @@
+/** What a drain of a member waits for: the bindings that are still there, and what keeps them. Pure. */
+import type { DeepReadonly } from "@flotilla/base";
+import { DRAIN_TAINT, toleratesTaint } from "@flotilla/flotilla";
+import type { Event } from "@flotilla/kubernetes";
+import type { ResourceBinding } from "@flotilla/karmada";
+
+type Binding = DeepReadonly<Pick<ResourceBinding, "kind" | "metadata" | "spec">>;
+
+export interface Remaining {
+  /** `CloneSet shop/web`. */
+  resource: string;
+  /** Why it is still there. */
+  reason: string;
+  /**
+   * `leaving`: its replacement starts. `waiting`: the hub has not decided yet. `blocked`: it cannot leave. `stays`: its
+   * policy tolerates the drain.
+   */
+  state: "leaving" | "waiting" | "blocked" | "stays";
+}
+
+const DRAIN = { key: DRAIN_TAINT, effect: "NoExecute" } as const;
+const FAILED = "EvictWorkloadFromClusterFailed";
+
+/** Bindings that use the member or are leaving it. `sinceMs` is when the drain began: older events are of other moves. */
+export function remainingOn(
+  member: string,
+  bindings: readonly Binding[],
+  events: readonly DeepReadonly<Event>[],
+  sinceMs: number,
+): Remaining[] {
+  const failures = new Map<string, string>();
+  const prefix = `Evict from cluster ${member} failed: `;
+  for (const { reason, message = "", involvedObject, lastTimestamp, eventTime } of events) {
+    const atMs = Date.parse(lastTimestamp ?? eventTime ?? "");
+    if (reason === FAILED && message.startsWith(prefix) && atMs >= sinceMs)
+      failures.set(`${involvedObject.kind}/${involvedObject.namespace ?? ""}/${involvedObject.name}`, message);
+  }
+  return bindings.flatMap((binding): Remaining[] => {
+    const { kind, metadata, spec } = binding;
+    const resource = titleOf(spec.resource);
+    const task = spec.gracefulEvictionTasks?.find(({ fromCluster }) => fromCluster === member);
+    if (task) {
+      const targets = (spec.clusters ?? []).map(({ name }) => name).join(", ");
+      return [{ resource, reason: `waits until it is healthy on ${targets || "another member"}`, state: "leaving" }];
+    }
+    if (!spec.clusters?.some(({ name }) => name === member)) return [];
+    if (spec.placement?.clusterTolerations?.some((toleration) => toleratesTaint(toleration, DRAIN)))
+      return [{ resource, reason: "its policy tolerates the drain", state: "stays" }];
+    const failure = failures.get(`${kind}/${metadata.namespace ?? ""}/${metadata.name}`);
+    return [
+      failure === undefined
+        ? { resource, reason: "has not started to leave", state: "waiting" }
+        : { resource, reason: failure.slice(prefix.length).replace(/\.$/, ""), state: "blocked" },
+    ];
+  });
+}
+
+function titleOf({ kind, namespace, name }: Binding["spec"]["resource"]): string {
+  return `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
+}

@@ -1,0 +1,87 @@
+/** A drained member: workloads leave it although no policy configures failover, each after its replacement is healthy. */
+import { afterEach, expect, test } from "vitest";
+import { Cluster, PropagationPolicy, ResourceBinding } from "@flotilla/karmada";
+import { Deployment, Namespace } from "@flotilla/kubernetes";
+import { DRAIN_TAINT } from "@flotilla/flotilla";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+
+const SECOND = 1_000;
+const MEMBERS = ["member1", "member2", "member3"];
+const WORKLOADS = ["a", "b", "c", "d", "e", "f"];
+
+let fleet: TestFleet;
+afterEach(() => fleet.stop());
+
+type Placement = NonNullable<PropagationPolicy["spec"]["placement"]>;
+
+async function start(placement: Placement): Promise<void> {
+  fleet = await startTestFleet({ members: MEMBERS });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  const policy = makePolicy("shop/web")
+    .selects("apps/v1", "Deployment")
+    .with(({ spec }) => (spec.placement = placement));
+  await fleet.client.create(PropagationPolicy, "hub", policy.build());
+  for (const name of WORKLOADS)
+    await fleet.client.create(Deployment, "hub", makeDeployment(`shop/${name}`).replicas(6).build());
+  await fleet.run(10 * SECOND);
+}
+
+async function setTaints(...taints: { key: string; effect: string }[]): Promise<void> {
+  await fleet.client.patch(Cluster, { cluster: "hub", name: "member2" }, { spec: { taints } }, { type: "merge" });
+  await fleet.run(2 * SECOND);
+}
+
+async function bindings() {
+  return (await fleet.client.list(ResourceBinding, { cluster: "hub" })).items;
+}
+const onMember2 = async (): Promise<number> =>
+  (await bindings()).filter(({ spec }) => spec.clusters?.some(({ name }) => name === "member2")).length;
+
+test("every workload leaves at once, without a failover policy and without the eviction rate of failures", async () => {
+  await start({ replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" } });
+  expect(await onMember2()).toBe(WORKLOADS.length);
+
+  await setTaints({ key: DRAIN_TAINT, effect: "NoExecute" });
+
+  expect(await onMember2()).toBe(0);
+  for (const { spec } of await bindings()) {
+    expect(spec.gracefulEvictionTasks).toMatchObject([{ fromCluster: "member2", purgeMode: "Gracefully" }]);
+    expect(spec.clusters?.reduce((sum, { replicas = 0 }) => sum + replicas, 0)).toBe(6);
+  }
+});
+
+test("another NoExecute taint alone moves nothing if no policy configures failover", async () => {
+  await start({ replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" } });
+
+  await setTaints({ key: "maintenance", effect: "NoExecute" });
+
+  expect(await onMember2()).toBe(WORKLOADS.length);
+});
+
+test("a policy that tolerates the drain keeps its workloads there", async () => {
+  await start({ clusterTolerations: [{ key: DRAIN_TAINT, operator: "Exists" }] });
+
+  await setTaints({ key: DRAIN_TAINT, effect: "NoExecute" });
+
+  expect(await onMember2()).toBe(WORKLOADS.length);
+});
+
+test("a workload that arrives while the member is drained leaves too", async () => {
+  await start({ clusterAffinity: { clusterNames: ["member1", "member2"] } });
+  await setTaints({ key: DRAIN_TAINT, effect: "NoExecute" });
+  const [first] = await bindings();
+  const key = { cluster: "hub", namespace: "shop", name: first?.metadata.name ?? "" };
+
+  // As a scheduler that decided before it saw the taint.
+  await fleet.client.patch(
+    ResourceBinding,
+    key,
+    { spec: { clusters: [{ name: "member1" }, { name: "member2" }], gracefulEvictionTasks: null } },
+    { type: "merge" },
+  );
+  await fleet.run(2 * SECOND);
+
+  expect((await fleet.client.get(ResourceBinding, key)).spec.clusters?.map(({ name }) => name)).toEqual(["member1"]);
+});
