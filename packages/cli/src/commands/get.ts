@@ -64,8 +64,9 @@ export const getCommand = defineCommand({
       short: "o",
       value: "FORMAT",
       default: "table",
-      offers: ["table", "wide", "json", "yaml", "name", "jsonpath=", "custom-columns="],
-      description: "table, wide, json, yaml, name, jsonpath=TEMPLATE or custom-columns=HEADER:.path,…",
+      offers: ["table", "wide", "json", "yaml", "name", "jsonpath=", "go-template=", "custom-columns="],
+      description:
+        "table, wide, json, yaml, name, jsonpath=TEMPLATE, go-template=TEMPLATE or custom-columns=HEADER:.path,…",
     },
   },
   async run({ args, flags, output, signal, clock, connect, environment, terminal }) {

@@ -32,14 +32,14 @@ describe("a JSON path template", () => {
   };
   for (const [behaviour, { template, want }] of Object.entries(cases)) {
     test(behaviour, () => {
-      const format = readPrintFormat(`jsonpath=${template}`) as Extract<PrintFormat, { as: "jsonpath" }>;
+      const format = readPrintFormat(`jsonpath=${template}`) as Extract<PrintFormat, { as: "template" }>;
 
       expect(format.render(LIST)).toBe(want);
     });
   }
 
   test("prints all items of a large fleet", () => {
-    const format = readPrintFormat("jsonpath={.items[*].n}") as Extract<PrintFormat, { as: "jsonpath" }>;
+    const format = readPrintFormat("jsonpath={.items[*].n}") as Extract<PrintFormat, { as: "template" }>;
 
     const text = format.render({ items: Array.from({ length: 20_000 }, (_, n) => ({ n })) });
 
@@ -72,7 +72,7 @@ describe("custom columns", () => {
 });
 
 test("an unknown format is a usage error", () => {
-  expect(() => readPrintFormat("go-template={{.}}")).toThrow(
-    "-o must be one of table, wide, json, yaml, name, jsonpath=…, custom-columns=…, not 'go-template={{.}}'",
+  expect(() => readPrintFormat("toml")).toThrow(
+    "-o must be one of table, wide, json, yaml, name, jsonpath=…, go-template=…, custom-columns=…, not 'toml'",
   );
 });

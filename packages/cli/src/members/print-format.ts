@@ -1,5 +1,6 @@
 /** Parses `-o` of `flotilla get`. Pure. */
 import { UsageError } from "@flotilla/base";
+import { compileGoTemplate } from "./go-template.ts";
 import { compilePath, compileTemplate, valueText } from "./json-path-template.ts";
 
 interface CustomColumn {
@@ -11,18 +12,19 @@ interface CustomColumn {
 export type PrintFormat =
   | { as: "table"; isWide: boolean }
   | { as: "json" | "yaml" | "name" }
-  | { as: "jsonpath"; render(object: unknown): string }
+  | { as: "template"; render(object: unknown): string }
   | { as: "columns"; columns: readonly CustomColumn[] };
 
-const PRINT_FORMATS = "table|wide|json|yaml|name|jsonpath=…|custom-columns=…";
-const TEMPLATE = "jsonpath=";
+const PRINT_FORMATS = "table|wide|json|yaml|name|jsonpath=…|go-template=…|custom-columns=…";
+const TEMPLATES = { "jsonpath=": compileTemplate, "go-template=": compileGoTemplate };
 const COLUMNS = "custom-columns=";
 
 /** Throws `UsageError` for an unknown format. */
 export function readPrintFormat(text: string): PrintFormat {
   if (text === "table" || text === "wide") return { as: "table", isWide: text === "wide" };
   if (text === "json" || text === "yaml" || text === "name") return { as: text };
-  if (text.startsWith(TEMPLATE)) return { as: "jsonpath", render: compileTemplate(text.slice(TEMPLATE.length)) };
+  for (const [prefix, compile] of Object.entries(TEMPLATES))
+    if (text.startsWith(prefix)) return { as: "template", render: compile(text.slice(prefix.length)) };
   if (text.startsWith(COLUMNS)) return { as: "columns", columns: readColumns(text.slice(COLUMNS.length)) };
   throw new UsageError(`-o must be one of ${PRINT_FORMATS.replaceAll("|", ", ")}, not '${text}'`);
 }

@@ -66,7 +66,7 @@ export async function printGathered(
   else if (format.as === "name") for (const object of objects) output.say(nameLine(object));
   // A missing object is not an empty list.
   else if (options.isOne && objects.length === 0) return 0;
-  else if (format.as === "jsonpath") await terminal.write(format.render(value()));
+  else if (format.as === "template") await terminal.write(format.render(value()));
   else output.result(value(), () => "");
   return objects.length;
 }

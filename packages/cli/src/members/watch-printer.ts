@@ -82,7 +82,7 @@ function objectPrinter(
     const value = showEvents ? { type: change, object: found } : found;
     if (format.as === "json") await terminal.write(`${JSON.stringify(value, undefined, 2)}\n`);
     else if (format.as === "yaml") await terminal.write(`---\n${formatYaml(value)}`);
-    else if (format.as === "jsonpath") await terminal.write(format.render(value));
+    else if (format.as === "template") await terminal.write(format.render(value));
     else if (format.as === "columns") {
       if (isFirst && !noHeaders)
         for (const line of alignColumns([["CLUSTER", ...format.columns.map(({ header }) => header)]], widths))

@@ -39,3 +39,12 @@ test("a terminal that disconnects gives no answer", async () => {
 
   expect(await answer).toBeUndefined();
 });
+
+test("Ctrl-D gives no answer", async () => {
+  const { keys, terminal } = makeTyped(() => {});
+
+  const answer = terminal.ask("Go on? ", new AbortController().signal);
+  keys.write("\u0004");
+
+  expect(await answer).toBeUndefined();
+});

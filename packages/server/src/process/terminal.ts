@@ -66,6 +66,11 @@ export function createTerminal(host: TerminalHost): Terminal {
         return await Promise.race([lines.question(question, { signal }), closed]);
       } catch (error) {
         signal.throwIfAborted();
+        // Ctrl-D ends the input, which is no answer.
+        if (error instanceof Error && "code" in error && error.code === "ABORT_ERR") {
+          host.stderr.write("\n");
+          return undefined;
+        }
         throw error;
       } finally {
         lines.close();
