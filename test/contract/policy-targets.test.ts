@@ -47,7 +47,7 @@ describe("the writer of a policy", () => {
     "is warned about a kind that is not served": {
       spec: { resourceSelectors: [deployments, { apiVersion: "apps/v1", kind: "Deploymnt" }] },
       want: [
-        "spec.resourceSelectors[1]: the hub does not serve Deploymnt in apps/v1; the selector matches nothing until it does",
+        "spec.resourceSelectors[1]: the hub does not serve Deploymnt in apps/v1 (did you mean 'Deployment'?); the selector matches nothing until it does",
       ],
     },
     "is warned with the version in which a kind is served": {
@@ -61,7 +61,7 @@ describe("the writer of a policy", () => {
         resourceSelectors: [deployments],
         placement: { clusterAffinity: { clusterNames: ["oslo", "olso", "paris"] } },
       },
-      want: [unjoined("placement.clusterAffinity", "olso, paris")],
+      want: [unjoined("placement.clusterAffinity", "olso (did you mean 'oslo'?), paris")],
     },
     "is warned about them in affinities and weights": {
       spec: {
@@ -109,6 +109,39 @@ describe("the writer of a policy", () => {
 
       expect(answered.status).toBe(201);
       expect(warningsOf(answered)).toEqual(want);
+      // Policies of other cases would select the same objects.
+      await server.request("DELETE", `${path}/${behaviour.replaceAll(" ", "-")}`);
     });
   }
+
+  const create = async (name: string, spec: object): Promise<string[]> =>
+    warningsOf(
+      await server.request("POST", POLICIES, {
+        apiVersion: "policy.karmada.io/v1alpha1",
+        kind: "PropagationPolicy",
+        metadata: { name },
+        spec,
+      }),
+    );
+
+  test("is warned about another policy for the same objects, unless the priorities differ", async () => {
+    await create("first", { resourceSelectors: [deployments, { ...deployments, name: "web" }] });
+
+    expect(await create("second", { resourceSelectors: [{ ...deployments, name: "web" }] })).toEqual([
+      "spec.resourceSelectors[0]: PropagationPolicy first selects the same objects with the same priority; it keeps those that it has claimed, and of the others the policy whose name sorts first claims them; set spec.priority",
+    ]);
+    expect(await create("third", { resourceSelectors: [{ ...deployments, name: "web" }], priority: 1 })).toEqual([]);
+    expect(await create("fourth", { resourceSelectors: [{ ...deployments, name: "cart" }] })).toEqual([]);
+  });
+
+  test("is warned about spread constraints that static weights ignore", async () => {
+    const placement = {
+      replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" },
+      spreadConstraints: [{ spreadByField: "cluster", maxGroups: 2 }],
+    };
+
+    expect(await create("spread", { resourceSelectors: [{ ...deployments, name: "spread" }], placement })).toEqual([
+      "spec.placement.spreadConstraints: spread constraints are ignored, because replicas are divided by equal weights; remove them, or use dynamicWeight: AvailableReplicas or replicaDivisionPreference: Aggregated",
+    ]);
+  });
 });

@@ -1,5 +1,6 @@
 export { createFakeClock, formatMicroTime, formatTime, sleep, systemClock } from "./clock.ts";
 export type { Clock, FakeClock, Timer } from "./clock.ts";
+export { didYouMean, nearestOf } from "./did-you-mean.ts";
 export { FlotillaError, InvariantError, TerminalError, UsageError, invariant, messageOf, required } from "./errors.ts";
 export { Histogram } from "./histogram.ts";
 export { copy, deepFreeze, defined, equalJson, isObject, setOwn } from "./json.ts";

@@ -17,7 +17,6 @@ export { SECTIONS } from "./command.ts";
 export { commands } from "./commands.ts";
 export { completeLine } from "./completion/complete.ts";
 export { defaultDataDirectory, kubeconfigPath, lastSnapshotPath, logPath } from "./data-directory.ts";
-export { didYouMean } from "./did-you-mean.ts";
 export type { DoctorFinding } from "./doctor/check.ts";
 export type { DoctorReport } from "./doctor/run-checks.ts";
 export type { ControllersRoleOptions, FleetStarter, HubProcessOptions, Roles } from "./fleet.ts";

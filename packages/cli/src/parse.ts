@@ -1,8 +1,7 @@
 /** Parses a command line into a command's arguments and flags, or reports what is wrong with it. Pure. */
 import { parseArgs } from "node:util";
-import { UsageError } from "@flotilla/base";
+import { didYouMean, UsageError } from "@flotilla/base";
 import type { Command, Flag } from "./command.ts";
-import { didYouMean } from "./did-you-mean.ts";
 import { FORMATS } from "./output.ts";
 import type { Format } from "./output.ts";
 

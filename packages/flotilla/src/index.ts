@@ -125,7 +125,7 @@ export type { PolicyView } from "./propagation/match/best-policy.ts";
 export type { ExecutionMeter } from "./propagation/meter.ts";
 export { planOverrides } from "./propagation/override/plan-overrides.ts";
 export type { AppliedOverride, OverrideInput } from "./propagation/override/plan-overrides.ts";
-export { policyTargets } from "./propagation/policy-targets.ts";
+export { equalPolicy, policyTargets, unjoinedClusters } from "./propagation/policy-targets.ts";
 export { implicitPriority, matchesResource } from "./propagation/resource-selector.ts";
 export type { ResourceSelector, SelectableResource } from "./propagation/resource-selector.ts";
 export { assignReplicas } from "./propagation/schedule/assign.ts";

@@ -9,6 +9,7 @@ export { OverridePolicy } from "./overridepolicy/overridepolicy-kind.ts";
 export { MAX_STATUS_CLUSTERS, MAX_STATUS_PROBLEMS } from "./policy/policy-status.ts";
 export type { PolicyProblem, PolicyStatus } from "./policy/policy-status.ts";
 export { PropagationPolicy } from "./propagationpolicy/propagationpolicy-kind.ts";
+export { ignoredSpread, ignoresSpread } from "./placement/spread-use.ts";
 export { ResourceBinding } from "./resourcebinding/resourcebinding-kind.ts";
 export { ResourceInterpreterCustomization } from "./resourceinterpretercustomization/resourceinterpretercustomization-kind.ts";
 export { ResourceInterpreterWebhookConfiguration } from "./resourceinterpreterwebhookconfiguration/resourceinterpreterwebhookconfiguration-kind.ts";

@@ -1,12 +1,11 @@
 /** Parses the command line, runs the command, and sets the exit code. */
-import { FlotillaError, systemClock, UsageError } from "@flotilla/base";
+import { didYouMean, FlotillaError, systemClock, UsageError } from "@flotilla/base";
 import {
   asCalled,
   asksForJson,
   commands,
   createOutput,
   defaultDataDirectory,
-  didYouMean,
   parseCommandLine,
   PROGRAM,
   renderHelp,

@@ -12,6 +12,7 @@ export const emptyCluster: ClusterReader = {
   list: () => [],
   written: () => [],
   versions: () => [],
+  kinds: () => [],
 };
 
 /** For rules that do not depend on the kind of the request. */

@@ -65,6 +65,13 @@ class StoreReader implements ClusterReader {
     return servedVersions(this.#cluster.table).get(`${group}/${kind}`) ?? [];
   }
 
+  *kinds(): Generator<{ group: string; kind: string }> {
+    for (const key of servedVersions(this.#cluster.table).keys()) {
+      const slash = key.indexOf("/");
+      yield { group: key.slice(0, slash), kind: key.slice(slash + 1) };
+    }
+  }
+
   #find(resource: Resource, namespace: string | undefined, name: string): CachedEntry | undefined {
     return this.#store.find(this.#cluster, resource, keyOf(resource, this.#cluster.name, namespace, name)).entry;
   }

@@ -2,11 +2,10 @@
 import { dirname, resolve } from "node:path";
 import { Cluster } from "@flotilla/karmada";
 import { ManagedCluster } from "@flotilla/ocm";
-import { UsageError } from "@flotilla/base";
+import { didYouMean, UsageError } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
 import { defaultDataDirectory } from "../data-directory.ts";
-import { didYouMean } from "../did-you-mean.ts";
 import type { HubLists } from "../doctor/context.ts";
 import { clusterFlags, readNames } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";

@@ -1,9 +1,8 @@
 /** Resolves `deploy`, `deployments`, `Deployment` or `clonesets.apps.kruise.io` to a kind, with the hub's discovery. */
 import { HUB } from "@flotilla/apimachinery";
-import { FlotillaError, UsageError } from "@flotilla/base";
+import { didYouMean, FlotillaError, UsageError } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { AnyKind, Client } from "@flotilla/client";
-import { didYouMean } from "../did-you-mean.ts";
 import { failureOf, readText } from "../members/ask.ts";
 import { readTypes } from "../members/discovery.ts";
 import { findType, idOf, kindOf, knownNames } from "../members/types.ts";
@@ -32,7 +31,8 @@ export async function resolveVersions(
   return [kindOf(found), ...others.map(kindOf)];
 }
 
-function typesOfHub(client: Client, signal: AbortSignal): Promise<ServedType[]> {
+/** Every type in every version that the hub serves. */
+export function typesOfHub(client: Client, signal: AbortSignal): Promise<ServedType[]> {
   return readTypes(async (path, accept = "application/json"): Promise<JsonObject> => {
     const { status, body } = await client.raw({ method: "GET", path, cluster: HUB, headers: { accept } }, signal);
     const text = await readText(body);

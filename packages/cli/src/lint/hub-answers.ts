@@ -5,10 +5,12 @@
 import { CustomResourceDefinition, Namespace } from "@flotilla/kubernetes";
 import { HUB } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isObject, nearestOf } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { createKindResolver, PATCH_MEDIA_TYPES, resourcePath, UnknownKindError } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
+import { typesOfHub } from "../explain/resolve-type.ts";
+import type { ServedType } from "../members/types.ts";
 import type { Selections } from "./hub-selections.ts";
 import type { LintManifest } from "./lint-manifest.ts";
 import { DEFAULT_NAMESPACE } from "./selectors.ts";
@@ -16,8 +18,8 @@ import { DEFAULT_NAMESPACE } from "./selectors.ts";
 export interface HubAnswer {
   /** Why the hub rejects it. */
   refusal?: string;
-  /** The hub does not serve the kind. */
-  isUnknown?: true;
+  /** The hub does not serve the kind; a similar one that it serves, or an empty text. */
+  unknown?: { similar: string };
   /** Warnings, such as the canonical form of a shorthand. */
   warnings: readonly string[];
 }
@@ -49,12 +51,18 @@ export async function askHub(
   const kinds = createKindResolver({ client, cluster: HUB });
   const given = manifests.filter(({ inside }) => !inside);
   const made = new Set([DEFAULT_NAMESPACE]);
+  let types: ServedType[] | undefined;
   const first = given.filter(isNeeded);
   for (const manifest of [...first, ...given.filter((each) => !isNeeded(each))]) {
     signal.throwIfAborted();
     const kind = await resolve(kinds, manifest);
     if (!kind) {
-      answers.set(manifest, { isUnknown: true, warnings: [] });
+      types ??= await typesOfHub(client, signal);
+      const group = types.filter((type) => type.group === manifest.group);
+      const similar = nearestOf(manifest.kind, [
+        ...new Set((group.length > 0 ? group : types).map((type) => type.kind)),
+      ]);
+      answers.set(manifest, { unknown: { similar: similar ?? "" }, warnings: [] });
       continue;
     }
     const where = kind.scope === "Namespaced" ? manifest.namespace || namespace : undefined;

@@ -1,10 +1,9 @@
 /** Runs `flotilla lint`: reads the files, queries a hub, and applies the rules. */
 import { Cluster } from "@flotilla/karmada";
 import { HUB } from "@flotilla/apimachinery";
-import { UsageError } from "@flotilla/base";
+import { didYouMean, UsageError } from "@flotilla/base";
 import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { didYouMean } from "../did-you-mean.ts";
 import type { Source } from "../interpret/sources.ts";
 import { askHub } from "./hub-answers.ts";
 import type { HubAnswers } from "./hub-answers.ts";

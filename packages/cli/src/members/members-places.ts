@@ -1,11 +1,10 @@
 /** The clusters that a command reads: members, through the hub's cluster proxy, and the hub itself on request. */
 import { Cluster } from "@flotilla/karmada";
 import { ApiError, findCondition, HUB } from "@flotilla/apimachinery";
-import { FlotillaError, UsageError } from "@flotilla/base";
+import { didYouMean, FlotillaError, UsageError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { eachObject, find, resourcePath } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { didYouMean } from "../did-you-mean.ts";
 
 export interface Place {
   readonly name: string;

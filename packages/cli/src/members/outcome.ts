@@ -1,8 +1,7 @@
 /**
  * Collects the problems beside the objects: clusters that did not respond, types and names that were not found. Pure.
  */
-import { FlotillaError, UsageError } from "@flotilla/base";
-import { didYouMean } from "../did-you-mean.ts";
+import { didYouMean, FlotillaError, UsageError } from "@flotilla/base";
 import { failureLine } from "./each-place.ts";
 import type { Failure, Gathered } from "./each-place.ts";
 import type { Place } from "./members-places.ts";

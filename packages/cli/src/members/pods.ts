@@ -1,7 +1,6 @@
 /** Finds the pods of a command line: by name, by labels, or those of a workload, on all members that have them. */
-import { isObject, UsageError } from "@flotilla/base";
+import { didYouMean, isObject, UsageError } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { didYouMean } from "../did-you-mean.ts";
 import type { Asking } from "./ask.ts";
 import type { Discovery } from "./discovery.ts";
 import { askEach } from "./each-place.ts";

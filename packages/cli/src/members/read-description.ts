@@ -2,11 +2,10 @@
 import { HUB } from "@flotilla/apimachinery";
 import { bindingName, ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
 import type { Kind } from "@flotilla/apimachinery";
-import { FlotillaError, UsageError } from "@flotilla/base";
+import { didYouMean, FlotillaError, UsageError } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { didYouMean } from "../did-you-mean.ts";
 import { ask } from "./ask.ts";
 import type { Asking } from "./ask.ts";
 import { createDiscovery } from "./discovery.ts";

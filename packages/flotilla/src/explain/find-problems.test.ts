@@ -213,3 +213,43 @@ test("reports a failing override once, with its clusters", () => {
 
   expect(problems.map(({ what }) => what)).toEqual(found);
 });
+
+describe("parts of a policy without effect", () => {
+  const problemsOf = (spec: object, taints: object[] = []): string[] =>
+    findProblems({
+      explanation: { resource, policy, otherPolicies: [], decision: undefined, members: [] },
+      binding: { metadata: { name: "web-deployment" }, spec } as unknown as ProblemInput["binding"],
+      clusterOf: (name) => (name === "oslo" ? { ...ready("True"), spec: { taints } as Cluster["spec"] } : undefined),
+      found: [],
+      isUncopied: false,
+    }).map(({ what, try: fix }) => `${what} → ${fix}`);
+  const clusters = [{ name: "oslo" }];
+
+  test("spread constraints that static weights ignore", () => {
+    const placement = {
+      spreadConstraints: [{ spreadByField: "cluster", maxGroups: 1 }],
+      replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" },
+    };
+
+    expect(problemsOf({ placement })).toEqual([
+      "the policy's spread constraints are ignored, because replicas are divided by equal weights → remove them, or use dynamicWeight: AvailableReplicas or replicaDivisionPreference: Aggregated",
+    ]);
+  });
+
+  test("a cluster that has left", () => {
+    expect(problemsOf({ placement: { clusterAffinity: { clusterNames: ["oslo", "rome"] } } })).toEqual([
+      "the policy names rome, which is not a member of the fleet → join it, or remove the name from the policy",
+    ]);
+  });
+
+  test("a NoExecute taint that moves nothing", () => {
+    const taint = { key: "maintenance", effect: "NoExecute" };
+
+    expect(problemsOf({ clusters }, [taint])).toEqual([
+      "oslo has the taint maintenance:NoExecute, and it stays there, because the policy has no failover.cluster → run 'flotilla drain oslo', or add failover.cluster to the policy",
+    ]);
+    expect(problemsOf({ clusters, failover: { cluster: {} } }, [taint])).toEqual([]);
+    expect(problemsOf({ clusters, placement: { clusterTolerations: [{ operator: "Exists" }] } }, [taint])).toEqual([]);
+    expect(problemsOf({ clusters }, [{ key: "maintenance", effect: "NoSchedule" }])).toEqual([]);
+  });
+});

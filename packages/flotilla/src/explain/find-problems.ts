@@ -1,10 +1,13 @@
 /** Finds problems on a resource's path to its members, and suggests fixes. Pure. */
 import { findCondition, parseApiVersion } from "@flotilla/apimachinery";
+import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT, ignoredSpread } from "@flotilla/karmada";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Explanation, Problem } from "./explanation.ts";
 import type { Binding } from "./plan-template.ts";
-import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "../flotilla-names.ts";
+import { ANSWER_PENDING, DRAIN_TAINT, MEMBER_UNREACHABLE, NO_ANSWER } from "../flotilla-names.ts";
+import { unjoinedClusters } from "../propagation/policy-targets.ts";
+import { formatTaint, noExecuteTaints, toleratesTaint } from "../propagation/schedule/tolerations.ts";
 
 /** Suggested fixes when a scheduler plugin excludes a cluster. */
 const SUGGESTED_FIXES: Readonly<Record<string, string>> = {
@@ -20,6 +23,8 @@ const SUGGESTED_FIXES: Readonly<Record<string, string>> = {
   ClusterEviction: "wait for the eviction to finish, or fix the cause of the eviction",
 };
 const MAX_PROBLEMS = 50;
+/** Set by the hub for members that are not ready, which are reported as such. */
+const CONDITION_TAINTS: ReadonlySet<string> = new Set([CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT]);
 
 export interface ProblemInput {
   explanation: Pick<Explanation, "resource" | "policy" | "otherPolicies" | "decision" | "members">;
@@ -49,7 +54,7 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
   for (const what of found)
     if (!what.startsWith(unscheduled?.replace(/\.$/, "") ?? "\0"))
       problems.push({ what, try: "correct the named object; the hub then continues automatically" });
-  if (binding) problems.push(...bindingProblems(binding, isUncopied));
+  if (binding) problems.push(...bindingProblems(binding, isUncopied), ...placementProblems(binding, clusterOf));
   for (const member of members) problems.push(...memberProblems(resource, member, clusterOf(member.cluster)));
   return problems.slice(0, MAX_PROBLEMS);
 }
@@ -87,6 +92,35 @@ function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolea
       what: "dispatching is suspended: members do not receive changes",
       try: "set spec.suspension.dispatching of the policy to false",
     });
+  return problems;
+}
+
+/** What the policy says and the scheduler does not follow. */
+function placementProblems({ spec }: Binding, clusterOf: ProblemInput["clusterOf"]): Problem[] {
+  const problems: Problem[] = [];
+  const ignored = spec.placement && ignoredSpread(spec.placement);
+  if (ignored !== undefined) {
+    const [what = "", fix = ""] = ignored.split("; ");
+    problems.push({ what: `the policy's ${what}`, try: fix });
+  }
+  for (const name of unjoinedClusters(spec, (cluster) => clusterOf(cluster) !== undefined))
+    problems.push({
+      what: `the policy names ${name}, which is not a member of the fleet`,
+      try: "join it, or remove the name from the policy",
+    });
+  if (spec.failover?.cluster) return problems;
+  const leaving = new Set(spec.gracefulEvictionTasks?.map(({ fromCluster }) => fromCluster));
+  const tolerations = spec.placement?.clusterTolerations ?? [];
+  for (const { name } of spec.clusters ?? []) {
+    const taint = noExecuteTaints(clusterOf(name)?.spec.taints ?? []).find(
+      ({ key }) => key !== DRAIN_TAINT && !CONDITION_TAINTS.has(key),
+    );
+    if (!taint || leaving.has(name) || tolerations.some((toleration) => toleratesTaint(toleration, taint))) continue;
+    problems.push({
+      what: `${name} has the taint ${formatTaint(taint)}, and it stays there, because the policy has no failover.cluster`,
+      try: `run 'flotilla drain ${name}', or add failover.cluster to the policy`,
+    });
+  }
   return problems;
 }
 

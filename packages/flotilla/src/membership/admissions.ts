@@ -16,6 +16,7 @@ import { Namespace } from "@flotilla/kubernetes";
 import type { Taint } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
+import { DRAIN_TAINT } from "../flotilla-names.ts";
 import { prune, withoutTimeToLive } from "../interpreter/prune.ts";
 
 /** Applies to the hub only; on members these names have no meaning. */
@@ -73,6 +74,23 @@ const dateTaints = (clock: Pick<Clock, "now">): Admission<Cluster> => ({
   },
 });
 
+/** NoExecute alone evicts little: Karmada moves only workloads whose policy asks for it. */
+const explainTaints: Admission<Cluster> = {
+  for: Cluster,
+  on: ["CREATE", "UPDATE"],
+  warnings({ object, oldObject, subresource, byController }) {
+    if (subresource !== undefined || byController) return [];
+    const before = new Set((oldObject?.spec.taints ?? []).map(({ key, effect }) => `${key}:${effect}`));
+    return (object.spec.taints ?? []).flatMap(({ key, effect }, index) =>
+      effect === "NoExecute" && key !== DRAIN_TAINT && !before.has(`${key}:${effect}`)
+        ? [
+            `spec.taints[${index}]: NoExecute moves only workloads whose policy has failover.cluster; 'flotilla drain ${object.metadata.name}' moves the others, too`,
+          ]
+        : [],
+    );
+  },
+};
+
 export function createMembershipAdmissions({
   hub,
   clock,
@@ -83,6 +101,7 @@ export function createMembershipAdmissions({
   return [
     keepNamespaces(hub),
     dateTaints(clock),
+    explainTaints,
     ...createWorkAdmissions((manifest) => withoutTimeToLive(prune(manifest))),
   ];
 }

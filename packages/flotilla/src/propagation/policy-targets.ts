@@ -1,12 +1,14 @@
 /**
  * A policy that selects a kind that is not served, or names a cluster that has not joined, is valid: both may be added
- * later. More often it is a typo and the policy would silently do nothing. So its writer receives a warning.
+ * later. More often it is a typo and the policy would silently do nothing. A second policy for the same objects is valid
+ * too, and one of both is without effect. So the writer receives a warning.
  */
-import { Cluster } from "@flotilla/karmada";
+import { Cluster, ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
 import { parseApiVersion } from "@flotilla/apimachinery";
-import type { AdmissionStep, ClusterReader } from "@flotilla/apimachinery";
+import type { AdmissionStep, ClusterReader, Kind } from "@flotilla/apimachinery";
 import type { ClusterAffinity } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
-import type { OverridePolicy, PropagationPolicy } from "@flotilla/karmada";
+import type { OverridePolicy } from "@flotilla/karmada";
+import { didYouMean, equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 
 const GROUP = "policy.karmada.io";
@@ -20,7 +22,9 @@ const POLICIES: ReadonlySet<string> = new Set([
 const MAX_WARNINGS = 10;
 const MAX_NAMES = 10;
 
-type Spec = DeepReadonly<Partial<PropagationPolicy["spec"] & OverridePolicy["spec"]>>;
+type Spec = DeepReadonly<
+  Partial<Pick<PropagationPolicy["spec"], "placement" | "resourceSelectors"> & OverridePolicy["spec"]>
+>;
 type Affinity = DeepReadonly<ClusterAffinity> | undefined;
 
 export const policyTargets: AdmissionStep<PropagationPolicy | OverridePolicy> = {
@@ -29,8 +33,9 @@ export const policyTargets: AdmissionStep<PropagationPolicy | OverridePolicy> = 
   on: ["CREATE", "UPDATE"],
   // Controllers of this server ignore warnings.
   matches: ({ subresource, byController }) => subresource === undefined && !byController,
-  check({ object: { spec }, read, warn }) {
-    const warnings = [...unservedKinds(read, spec), ...unknownClusters(read, spec)];
+  check({ object, read, warn }) {
+    const { spec } = object;
+    const warnings = [...unservedKinds(read, spec), ...unknownClusters(read, spec), ...equalPolicies(read, object)];
     for (const text of warnings.slice(0, MAX_WARNINGS)) warn(text);
   },
 };
@@ -41,20 +46,86 @@ function unservedKinds(read: ClusterReader, { resourceSelectors = [] }: Spec): s
     const served = read.versions(group, kind);
     if (served.includes(version)) return [];
     const elsewhere = served.map((each) => (group ? `${group}/${each}` : each)).join(", ");
+    const meant = elsewhere ? `, but in ${elsewhere}` : didYouMean(kind, kindsLike(read, group, kind));
     return [
-      `spec.resourceSelectors[${index}]: the hub does not serve ${kind} in ${apiVersion}${elsewhere ? `, but in ${elsewhere}` : ""}; the selector matches nothing until it does`,
+      `spec.resourceSelectors[${index}]: the hub does not serve ${kind} in ${apiVersion}${meant}; the selector matches nothing until it does`,
     ];
   });
 }
 
+/** The kinds of the group; for a group that is not served, the kinds of every group. */
+function kindsLike(read: ClusterReader, group: string, kind: string): string[] {
+  const all = [...read.kinds()].filter((served) => served.kind !== kind || served.group === group);
+  const same = all.filter((served) => served.group === group);
+  return (same.length > 0 ? same : all).map((served) => served.kind);
+}
+
+/** Other policies that select the same objects with the same precedence: only one of them takes effect. */
+function equalPolicies(read: ClusterReader, policy: DeepReadonly<PropagationPolicy | OverridePolicy>): string[] {
+  const kind = [PropagationPolicy, ClusterPropagationPolicy as Kind<PropagationPolicy>].find(
+    (candidate) => candidate.kind === policy.kind,
+  );
+  if (!kind) return [];
+  const { metadata, spec } = policy as DeepReadonly<PropagationPolicy>;
+  const rivals = rivalsOf({ metadata, spec }, read.written(kind, metadata.namespace));
+  return spec.resourceSelectors.flatMap((selector, index) => {
+    const rival = rivals.find((other) => other.spec.resourceSelectors.some((each) => selectsSame(each, selector)));
+    if (!rival) return [];
+    return [
+      `spec.resourceSelectors[${index}]: ${kind.kind} ${rival.metadata.name} selects the same objects with the same priority; it keeps those that it has claimed, and of the others the policy whose name sorts first claims them; set spec.priority`,
+    ];
+  });
+}
+
+type Ranked = DeepReadonly<Pick<PropagationPolicy, "metadata" | "spec">>;
+
+/** Policies of the same kind and namespace with the same priority. */
+function rivalsOf<T extends Ranked>({ metadata, spec }: Ranked, others: readonly T[]): T[] {
+  return others.filter(
+    (other) =>
+      other.metadata.name !== metadata.name &&
+      other.metadata.deletionTimestamp === undefined &&
+      (other.spec.priority ?? 0) === (spec.priority ?? 0),
+  );
+}
+
+/** Another of these policies that selects the same objects with the same precedence. */
+export function equalPolicy<T extends Ranked>(policy: Ranked, others: readonly T[]): T | undefined {
+  return rivalsOf(policy, others).find((other) =>
+    other.spec.resourceSelectors.some((theirs) =>
+      policy.spec.resourceSelectors.some((ours) => selectsSame(theirs, ours)),
+    ),
+  );
+}
+
+type Selector = DeepReadonly<PropagationPolicy["spec"]["resourceSelectors"][number]>;
+
+const selectsSame = (a: Selector, b: Selector): boolean =>
+  a.apiVersion === b.apiVersion &&
+  a.kind === b.kind &&
+  (a.namespace ?? "") === (b.namespace ?? "") &&
+  (a.name ?? "") === (b.name ?? "") &&
+  // A name makes the labels irrelevant.
+  (Boolean(a.name) || equalJson(a.labelSelector ?? null, b.labelSelector ?? null));
+
 /** Cluster names that no joined cluster has. */
 function unknownClusters(read: ClusterReader, spec: Spec): string[] {
   return namedClusters(spec).flatMap(([at, affinity]) => {
-    const unknown = [...new Set(affinity?.clusterNames)].filter((name) => !read.get(Cluster, undefined, name));
+    const unknown = unjoinedIn(affinity, (name) => read.get(Cluster, undefined, name) !== undefined);
     if (unknown.length === 0) return [];
     const more = unknown.length > MAX_NAMES ? ` and ${unknown.length - MAX_NAMES} more` : "";
-    return [`${at}.clusterNames: no joined cluster is named ${unknown.slice(0, MAX_NAMES).join(", ")}${more}`];
+    const joined = read.list(Cluster).map(({ metadata }) => metadata.name);
+    const named = unknown.slice(0, MAX_NAMES).map((name) => `${name}${didYouMean(name, joined)}`);
+    return [`${at}.clusterNames: no joined cluster is named ${named.join(", ")}${more}`];
   });
+}
+
+const unjoinedIn = (affinity: Affinity, isJoined: (name: string) => boolean): string[] =>
+  [...new Set(affinity?.clusterNames)].filter((name) => !isJoined(name));
+
+/** Every cluster that a policy names and that has not joined, or has left. */
+export function unjoinedClusters(spec: Spec, isJoined: (name: string) => boolean): string[] {
+  return [...new Set(namedClusters(spec).flatMap(([, affinity]) => unjoinedIn(affinity, isJoined)))];
 }
 
 /** All fields in which a policy can name target clusters. */

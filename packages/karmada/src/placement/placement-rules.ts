@@ -12,6 +12,7 @@ import type {
 } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import type { Toleration } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { affinityWarnings, checkClusterAffinity } from "../selection/cluster-affinity-rules.ts";
+import { ignoredSpread } from "./spread-use.ts";
 
 type Read<T> = DeepReadonly<T>;
 
@@ -191,6 +192,7 @@ function checkTolerations(at: string, tolerations: readonly Read<Toleration>[]):
 export function placementWarnings(at: string, placement: Read<Placement>): string[] {
   const { clusterAffinity, clusterAffinities = [], replicaScheduling } = placement;
   const weights = replicaScheduling?.weightPreference?.staticWeightList ?? [];
+  const ignored = ignoredSpread(placement);
   return [
     ...affinityWarnings(`${at}.clusterAffinity`, clusterAffinity),
     ...clusterAffinities.flatMap((term, index) => [
@@ -199,6 +201,7 @@ export function placementWarnings(at: string, placement: Read<Placement>): strin
         affinityWarnings(`${at}.clusterAffinities[${index}].overflowAffinities[${place}]`, overflow),
       ),
     ]),
+    ...(ignored === undefined ? [] : [`${at}.spreadConstraints: ${ignored}`]),
     ...weights.flatMap(({ targetCluster }, index) => {
       const path = `${at}.replicaScheduling.weightPreference.staticWeightList[${index}].targetCluster`;
       return [

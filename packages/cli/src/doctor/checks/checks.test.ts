@@ -118,11 +118,13 @@ const work = (...conditions: object[]): DeepReadonly<Work> =>
     },
     { namespace: "karmada-es-paris" },
   );
-const policy = (status: object): DeepReadonly<PropagationPolicy> =>
+const policy = (status: object, spec: object = {}): DeepReadonly<PropagationPolicy> =>
   made("PropagationPolicy", "web", {
-    spec: { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }] },
+    spec: { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }], ...spec },
     status,
   });
+const policies = (list: DeepReadonly<PropagationPolicy>[]): Judgement =>
+  policiesCheck.judge({ policies: list, joined: new Set(["oslo"]) }, now);
 const deleting = (extra: object = {}): Judgement =>
   finalizersCheck.judge(
     {
@@ -339,7 +341,7 @@ const cases: Record<string, Record<string, Case>> = {
         }),
       ),
       verdict: "warning",
-      says: "karmadactl taint clusters paris maintenance-",
+      says: "flotilla taint paris maintenance-",
     },
     "a ManagedCluster without a Cluster is checked too": {
       judged: membersCheck.judge(
@@ -481,38 +483,62 @@ const cases: Record<string, Record<string, Case>> = {
     "a pull-mode member is unchecked": { judged: kruise({ unseen: "it pulls" }), verdict: "partly" },
   },
   policies: {
-    "a policy with objects is ok": { judged: policiesCheck.judge([policy({ matched: 1 })], now), verdict: "ok" },
+    "a policy with objects is ok": { judged: policies([policy({ matched: 1 })]), verdict: "ok" },
     "a policy without objects is a warning": {
-      judged: policiesCheck.judge([policy({ matched: 0 })], now),
+      judged: policies([policy({ matched: 0 })]),
       verdict: "warning",
       says: "no Deployment matches its selectors",
     },
     "a binding name that is taken is a problem": {
-      judged: policiesCheck.judge(
-        [
-          policy({
-            matched: 1,
-            problems: [
-              { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", reason: "BindingNameTaken", message: "taken" },
-            ],
-          }),
-        ],
-        now,
-      ),
+      judged: policies([
+        policy({
+          matched: 1,
+          problems: [
+            { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", reason: "BindingNameTaken", message: "taken" },
+          ],
+        }),
+      ]),
       verdict: "problem",
       says: "Rename one of the objects",
     },
     "problems reported by the workload checks are not repeated": {
-      judged: policiesCheck.judge(
-        [
-          policy({
-            matched: 1,
-            problems: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web", reason: "NoClusterFit" }],
-          }),
-        ],
-        now,
-      ),
+      judged: policies([
+        policy({
+          matched: 1,
+          problems: [{ apiVersion: "apps/v1", kind: "Deployment", name: "web", reason: "NoClusterFit" }],
+        }),
+      ]),
       verdict: "ok",
+    },
+    "a cluster that is not a member is a warning": {
+      judged: policies([
+        policy({ matched: 1 }, { placement: { clusterAffinity: { clusterNames: ["oslo", "rome"] } } }),
+      ]),
+      verdict: "warning",
+      says: "It names rome, which is not a member",
+    },
+    "ignored spread constraints are a warning": {
+      judged: policies([
+        policy(
+          { matched: 1 },
+          {
+            placement: {
+              spreadConstraints: [{ spreadByField: "cluster", maxGroups: 1 }],
+              replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" },
+            },
+          },
+        ),
+      ]),
+      verdict: "warning",
+      says: "Its spread constraints are ignored",
+    },
+    "two policies for the same objects are one warning": {
+      judged: policies([
+        policy({ matched: 1 }),
+        { ...policy({ matched: 1 }), metadata: { ...policy({}).metadata, name: "other" } },
+      ]),
+      verdict: "warning",
+      says: "other selects the same objects with the same priority",
     },
   },
   bindings: {

@@ -1,4 +1,5 @@
 /** Checks that the hub reaches its members. */
+import { DRAIN_TAINT } from "@flotilla/flotilla";
 import { ManagedCluster } from "@flotilla/ocm";
 import { findCondition, formatAge } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
@@ -48,10 +49,12 @@ export const membersCheck = defineCheck<MemberFacts>({
         findings.push({
           severity: "warning",
           about: `member ${name}`,
-          seen: `It has the taint ${key}:${effect}, so that nothing new is placed there${effect === "NoExecute" ? " and workloads with cluster failover are evicted" : ""}.`,
+          seen: `It has the taint ${key}:${effect}, so that nothing new is placed there${effect === "NoExecute" ? (key === DRAIN_TAINT ? " and workloads leave it" : " and only workloads whose policy has failover.cluster leave it") : ""}.`,
           fix: "Remove the taint if it is no longer needed.",
           commands: [
-            key === CORDON_TAINT ? `karmadactl uncordon ${name}` : `karmadactl taint clusters ${name} ${key}-`,
+            key === CORDON_TAINT || key === DRAIN_TAINT
+              ? `flotilla uncordon ${name}`
+              : `flotilla taint ${name} ${key}-`,
           ],
         });
     }

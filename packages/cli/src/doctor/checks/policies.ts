@@ -1,11 +1,11 @@
 /** Reports policies that match nothing, or whose objects are not propagated. */
-import { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
+import { Cluster, ClusterPropagationPolicy, ignoredSpread, PropagationPolicy } from "@flotilla/karmada";
 import type { Kind } from "@flotilla/apimachinery";
 import type { PolicyStatus } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
-import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "@flotilla/flotilla";
+import { ANSWER_PENDING, equalPolicy, MEMBER_UNREACHABLE, NO_ANSWER, unjoinedClusters } from "@flotilla/flotilla";
 
 type Policy = DeepReadonly<PropagationPolicy & { status?: PolicyStatus }>;
 
@@ -25,19 +25,30 @@ const REPORTED_ELSEWHERE = new Set([
   "FullyAppliedFailed",
 ]);
 
-export const policiesCheck = defineCheck<readonly Policy[]>({
+interface PolicyFacts {
+  policies: readonly Policy[];
+  /** Names of the members. */
+  joined: ReadonlySet<string>;
+}
+
+export const policiesCheck = defineCheck<PolicyFacts>({
   name: "policies",
   summary: "policies match objects, and their objects are propagated",
   reports:
-    "A warning for each policy that matches no object for longer than `--stuck-after`, or whose objects another policy has claimed. A problem for what a policy's status reports beyond scheduling and applying: a binding name that is taken or invalid, a claim that the hub rejected, a policy that waits for its overrides or PriorityClass.",
+    "A warning for each policy that matches no object for longer than `--stuck-after`, or whose objects another policy has claimed; that names a cluster that is not a member; whose spread constraints are ignored; or that selects the same objects as another policy with the same precedence. A problem for what a policy's status reports beyond scheduling and applying: a binding name that is taken or invalid, a claim that the hub rejected, a policy that waits for its overrides or PriorityClass.",
   async gather({ lists }) {
-    const [policies, clusterPolicies] = await Promise.all([
+    const [policies, clusterPolicies, clusters] = await Promise.all([
       lists.all(PropagationPolicy),
       lists.all(ClusterPropagationPolicy as unknown as Kind<PropagationPolicy>),
+      lists.all(Cluster),
     ]);
-    return [...policies, ...clusterPolicies] as readonly Policy[];
+    return {
+      policies: [...policies, ...clusterPolicies] as readonly Policy[],
+      joined: new Set(clusters.map(({ metadata }) => metadata.name)),
+    };
   },
-  judge(policies, { nowMs, stuckAfterMs }) {
+  judge({ policies, joined }, { nowMs, stuckAfterMs }) {
+    const byScope = Map.groupBy(policies, scopeOf);
     const findings = policies.flatMap((policy): DoctorFinding[] => {
       const { kind, metadata, status } = policy;
       const about = `${kind} ${metadata.namespace ? `${metadata.namespace}/` : ""}${metadata.name}`;
@@ -61,20 +72,67 @@ export const policiesCheck = defineCheck<readonly Policy[]>({
           },
         ];
       }
-      return (status?.problems ?? [])
-        .filter(({ reason }) => !REPORTED_ELSEWHERE.has(reason))
-        .map((problem) => ({
-          severity: "problem",
+      const ineffective: DoctorFinding[] = ineffectiveParts(policy, byScope.get(scopeOf(policy)) ?? [], joined).map(
+        (finding) => ({
+          severity: "warning",
           about,
-          seen: `${problem.kind} ${problem.namespace ? `${problem.namespace}/` : ""}${problem.name}: ${problem.reason}: ${problem.message ?? ""}`,
-          fix: problem.reason.startsWith("BindingName")
-            ? "Rename one of the objects."
-            : "`flotilla why` shows what it waits for.",
-          commands: [
-            `flotilla why ${problem.kind.toLowerCase()}/${problem.name}${problem.namespace ? ` -n ${problem.namespace}` : ""}`,
-          ],
-        }));
+          commands: [],
+          ...finding,
+        }),
+      );
+      return ineffective.concat(
+        (status?.problems ?? [])
+          .filter(({ reason }) => !REPORTED_ELSEWHERE.has(reason))
+          .map((problem) => ({
+            severity: "problem",
+            about,
+            seen: `${problem.kind} ${problem.namespace ? `${problem.namespace}/` : ""}${problem.name}: ${problem.reason}: ${problem.message ?? ""}`,
+            fix: problem.reason.startsWith("BindingName")
+              ? "Rename one of the objects."
+              : "`flotilla why` shows what it waits for.",
+            commands: [
+              `flotilla why ${problem.kind.toLowerCase()}/${problem.name}${problem.namespace ? ` -n ${problem.namespace}` : ""}`,
+            ],
+          })),
+      );
     });
     return { seen: `${counted(policies.length, "policy", "policies")}, ${findings.length} with findings`, findings };
   },
 });
+
+const scopeOf = ({ kind, metadata }: Policy): string => `${kind}/${metadata.namespace ?? ""}`;
+
+/** Parts of a policy that have no effect. */
+function ineffectiveParts(
+  policy: Policy,
+  sameScope: readonly Policy[],
+  joined: ReadonlySet<string>,
+): Pick<DoctorFinding, "seen" | "fix">[] {
+  const { placement } = policy.spec;
+  const unjoined = unjoinedClusters(policy.spec, (name) => joined.has(name));
+  const ignored = placement && ignoredSpread(placement);
+  const rival = equalPolicy(policy, sameScope);
+  return [
+    ...(unjoined.length > 0
+      ? [
+          {
+            seen: `It names ${unjoined.join(", ")}, which ${unjoined.length === 1 ? "is not a member" : "are not members"}.`,
+            fix: "Correct or remove the name, or join the cluster.",
+          },
+        ]
+      : []),
+    ...(ignored === undefined
+      ? []
+      : [{ seen: `Its ${ignored.split("; ")[0] ?? ""}.`, fix: `${capitalised(ignored.split("; ")[1] ?? "")}.` }]),
+    ...(rival && policy.metadata.name > rival.metadata.name
+      ? [
+          {
+            seen: `${rival.metadata.name} selects the same objects with the same priority, so one of both has no effect on them.`,
+            fix: "Set spec.priority of the policy that is to take effect, or make the selectors disjoint.",
+          },
+        ]
+      : []),
+  ];
+}
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -6,8 +6,8 @@ export const shorthand = defineRule({
   id: "shorthand",
   severity: "warning",
   summary: "the hub accepts the manifest with a warning",
-  why: "It is written in a form that Flotilla accepts but that Karmada or Open Cluster Management would reject or interpret differently, or it refers to an object that does not exist yet.",
-  fix: "Write the canonical form that the message names.",
+  why: "A part of it has no effect, refers to a kind or a cluster that does not exist yet, or is written in a form that Flotilla accepts but that Karmada or Open Cluster Management would reject or interpret differently.",
+  fix: "Do what the message says: correct the name, remove the part without effect, or write the canonical form.",
   *check({ manifests, answers }) {
     for (const manifest of manifests) {
       for (const message of answers.of(manifest)?.warnings ?? []) {

@@ -5,6 +5,7 @@
  * whenever it satisfies the whole placement. Otherwise (zones, providers, labels; regions without room) another
  * selection is searched, and an error is reported only if there is none.
  */
+import { ignoresSpread } from "@flotilla/karmada";
 import { byPreference, sumAvailable, type ScoredCandidate } from "./candidate.ts";
 import type { Placement } from "./framework.ts";
 import { countGroups, findViolation, readSpread, type Dimension } from "./spread/dimensions.ts";
@@ -44,20 +45,6 @@ function selectFirst(
 ): Selection | undefined {
   if (region) return selectByRegion(sorted, region, cluster, demand);
   return cluster && selectByCluster(sorted, cluster, demand);
-}
-
-/**
- * Static weights name their clusters. A preference without any weight does not, although replicas are then divided
- * evenly.
- */
-function ignoresSpread({ replicaScheduling }: Placement): boolean {
-  if (
-    replicaScheduling?.replicaSchedulingType !== "Divided" ||
-    replicaScheduling.replicaDivisionPreference !== "Weighted"
-  )
-    return false;
-  const { weightPreference } = replicaScheduling;
-  return !weightPreference || (Boolean(weightPreference.staticWeightList?.length) && !weightPreference.dynamicWeight);
 }
 
 function isDuplicated({ replicaScheduling }: Placement): boolean {

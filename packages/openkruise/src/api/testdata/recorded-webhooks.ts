@@ -39,7 +39,7 @@ function readerOf(existing: readonly Typed[]): ClusterReader {
   const objects = existing.map((object) => ({ object, group: parseApiVersion(object.apiVersion).group, resource: plurals[object.kind] ?? "" }));
   const list: ClusterReader["list"] = <T extends KubernetesObject>({ group, plural }: KindRef<T>, namespace?: string) =>
     objects.filter((entry) => entry.group === group && entry.resource === plural && (namespace === undefined || (metadataOf(entry.object)["namespace"] ?? "") === namespace)).map(({ object }) => object as unknown as DeepReadonly<T>);
-  return { list, written: list, mentions: () => false, versions: () => [], get: (kind, namespace, name) => list(kind, namespace).find(({ metadata }) => metadata.name === name) };
+  return { list, written: list, mentions: () => false, versions: () => [], kinds: () => [], get: (kind, namespace, name) => list(kind, namespace).find(({ metadata }) => metadata.name === name) };
 }
 
 function reviewOf({ input }: Recorded, object: JsonObject): Review<JsonObject> {

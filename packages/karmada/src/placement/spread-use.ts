@@ -1,0 +1,25 @@
+/** Whether a placement's spread constraints have an effect. Pure. */
+import type { Placement } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
+import type { DeepReadonly } from "@flotilla/base";
+
+/**
+ * Static weights name their clusters, so Karmada does not spread them. A preference without any weight does not name
+ * them, although replicas are then divided evenly.
+ */
+export function ignoresSpread({ replicaScheduling }: DeepReadonly<Placement>): boolean {
+  if (
+    replicaScheduling?.replicaSchedulingType !== "Divided" ||
+    replicaScheduling.replicaDivisionPreference !== "Weighted"
+  )
+    return false;
+  const { weightPreference } = replicaScheduling;
+  return !weightPreference || (Boolean(weightPreference.staticWeightList?.length) && !weightPreference.dynamicWeight);
+}
+
+/** The sentence for users whose spread constraints are ignored; undefined if there are none, or if they count. */
+export function ignoredSpread(placement: DeepReadonly<Placement>): string | undefined {
+  const constraints = placement.spreadConstraints ?? [];
+  if (constraints.length === 0 || !ignoresSpread(placement)) return undefined;
+  const weights = placement.replicaScheduling?.weightPreference ? "static weights" : "equal weights";
+  return `spread constraints are ignored, because replicas are divided by ${weights}; remove them, or use dynamicWeight: AvailableReplicas or replicaDivisionPreference: Aggregated`;
+}
