@@ -248,7 +248,7 @@ function textOf(value: Value): string {
     ? `map[${entriesOf(value)
         .map(([key, item]) => `${String(key)}:${textOf(item)}`)
         .join(" ")}]`
-    : String(value as string | number | boolean);
+    : `${value as string | number | boolean}`;
 }
 
 /** `%s`, `%v`, `%d`, `%q`, `%t` and `%%`, with a width. */
