@@ -69,13 +69,15 @@ const cases: Record<
         "listing clusters from https://127.0.0.1:6443: nothing listens there (ECONNREFUSED). To start the hub of /home/ann/.flotilla/hub.kubeconfig: 'flotilla up'",
     },
   },
-  "a hub with another data directory is started with --data": {
-    error: new UnreachableError("listing clusters: nothing listens there", { cause: refused }),
+  "a hub with another data directory and port is started with both": {
+    error: new UnreachableError("listing clusters from https://127.0.0.1:7443: nothing listens there", {
+      cause: refused,
+    }),
     kubeconfigs: ["fleet/hub.kubeconfig"],
     want: {
       code: "Unreachable",
       message:
-        "listing clusters: nothing listens there (ECONNREFUSED). To start the hub of fleet/hub.kubeconfig: 'flotilla up --data fleet'",
+        "listing clusters from https://127.0.0.1:7443: nothing listens there (ECONNREFUSED). To start the hub of fleet/hub.kubeconfig: 'flotilla up --data fleet --port 7443'",
     },
   },
   "an unreachable server of another kubeconfig gets no start command": {

@@ -36,6 +36,8 @@ const SYSTEM: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
   EMFILE: "too many files are open; 'ulimit -n' shows the limit",
 };
+/** Of `flotilla up`. */
+const DEFAULT_PORT = "6443";
 /** A server's response for a path that it does not serve. */
 const NOT_SERVED = "the server could not find the requested resource";
 
@@ -101,7 +103,9 @@ function adviceFor(failure: unknown, { kubeconfigs, defaultData }: Circumstances
     kubeconfigs.length === 1 &&
     basename(hub) === "hub.kubeconfig"
   ) {
-    return `. To start the hub of ${hub}: 'flotilla up${dirname(hub) === defaultData ? "" : ` --data ${dirname(hub)}`}'`;
+    const data = dirname(hub) === defaultData ? "" : ` --data ${dirname(hub)}`;
+    const [, port = DEFAULT_PORT] = /https:\/\/[^/\s]*:(\d+)/.exec(error.message) ?? [];
+    return `. To start the hub of ${hub}: 'flotilla up${data}${port === DEFAULT_PORT ? "" : ` --port ${port}`}'`;
   }
   if (!(error instanceof ApiError)) return "";
   const { code, message } = error.status;
