@@ -9,6 +9,7 @@ export { CLIENT_SIGNER } from "./certificatesigningrequest/signer-names.ts";
 export { ConfigMap } from "./configmap/configmap-kind.ts";
 export { ControllerRevision } from "./controllerrevision/controllerrevision-kind.ts";
 export { createRevisionHistory } from "./controllerrevision/history.ts";
+export type { RevisionHistory } from "./controllerrevision/history.ts";
 export { podTemplateData, podTemplateOf } from "./controllerrevision/pod-template-data.ts";
 export type { PodTemplate as ReadonlyPodTemplate, ReadonlyRevision } from "./controllerrevision/pod-template-data.ts";
 export {
