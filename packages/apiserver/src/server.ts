@@ -20,25 +20,17 @@ import { builtInActions } from "./actions/index.ts";
 import { createAdmissionChain } from "./admission/chain.ts";
 import { createBuiltInSteps } from "./admission/index.ts";
 import { createServiceAllocation } from "./services/allocation.ts";
-import { createServiceAddresses } from "./services/addresses.ts";
-import { createEndpointsRemoval } from "./services/endpoints.ts";
-import { createDefaultRange } from "./services/ranges.ts";
 import { createBackPressure } from "./watch/back-pressure.ts";
 import { ListTurns } from "./watch/list-turns.ts";
-import { createBackground } from "./background/background.ts";
-import { createCleanup } from "./background/cleanup.ts";
-import { createEventExpiry } from "./background/event-expiry.ts";
+import { createBackgroundWork } from "./background-work.ts";
 import { createClusterRegistry } from "./clusters/clusters.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
-import { createControllerLeases } from "./clusters/controller-leases.ts";
 import { createDefinitionStatus } from "./crd/crd-status.ts";
 import { writeDefinitionStatus } from "./write/definition-status.ts";
 import type { ProtobufDecoder } from "./codec/decode.ts";
 import { createDirectTransport } from "./serve/direct-transport.ts";
-import { createGarbageCollector } from "./background/garbage-collection.ts";
 import { createHandler } from "./serve/handler.ts";
-import { createHousekeeping } from "./background/housekeeping.ts";
 import { Siblings } from "./write/siblings.ts";
 import { createServerMetrics } from "./serve/server-metrics.ts";
 import { createObjectStore } from "./clusters/objects.ts";
@@ -149,7 +141,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     store,
     clock,
     ...options.serviceAccounts,
-    onSecretTokenUsed: (cluster, namespace, secret, day) => markUsed(housekeeping, cluster, namespace, secret, day),
+    onSecretTokenUsed: (cluster, namespace, secret, day) =>
+      markUsed(work.housekeeping, cluster, namespace, secret, day),
   });
   const tokens = createBearerTokens({
     accounts: { tokens: accountTokens, bootstrap: createBootstrapTokens({ store, clock }), clusters },
@@ -187,43 +180,15 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     accountTokens,
     tokens,
   };
-  const background = createBackground({ clock, log });
-  const leases = createControllerLeases({
-    clock,
-    onLapse(cluster) {
-      const content =
-        clusters.get(cluster)?.table.resources.flatMap(({ prefix }) => cache.list(`${prefix}${cluster}/`)) ?? [];
-      collector.load(content);
-      cleanup.load(content);
-    },
-  });
-  const housekeeping = createHousekeeping({ ...deps, background, leases, signal: stopping.signal });
-  const collector = createGarbageCollector(housekeeping);
-  const cleanup = createCleanup({ housekeeping, store, clusters, clock, collector });
-  const eventExpiry = createEventExpiry({ housekeeping, cache, clock });
+  const work = createBackgroundWork({ ...deps, log, allocation, signal: stopping.signal });
   const health = {
     draining: false,
     areControllersHealthy: () => (options.controllers?.problems().length ?? 0) === 0,
     takesWrites: () => options.takesWrites?.() ?? true,
   };
   const metrics = createServerMetrics((cluster) => clusters.get(cluster) !== undefined);
-  const endpointsRemoval = createEndpointsRemoval(housekeeping);
-  const addresses = createServiceAddresses({ housekeeping, cache, holderOf: allocation.holderOf });
-  const defaultRange = createDefaultRange({ housekeeping, clock });
   let undelivered = 0;
 
-  const stopWatching = cache.watch("/", cache.revision, (events) => {
-    for (const event of events) {
-      leases.observe(event);
-      collector.observe(event);
-      cleanup.observe(event);
-      eventExpiry.observe(event);
-      allocation.observe(event);
-      endpointsRemoval.observe(event);
-      addresses.observe(event);
-      defaultRange.observe(event);
-    }
-  });
   clusters.subscribe(({ type, cluster: { name } }) => {
     // Promises and counts of a later cluster of the same name must be kept.
     if (type !== "gone" || clusters.get(name)) return;
@@ -231,12 +196,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     metrics.forget(name);
     writes.forget(name);
   });
-  const present = cache.list("/");
-  leases.load(present);
-  collector.load(present);
-  cleanup.load(present);
-  eventExpiry.load(present);
-  addresses.load();
+  work.start();
   await clusters.finishRemovals();
   await definitions.settleAll();
 
@@ -269,7 +229,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     removeCluster: (name) => clusters.remove(name),
     clusters: () => clusters.all().map(({ name }) => name),
     profileOf: (name) => clusters.get(name)?.profile.name,
-    isManagedElsewhere: leases.isHeld,
+    isManagedElsewhere: work.isManagedElsewhere,
     clusterId: (name) => idOf(findCluster(deps, name)),
     isCluster(name, id) {
       const cluster = clusters.get(name);
@@ -294,17 +254,14 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       return accountTokens.issueForSecret(cluster, namespace, account, secret);
     },
     writes,
-    isQuiet: () => cache.isQuiet() && background.isQuiet() && undelivered === 0,
+    isQuiet: () => cache.isQuiet() && work.isQuiet() && undelivered === 0,
     drain() {
       health.draining = true;
     },
     async close() {
       health.draining = true;
       stopping.abort(new Error("the API server is stopping"));
-      stopWatching();
-      leases.close();
-      eventExpiry.close();
-      await background.close();
+      await work.close();
       authorizer.close();
       clusters.close();
     },

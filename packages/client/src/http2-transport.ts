@@ -6,18 +6,22 @@
  * control makes the server wait. 429 and 503 are retried after the server's Retry-After, within limits; 401 is retried
  * when there are new credentials.
  */
-import { isObject, messageOf, sleep, systemClock, systemRandom } from "@flotilla/base";
+import { isObject, messageOf, systemClock, systemRandom } from "@flotilla/base";
 import type { Clock, JsonObject, Random } from "@flotilla/base";
 import { ApiError, badRequest } from "@flotilla/apimachinery";
 import { chunksOf, readBody, readFailure } from "./response-body.ts";
-import type { Credentials, CredentialSource } from "./credentials.ts";
+import type { CredentialSource } from "./credentials.ts";
 import { UnreachableError } from "./errors.ts";
-import { codeOf, explainFailure } from "./explain-failure.ts";
-import { NotProcessedError, createHttpConnection, untilStopped } from "./http-connection.ts";
-import type { HttpRequest, HttpResponse, TlsOptions } from "./http-connection.ts";
+import { explainFailure } from "./explain-failure.ts";
+import { createHttpConnection } from "./http-connection.ts";
+import type { HttpRequest, HttpResponse } from "./http-requests.ts";
+import type { TlsOptions } from "./http-sockets.ts";
 import { impersonationHeaders } from "./impersonation.ts";
 import type { Impersonation } from "./impersonation.ts";
+import { withDeadline } from "./request-deadline.ts";
+import type { Deadline } from "./request-deadline.ts";
 import { METHODS, PATCH_MEDIA_TYPES, queryText, resourcePath, segment } from "./request-path.ts";
+import { createRetryingConnection } from "./retrying-connection.ts";
 import type {
   RawRequest,
   RawResponse,
@@ -59,8 +63,6 @@ export interface Http2TransportOptions extends TlsOptions {
 
 /** API servers time out a request after a minute. */
 const REQUEST_TIMEOUT_MS = 60_000;
-const MAX_RETRIES = 4;
-const MAX_RETRY_AFTER_MS = 10_000;
 /**
  * Watches end after this long, or up to twice as long at random, so that many watches do not restart together; as in
  * client-go.
@@ -68,7 +70,6 @@ const MAX_RETRY_AFTER_MS = 10_000;
 const WATCH_SECONDS = 300;
 /** A server that has not ended a watch after this long is considered dead. */
 const WATCH_GRACE_SECONDS = 30;
-const READ_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 export function createHttp2Transport(options: Http2TransportOptions): Transport {
   const {
@@ -87,6 +88,8 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
     clock,
     proxy: options.proxy ? { url: options.proxy, headers: options.proxyHeaders } : undefined,
   });
+  const retrying = createRetryingConnection({ connection, token, credentials, clock });
+  const deadline: Deadline = { timeoutMs: requestTimeoutMs, clock };
   const impersonation = options.impersonate ? impersonationHeaders(options.impersonate) : {};
   const basePath = server.pathname.replace(/\/+$/, "");
   const authority = server.host;
@@ -106,97 +109,6 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
     ...impersonation,
   });
 
-  /** Returns the current credentials. Not within a request's deadline: a plugin may have to prompt a user. */
-  const identityNow = async (signal: AbortSignal | undefined): Promise<Credentials> => {
-    signal?.throwIfAborted();
-    if (credentials) return signal ? untilStopped(credentials.current(), signal) : credentials.current();
-    const bearer = typeof token === "function" ? await token() : token;
-    return bearer === undefined ? {} : { token: bearer };
-  };
-  const withToken = (request: HttpRequest, bearer: string | undefined): HttpRequest =>
-    bearer === undefined ? request : { ...request, headers: { ...request.headers, authorization: `Bearer ${bearer}` } };
-
-  /** Sends until a final response arrives or the deadline has passed. */
-  const exchange = async (
-    doing: string,
-    request: HttpRequest,
-    used: Credentials,
-    stop: AbortSignal,
-  ): Promise<HttpResponse> => {
-    let identity = used;
-    let mayReplace = credentials !== undefined;
-    for (let repetition = 0; ; repetition++) {
-      let response: HttpResponse;
-      try {
-        response = await connection.open(withToken(request, identity.token), stop, credentials && identity);
-      } catch (error) {
-        if (stop.aborted) throw stop.reason;
-        if (repetition === 0 && mayRepeat(error, request.method)) continue;
-        throw explainFailure(doing, error);
-      }
-      const other = response.status === 401 && mayReplace ? await otherThan(identity, response, stop) : undefined;
-      if (other) {
-        mayReplace = false;
-        identity = other;
-        continue;
-      }
-      const waitMs = repetition < MAX_RETRIES ? retryAfterMs(response) : undefined;
-      if (waitMs === undefined) return response;
-      drain(response);
-      await sleep(clock, waitMs, stop);
-    }
-  };
-
-  /** New credentials after a 401. The server did not process the rejected request, so any request may be sent again. */
-  const otherThan = async (
-    refused: Credentials,
-    response: HttpResponse,
-    stop: AbortSignal,
-  ): Promise<Credentials | undefined> => {
-    try {
-      const other = credentials && (await untilStopped(credentials.replace(refused), stop));
-      if (other) drain(response);
-      return other;
-    } catch (error) {
-      drain(response);
-      throw error;
-    }
-  };
-
-  /**
-   * Runs `work` with a signal that is aborted by the caller or by the deadline, whichever comes first. `stream` lifts
-   * the deadline from a response that is read for as long as it lasts; the caller's signal still ends it.
-   */
-  const withDeadline = async <T>(
-    doing: string,
-    signal: AbortSignal | undefined,
-    work: (stop: AbortSignal, stream: (answer: HttpResponse) => void) => Promise<T>,
-  ): Promise<T> => {
-    signal?.throwIfAborted();
-    const controller = new AbortController();
-    const timer = clock.after(requestTimeoutMs, () =>
-      controller.abort(
-        new UnreachableError(
-          `${doing}: no response within ${requestTimeoutMs / 1000} s; the server is overloaded or unreachable`,
-          { mayHaveArrived: true },
-        ),
-      ),
-    );
-    const give = (): void => controller.abort(signal?.reason);
-    const forget = (): void => signal?.removeEventListener("abort", give);
-    signal?.addEventListener("abort", give, { once: true });
-    let streamed = false;
-    try {
-      return await work(controller.signal, ({ body }) => {
-        streamed = true;
-        body.once("close", forget);
-      });
-    } finally {
-      timer.cancel();
-      if (!streamed) forget();
-    }
-  };
-
   const warn = (response: HttpResponse): void => {
     const header = response.headers["warning"];
     if (!header || !onWarning) return;
@@ -214,10 +126,10 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
       );
       const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
 
-      const identity = await identityNow(signal);
+      const identity = await retrying.identityNow(signal);
 
-      return withDeadline(doing, signal, async (stop) => {
-        const response = await exchange(
+      return withDeadline(doing, deadline, signal, async (stop) => {
+        const response = await retrying.send(
           doing,
           { method: METHODS[verb], path: url, headers, body: bytes },
           identity,
@@ -241,9 +153,9 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
         resourcePath(path) +
         queryText({ ...query, timeoutSeconds: String(seconds), watch: "true" });
       const headers = headersFor({});
-      const answered = identityNow(signal).then((identity) =>
-        withDeadline(doing, signal, async (stop, stream) => {
-          const head = await exchange(doing, { method: "GET", path: url, headers }, identity, stop);
+      const answered = retrying.identityNow(signal).then((identity) =>
+        withDeadline(doing, deadline, signal, async (stop, stream) => {
+          const head = await retrying.send(doing, { method: "GET", path: url, headers }, identity, stop);
           if (head.status !== 200) throw readFailure(head, await readBody(head.body, stop));
           stream(head);
           return head;
@@ -276,10 +188,10 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
         ...(request.impersonate && impersonationHeaders(request.impersonate)),
       };
       const url = prefixOf(request.cluster) + request.path;
-      const identity = await identityNow(signal);
+      const identity = await retrying.identityNow(signal);
 
-      return withDeadline(doing, signal, async (stop, stream) => {
-        const response = await exchange(
+      return withDeadline(doing, deadline, signal, async (stop, stream) => {
+        const response = await retrying.send(
           doing,
           { method: request.method, path: url, headers, body: request.body },
           identity,
@@ -317,24 +229,6 @@ async function* readWatch(
   }
   if (decoder.incomplete && !signal.aborted)
     throw new UnreachableError(`${doing}: the stream ended inside an event; watch again`);
-}
-
-/** The rest is not needed, and the connection is reused. */
-function drain({ body }: HttpResponse): void {
-  body.on("error", () => {}).resume();
-}
-
-/** Any request may be retried when the server did not process it; reads also when the connection broke. */
-function mayRepeat(error: unknown, method: string): boolean {
-  if (error instanceof NotProcessedError) return true;
-  return READ_METHODS.has(method) && (codeOf(error) === "ECONNRESET" || codeOf(error) === "EPIPE");
-}
-
-function retryAfterMs({ status, headers }: HttpResponse): number | undefined {
-  if (status !== 429 && status !== 503) return undefined;
-  const seconds = Number(headers["retry-after"] ?? Number.NaN);
-  // A date, which the header may also carry, announces hours of downtime rather than a delay for this request.
-  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) : undefined;
 }
 
 function parseAnswer(doing: string, text: string): JsonObject {

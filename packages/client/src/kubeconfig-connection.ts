@@ -12,7 +12,7 @@ import type { Clock, JsonObject } from "@flotilla/base";
 import { createFileCredentials } from "./credentials.ts";
 import type { Credentials, CredentialSource } from "./credentials.ts";
 import { createExecCredentials } from "./exec-plugin.ts";
-import type { TlsOptions } from "./http-connection.ts";
+import type { TlsOptions } from "./http-sockets.ts";
 import type { Impersonation } from "./impersonation.ts";
 import { readExecPlugin } from "./kubeconfig-exec.ts";
 import { stringAt, RECREATE_ADVICE } from "./kubeconfig.ts";

@@ -4,7 +4,7 @@ import { isObject } from "@flotilla/base";
 import { ApiError } from "@flotilla/apimachinery";
 import type { Status } from "@flotilla/apimachinery";
 import { UnreachableError } from "./errors.ts";
-import type { HttpResponse } from "./http-connection.ts";
+import type { HttpResponse } from "./http-requests.ts";
 
 /** A hundred thousand objects of 2 KB; longer lists are read in pages. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024;

@@ -10,7 +10,7 @@ import { UnreachableError } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { handshakeSocks5 } from "./socks5.ts";
 
-/** As in `http-connection.ts`. */
+/** As in `http-sockets.ts`. */
 const http = process.getBuiltinModule("node:http");
 
 const TIMEOUT_MS = 10_000;

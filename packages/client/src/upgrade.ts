@@ -8,13 +8,10 @@ import https from "node:https";
 import type { Duplex } from "node:stream";
 import { systemClock } from "@flotilla/base";
 import { explainFailure } from "./explain-failure.ts";
-import { createAgent } from "./http-connection.ts";
+import { createAgent, http } from "./http-sockets.ts";
 import type { Http2TransportOptions } from "./http2-transport.ts";
 import { impersonationHeaders } from "./impersonation.ts";
 import type { Impersonation } from "./impersonation.ts";
-
-/** As in `http-connection.ts`. */
-const http = process.getBuiltinModule("node:http");
 
 export interface UpgradeRequest {
   method: string;

@@ -6,24 +6,12 @@
  * wait for the longer lease duration. So the old leader has stopped before the next one starts, as long as no clock
  * runs half as fast again as another. Both use timers, which a corrected wall clock does not affect.
  *
- * Reads and writes: the Lease. A write names the version it replaces, so only one of two concurrent candidates
- * succeeds.
+ * Reads and writes: the Lease, through `election-lease.ts`.
  */
-import { Lease } from "./kinds.ts";
-import {
-  defined,
-  equalJson,
-  formatMicroTime,
-  invariant,
-  sleep,
-  type Clock,
-  type DeepReadonly,
-  type Log,
-  type Random,
-  type Timer,
-} from "@flotilla/base";
-import { find, type Client, type ObjectKey } from "@flotilla/client";
-import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/apimachinery";
+import { defined, invariant, sleep, type Clock, type Log, type Random, type Timer } from "@flotilla/base";
+import type { Client, ObjectKey } from "@flotilla/client";
+import { isAlreadyExists, isConflict } from "@flotilla/apimachinery";
+import { createElectionLease } from "./election-lease.ts";
 import type { EventRecorder } from "./events.ts";
 
 interface LeaderElectionTimes {
@@ -84,92 +72,11 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
     "leaseDurationMs must be greater than renewDeadlineMs, and that greater than retryMs",
   );
   const log = options.log.with({ lease: `${key.cluster}/${key.namespace}/${key.name}`, identity });
-  /** The lease as last observed or written. */
-  let observed: DeepReadonly<Lease> | undefined;
-  /** The last requested write; whether the server executed it is not always known. */
-  let requestedSpec: Lease["spec"];
-  let isExpired = false;
-  let expiry: Timer | undefined;
+  const lease = createElectionLease({ client, clock, log, key, identity, durationMs: leaseDurationMs });
   let current: Term | undefined;
   let isRunning = false;
   /** The error of the last attempt, if it failed. */
   let lastFailure: unknown;
-
-  const observe = (lease: DeepReadonly<Lease>): void => {
-    const before = observed;
-    observed = lease;
-    if (before && equalJson(before.spec, lease.spec)) return;
-    expiry?.cancel();
-    isExpired = false;
-    const seconds = lease.spec?.leaseDurationSeconds;
-    expiry = clock.after(seconds === undefined ? leaseDurationMs : seconds * 1000, () => (isExpired = true));
-    if (before?.spec?.holderIdentity !== lease.spec?.holderIdentity)
-      log.debug("leader seen", { leader: holderOf(lease) });
-  };
-
-  /** The next content of the lease: a renewal when it is already ours, otherwise a transition. */
-  const specAfter = (lease: DeepReadonly<Lease> | undefined, isOurs: boolean): NonNullable<Lease["spec"]> => {
-    const now = formatMicroTime(clock.now());
-    const { acquireTime = now, leaseTransitions = 0 } = lease?.spec ?? {};
-    const term = isOurs
-      ? { acquireTime, leaseTransitions }
-      : { acquireTime: now, leaseTransitions: lease ? leaseTransitions + 1 : 0 };
-    return {
-      holderIdentity: identity,
-      leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
-      renewTime: now,
-      ...term,
-    };
-  };
-  const update = async (
-    lease: DeepReadonly<Lease>,
-    spec: NonNullable<Lease["spec"]>,
-    signal: AbortSignal,
-  ): Promise<void> => {
-    requestedSpec = spec;
-    observe(await client.update(Lease, key.cluster, { ...lease, spec }, { signal }));
-  };
-  const create = async (signal: AbortSignal): Promise<void> => {
-    requestedSpec = specAfter(undefined, false);
-    observe(
-      await client.create(
-        Lease,
-        key.cluster,
-        {
-          apiVersion: "coordination.k8s.io/v1",
-          kind: "Lease",
-          metadata: { namespace: key.namespace, name: key.name },
-          spec: requestedSpec,
-        },
-        { signal },
-      ),
-    );
-  };
-
-  /** One attempt to acquire or renew the lease. */
-  const attempt = async (isLeading: boolean, signal: AbortSignal): Promise<"held" | "taken"> => {
-    try {
-      if (isLeading && observed) {
-        await update(observed, specAfter(observed, true), signal);
-        return "held";
-      }
-    } catch (error) {
-      // Another candidate wrote it; its identity is read below.
-      if (!isConflict(error) && !isNotFound(error)) throw error;
-    }
-    const found = await find(client, Lease, key, { signal });
-    if (!found) {
-      await create(signal);
-      return "held";
-    }
-    observe(found);
-    // The lease is ours when it is what we requested, even when the response was lost. Our identity alone proves
-    // nothing: a second process may use it.
-    const isOurs = holderOf(found) === identity && found.spec?.acquireTime === requestedSpec?.acquireTime;
-    if (!isOurs && holderOf(found) !== "" && (isLeading || !isExpired)) return "taken";
-    await update(found, specAfter(found, isOurs), signal);
-    return "held";
-  };
 
   /**
    * Makes one attempt within a term; the deadline counts from before the request, because the time of its execution is
@@ -180,7 +87,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
     const deadline = clock.after(renewDeadlineMs, () => term.lost.abort());
     let held = false;
     try {
-      const outcome = await attempt(isLeading, signal);
+      const outcome = await lease.attempt(isLeading, signal);
       held = outcome === "held" && !term.lost.signal.aborted;
       if (isLeading && outcome === "taken") term.lost.abort();
     } catch (error) {
@@ -211,25 +118,9 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
     return undefined;
   };
 
-  const release = async (term: Term): Promise<void> => {
-    if (!observed) return;
-    const now = formatMicroTime(clock.now());
-    const { leaseTransitions = 0 } = observed.spec ?? {};
-    try {
-      await update(
-        observed,
-        { leaseDurationSeconds: 1, acquireTime: now, renewTime: now, leaseTransitions },
-        term.lost.signal,
-      );
-    } catch (error) {
-      // Only time is lost: the lease expires.
-      log.info("lease not released, it will expire", { error });
-    }
-  };
-
   const emitEvent = (message: string): void => {
-    if (observed)
-      events?.record(key.cluster, observed, {
+    if (lease.observed)
+      events?.record(key.cluster, lease.observed, {
         type: "Normal",
         reason: "LeaderElection",
         message: `${identity} ${message}`,
@@ -263,16 +154,15 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
       return current?.deadline !== undefined && !current.lost.signal.aborted;
     },
     get leader() {
-      return observed ? holderOf(observed) : "";
+      return lease.holder;
     },
     async run(lead, signal) {
       invariant(!isRunning, `${identity} is already running for election`);
       isRunning = true;
-      // Observations of an earlier run are discarded; only new ones count.
-      observed = undefined;
+      lease.reset();
       const term = await win(signal);
       if (!term) {
-        expiry?.cancel();
+        lease.close();
         isRunning = false;
         return "ended";
       }
@@ -284,18 +174,14 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
       } finally {
         const isLost = term.lost.signal.aborted;
         current = undefined;
-        if (isLost) log.warn("leadership lost", { leader: observed && holderOf(observed), error: lastFailure });
-        else await release(term);
+        if (isLost) log.warn("leadership lost", { leader: lease.observed && lease.holder, error: lastFailure });
+        else await lease.release(term.lost.signal);
         emitEvent("stopped leading");
         term.deadline?.cancel();
-        expiry?.cancel();
+        lease.close();
         isRunning = false;
       }
       return term.lost.signal.aborted ? "lost" : "ended";
     },
   };
-}
-
-function holderOf({ spec }: DeepReadonly<Lease>): string {
-  return spec?.holderIdentity ?? "";
 }

@@ -7,9 +7,10 @@
  * that doubles per key. Every operation is O(1), with a delay O(log n); memory grows only with the distinct keys that
  * wait, run or have failed.
  */
-import type { Clock, Timer } from "@flotilla/base";
+import type { Clock } from "@flotilla/base";
 import type { Lane } from "./runtime-controller.ts";
-import { DueHeap, type Due } from "./due-heap.ts";
+import { createDelays } from "./delays.ts";
+import type { Due } from "./due-heap.ts";
 import { PriorityLanes, type Placed } from "./priority-lanes.ts";
 
 /** The first retry is almost immediate, because most failures are a conflict with a write that is already visible. */
@@ -76,11 +77,26 @@ export interface QueueOptions<K> {
 
 const EQUAL = (): number => 0;
 
+function newItem<K>(id: string, key: K): Item<K> {
+  return {
+    id,
+    key,
+    lane: undefined,
+    priority: 0,
+    sinceMs: 0,
+    running: false,
+    again: undefined,
+    failures: 0,
+    dueMs: 0,
+    place: -1,
+    turn: 0,
+  };
+}
+
 export function createQueue<K>({ clock, idOf, priorityOf = EQUAL, onReady, onTake }: QueueOptions<K>): Queue<K> {
   const items = new Map<string, Item<K>>();
   const lanes = new PriorityLanes<Item<K>>();
-  const delayed = new DueHeap<Item<K>>();
-  let timer: { atMs: number; handle: Timer } | undefined;
+  const delayed = createDelays<Item<K>>(clock, (item) => makeReady(item, "fresh"));
   let ready = 0;
   let running = 0;
   let failing = 0;
@@ -91,23 +107,7 @@ export function createQueue<K>({ clock, idOf, priorityOf = EQUAL, onReady, onTak
   const itemOf = (key: K): Item<K> => {
     const id = idOf(key);
     let item = items.get(id);
-    if (!item)
-      items.set(
-        id,
-        (item = {
-          id,
-          key,
-          lane: undefined,
-          priority: 0,
-          sinceMs: 0,
-          running: false,
-          again: undefined,
-          failures: 0,
-          dueMs: 0,
-          place: -1,
-          turn: 0,
-        }),
-      );
+    if (!item) items.set(id, (item = newItem(id, key)));
     return item;
   };
   const dropIfUnused = (item: Item<K>): void => {
@@ -127,30 +127,9 @@ export function createQueue<K>({ clock, idOf, priorityOf = EQUAL, onReady, onTak
     if (lanes.put(item, lane, priorityOf(item.key))) onReady();
   };
 
-  const fire = (): void => {
-    timer = undefined;
-    const now = clock.now();
-    for (let item = delayed.first(); item && item.dueMs <= now; item = delayed.first()) {
-      delayed.remove(item);
-      makeReady(item, "fresh");
-    }
-    arm();
-  };
-  const arm = (): void => {
-    const first = delayed.first();
-    if (timer && timer.atMs === first?.dueMs) return;
-    timer?.handle.cancel();
-    timer = first && { atMs: first.dueMs, handle: clock.after(Math.max(0, first.dueMs - clock.now()), fire) };
-  };
-  const delay = (item: Item<K>, delayMs: number): void => {
-    // A delay computed from an invalid time is NaN, and would block every key behind it.
-    const dueMs = clock.now() + (Number.isNaN(delayMs) ? LAST_RETRY_MS : Math.max(0, delayMs));
-    if (item.place >= 0 && item.dueMs <= dueMs) return;
-    delayed.remove(item);
-    item.dueMs = dueMs;
-    delayed.add(item);
-    arm();
-  };
+  // A delay computed from an invalid time is NaN, and would block every key behind it.
+  const delay = (item: Item<K>, delayMs: number): void =>
+    delayed.add(item, Number.isNaN(delayMs) ? LAST_RETRY_MS : delayMs);
 
   return {
     add(key, lane = "fresh") {
@@ -185,7 +164,6 @@ export function createQueue<K>({ clock, idOf, priorityOf = EQUAL, onReady, onTak
       item.running = true;
       // The coming run covers the reason for the delay, and decides again when to requeue.
       delayed.remove(item);
-      arm();
       return item.key;
     },
     finish(key) {
@@ -222,14 +200,12 @@ export function createQueue<K>({ clock, idOf, priorityOf = EQUAL, onReady, onTak
     isIdle: () => ready === 0 && running === 0,
     close() {
       closed = true;
-      timer?.handle.cancel();
-      timer = undefined;
       items.clear();
       lanes.clear();
       ready = 0;
       running = 0;
       failing = 0;
-      for (let item = delayed.first(); item; item = delayed.first()) delayed.remove(item);
+      delayed.clear();
     },
   };
 }

@@ -9,6 +9,7 @@ export { CLIENT_SIGNER } from "./certificatesigningrequest/signer-names.ts";
 export { ConfigMap } from "./configmap/configmap-kind.ts";
 export { ControllerRevision } from "./controllerrevision/controllerrevision-kind.ts";
 export { createRevisionHistory } from "./controllerrevision/history.ts";
+export type { RevisionHistory } from "./controllerrevision/history.ts";
 export { podTemplateData, podTemplateOf } from "./controllerrevision/pod-template-data.ts";
 export type { PodTemplate as ReadonlyPodTemplate, ReadonlyRevision } from "./controllerrevision/pod-template-data.ts";
 export {
@@ -128,6 +129,7 @@ export { makeClaims, withClaimVolumes } from "./persistentvolumeclaim/claims.ts"
 export type { ReadonlyClaim } from "./persistentvolumeclaim/claims.ts";
 export { PersistentVolumeClaim } from "./persistentvolumeclaim/persistentvolumeclaim-kind.ts";
 export { prepareClaim } from "./persistentvolumeclaim/persistentvolumeclaim-rules.ts";
+export { claimPods } from "./pod/claim-pods.ts";
 export { orphanedPods } from "./pod/orphaned-pods.ts";
 export { checkAnnotationKeys, checkPodAnnotations } from "./pod/pod-annotations.ts";
 export { completePod, defaultContainer, defaultPodTemplate, defaultVolume } from "./pod/pod-defaults.ts";

@@ -12,7 +12,8 @@ import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
 import { isMaster } from "../request/authorize.ts";
 import type { Authorizer } from "../request/authorize.ts";
 import { plainError } from "../request/context.ts";
-import { RBAC_GROUP, describeMissing } from "./rbac.ts";
+import { RBAC_GROUP } from "./binding-index.ts";
+import { describeMissing } from "./rbac.ts";
 import { countParts, describeRules, quoteList, uncovered } from "./rules.ts";
 
 type Rules = readonly DeepReadonly<PolicyRule>[];

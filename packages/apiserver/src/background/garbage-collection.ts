@@ -8,19 +8,16 @@
  */
 import { gvkOf } from "@flotilla/apimachinery";
 import type { OwnerReference } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
-import type { Json, JsonObject } from "@flotilla/base";
 import type { CachedEntry, CacheEvent } from "../store/cache.ts";
 import { concurrently } from "../write/concurrently.ts";
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "../write/delete.ts";
-import type { Propagation } from "../write/delete-options.ts";
 import type { Housekeeping } from "./housekeeping.ts";
 import { finalizersOf, metadataOf } from "../codec/metadata.ts";
 import { isMarker } from "../clusters/objects.ts";
-import { knownObject } from "../codec/render.ts";
-import { storedMetadataField } from "../codec/stored-metadata.ts";
-import type { OwnPlace } from "../write/own-request.ts";
-import { clusterOfKey, keyOf, memoized } from "../resources/resources.ts";
+import { createOwnerIndex } from "./owner-index.ts";
+import { createOwnerStates } from "./owner-state.ts";
+import { isWaiting, ownersOf, ownershipIn, propagationOf, uidOf } from "./ownership.ts";
+import { clusterOfKey } from "../resources/resources.ts";
 import { textOf } from "../codec/text.ts";
 
 export interface GarbageCollector {
@@ -34,72 +31,21 @@ export interface GarbageCollector {
   settleDependentsOf(cluster: string, kind: { group: string; kind: string }): Promise<void>;
 }
 
-/**
- * The state of an owner as seen from its dependent: it exists, it waits for the dependent's deletion, or it does not
- * exist.
- */
-type OwnerState = "solid" | "waiting" | "absent";
-
-/**
- * Owners that were deleted recently, for dependents whose writes were in flight: as many as controllers could be
- * creating dependents for at a time.
- */
-const MAX_RECENTLY_DELETED = 1024;
-
-/** What is known of an entry without parsing it, unless it has owners. */
-interface Dependent {
-  owners: OwnerReference[];
-}
-
 export function createGarbageCollector(housekeeping: Housekeeping): GarbageCollector {
-  /** Keys of dependents by owner uid. */
-  const dependents = new Map<string, Set<string>>();
-  const known = new Map<string, Dependent>();
+  const index = createOwnerIndex();
+  const stateOf = createOwnerStates(housekeeping, index);
   /** Owners that wait for the deletion or orphaning of their dependents, by uid. */
   const waiting = new Map<string, string>();
-  /**
-   * Uids of owners whose deletion was observed: they are absent even when their kind is no longer served. Owners with
-   * dependents stay here until the dependents are processed; the others are soon dropped.
-   */
-  const deletedOwners = new Set<string>();
-  const recentlyDeletedOwners = new Set<string>();
-
-  const noteGone = (key: string, uid: string): void => {
-    if (dependents.has(uid)) deletedOwners.add(uid);
-    // Only kinds defined by CRDs can be removed, and their groups contain a dot.
-    if (!key.slice(1, key.indexOf("/", 1)).includes(".")) return;
-    recentlyDeletedOwners.add(uid);
-    const [oldest = ""] = recentlyDeletedOwners;
-    if (recentlyDeletedOwners.size > MAX_RECENTLY_DELETED) recentlyDeletedOwners.delete(oldest);
-  };
 
   const indexOwners = (key: string, owners: OwnerReference[]): void => {
     // A waiting owner may have been waiting for this change.
-    if (waiting.size > 0) for (const { uid } of known.get(key)?.owners ?? []) enqueueWaitingOwner(uid);
-    unfile(key);
-    if (owners.length === 0) return;
-    known.set(key, { owners });
-    for (const { uid } of owners) {
-      const keys = dependents.get(uid) ?? new Set();
-      dependents.set(uid, keys.add(key));
-    }
-  };
-  const unfile = (key: string): void => {
-    const dependent = known.get(key);
-    if (!dependent) return;
-    known.delete(key);
-    for (const { uid } of dependent.owners) {
-      const keys = dependents.get(uid);
-      keys?.delete(key);
-      if (keys?.size !== 0) continue;
-      dependents.delete(uid);
-      deletedOwners.delete(uid);
-    }
+    if (waiting.size > 0) for (const { uid } of index.ownersOf(key)) enqueueWaitingOwner(uid);
+    index.set(key, owners);
   };
   /** Owners may be waiting for the deletion of this dependent. */
   const forget = (key: string): void => {
-    const owners = known.get(key)?.owners ?? [];
-    unfile(key);
+    const owners = index.ownersOf(key);
+    index.remove(key);
     for (const { uid } of owners) enqueueWaitingOwner(uid);
   };
 
@@ -114,38 +60,11 @@ export function createGarbageCollector(housekeeping: Housekeeping): GarbageColle
   const enqueueDependent = (key: string): void => enqueueWork("dependent", key, settleDependent);
 
   const observeEntry = (entry: CachedEntry, isNew: boolean): void => {
-    const { owners, mayWait } = observed(entry);
-    if (owners.length > 0 || known.has(entry.key)) indexOwners(entry.key, owners);
+    const { owners, mayWait } = ownershipIn(entry);
+    if (owners.length > 0 || index.ownersOf(entry.key).length > 0) indexOwners(entry.key, owners);
     // The owner may have been deleted between the decision to create this object and now.
     if (isNew && owners.length > 0 && hasLostOwner(entry.key, owners)) enqueueDependent(entry.key);
     if (mayWait) enqueueOwner(entry.key);
-  };
-
-  /**
-   * Returns the owners, and whether the object may wait for its dependents. Searches the bytes when they have not been
-   * parsed: most objects have neither.
-   */
-  const observed = (entry: CachedEntry): { owners: OwnerReference[]; mayWait: boolean } => {
-    const object = knownObject(entry);
-    if (object) {
-      const metadata = metadataOf(object);
-      const finalizers = finalizersOf(metadata);
-      return {
-        owners: ownersIn(metadata.ownerReferences),
-        mayWait:
-          metadata.deletionTimestamp !== undefined &&
-          (finalizers.includes(FOREGROUND_FINALIZER) || finalizers.includes(ORPHAN_FINALIZER)),
-      };
-    }
-    const bytes = bytesOf(entry);
-    return {
-      owners: bytes.includes('"ownerReferences":[{')
-        ? ownersIn(storedMetadataField(entry.value, "ownerReferences"))
-        : [],
-      mayWait:
-        bytes.includes('"deletionTimestamp"') &&
-        (bytes.includes(`"${FOREGROUND_FINALIZER}"`) || bytes.includes(`"${ORPHAN_FINALIZER}"`)),
-    };
   };
 
   const hasLostOwner = (key: string, owners: readonly OwnerReference[]): boolean => {
@@ -161,12 +80,12 @@ export function createGarbageCollector(housekeeping: Housekeeping): GarbageColle
     const owners = ownersOf(found.object);
     if (owners.length === 0 || metadata.deletionTimestamp !== undefined) return;
     const states = owners.map((owner) => stateOf(found, owner));
-    const solid = new Set(owners.filter((_, index) => states[index] === "solid").map(({ uid }) => uid));
+    const solid = new Set(owners.filter((_, at) => states[at] === "solid").map(({ uid }) => uid));
     if (solid.size === owners.length) return;
     if (solid.size > 0)
       return housekeeping.setOwners(key, (references) => references.filter(({ uid }) => solid.has(uid)));
     const uid = textOf(metadata.uid);
-    if (states.includes("waiting") && dependents.has(uid)) {
+    if (states.includes("waiting") && index.hasDependents(uid)) {
       // Objects that own each other would wait for each other forever.
       if (isPartOfCycle(key, uid))
         await housekeeping.setOwners(key, (references) =>
@@ -184,38 +103,7 @@ export function createGarbageCollector(housekeeping: Housekeeping): GarbageColle
     });
 
   const dependentsOf = (key: string, uid: string): string[] =>
-    [...(dependents.get(uid) ?? [])].filter((dependent) => clusterOfKey(dependent) === clusterOfKey(key));
-
-  const stateOf = ({ cluster, resource, namespace }: OwnPlace, owner: OwnerReference): OwnerState => {
-    const { group, kind } = gvkOf(owner);
-    const kinds = memoized(
-      cluster.table,
-      "resources by kind",
-      () => new Map(cluster.table.resources.map((served) => [`${served.kind.group}/${served.kind.kind}`, served])),
-    );
-    const ownerResource = kinds.get(`${group}/${kind}`);
-    // A kind that is not served may come back. Nothing is deleted because of an owner that cannot be read, unless its
-    // deletion was observed.
-    if (!ownerResource)
-      return deletedOwners.has(owner.uid) || recentlyDeletedOwners.has(owner.uid) ? "absent" : "solid";
-    if (ownerResource.namespaced && !resource.namespaced) return "solid";
-    const ownerKey = keyOf(ownerResource, cluster.name, namespace, owner.name);
-    const place = housekeeping.locate(ownerKey);
-    const entry = place && housekeeping.entryAt(place, ownerKey);
-    // Most owners are unparsed when a server starts, and their bytes are sufficient: the owner exists and is not being
-    // deleted.
-    if (
-      entry &&
-      entry.revision > 0 &&
-      !knownObject(entry) &&
-      uidOf(entry) === owner.uid &&
-      !bytesOf(entry).includes('"deletionTimestamp"')
-    )
-      return "solid";
-    const current = housekeeping.find(ownerKey);
-    if (!current || metadataOf(current.object).uid !== owner.uid) return "absent";
-    return isWaiting(metadataOf(current.object)) ? "waiting" : "solid";
-  };
+    [...index.dependentsOf(uid)].filter((dependent) => clusterOfKey(dependent) === clusterOfKey(key));
 
   /** Does what the owner's finalizer requires, and removes the finalizer when nothing is left to do. */
   const settleOwner = async (key: string): Promise<void> => {
@@ -259,44 +147,15 @@ export function createGarbageCollector(housekeeping: Housekeeping): GarbageColle
       const uid = previous && !isMarker(previous) && !now ? uidOf(previous) : undefined;
       if (uid === undefined) return;
       waiting.delete(uid);
-      noteGone(previous?.key ?? "", uid);
-      for (const key of dependents.get(uid) ?? []) enqueueDependent(key);
+      index.noteDeleted(previous?.key ?? "", uid);
+      for (const key of index.dependentsOf(uid)) enqueueDependent(key);
     },
     async settleDependentsOf(cluster, { group, kind }) {
       const isOfKind = (owner: OwnerReference): boolean => owner.kind === kind && gvkOf(owner).group === group;
-      const concerned = [...known].flatMap(([key, { owners }]) =>
+      const concerned = [...index.dependents()].flatMap(([key, owners]) =>
         clusterOfKey(key) === cluster && !housekeeping.isManagedElsewhere(key) && owners.some(isOfKind) ? [key] : [],
       );
       await concurrently(concerned, housekeeping.signal, settleDependent);
     },
   };
-}
-
-/** Foreground deletion: the object is deleted after its dependents. */
-function isWaiting(metadata: JsonObject): boolean {
-  return metadata.deletionTimestamp !== undefined && finalizersOf(metadata).includes(FOREGROUND_FINALIZER);
-}
-
-/** The propagation policy that an object's finalizers specify. */
-function propagationOf(finalizers: readonly string[]): Propagation {
-  return finalizers.includes(ORPHAN_FINALIZER)
-    ? "Orphan"
-    : finalizers.includes(FOREGROUND_FINALIZER)
-      ? "Foreground"
-      : "Background";
-}
-
-function ownersOf(object: JsonObject): OwnerReference[] {
-  return ownersIn(metadataOf(object).ownerReferences);
-}
-
-function ownersIn(references: Json | undefined): OwnerReference[] {
-  return Array.isArray(references) ? (references.filter(isObject) as unknown as OwnerReference[]) : [];
-}
-
-const bytesOf = ({ value }: CachedEntry): Buffer => Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-
-function uidOf({ value }: CachedEntry): string | undefined {
-  const uid = storedMetadataField(value, "uid");
-  return typeof uid === "string" ? uid : undefined;
 }

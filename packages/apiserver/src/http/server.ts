@@ -5,7 +5,6 @@
  * ones are pinged. A watch lasts as long as its client reads it; the core disconnects slow ones.
  */
 import http2 from "node:http2";
-import type { Http2Session } from "node:http2";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Server } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -15,13 +14,12 @@ import { FlotillaError, systemClock } from "@flotilla/base";
 import type { Clock, Log, Timer } from "@flotilla/base";
 import type { ApiRequest, ApiResponse, Authenticator } from "../request/request.ts";
 import type { KeyPair } from "@flotilla/apimachinery";
-import { startExchange } from "./exchange.ts";
-import type { Exchange } from "./exchange.ts";
+import { createExchanges } from "./exchanges.ts";
 import { peerOf } from "./peer.ts";
 import type { Peer } from "./peer.ts";
 import { createBodyReader } from "./request-body.ts";
+import { createSessions } from "./sessions.ts";
 import { http1Wire, http2Wire, upgradeWire } from "./wire.ts";
-import type { Wire } from "./wire.ts";
 
 export interface HttpServerOptions {
   handle(request: ApiRequest): Promise<ApiResponse>;
@@ -86,7 +84,6 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const IDLE_TIMEOUT_MS = 120_000;
 const KEEP_ALIVE_MS = 60_000;
 const SWEEP_MS = 10_000;
-const PING_AFTER_SWEEPS = 3;
 const DRAIN_MS = 10_000;
 /** For responses that are complete but not yet flushed, and for clients that do not read them. */
 const FLUSH_MS = 1_000;
@@ -101,10 +98,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     log,
     isStopping: () => stopping,
   };
-  const exchanges = new Set<Exchange>();
-  let onDrained: (() => void) | undefined;
   let stopping = false;
-  const sessions = new Map<Http2Session, SessionState>();
+  const exchanges = createExchanges(deps);
+  const sessions = createSessions({ clock, idleTimeoutMs: IDLE_TIMEOUT_MS });
   const sockets = new Set<TLSSocket>();
   const http1Peers = new WeakMap<object, Peer>();
   const server = http2.createSecureServer({
@@ -125,34 +121,18 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
 
-  const start = (wire: Wire, peer: Peer, ended: (listener: () => void) => void): void => {
-    const exchange = startExchange(wire, peer, deps);
-    exchanges.add(exchange);
-    ended(() => {
-      exchanges.delete(exchange);
-      exchange.abort();
-      if (exchanges.size === 0) onDrained?.();
-    });
-  };
-
   server.on("session", (session) => {
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
-    sessions.set(session, {
-      peer: peerOf(session.socket as TLSSocket),
-      streams: 0,
-      idleSinceMs: clock.now(),
-      quietSweeps: 0,
-    });
+    sessions.add(session);
     // Connections break regularly; their streams end and notify their owners.
     session.on("error", (error) => log.debug("connection failed", { error }));
-    session.once("close", () => sessions.delete(session));
   });
 
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     let peer = http1Peers.get(request.socket);
     if (!peer) http1Peers.set(request.socket, (peer = peerOf(request.socket as TLSSocket)));
     response.on("error", (error) => log.debug("response failed", { error }));
-    start(http1Wire(request, response), peer, (listener) => response.once("close", listener));
+    exchanges.start(http1Wire(request, response), peer, (listener) => response.once("close", listener));
   });
 
   const onStreamError = (error: Error): void => log.debug("stream failed", { error });
@@ -160,21 +140,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.removeAllListeners("stream");
   // Node also passes the raw header lines; its types omit them.
   server.on("stream", (stream, headers, _flags, ...rest: readonly (readonly string[])[]) => {
-    const state = stream.session && sessions.get(stream.session);
-    if (!state) {
+    const peer = sessions.addStream(stream);
+    if (!peer) {
       stream.destroy();
       return;
     }
-    state.streams++;
     stream.on("error", onStreamError);
     if (headers.expect === "100-continue") stream.additionalHeaders({ ":status": 100 });
-    start(http2Wire(stream, headers, rest[0] ?? []), state.peer, (listener) =>
-      stream.once("close", () => {
-        state.streams--;
-        state.idleSinceMs = clock.now();
-        listener();
-      }),
-    );
+    exchanges.start(http2Wire(stream, headers, rest[0] ?? []), peer, (listener) => stream.once("close", listener));
   });
 
   server.on("secureConnection", (socket) => {
@@ -192,26 +165,16 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.on("tlsClientError", (error) => log.debug("TLS handshake failed", { error }));
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", (error) => log.debug("upgraded connection failed", { error }));
-    start(upgradeWire(request, socket, head), peerOf(request.socket as TLSSocket), (listener) =>
+    exchanges.start(upgradeWire(request, socket, head), peerOf(request.socket as TLSSocket), (listener) =>
       socket.once("close", listener),
     );
   });
-  server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
-    // The data was not HTTP, or was too long or too slow, so no Status can be sent. A client that keeps its side open
-    // does not keep the server's side open.
-    if (socket.writable)
-      socket.end(
-        `HTTP/1.1 ${CLIENT_ERRORS.get(error.code ?? "") ?? "400 Bad Request"}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
-        () => socket.destroy(),
-      );
-    else socket.destroy();
-  });
+  server.on("clientError", rejectClient);
 
   let sweeper: Timer | undefined;
   const sweep = (): void => {
-    const nowMs = clock.now();
-    for (const exchange of exchanges) exchange.checkDeadline(nowMs);
-    for (const [session, state] of sessions) sweepSession(session, state, nowMs);
+    exchanges.checkDeadlines();
+    sessions.sweep();
     sweeper = clock.after(SWEEP_MS, sweep);
   };
 
@@ -240,18 +203,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       // Only stops listening. The server's own `close` also destroys HTTP/1.1 connections whose response is still being
       // flushed.
       const closed = new Promise<void>((resolve) => void Server.prototype.close.call(server, () => resolve()));
-      for (const exchange of exchanges) exchange.endStream();
-      for (const session of sessions.keys()) session.close();
-      await new Promise<void>((resolve) => {
-        const drainTimer = clock.after(drainMs, resolve);
-        onDrained = () => {
-          drainTimer.cancel();
-          resolve();
-        };
-        if (exchanges.size === 0) onDrained();
-      });
-      for (const exchange of exchanges) exchange.abort();
-      for (const session of sessions.keys()) session.destroy();
+      exchanges.endStreams();
+      sessions.close();
+      await exchanges.drained(drainMs);
+      exchanges.abort();
+      sessions.destroy();
       // The last bytes may still be in flight in the socket.
       for (const socket of sockets) socket.destroySoon();
       const flushing = clock.after(FLUSH_MS, () => sockets.forEach((socket) => socket.destroy()));
@@ -268,25 +224,17 @@ const CLIENT_ERRORS: ReadonlyMap<string, string> = new Map([
   ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
 ]);
 
-interface SessionState {
-  peer: Peer;
-  streams: number;
-  idleSinceMs: number;
-  /** Sweeps since the client last showed activity. */
-  quietSweeps: number;
-}
-
 /**
- * Closes idle connections, and those of clients that do not answer a ping: a client behind a NAT may have vanished long
- * ago.
+ * The data was not HTTP, or was too long or too slow, so no Status can be sent. A client that keeps its side open does
+ * not keep the server's side open.
  */
-function sweepSession(session: Http2Session, state: SessionState, nowMs: number): void {
-  if (session.closed || session.destroyed) return;
-  if (state.streams === 0 && nowMs - state.idleSinceMs > IDLE_TIMEOUT_MS) return session.close();
-  state.quietSweeps++;
-  if (state.quietSweeps > 2 * PING_AFTER_SWEEPS) return session.destroy();
-  if (state.quietSweeps % PING_AFTER_SWEEPS === 0)
-    session.ping((error) => (state.quietSweeps = error ? state.quietSweeps : 0));
+function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (socket.writable)
+    socket.end(
+      `HTTP/1.1 ${CLIENT_ERRORS.get(error.code ?? "") ?? "400 Bad Request"}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+      () => socket.destroy(),
+    );
+  else socket.destroy();
 }
 
 /** Node checks its deadlines periodically, so the check interval must be short enough for the shortest deadline. */

@@ -6,37 +6,24 @@
  * client that writes the whole object can remove nodes; pod names are derived from their nodes, so no pod is created
  * twice.
  */
-import { createExpectations, ownedBy, Pod, slowStart, writeAll } from "@flotilla/kubernetes";
+import { ownedBy, Pod } from "@flotilla/kubernetes";
 import type { Owner, ReadonlyPod, WorkloadDependencies } from "@flotilla/kubernetes";
 import { Workflow } from "./workflow-kind.ts";
-import type { WorkflowStatus } from "./workflow-types.ts";
-import { equalJson } from "@flotilla/base";
-import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import { ApiError, isAlreadyExists } from "@flotilla/apimachinery";
-import { defineController, done, keyOf, owned, unlessChanged } from "@flotilla/controller-runtime";
+import { defineController, done, owned } from "@flotilla/controller-runtime";
 import type { Controller, Result } from "@flotilla/controller-runtime";
 import { planCleanup } from "./cleanup.ts";
-import { COMPLETED_LABEL, PHASE_LABEL } from "./names.ts";
 import type { ReadonlyWorkflow } from "./names.ts";
 import { isOver, planWorkflow, withRejectedPods } from "./plan-argo.ts";
 import type { WorkflowPlan } from "./plan-argo.ts";
-
-/** Bad request, too large, invalid: the pod itself is wrong, so a retry cannot help. */
-const REJECTED_CODES: ReadonlySet<number | undefined> = new Set([400, 413, 422]);
-const isRefusal = (error: unknown): error is ApiError =>
-  error instanceof ApiError && REJECTED_CODES.has(error.status.code);
-/** Limit of a node's message in the status. */
-const MAX_MESSAGE = 1024;
+import { createWorkflowWriter } from "./workflow-writer.ts";
 
 export function createWorkflowController(
   deps: Pick<WorkloadDependencies, "client" | "informers" | "clock" | "events">,
 ): Controller<ObjectKey> {
-  const { client, informers, clock } = deps;
+  const { informers, clock } = deps;
   const pods = informers.of(Pod);
-  const podsSeen = createExpectations(pods, clock);
-  const workflowSeen = createExpectations(informers.of(Workflow), clock);
-  const recorder = deps.events?.("workflow-controller");
+  const writer = createWorkflowWriter(deps);
 
   return defineController({
     name: "workflow",
@@ -48,10 +35,10 @@ export function createWorkflowController(
       // The server's garbage collector deletes the pods of a deleted Workflow.
       if (workflow.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: workflow.metadata.uid ?? "" };
-      const waitMs = Math.max(podsSeen.waitMs(owner), workflowSeen.waitMs(owner));
+      const waitMs = writer.waitMs(owner);
       if (waitMs > 0) return { requeueAfterMs: waitMs };
       const own = ownedBy(pods, key.cluster, owner.uid);
-      if (isOver(workflow.status ?? {})) return cleanUp(workflow, own, key, signal);
+      if (isOver(workflow.status ?? {})) return cleanUp(workflow, own, owner, signal);
       const plan = planWorkflow(workflow, own, clock.now());
       await carryOut(workflow, plan, owner, signal);
       await cleanUpPods(workflow, own, owner, signal);
@@ -66,68 +53,10 @@ export function createWorkflowController(
     owner: Owner,
     signal: AbortSignal,
   ): Promise<void> {
-    const refused = new Map<string, string>();
-    await slowStart("pod creations", create, async (pod) => {
-      try {
-        podsSeen.wrote(owner, await client.create(Pod, owner.cluster, pod, { signal }));
-      } catch (error) {
-        // A rejection is permanent, so the node ends with it.
-        if (isRefusal(error)) refused.set(pod.metadata.name, error.message.slice(0, MAX_MESSAGE));
-        // Created in a reconcile whose status was not stored; it still belongs to this node.
-        else if (!isAlreadyExists(error)) throw error;
-      }
-    });
-    await deletePods(remove, owner, signal);
-    await writeStatus(
-      workflow,
-      refused.size > 0 ? withRejectedPods(workflow, status, refused, clock.now()) : status,
-      owner,
-      signal,
-    );
-  }
-
-  async function writeStatus(
-    workflow: ReadonlyWorkflow,
-    status: DeepReadonly<WorkflowStatus>,
-    owner: Owner,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const labels = {
-      ...workflow.metadata.labels,
-      [PHASE_LABEL]: status.phase ?? "",
-      ...(isOver(status) ? { [COMPLETED_LABEL]: "true" } : {}),
-    };
-    const metadata = equalJson(labels, workflow.metadata.labels ?? {})
-      ? workflow.metadata
-      : { ...workflow.metadata, labels };
-    if (metadata === workflow.metadata && equalJson(status, workflow.status)) return;
-    const written = await unlessChanged(
-      client.update(Workflow, owner.cluster, { ...workflow, metadata, status }, { signal }),
-    );
-    if (!written) return; // Another client wrote it; the next reconcile reads the new state.
-    workflowSeen.wrote(owner, written);
-    if (status.phase !== workflow.status?.phase) recordPhaseEvent(workflow, status, owner.cluster);
-  }
-
-  function recordPhaseEvent(
-    workflow: ReadonlyWorkflow,
-    { phase = "", message = "" }: DeepReadonly<WorkflowStatus>,
-    cluster: string,
-  ): void {
-    if (phase === "Running")
-      recorder?.record(cluster, workflow, { type: "Normal", reason: "WorkflowRunning", message: "Workflow Running" });
-    else if (phase === "Succeeded")
-      recorder?.record(cluster, workflow, {
-        type: "Normal",
-        reason: "WorkflowSucceeded",
-        message: "Workflow completed",
-      });
-    else
-      recorder?.record(cluster, workflow, {
-        type: "Warning",
-        reason: "WorkflowFailed",
-        message: message || `Workflow ended with ${phase}`,
-      });
+    const refused = await writer.createPods(create, owner, signal);
+    await writer.deletePods(remove, owner, signal);
+    const next = refused.size > 0 ? withRejectedPods(workflow, status, refused, clock.now()) : status;
+    await writer.writeStatus(workflow, next, owner, signal);
   }
 
   /** Labels or deletes finished pods, according to `podGC`. */
@@ -138,37 +67,21 @@ export function createWorkflowController(
     signal: AbortSignal,
   ): Promise<void> {
     const { remove, mark } = planCleanup(workflow, own, clock.now());
-    await deletePods(remove, owner, signal);
-    await writeAll("pod labels", mark, async (pod) => {
-      const labels = { ...pod.metadata.labels, [COMPLETED_LABEL]: "true" };
-      await unlessChanged(
-        client.update(Pod, owner.cluster, { ...pod, metadata: { ...pod.metadata, labels } }, { signal }),
-      );
-    });
+    await writer.deletePods(remove, owner, signal);
+    await writer.markCompleted(mark, owner, signal);
   }
 
   async function cleanUp(
     workflow: ReadonlyWorkflow,
     own: readonly ReadonlyPod[],
-    key: ObjectKey,
+    owner: Owner,
     signal: AbortSignal,
   ): Promise<Result> {
-    const owner = { cluster: key.cluster, uid: workflow.metadata.uid ?? "" };
     await cleanUpPods(workflow, own, owner, signal);
     const { expiresInMs } = planCleanup(workflow, own, clock.now());
     if (expiresInMs === undefined) return done;
     if (expiresInMs > 0) return { requeueAfterMs: expiresInMs };
-    await unlessChanged(
-      client.delete(Workflow, key, { preconditions: { uid: owner.uid }, propagationPolicy: "Background", signal }),
-    );
+    await writer.deleteWorkflow(workflow, owner, signal);
     return done;
-  }
-
-  async function deletePods(doomed: readonly ReadonlyPod[], owner: Owner, signal: AbortSignal): Promise<void> {
-    await writeAll("pod deletions", doomed, async (pod) => {
-      await unlessChanged(
-        client.delete(Pod, keyOf(owner.cluster, pod), { preconditions: { uid: pod.metadata.uid ?? "" }, signal }),
-      );
-    });
   }
 }

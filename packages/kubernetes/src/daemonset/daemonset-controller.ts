@@ -12,25 +12,22 @@ import { Node } from "../node/node-kind.ts";
 import { Pod } from "../pod/pod-kind.ts";
 import { equalJson } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import { matchesLabels } from "@flotilla/apimachinery";
 import { defineController, done, idOfKey, keyOf, owned, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, Result } from "@flotilla/controller-runtime";
 import { STATUS_DELAY_MS } from "../workloads/dependencies.ts";
 import type { WorkloadDependencies } from "../workloads/dependencies.ts";
 import { createExpectations } from "../workloads/expectations.ts";
 import type { Owner } from "../workloads/expectations.ts";
-import { orphansOf, ownedBy } from "../workloads/ownership.ts";
 import { createRevisionHistory } from "../controllerrevision/history.ts";
 import { REVISION_LABEL, planHistory, planRevisions } from "../controllerrevision/revisions.ts";
 import type { RevisionFormat, RevisionPlan } from "../controllerrevision/revisions.ts";
-import { selectorOf } from "../workloads/selector.ts";
 import { createStatusDelay } from "../workloads/status-delay.ts";
 import { templateHash } from "../deployment/replica-sets.ts";
+import { claimPods } from "../pod/claim-pods.ts";
 import { orphanedPods } from "../pod/orphaned-pods.ts";
 import { nextAvailableInMs } from "../pod/pod-state.ts";
 import type { ReadonlyPod } from "../pod/pod-state.ts";
 import { createPodWriter } from "../pod/pod-writer.ts";
-import type { PodOwner } from "../pod/pod-writer.ts";
 import { revisionData } from "../controllerrevision/revision-data.ts";
 import { createFailedPods } from "./failed-pods.ts";
 import { daemonPod } from "./daemon-pod.ts";
@@ -49,6 +46,18 @@ const FORMAT: RevisionFormat<DaemonSet> = {
   hashOf: ({ spec }, _data, collisionCount) => templateHash(spec.template, collisionCount),
   hashLabel: REVISION_LABEL,
 };
+
+/** The input of one reconcile. */
+interface Scene {
+  view: DaemonView;
+  /** Of the current template. */
+  hash: string;
+  key: ObjectKey;
+  owner: Owner;
+  pods: readonly ReadonlyPod[];
+  revisions: RevisionPlan;
+  signal: AbortSignal;
+}
 
 export function createDaemonSetController(deps: WorkloadDependencies): Controller<ObjectKey> {
   const { client, informers, clock, random } = deps;
@@ -82,8 +91,7 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
       const waitMs = Math.max(podsSeen.waitMs(owner), history.waitMs(owner));
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
-      const podOwner: PodOwner = { cluster: key.cluster, object: set };
-      const ours = await claimPods(set, podOwner, signal);
+      const ours = await claimPods({ pods, writer }, { cluster: key.cluster, object: set }, signal);
       if (!ours) return done; // Adopted objects trigger the next reconcile.
       const revisions = planRevisions(FORMAT, set, {
         known: history.of(owner),
@@ -102,11 +110,12 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
       }
       const hash = revisions.update.metadata.labels?.[REVISION_LABEL] ?? "";
       const view = viewDaemonSet(set, nodes.list({ cluster: key.cluster }), ours, clock.now());
+      const scene: Scene = { view, hash, key, owner, pods: ours, revisions, signal };
       const places = planPlaces(view, hash, (node) => failedPods.waitMs(idOfKey(key), node));
       for (const event of places.events) events?.record(key.cluster, set, event);
-      if (await carryOut(places, hash, podOwner, set, signal)) return done;
-      if (await carryOut(planUpdate(view, hash), hash, podOwner, set, signal)) return done;
-      const settled = await settle(view, hash, ours, revisions, owner, key, signal);
+      if (await carryOut(scene, places)) return done;
+      if (await carryOut(scene, planUpdate(view, hash))) return done;
+      const settled = await settle(scene);
       const waits = [settled.requeueAfterMs, places.againInMs].filter((wait) => wait !== undefined);
       return waits.length > 0 ? { requeueAfterMs: Math.min(...waits) } : done;
     },
@@ -116,49 +125,19 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
     },
   });
 
-  /** The pods of the set; undefined if some had to be adopted or released first. */
-  async function claimPods(
-    set: ReadonlyDaemonSet,
-    podOwner: PodOwner,
-    signal: AbortSignal,
-  ): Promise<ReadonlyPod[] | undefined> {
-    const selector = selectorOf(set);
-    const orphans = orphansOf(pods, podOwner.cluster, set.metadata.namespace, selector);
-    const all = ownedBy(pods, podOwner.cluster, set.metadata.uid);
-    const unknownClusters = all.filter(
-      (pod) => !pod.metadata.deletionTimestamp && !matchesLabels(selector, pod.metadata.labels),
-    );
-    await writer.adopt(podOwner, orphans, signal);
-    await writer.release(podOwner, unknownClusters, signal);
-    return orphans.length + unknownClusters.length > 0 ? undefined : all;
-  }
-
   /** Returns whether anything was written. */
-  async function carryOut(
-    { create, remove }: DaemonPlan,
-    hash: string,
-    podOwner: PodOwner,
-    set: ReadonlyDaemonSet,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  async function carryOut({ view, hash, owner, signal }: Scene, { create, remove }: DaemonPlan): Promise<boolean> {
+    const podOwner = { cluster: owner.cluster, object: view.set };
     await writer.create(
       podOwner,
-      create.map((node) => daemonPod(set, node, hash, random)),
+      create.map((node) => daemonPod(view.set, node, hash, random)),
       signal,
     );
     await writer.remove(podOwner, remove, signal);
     return create.length + remove.length > 0;
   }
 
-  async function settle(
-    view: DaemonView,
-    hash: string,
-    ours: readonly ReadonlyPod[],
-    { update }: RevisionPlan,
-    owner: Owner,
-    key: ObjectKey,
-    signal: AbortSignal,
-  ): Promise<Result> {
+  async function settle({ view, hash, key, owner, pods: ours, revisions, signal }: Scene): Promise<Result> {
     const { set, nowMs } = view;
     const status = planDaemonStatus(view, hash);
     const availableInMs = nextAvailableInMs(ours, set.spec.minReadySeconds ?? 0, nowMs);
@@ -166,10 +145,11 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
     if (equalJson(status, set.status)) {
       statusDelay.settled(idOfKey(key));
       const hashes = new Set([hash, ...ours.map(({ metadata }) => metadata.labels?.[REVISION_LABEL])]);
+      const { name } = revisions.update.metadata;
       const unused = planHistory(
         history.of(owner),
         set.spec.revisionHistoryLimit,
-        ({ metadata }) => metadata.name === update.metadata.name || hashes.has(metadata.labels?.[REVISION_LABEL]),
+        ({ metadata }) => metadata.name === name || hashes.has(metadata.labels?.[REVISION_LABEL]),
       );
       await history.remove(owner, unused, signal);
       return again;

@@ -8,34 +8,30 @@
 import { Deployment } from "./deployment-kind.ts";
 import { Pod } from "../pod/pod-kind.ts";
 import { ReplicaSet } from "../replicaset/replicaset-kind.ts";
-import { equalJson, messageOf } from "@flotilla/base";
+import { equalJson } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import { isAlreadyExists } from "@flotilla/apimachinery";
-import { defineController, done, idOfKey, keyOf, owned, unlessChanged, watch } from "@flotilla/controller-runtime";
+import { defineController, done, idOfKey, owned, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, Result } from "@flotilla/controller-runtime";
 import { STATUS_DELAY_MS } from "../workloads/dependencies.ts";
 import type { WorkloadDependencies } from "../workloads/dependencies.ts";
-import { createExpectations } from "../workloads/expectations.ts";
-import type { Owner } from "../workloads/expectations.ts";
-import { adopted, orphansOf, ownedBy } from "../workloads/ownership.ts";
+import { orphansOf, ownedBy } from "../workloads/ownership.ts";
 import { selectorOf } from "../workloads/selector.ts";
 import { createStatusDelay } from "../workloads/status-delay.ts";
-import { writeAll } from "../workloads/write-all.ts";
 import { orphaned } from "../pod/orphaned-pods.ts";
 import type { ReadonlyReplicaSet } from "../replicaset/plan-replicaset.ts";
-import { REVISION_ANNOTATION, newestAnnotations, replicasOf, revisionOf, scaleAnnotations } from "./replica-sets.ts";
+import { createReplicaSetWriter } from "./replica-set-writer.ts";
+import { REVISION_ANNOTATION, replicasOf, revisionOf } from "./replica-sets.ts";
 import type { ReadonlyDeployment } from "./replica-sets.ts";
-import { planCleanup, planRollout } from "./rollout.ts";
+import { planCleanup, planResizes, planRollout } from "./rollout.ts";
 import type { RolloutPlan } from "./rollout.ts";
-import { createFailedStatus, deploymentDeadlineInMs, planDeploymentStatus } from "./deployment-status.ts";
+import { deploymentDeadlineInMs, planDeploymentStatus } from "./deployment-status.ts";
 
 export function createDeploymentController(deps: WorkloadDependencies): Controller<ObjectKey> {
   const { client, informers, clock } = deps;
   const replicaSets = informers.of(ReplicaSet);
   const pods = informers.of(Pod);
-  const expectations = createExpectations(replicaSets, clock);
   const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
-  const events = deps.events?.("deployment-controller");
+  const writer = createReplicaSetWriter(deps);
 
   return defineController({
     name: "deployment",
@@ -56,17 +52,13 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
       // Throws for a selector that does not match the template: its pods could never be found again.
       const selector = selectorOf(deployment);
       const owner = { cluster: key.cluster, uid: deployment.metadata.uid ?? "" };
-      const waitMs = expectations.waitMs(owner);
+      const target = { owner, signal };
+      const waitMs = writer.waitMs(owner);
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
       const orphans = orphansOf(replicaSets, key.cluster, key.namespace, selector);
       if (orphans.length > 0) {
-        await writeAll("ReplicaSet adoptions", orphans, async (set) => {
-          const taken = await unlessChanged(
-            client.update(ReplicaSet, key.cluster, adopted(set, deployment), { signal }),
-          );
-          if (taken) expectations.wrote(owner, taken);
-        });
+        await writer.adopt(deployment, orphans, target);
         log.info("ReplicaSets adopted", { replicaSets: orphans.length });
         return done;
       }
@@ -78,24 +70,13 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
         );
       const plan = planRollout({ deployment, replicaSets: sets, hasPods });
       if (plan.create) {
-        await create(deployment, plan.create, owner, signal);
+        await writer.create(deployment, plan.create, target);
         log.info("rollout started", { replicaSet: plan.create.metadata.name, revision: String(plan.revision) });
         return done;
       }
-      const changes = sets.flatMap((set) => resized(deployment, set, plan));
-      if (changes.length > 0) {
-        await writeAll("ReplicaSet updates", changes, async (set) => {
-          const written = await unlessChanged(client.update(ReplicaSet, key.cluster, set, { signal }));
-          if (!written) return;
-          expectations.wrote(owner, written);
-          recordScaleEvent(
-            key.cluster,
-            deployment,
-            set.metadata.name,
-            replicasOf(sets.find(({ metadata }) => metadata.uid === set.metadata.uid) ?? set),
-            replicasOf(set),
-          );
-        });
+      const resizes = planResizes(deployment, sets, plan);
+      if (resizes.length > 0) {
+        await writer.resize(deployment, resizes, target);
         log.info("rollout moved", { sizes: Object.fromEntries(plan.sizes) });
         return done;
       }
@@ -104,21 +85,6 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
     forget: (key) => statusDelay.settled(idOfKey(key)),
   });
 
-  function recordScaleEvent(
-    cluster: string,
-    deployment: ReadonlyDeployment,
-    replicaSet: string,
-    from: number,
-    to: number,
-  ): void {
-    if (from === to) return;
-    events?.record(cluster, deployment, {
-      type: "Normal",
-      reason: "ScalingReplicaSet",
-      message: `Scaled ${from < to ? "up" : "down"} replica set ${replicaSet} from ${from} to ${to}`,
-    });
-  }
-
   function recreatedBy(cluster: string, replicaSet: string | undefined, namespace: string | undefined): ObjectKey[] {
     const set = replicaSet && namespace ? replicaSets.get({ cluster, namespace, name: replicaSet }) : undefined;
     const name = set?.metadata.ownerReferences?.find(
@@ -126,42 +92,6 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
     )?.name;
     const key = name && namespace ? { cluster, namespace, name } : undefined;
     return key && informers.of(Deployment).get(key)?.spec.strategy?.type === "Recreate" ? [key] : [];
-  }
-
-  async function create(
-    deployment: ReadonlyDeployment,
-    set: ReadonlyReplicaSet,
-    owner: Owner,
-    signal: AbortSignal,
-  ): Promise<void> {
-    try {
-      expectations.wrote(owner, await client.create(ReplicaSet, owner.cluster, set, { signal }));
-      recordScaleEvent(owner.cluster, deployment, set.metadata.name, 0, replicasOf(set));
-    } catch (error) {
-      if (!isAlreadyExists(error)) {
-        const message = `Failed to create new replica set "${set.metadata.name}": ${messageOf(error)}`;
-        events?.record(owner.cluster, deployment, { type: "Warning", reason: "ReplicaSetCreateError", message });
-        await unlessChanged(
-          client.updateStatus(
-            Deployment,
-            owner.cluster,
-            { ...deployment, status: createFailedStatus(deployment, message, clock.now()) },
-            { signal },
-          ),
-        );
-        throw error;
-      }
-      // A hash collision with another template, or a ReplicaSet of another owner: the next attempt uses another name.
-      const collisionCount = (deployment.status?.collisionCount ?? 0) + 1;
-      await unlessChanged(
-        client.updateStatus(
-          Deployment,
-          owner.cluster,
-          { ...deployment, status: { ...deployment.status, collisionCount } },
-          { signal },
-        ),
-      );
-    }
   }
 
   /** The rollout has nothing to do in this step: writes status and history. */
@@ -194,43 +124,8 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
     statusDelay.settled(idOfKey(key));
     const isComplete =
       (status.updatedReplicas ?? 0) === replicasOf(deployment) && (status.replicas ?? 0) === replicasOf(deployment);
-    if (isComplete || deployment.spec.paused) {
-      await writeAll("ReplicaSet deletions", planCleanup(deployment, plan.old), async (set) => {
-        await unlessChanged(
-          client.delete(ReplicaSet, keyOf(key.cluster, set), {
-            preconditions: { uid: set.metadata.uid ?? "" },
-            signal,
-          }),
-        );
-      });
-    }
+    if (isComplete || deployment.spec.paused)
+      await writer.remove(planCleanup(deployment, plan.old), key.cluster, signal);
     return again;
   }
-}
-
-/** The ReplicaSet with the planned size, or undefined if it is correct. */
-function resized(deployment: ReadonlyDeployment, set: ReadonlyReplicaSet, plan: RolloutPlan): ReadonlyReplicaSet[] {
-  const size = plan.sizes.get(set.metadata.name) ?? replicasOf(set);
-  const isNew = set === plan.newReplicaSet;
-  const annotations = isNew
-    ? newestAnnotations(deployment, set.metadata.annotations ?? {}, plan.revision)
-    : { ...set.metadata.annotations };
-  if (size > 0) Object.assign(annotations, scaleAnnotations(deployment, plan.maxReplicas));
-  const minReadySeconds = isNew ? (deployment.spec.minReadySeconds ?? 0) : (set.spec.minReadySeconds ?? 0);
-  const isRight =
-    size === replicasOf(set) &&
-    minReadySeconds === (set.spec.minReadySeconds ?? 0) &&
-    equalJson(annotations, set.metadata.annotations ?? {});
-  if (isRight) return [];
-  return [
-    {
-      ...set,
-      metadata: { ...set.metadata, annotations },
-      spec: {
-        ...set.spec,
-        replicas: size,
-        ...((set.spec.minReadySeconds ?? 0) !== minReadySeconds && { minReadySeconds }),
-      },
-    },
-  ];
 }

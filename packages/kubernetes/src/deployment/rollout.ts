@@ -5,6 +5,7 @@
  * maxUnavailable`. Every step is computed from the observed state, so repeating a step changes nothing. Reads: the
  * Deployment and its ReplicaSets. Writes nothing; `deployment-controller.ts` executes the plan.
  */
+import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ReplicaSet } from "../replicaset/replicaset-kind.ts";
 import { scaledValue } from "@flotilla/apimachinery";
@@ -14,8 +15,10 @@ import {
   DESIRED_ANNOTATION,
   findNewReplicaSet,
   makeReplicaSet,
+  newestAnnotations,
   replicasOf,
   revisionOf,
+  scaleAnnotations,
   sumOf,
 } from "./replica-sets.ts";
 import type { ReadonlyDeployment } from "./replica-sets.ts";
@@ -174,4 +177,50 @@ export function planCleanup(deployment: ReadonlyDeployment, old: readonly Readon
     .toSorted((a, b) => Number(revisionOf(a) - revisionOf(b)))
     .slice(0, excess)
     .filter(isEmpty);
+}
+
+export interface Resize {
+  from: ReadonlyReplicaSet;
+  to: ReadonlyReplicaSet;
+}
+
+/** The ReplicaSets whose size or annotations differ from the plan. */
+export function planResizes(
+  deployment: ReadonlyDeployment,
+  sets: readonly ReadonlyReplicaSet[],
+  plan: RolloutPlan,
+): Resize[] {
+  return sets.flatMap((from) => {
+    const to = resized(deployment, from, plan);
+    return to ? [{ from, to }] : [];
+  });
+}
+
+/** The ReplicaSet with the planned size, or undefined if it is correct. */
+function resized(
+  deployment: ReadonlyDeployment,
+  set: ReadonlyReplicaSet,
+  plan: RolloutPlan,
+): ReadonlyReplicaSet | undefined {
+  const size = plan.sizes.get(set.metadata.name) ?? replicasOf(set);
+  const isNew = set === plan.newReplicaSet;
+  const annotations = isNew
+    ? newestAnnotations(deployment, set.metadata.annotations ?? {}, plan.revision)
+    : { ...set.metadata.annotations };
+  if (size > 0) Object.assign(annotations, scaleAnnotations(deployment, plan.maxReplicas));
+  const minReadySeconds = isNew ? (deployment.spec.minReadySeconds ?? 0) : (set.spec.minReadySeconds ?? 0);
+  const isRight =
+    size === replicasOf(set) &&
+    minReadySeconds === (set.spec.minReadySeconds ?? 0) &&
+    equalJson(annotations, set.metadata.annotations ?? {});
+  if (isRight) return undefined;
+  return {
+    ...set,
+    metadata: { ...set.metadata, annotations },
+    spec: {
+      ...set.spec,
+      replicas: size,
+      ...((set.spec.minReadySeconds ?? 0) !== minReadySeconds && { minReadySeconds }),
+    },
+  };
 }

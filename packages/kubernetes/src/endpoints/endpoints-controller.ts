@@ -12,20 +12,15 @@ import { Pod } from "../pod/pod-kind.ts";
 import { Service } from "../service/service-kind.ts";
 import { equalJson, randomSuffix } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import { defineKeyedController, done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
-import type { Controller, ObjectEvent, Result } from "@flotilla/controller-runtime";
+import { defineKeyedController, done, idOfKey, keyOf, watch } from "@flotilla/controller-runtime";
+import type { Controller, ObjectEvent } from "@flotilla/controller-runtime";
 import { STATUS_DELAY_MS } from "../workloads/dependencies.ts";
 import type { WorkloadDependencies } from "../workloads/dependencies.ts";
-import { createExpectations } from "../workloads/expectations.ts";
-import type { Owner } from "../workloads/expectations.ts";
-import { writeAll } from "../workloads/write-all.ts";
 import { isReady } from "../pod/pod-state.ts";
 import type { ReadonlyPod } from "../pod/pod-state.ts";
-import { failureMessage } from "../pod/pod-writer.ts";
+import { createEndpointsWriter } from "./endpoints-writer.ts";
 import { isOurEndpoints, planEndpoints } from "./plan-endpoints.ts";
-import type { ReadonlyEndpoints } from "./plan-endpoints.ts";
 import { SERVICE_LABEL, isOurs, planSlices } from "./plan-slices.ts";
-import type { SlicesPlan } from "./plan-slices.ts";
 import { backendsOf, hasEndpoints } from "./endpoints-view.ts";
 import type { ReadonlyService, ReadonlySlice } from "./endpoints-view.ts";
 
@@ -34,7 +29,7 @@ const SERVICE_INDEX = "service";
 const GATHER_MS_PER_ENDPOINT = 0.5;
 
 export function createEndpointsController(deps: WorkloadDependencies): Controller<ObjectKey> {
-  const { client, informers, clock, random } = deps;
+  const { informers, clock, random } = deps;
   const services = informers.of(Service);
   const pods = informers.of(Pod);
   const nodes = informers.of(Node);
@@ -45,10 +40,8 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
       ? [idOfKey({ cluster, namespace: metadata.namespace ?? "", name: metadata.labels[SERVICE_LABEL] })]
       : [],
   );
-  const slicesSeen = createExpectations(slices, clock);
-  const endpointsSeen = createExpectations(endpoints, clock);
+  const writer = createEndpointsWriter(deps);
   const changedSince = new Map<string, number>();
-  const events = deps.events?.("endpoint-slice-controller");
 
   return defineKeyedController<ObjectKey>({
     name: "endpoints",
@@ -73,10 +66,16 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
 
     async reconcile(key, { signal }) {
       const service = services.get(key);
-      if (!service) return removeEndpoints(key, signal);
+      if (!service) {
+        // Slices are owned by the Service and deleted with it; the Endpoints object only shares its name.
+        changedSince.delete(idOfKey(key));
+        const left = endpoints.get(key);
+        if (left && isOurEndpoints(left)) await writer.removeEndpoints(key, left, signal);
+        return done;
+      }
       if (!hasEndpoints(service) || service.metadata.deletionTimestamp) return done;
       const owner = { cluster: key.cluster, uid: service.metadata.uid ?? "" };
-      const waitMs = Math.max(slicesSeen.waitMs(owner), endpointsSeen.waitMs(owner));
+      const waitMs = writer.waitMs(owner);
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
       const existing = slices
@@ -91,21 +90,13 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
         nodes.get({ cluster: key.cluster, name }),
       );
       const plan = planSlices(service, backends, existing, () => randomSuffix(random));
-      await writeSlices(plan, owner, service, signal);
+      await writer.writeSlices(plan, service, owner, signal);
       const wanted = planEndpoints(service, backends, before);
-      if (wanted) await writeEndpoints(wanted, before, owner, signal);
+      if (wanted && before) await writer.updateEndpoints(wanted, owner, signal);
+      else if (wanted) await writer.createEndpoints(wanted, owner, signal);
       return done;
     },
   });
-
-  /** Slices are owned by the Service and deleted with it; the Endpoints object only shares its name. */
-  async function removeEndpoints(key: ObjectKey, signal: AbortSignal): Promise<Result> {
-    changedSince.delete(idOfKey(key));
-    const left = endpoints.get(key);
-    if (left && isOurEndpoints(left))
-      await unlessChanged(client.delete(Endpoints, key, { preconditions: { uid: left.metadata.uid ?? "" }, signal }));
-    return done;
-  }
 
   /**
    * How much longer changes are batched: every reconcile of a Service costs in proportion to its size, so a large one
@@ -137,52 +128,6 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
           (selects(service, object.metadata.labels) || (old !== undefined && selects(service, old.metadata.labels))),
       )
       .map((service) => keyOf(cluster, service));
-  }
-
-  async function writeSlices(
-    { create, update, remove }: SlicesPlan,
-    owner: Owner,
-    service: ReadonlyService,
-    signal: AbortSignal,
-  ): Promise<void> {
-    try {
-      await writeAll("EndpointSlice creations", create, async (slice) =>
-        slicesSeen.wrote(owner, await client.create(EndpointSlice, owner.cluster, slice, { signal })),
-      );
-      await writeAll("EndpointSlice updates", update, async (slice) => {
-        const written = await unlessChanged(client.update(EndpointSlice, owner.cluster, slice, { signal }));
-        if (written) slicesSeen.wrote(owner, written);
-      });
-      await writeAll("EndpointSlice deletions", remove, async (slice) => {
-        await unlessChanged(
-          client.delete(EndpointSlice, keyOf(owner.cluster, slice), {
-            preconditions: { uid: slice.metadata.uid ?? "" },
-            signal,
-          }),
-        );
-        slicesSeen.deleted(owner, slice);
-      });
-    } catch (error) {
-      const { namespace, name } = service.metadata;
-      events?.record(owner.cluster, service, {
-        type: "Warning",
-        reason: "FailedToUpdateEndpointSlices",
-        message: `Error updating Endpoint Slices for Service ${namespace}/${name}: ${failureMessage(error)}`,
-      });
-      throw error;
-    }
-  }
-
-  async function writeEndpoints(
-    wanted: ReadonlyEndpoints,
-    before: ReadonlyEndpoints | undefined,
-    owner: Owner,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const written = before
-      ? await unlessChanged(client.update(Endpoints, owner.cluster, wanted, { signal }))
-      : await client.create(Endpoints, owner.cluster, wanted, { signal });
-    if (written) endpointsSeen.wrote(owner, written);
   }
 }
 

@@ -17,26 +17,19 @@ import type { WorkloadDependencies } from "../workloads/dependencies.ts";
 import type { ReadonlyPod } from "../pod/pod-state.ts";
 import { createScales } from "../workloads/scales.ts";
 import type { Scale, ScaleTarget } from "../workloads/scales.ts";
+import { planAutoscalerStatus } from "./autoscaler-status.ts";
+import type { FoundCondition, Status } from "./autoscaler-status.ts";
+import { planScaling } from "./plan-scaling.ts";
 import { createHistories } from "./scaling-history.ts";
-import { limit } from "./scaling-limits.ts";
 import type { ReadonlyAutoscaler } from "./scaling-limits.ts";
-import { proposeFor } from "./scaling-metrics.ts";
-import type { MetricProposal } from "./scaling-metrics.ts";
-import { milliOf } from "./scaling-usage.ts";
 
 const SYNC_MS = 15_000;
-const DEFAULT_TOLERANCE = 0.1;
 
-type Status = NonNullable<ReadonlyAutoscaler["status"]>;
-type Condition = NonNullable<Status["conditions"]>[number];
-
-/** One evaluation of an autoscaler: its new status and its events. */
-interface Evaluation {
-  autoscaler: ReadonlyAutoscaler;
-  key: ObjectKey;
-  conditions: readonly Condition[];
-  nowMs: number;
-}
+const SCALE_FOUND = ableToScale(
+  true,
+  "SucceededGetScale",
+  "the HPA controller was able to get the target's current scale",
+);
 
 export function createAutoscalerController(deps: WorkloadDependencies): Controller<ObjectKey> {
   const { client, informers, clock, usage } = deps;
@@ -59,10 +52,7 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
       const leftMs = last && last.generation === generation ? last.atMs + SYNC_MS - clock.now() : 0;
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       evaluatedMs.set(id, { atMs: clock.now(), generation });
-      const status = await evaluate(
-        { autoscaler, key, conditions: autoscaler.status?.conditions ?? [], nowMs: clock.now() },
-        signal,
-      );
+      const status = await evaluate(autoscaler, key, signal);
       if (!equalJson(status, autoscaler.status))
         await unlessChanged(
           client.updateStatus(HorizontalPodAutoscaler, key.cluster, { ...autoscaler, status }, { signal }),
@@ -75,76 +65,57 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
     },
   });
 
-  function set(one: Evaluation, type: string, isTrue: boolean, reason: string, message: string): void {
-    one.conditions = withCondition(
-      one.conditions,
-      { type, status: isTrue ? "True" : "False", reason, message },
-      one.nowMs,
-    );
-  }
-
-  function recordEvent(
-    { autoscaler, key }: Evaluation,
-    type: "Normal" | "Warning",
-    reason: string,
-    message: string,
-  ): void {
-    events?.record(key.cluster, autoscaler, { type, reason, message });
-  }
-
-  async function evaluate(one: Evaluation, signal: AbortSignal): Promise<Status> {
-    const { autoscaler, key } = one;
-    const { apiVersion = "", kind, name } = autoscaler.spec.scaleTargetRef;
-    const target: ScaleTarget = { cluster: key.cluster, namespace: key.namespace ?? "", apiVersion, kind, name };
+  /** Scales the target if necessary, and returns the new status. */
+  async function evaluate(autoscaler: ReadonlyAutoscaler, key: ObjectKey, signal: AbortSignal): Promise<Status> {
+    const nowMs = clock.now();
+    const { cluster } = key;
+    const id = idOfKey(key);
+    const target = targetOf(autoscaler, key);
+    const before = autoscaler.status;
     const scale = await readScale(target, signal);
     if (typeof scale === "string") {
-      recordEvent(one, "Warning", "FailedGetScale", scale);
-      set(
-        one,
-        "AbleToScale",
-        false,
-        "FailedGetScale",
-        `the HPA controller was unable to get the target's current scale: ${scale}`,
-      );
-      return statusOf(
-        one,
-        autoscaler.status?.currentReplicas ?? 0,
-        autoscaler.status?.desiredReplicas ?? 0,
-        autoscaler.status?.currentMetrics,
-      );
+      events?.record(cluster, autoscaler, { type: "Warning", reason: "FailedGetScale", message: scale });
+      const sizes = {
+        currentReplicas: before?.currentReplicas ?? 0,
+        desiredReplicas: before?.desiredReplicas ?? 0,
+        metrics: before?.currentMetrics,
+      };
+      return planAutoscalerStatus(autoscaler, sizes, [scaleUnknown(scale)], nowMs);
     }
-    set(one, "AbleToScale", true, "SucceededGetScale", "the HPA controller was able to get the target's current scale");
-    const { desired, reason, metrics } = decide(one, scale);
-    if (desired === undefined) return statusOf(one, scale.replicas, autoscaler.status?.desiredReplicas ?? 0, metrics);
-    if (desired === scale.replicas) return statusOf(one, scale.replicas, desired, metrics);
+    const plan = planScaling({
+      autoscaler,
+      cluster,
+      scale,
+      history: histories.of(id),
+      podsOf: (selector) => podsOf(key, selector),
+      usage,
+      nowMs,
+    });
+    for (const event of plan.events) events?.record(cluster, autoscaler, event);
+    for (const { replicas, atMs } of plan.recommendations) histories.recommended(id, autoscaler, replicas, atMs);
+
+    const { desired, metrics } = plan;
+    const found = [SCALE_FOUND, ...plan.conditions];
+    const sizes = {
+      currentReplicas: scale.replicas,
+      desiredReplicas: desired ?? before?.desiredReplicas ?? 0,
+      metrics,
+    };
+    if (desired === undefined || desired === scale.replicas)
+      return planAutoscalerStatus(autoscaler, sizes, found, nowMs);
     try {
       await scales.write(target, scale, desired, signal);
     } catch (error) {
-      recordEvent(
-        one,
-        "Warning",
-        "FailedRescale",
-        `New size: ${desired}; reason: ${reason}; error: ${messageOf(error)}`,
-      );
-      set(
-        one,
-        "AbleToScale",
-        false,
-        "FailedUpdateScale",
-        `the HPA controller was unable to update the target scale: ${messageOf(error)}`,
-      );
-      return statusOf(one, scale.replicas, autoscaler.status?.desiredReplicas ?? 0, metrics);
+      const message = `New size: ${desired}; reason: ${plan.reason}; error: ${messageOf(error)}`;
+      events?.record(cluster, autoscaler, { type: "Warning", reason: "FailedRescale", message });
+      const unchanged = { ...sizes, desiredReplicas: before?.desiredReplicas ?? 0 };
+      return planAutoscalerStatus(autoscaler, unchanged, [...found, notRescaled(error)], nowMs);
     }
-    set(
-      one,
-      "AbleToScale",
-      true,
-      "SucceededRescale",
-      `the HPA controller was able to update the target scale to ${desired}`,
-    );
-    recordEvent(one, "Normal", "SuccessfulRescale", `New size: ${desired}; reason: ${reason}`);
-    histories.scaled(idOfKey(key), autoscaler, scale.replicas, desired, one.nowMs);
-    return { ...statusOf(one, scale.replicas, desired, metrics), lastScaleTime: formatTime(one.nowMs) };
+    const message = `New size: ${desired}; reason: ${plan.reason}`;
+    events?.record(cluster, autoscaler, { type: "Normal", reason: "SuccessfulRescale", message });
+    histories.scaled(id, autoscaler, scale.replicas, desired, nowMs);
+    const status = planAutoscalerStatus(autoscaler, sizes, [...found, rescaled(desired)], nowMs);
+    return { ...status, lastScaleTime: formatTime(nowMs) };
   }
 
   /** The scale, or the error. */
@@ -159,136 +130,30 @@ export function createAutoscalerController(deps: WorkloadDependencies): Controll
     }
   }
 
-  /** `desired` is unset if no metric is available. */
-  function decide(
-    one: Evaluation,
-    scale: Scale,
-  ): { desired?: number; reason: string; metrics?: Status["currentMetrics"] } {
-    const { autoscaler, key, nowMs } = one;
-    const { minReplicas = 1, maxReplicas } = autoscaler.spec;
-    const current = scale.replicas;
-    if (current === 0 && minReplicas !== 0) {
-      set(
-        one,
-        "ScalingActive",
-        false,
-        "ScalingDisabled",
-        "scaling is disabled since the replica count of the target is zero",
-      );
-      return { desired: 0, reason: "" };
-    }
-    if (current > maxReplicas)
-      return { desired: maxReplicas, reason: "Current number of replicas above Spec.MaxReplicas" };
-    if (current < minReplicas)
-      return { desired: minReplicas, reason: "Current number of replicas below Spec.MinReplicas" };
-    const proposed = propose(one, scale);
-    if (proposed.replicas === undefined) return { reason: "", metrics: proposed.metrics };
-    const id = idOfKey(key);
-    const before = histories.of(id);
-    // The observed size counts as the first recommendation.
-    if (before.recommendations.length === 0) histories.recommended(id, autoscaler, current, nowMs - 1);
-    const verdict = limit(autoscaler, current, proposed.replicas, histories.of(id), nowMs);
-    histories.recommended(id, autoscaler, proposed.replicas, nowMs);
-    set(one, "AbleToScale", true, verdict.able.reason, verdict.able.message);
-    set(one, "ScalingLimited", verdict.limited.isLimited, verdict.limited.reason, verdict.limited.message);
-    return {
-      desired: verdict.replicas,
-      reason: proposed.replicas > current ? `${proposed.name} above target` : "All metrics below target",
-      metrics: proposed.metrics,
-    };
-  }
-
-  /** The largest proposal of the metrics. If some are unavailable, only scaling up is allowed. */
-  function propose(
-    one: Evaluation,
-    scale: Scale,
-  ): { replicas?: number; name: string; metrics: NonNullable<Status["currentMetrics"]> } {
-    const { autoscaler, key, nowMs } = one;
-    const selected = podsOf(one, scale);
-    if (!selected) return { name: "", metrics: [] };
-    const { behavior, metrics = [] } = autoscaler.spec;
-    const tolerances = {
-      up: toleranceOf(behavior?.scaleUp?.tolerance),
-      down: toleranceOf(behavior?.scaleDown?.tolerance),
-    };
-    const proposals = metrics.map((metric) =>
-      proposeFor(metric, {
-        cluster: key.cluster,
-        namespace: key.namespace ?? "",
-        pods: selected,
-        currentReplicas: scale.replicas,
-        tolerances,
-        usage,
-        nowMs,
-      }),
-    );
-    const good = proposals.filter((proposal) => "replicas" in proposal);
-    const bad = proposals.filter((proposal) => "problem" in proposal);
-    // An empty entry represents an unknown metric, as upstream does.
-    const statuses = proposals.map((proposal) => ("replicas" in proposal ? proposal.status : { type: "" }));
-    for (const { reason, why } of bad) recordEvent(one, "Warning", reason, why);
-    const best = good.reduce<Extract<MetricProposal, { replicas: number }> | undefined>(
-      (most, each) => (most && most.replicas >= each.replicas ? most : each),
-      undefined,
-    );
-    const [first] = bad;
-    if (!best || (first && best.replicas < scale.replicas)) {
-      const problem = `invalid metrics (${bad.length} invalid out of ${metrics.length}), first error is: ${first?.problem ?? ""}`;
-      if (first)
-        set(one, "ScalingActive", false, first.reason, `the HPA was unable to compute the replica count: ${first.why}`);
-      recordEvent(one, "Warning", "FailedComputeMetricsReplicas", problem);
-      return { name: "", metrics: statuses };
-    }
-    set(
-      one,
-      "ScalingActive",
-      true,
-      "ValidMetricFound",
-      `the HPA was able to successfully calculate a replica count from ${best.name}`,
-    );
-    return { replicas: best.replicas, name: best.name, metrics: statuses };
-  }
-
-  function podsOf(one: Evaluation, { selector }: Scale): ReadonlyPod[] | undefined {
-    if (selector === "") {
-      recordEvent(one, "Warning", "SelectorRequired", "selector is required");
-      set(one, "ScalingActive", false, "InvalidSelector", "the HPA target's scale is missing a selector");
-      return undefined;
-    }
+  function podsOf({ cluster, namespace = "" }: ObjectKey, selector: string): ReadonlyPod[] {
     const parsed = parseLabelSelector(selector);
-    return pods
-      .list({ cluster: one.key.cluster, namespace: one.key.namespace ?? "" })
-      .filter(({ metadata }) => matchesLabels(parsed, metadata.labels));
+    return pods.list({ cluster, namespace }).filter(({ metadata }) => matchesLabels(parsed, metadata.labels));
   }
 }
 
-const toleranceOf = (text: string | number | undefined): number =>
-  text === undefined ? DEFAULT_TOLERANCE : milliOf(text) / 1000;
-
-function statusOf(
-  { autoscaler, conditions }: Evaluation,
-  currentReplicas: number,
-  desiredReplicas: number,
-  metrics: Status["currentMetrics"] | undefined,
-): Status {
-  const { lastScaleTime } = autoscaler.status ?? {};
-  return {
-    lastScaleTime: lastScaleTime || undefined,
-    currentReplicas: currentReplicas > 0 ? currentReplicas : undefined,
-    desiredReplicas,
-    currentMetrics: metrics && metrics.length > 0 ? metrics : undefined,
-    conditions: [...conditions],
-  };
+function targetOf({ spec }: ReadonlyAutoscaler, { cluster, namespace = "" }: ObjectKey): ScaleTarget {
+  const { apiVersion = "", kind, name } = spec.scaleTargetRef;
+  return { cluster, namespace, apiVersion, kind, name };
 }
 
-/** Reason and message may change every time; the time is that of the last status change. */
-function withCondition(
-  conditions: readonly Condition[],
-  { type, status, reason, message }: { type: string; status: "True" | "False"; reason: string; message: string },
-  nowMs: number,
-): readonly Condition[] {
-  const before = conditions.find((condition) => condition.type === type);
-  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : formatTime(nowMs);
-  const next: Condition = { type, status, lastTransitionTime: lastTransitionTime || undefined, reason, message };
-  return before ? conditions.map((condition) => (condition === before ? next : condition)) : [...conditions, next];
+function ableToScale(isTrue: boolean, reason: string, message: string): FoundCondition {
+  return { type: "AbleToScale", isTrue, reason, message };
 }
+
+const scaleUnknown = (problem: string): FoundCondition =>
+  ableToScale(false, "FailedGetScale", `the HPA controller was unable to get the target's current scale: ${problem}`);
+
+const notRescaled = (error: unknown): FoundCondition =>
+  ableToScale(
+    false,
+    "FailedUpdateScale",
+    `the HPA controller was unable to update the target scale: ${messageOf(error)}`,
+  );
+
+const rescaled = (desired: number): FoundCondition =>
+  ableToScale(true, "SucceededRescale", `the HPA controller was able to update the target scale to ${desired}`);

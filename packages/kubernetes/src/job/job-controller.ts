@@ -27,6 +27,7 @@ import { createPodWriter } from "../pod/pod-writer.ts";
 import type { PodOwner } from "../pod/pod-writer.ts";
 import { NO_BACKOFF } from "./backoff.ts";
 import type { Backoff } from "./backoff.ts";
+import { planJobEvents } from "./job-events.ts";
 import { jobPod } from "./new-job-pod.ts";
 import { isFinished, planJob } from "./plan-job.ts";
 import type { JobPlan } from "./plan-job.ts";
@@ -43,6 +44,14 @@ const JOB_CONTROLLER = "kubernetes.io/job-controller";
 /** Jobs with another `managedBy` controller are skipped. */
 export const isManagedElsewhere = ({ spec }: ReadonlyJob): boolean =>
   spec?.managedBy !== undefined && spec.managedBy !== JOB_CONTROLLER;
+
+/** The Job whose pods and status are written. */
+interface Target {
+  key: ObjectKey;
+  owner: Owner;
+  podOwner: PodOwner;
+  signal: AbortSignal;
+}
 
 export function createJobController(deps: WorkloadDependencies): Controller<ObjectKey> {
   const { client, informers, clock, random } = deps;
@@ -80,7 +89,7 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
       }
       const view = viewJob(job, ownedBy(pods, key.cluster, owner.uid), backoffs.get(idOfKey(key)) ?? NO_BACKOFF);
       const plan = planJob(view, clock.now());
-      if (isSettled(view, plan)) {
+      if (isSettled(view, plan, clock.now())) {
         delay.settled(idOfKey(key));
         return againAfter(plan);
       }
@@ -88,7 +97,7 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
       const leftMs = job.status?.startTime === undefined ? 0 : delay.waitMs(idOfKey(key));
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       delay.settled(idOfKey(key));
-      return runPass(view, plan, podOwner, owner, key, signal);
+      return runPass(view, plan, { key, owner, podOwner, signal });
     },
     forget(key) {
       backoffs.delete(idOfKey(key));
@@ -96,31 +105,13 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
     },
   });
 
-  /** A reconcile would write nothing. */
-  function isSettled(view: JobView, plan: JobPlan): boolean {
-    if (plan.create.length + plan.remove.length > 0) return false;
-    const now = countNow(view);
-    const { status, end } = planStart(view, plan, now.active, clock.now());
-    const tracking = planTracking(view, end, status, now, clock.now());
-    return (
-      tracking.finalize.length === 0 &&
-      equalJson(planCounted(tracking.status, tracking, trackedUids(view), clock.now()), view.job.status)
-    );
-  }
-
-  async function runPass(
-    view: JobView,
-    plan: JobPlan,
-    podOwner: PodOwner,
-    owner: Owner,
-    key: ObjectKey,
-    signal: AbortSignal,
-  ): Promise<Result> {
+  async function runPass(view: JobView, plan: JobPlan, target: Target): Promise<Result> {
     const { job } = view;
+    const { key, podOwner, signal } = target;
     let failure: unknown;
     const now = countNow(view);
     try {
-      await removePods(plan, podOwner, signal);
+      await removePods(plan, target);
       now.active -= plan.remove.length;
       now.terminating += plan.remove.length;
       now.ready -= plan.remove.filter(isReady).length;
@@ -136,7 +127,6 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
       // Thrown after the status is written, which must not report an end while pods may be left.
       failure = error;
     }
-    const before = job.status;
     const { status, end } =
       failure === undefined
         ? planStart(view, plan, now.active, clock.now())
@@ -145,20 +135,20 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
     const stillTracked = trackedUids(view);
     let current = job;
     if (tracking.finalize.length > 0) {
-      current = await writeStatus(current, tracking.status, owner, signal);
+      current = await writeStatus(current, tracking.status, target);
       backoffs.set(idOfKey(key), view.backoff);
       await writeAll("finalizer removals", tracking.finalize, async (pod) => {
         if (await writer.update(podOwner, withoutFinalizer(pod), signal)) stillTracked.delete(uidOf(pod));
       });
     }
     const counted = planCounted(tracking.status, tracking, stillTracked, clock.now());
-    await writeStatus(current, counted, owner, signal);
-    recordChanges(podOwner, before, counted);
+    await writeStatus(current, counted, target);
+    for (const event of planJobEvents(job, counted)) events?.record(key.cluster, job, event);
     if (failure !== undefined) throw failure;
     return againAfter(plan);
   }
 
-  async function removePods(plan: JobPlan, podOwner: PodOwner, signal: AbortSignal): Promise<void> {
+  async function removePods(plan: JobPlan, { podOwner, signal }: Target): Promise<void> {
     // Pods that the Job did not need are not counted when they end.
     const uncounted = plan.removeCounts ? [] : plan.remove.filter(isTracked);
     await writeAll(
@@ -169,34 +159,11 @@ export function createJobController(deps: WorkloadDependencies): Controller<Obje
     await writer.remove(podOwner, plan.remove, signal);
   }
 
-  async function writeStatus(
-    job: ReadonlyJob,
-    status: JobStatus,
-    owner: Owner,
-    signal: AbortSignal,
-  ): Promise<ReadonlyJob> {
+  async function writeStatus(job: ReadonlyJob, status: JobStatus, { owner, signal }: Target): Promise<ReadonlyJob> {
     if (equalJson(status, job.status)) return job;
     const written = await client.updateStatus(Job, owner.cluster, { ...job, status }, { signal });
     statusSeen.wrote(owner, written);
     return written;
-  }
-
-  function recordChanges({ cluster, object }: PodOwner, before: JobStatus | undefined, after: JobStatus): void {
-    const stateOf = (status: JobStatus | undefined, type: string): string | undefined =>
-      status?.conditions?.find((condition) => condition.type === type)?.status;
-    const report = (type: "Normal" | "Warning", reason: string, message: string): void =>
-      events?.record(cluster, object, { type, reason, message });
-    for (const { type, status, reason = "", message = "" } of after.conditions ?? []) {
-      if (stateOf(before, type) === status) continue;
-      if (type === "Suspended") report("Normal", status === "True" ? "Suspended" : "Resumed", message);
-      if (type === "Failed") report("Warning", reason, message);
-      if (type === "Complete") {
-        const completions = (object as ReadonlyJob).spec?.completions;
-        if (completions !== undefined && (after.succeeded ?? 0) > completions)
-          report("Warning", "TooManySucceededPods", "Too many succeeded pods running after completion count reached");
-        report("Normal", "Completed", "Job completed");
-      }
-    }
   }
 }
 
@@ -208,6 +175,18 @@ const countNow = ({ active, pods }: JobView): Now => ({
   terminating: pods.filter(isTerminating).length,
 });
 const trackedUids = ({ pods }: JobView): Set<string> => new Set(pods.filter(isTracked).map(uidOf));
+
+/** A reconcile would write nothing. */
+function isSettled(view: JobView, plan: JobPlan, nowMs: number): boolean {
+  if (plan.create.length + plan.remove.length > 0) return false;
+  const now = countNow(view);
+  const { status, end } = planStart(view, plan, now.active, nowMs);
+  const tracking = planTracking(view, end, status, now, nowMs);
+  return (
+    tracking.finalize.length === 0 &&
+    equalJson(planCounted(tracking.status, tracking, trackedUids(view), nowMs), view.job.status)
+  );
+}
 
 function withFinalizer(pod: ReadonlyPod): ReadonlyPod {
   return isTracked(pod)

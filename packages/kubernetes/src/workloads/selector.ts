@@ -6,7 +6,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { ApiError, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import type { LabelSelector } from "@flotilla/apimachinery";
 
-interface Selecting {
+export interface Selecting {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
   readonly spec: {

@@ -1,12 +1,13 @@
 /** The revisions of a CloneSet: its pod template, and a hash of the volume claim templates. */
 import type { CloneSet } from "./cloneset-kind.ts";
-import { podTemplateData } from "@flotilla/kubernetes";
-import type { PersistentVolumeClaim, RevisionFormat } from "@flotilla/kubernetes";
+import { planHistory, podTemplateData, REVISION_LABEL, shortHash } from "@flotilla/kubernetes";
+import type { PersistentVolumeClaim, ReadonlyRevision, RevisionFormat } from "@flotilla/kubernetes";
 import { compareText, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { goStructJson, sortedKeys } from "@flotilla/apimachinery";
 import { goBytesHash } from "../in-place/container-hashes.ts";
 import { CLAIM_TEMPLATES_HASH_ANNOTATION } from "./names.ts";
+import type { Scene } from "./scene.ts";
 
 export const cloneSetRevisions: RevisionFormat<CloneSet> = {
   dataOf: ({ spec }) => podTemplateData(spec.template),
@@ -26,6 +27,18 @@ export const cloneSetRevisions: RevisionFormat<CloneSet> = {
     };
   },
 };
+
+/** Revisions beyond the history limit that no active pod has. */
+export function unusedRevisions({ cloneSet, active, known, revisions }: Scene): ReadonlyRevision[] {
+  const used = new Set(
+    [
+      revisions.current.metadata.name,
+      revisions.update.metadata.name,
+      ...active.map(({ metadata }) => metadata.labels?.[REVISION_LABEL] ?? ""),
+    ].map(shortHash),
+  );
+  return planHistory(known, cloneSet.spec.revisionHistoryLimit, ({ metadata }) => used.has(shortHash(metadata.name)));
+}
 
 /** The empty string if there are none. */
 function claimTemplatesHash(templates: readonly DeepReadonly<PersistentVolumeClaim>[]): string {

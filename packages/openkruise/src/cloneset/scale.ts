@@ -11,6 +11,7 @@ import { computeDiff } from "./diff.ts";
 import type { DiffInput } from "./diff.ts";
 import { hasRevision } from "./names.ts";
 import { isPodAvailable, isSpecifiedDelete } from "./pod-state.ts";
+import type { ReadonlyCloneSet } from "./pod-state.ts";
 import { chooseVictims } from "./victims.ts";
 import type { NodeLookup } from "./victims.ts";
 
@@ -112,4 +113,19 @@ function planDeletion({ cloneSet, nowMs }: ScaleInput, pods: readonly ReadonlyPo
     after: enterState(pod, "PreparingDelete", hook?.markPodNotReady ?? false, nowMs),
   }));
   return { ...NOTHING, remove: free, prepare: steps.filter(({ pod, after }) => after !== pod) };
+}
+
+/**
+ * The spec without names of deleted pods in `podsToDelete`, because a later pod of that name would be deleted too;
+ * undefined if none of them is deleted.
+ */
+export function withoutFinished(
+  { spec }: ReadonlyCloneSet,
+  active: readonly ReadonlyPod[],
+): ReadonlyCloneSet["spec"] | undefined {
+  const { podsToDelete: named = [], ...scaleStrategy } = spec.scaleStrategy ?? {};
+  if (named.length === 0) return undefined;
+  const left = named.filter((name) => active.some(({ metadata }) => metadata.name === name));
+  if (left.length === named.length) return undefined;
+  return { ...spec, scaleStrategy: left.length > 0 ? { ...scaleStrategy, podsToDelete: left } : scaleStrategy };
 }

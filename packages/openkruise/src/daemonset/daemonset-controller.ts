@@ -8,6 +8,7 @@
 import { AdvancedDaemonSet } from "./daemonset-kind.ts";
 import {
   changesPlaces,
+  claimPods,
   ControllerRevision,
   createExpectations,
   createFailedPods,
@@ -17,8 +18,6 @@ import {
   nextAvailableInMs,
   Node,
   orphanedPods,
-  orphansOf,
-  ownedBy,
   planHistory,
   planRevisions,
   Pod,
@@ -27,22 +26,19 @@ import {
   selectorOf,
   STATUS_DELAY_MS,
   templateHash,
-  writeAll,
 } from "@flotilla/kubernetes";
-import type { Owner, ReadonlyPod, RevisionFormat, RevisionPlan } from "@flotilla/kubernetes";
-import { equalJson, messageOf } from "@flotilla/base";
+import type { Owner, ReadonlyPod, ReadonlyRevision, RevisionFormat } from "@flotilla/kubernetes";
+import { equalJson } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import { matchesLabels } from "@flotilla/apimachinery";
 import { defineController, done, idOfKey, keyOf, owned, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, Result } from "@flotilla/controller-runtime";
 import { createWritePod } from "../in-place/write-pod.ts";
-import type { PodStep } from "../in-place/write-pod.ts";
+import { createDaemonWriter } from "./daemon-writer.ts";
+import type { DaemonTarget } from "./daemon-writer.ts";
 import { usesShares } from "./limits.ts";
 import { changesNothing, planManage } from "./manage.ts";
-import type { DaemonPlan } from "./manage.ts";
-import { makePod } from "./new-pod.ts";
 import { viewDaemonSet } from "./nodes.ts";
-import type { DaemonView, ReadonlyDaemonSet } from "./nodes.ts";
+import type { ReadonlyDaemonSet } from "./nodes.ts";
 import { planDaemonStatus } from "./daemonset-status.ts";
 import type { DaemonSetStatus } from "./daemonset-status.ts";
 import { hashOf, planRefresh, planUpdate } from "./update.ts";
@@ -66,13 +62,9 @@ const EMPTY_STATUS: DaemonSetStatus = {
 };
 
 /** The input of one reconcile. */
-interface Scene {
-  view: DaemonView;
+interface Scene extends DaemonTarget {
   key: ObjectKey;
-  owner: Owner;
   pods: readonly ReadonlyPod[];
-  revisions: RevisionPlan;
-  signal: AbortSignal;
 }
 
 export function createAdvancedDaemonSetController(deps: KruiseDependencies): Controller<ObjectKey> {
@@ -86,8 +78,8 @@ export function createAdvancedDaemonSetController(deps: KruiseDependencies): Con
   const history = createRevisionHistory(deps);
   const statusDelay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
   const events = deps.events?.("daemonset-controller");
-  const writer = createPodWriter({ client, expectations: podsSeen, events });
-  const writePod = createWritePod({ client, podsSeen });
+  const podWriter = createPodWriter({ client, expectations: podsSeen, events });
+  const writer = createDaemonWriter({ podWriter, writePod: createWritePod({ client, podsSeen }), random, events });
   const failedPods = createFailedPods(clock);
 
   return defineController({
@@ -110,7 +102,7 @@ export function createAdvancedDaemonSetController(deps: KruiseDependencies): Con
       const waitMs = Math.max(podsSeen.waitMs(owner), statusSeen.waitMs(owner), history.waitMs(owner));
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
-      const ours = await claimPods(set, key.cluster, signal);
+      const ours = await claimPods({ pods, writer: podWriter }, { cluster: key.cluster, object: set }, signal);
       // Adopted objects trigger the next reconcile.
       if (!ours || (await history.adopt(key.cluster, set, selectorOf(set), signal))) return done;
       const revisions = planRevisions(FORMAT, set, {
@@ -143,24 +135,6 @@ export function createAdvancedDaemonSetController(deps: KruiseDependencies): Con
     },
   });
 
-  /** The pods of the set; undefined if some had to be adopted or released first. */
-  async function claimPods(
-    set: ReadonlyDaemonSet,
-    cluster: string,
-    signal: AbortSignal,
-  ): Promise<ReadonlyPod[] | undefined> {
-    const selector = selectorOf(set);
-    const podOwner = { cluster, object: set };
-    const orphans = orphansOf(pods, cluster, set.metadata.namespace, selector);
-    const all = ownedBy(pods, cluster, set.metadata.uid);
-    const unknownClusters = all.filter(
-      (pod) => !pod.metadata.deletionTimestamp && !matchesLabels(selector, pod.metadata.labels),
-    );
-    await writer.adopt(podOwner, orphans, signal);
-    await writer.release(podOwner, unknownClusters, signal);
-    return orphans.length + unknownClusters.length > 0 ? undefined : all;
-  }
-
   async function pass(scene: Scene): Promise<Result> {
     const { view, key, owner, revisions, signal } = scene;
     const { set } = view;
@@ -173,15 +147,15 @@ export function createAdvancedDaemonSetController(deps: KruiseDependencies): Con
     const places = planManage(view, (node) => failedPods.waitMs(idOfKey(key), node));
     for (const event of places.events) events?.record(key.cluster, set, event);
     if (!changesNothing(places)) {
-      await carryOut(scene, places);
+      await writer.manage(scene, places);
       return done; // Changes of the pods trigger the next reconcile.
     }
 
     const update = planUpdate(view, { revisions: history.of(owner), update: revisions.update, gates });
     const refreshed = planRefresh(scene.pods, update, gates, view.nowMs);
-    await writeAll("pod refreshes", refreshed.steps, (step) => writePod(owner, step, signal).then(() => undefined));
-    await writeAll("in-place updates", update.inPlace, (step) => updateInPlace(scene, step));
-    await carryOut(scene, update);
+    await writer.refresh(scene, refreshed.steps);
+    await writer.updateInPlace(scene, update.inPlace);
+    await writer.manage(scene, update);
     const isChanged = refreshed.steps.length + update.inPlace.length > 0 || !changesNothing(update);
     const again = isChanged ? done : await settle(scene, status);
     const waits = [again.requeueAfterMs, places.againInMs, refreshed.delayMs || undefined].filter(
@@ -190,54 +164,14 @@ export function createAdvancedDaemonSetController(deps: KruiseDependencies): Con
     return waits.length > 0 ? { requeueAfterMs: Math.min(...waits) } : done;
   }
 
-  async function carryOut(
-    { view: { set, hash }, owner, signal }: Scene,
-    { create, remove, prepare }: DaemonPlan,
-  ): Promise<void> {
-    const podOwner = { cluster: owner.cluster, object: set };
-    await writeAll("lifecycle changes", prepare, async (step) => void (await writePod(owner, step, signal)));
-    await writer.create(
-      podOwner,
-      create.map((node) => makePod(set, node, hash, random)),
-      signal,
-    );
-    await writer.remove(podOwner, remove, signal);
-  }
-
-  async function updateInPlace({ view: { set }, owner, revisions, signal }: Scene, step: PodStep): Promise<void> {
-    const { name } = step.pod.metadata;
-    try {
-      if (!(await writePod(owner, step, signal))) return;
-      events?.record(owner.cluster, set, {
-        type: "Normal",
-        reason: "SuccessfulUpdatePodInPlace",
-        message: `successfully update pod ${name} in-place`,
-      });
-    } catch (error) {
-      events?.record(owner.cluster, set, {
-        type: "Warning",
-        reason: "FailedUpdatePodInPlace",
-        message: `failed to update pod ${name} in-place(revision ${revisions.update.metadata.name}): ${messageOf(error)}`,
-      });
-      throw error;
-    }
-  }
-
-  async function settle(
-    { view: { set, hash, nowMs }, key, owner, pods: ours, revisions, signal }: Scene,
-    status: DaemonSetStatus,
-  ): Promise<Result> {
-    const availableInMs = nextAvailableInMs(ours, set.spec.minReadySeconds ?? 0, nowMs);
+  async function settle(scene: Scene, status: DaemonSetStatus): Promise<Result> {
+    const { view, key, owner, signal } = scene;
+    const { set, nowMs } = view;
+    const availableInMs = nextAvailableInMs(scene.pods, set.spec.minReadySeconds ?? 0, nowMs);
     const again = availableInMs === undefined ? done : { requeueAfterMs: availableInMs };
     if (equalJson(status, set.status)) {
       statusDelay.settled(idOfKey(key));
-      const hashes = new Set([hash, ...ours.map(({ metadata }) => metadata.labels?.[REVISION_LABEL])]);
-      const unused = planHistory(
-        history.of(owner),
-        set.spec.revisionHistoryLimit,
-        (revision) => revision.metadata.name === revisions.update.metadata.name || hashes.has(hashOf(revision)),
-      );
-      await history.remove(owner, unused, signal);
+      await history.remove(owner, unusedRevisions(scene, history.of(owner)), signal);
       return again;
     }
     const leftMs = statusDelay.waitMs(idOfKey(key));
@@ -258,4 +192,17 @@ export function createAdvancedDaemonSetController(deps: KruiseDependencies): Con
     );
     if (written) statusSeen.wrote(owner, written);
   }
+}
+
+/** Revisions beyond the history limit that no pod has. */
+function unusedRevisions(
+  { view: { set, hash }, pods, revisions }: Scene,
+  known: readonly ReadonlyRevision[],
+): ReadonlyRevision[] {
+  const hashes = new Set([hash, ...pods.map(({ metadata }) => metadata.labels?.[REVISION_LABEL])]);
+  return planHistory(
+    known,
+    set.spec.revisionHistoryLimit,
+    (revision) => revision.metadata.name === revisions.update.metadata.name || hashes.has(hashOf(revision)),
+  );
 }

@@ -6,27 +6,24 @@
  * The admission beside this file decrements `unavailableAllowed`; this controller restores it when pods are available
  * again.
  */
-import { createStatusDelay, ownedBy, Pod, STATUS_DELAY_MS, writeAll } from "@flotilla/kubernetes";
+import { createStatusDelay, Pod, STATUS_DELAY_MS, writeAll } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { PodUnavailableBudget } from "./podunavailablebudget-kind.ts";
-import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { Kind } from "@flotilla/apimachinery";
 import { TerminalError, equalJson, messageOf } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { defineController, done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
-import type { Controller, KindRequest, ObjectEvent } from "@flotilla/controller-runtime";
-import { RELATED_BUDGET_ANNOTATION, isAvailable } from "./pod-state.ts";
+import type { Controller } from "@flotilla/controller-runtime";
+import { budgetsOfPod, budgetsOfScaled } from "./budget-watches.ts";
+import type { Replicated } from "./budget-watches.ts";
+import { RELATED_BUDGET_ANNOTATION } from "./pod-state.ts";
 import type { ReadonlyBudget } from "./pod-state.ts";
-import { budgetFor } from "./related.ts";
-import { scopeOf } from "./scope.ts";
-import type { Scope, Workload, WorkloadRef } from "./scope.ts";
+import { readScope } from "./read-scope.ts";
+import type { Scope } from "./scope.ts";
 import { planBudgetStatus } from "./podunavailablebudget-status.ts";
 import { SCALED_KINDS, createWorkloads } from "./workloads.ts";
 import { DEFAULT_GATES } from "../api/feature-gates.ts";
 import type { KruiseDependencies } from "../api/kruise-definition.ts";
-
-type Replicated = KubernetesObject & {
-  spec?: { replicas?: number; template?: { metadata?: { labels?: Record<string, string> } } };
-};
 
 export function createBudgetController(deps: KruiseDependencies): Controller<ObjectKey> {
   const { client, informers, clock, gates = DEFAULT_GATES } = deps;
@@ -39,7 +36,12 @@ export function createBudgetController(deps: KruiseDependencies): Controller<Obj
   return defineController({
     name: "podunavailablebudget",
     for: PodUnavailableBudget,
-    watches: [watch(Pod, budgetOfPod), ...SCALED_KINDS.map((kind) => watchScaled(kind as unknown as Kind<Replicated>))],
+    watches: [
+      watch(Pod, (event) => budgetsOfPod(event, gates)),
+      ...SCALED_KINDS.map((kind) => kind as unknown as Kind<Replicated>).map((kind) =>
+        watch(kind, (event) => budgetsOfScaled(kind, event, budgets)),
+      ),
+    ],
     writes: [PodUnavailableBudget, Pod],
 
     async reconcile(budget, { key, signal }) {
@@ -48,7 +50,7 @@ export function createBudgetController(deps: KruiseDependencies): Controller<Obj
       const isCounted = budget.status?.observedGeneration === budget.metadata.generation;
       const left = isCounted ? delay.leftMs(idOfKey(key)) : 0;
       if (left > 0) return { requeueAfterMs: left };
-      const scope = await readScope(budget, key, signal);
+      const scope = await readScope({ pods, workloads }, budget, key, signal);
       if (scope.pods.length === 0)
         events?.record(key.cluster, budget, { type: "Normal", reason: "NoPods", message: "No matching pods found" });
       await nameBudget(budget, scope.pods, key.cluster, signal);
@@ -72,28 +74,6 @@ export function createBudgetController(deps: KruiseDependencies): Controller<Obj
     },
     forget: (key) => delay.settled(idOfKey(key)),
   });
-
-  /** The pods and their desired number. Workloads are looked up first, because some need a request. */
-  async function readScope(budget: ReadonlyBudget, key: ObjectKey, signal: AbortSignal): Promise<Scope> {
-    const { cluster, namespace = "" } = key;
-    const found = new Map<string, Workload | undefined>();
-    const idOf = ({ apiVersion, kind, name, uid = "" }: WorkloadRef): string => `${apiVersion}/${kind}/${name}/${uid}`;
-    const unknown: WorkloadRef[] = [];
-    const reader = {
-      selected: (matches: (pod: ReadonlyPod) => boolean) => pods.list({ cluster, namespace }).filter(matches),
-      ownedBy: (uid: string) => ownedBy(pods, cluster, uid),
-      workload(ref: WorkloadRef) {
-        if (!found.has(idOf(ref))) unknown.push(ref);
-        return found.get(idOf(ref));
-      },
-    };
-    for (;;) {
-      const scope = scopeOf(budget, reader);
-      if (unknown.length === 0) return scope;
-      for (const ref of unknown.splice(0))
-        found.set(idOf(ref), await workloads.find({ cluster, namespace }, ref, signal));
-    }
-  }
 
   function planStatus(
     budget: ReadonlyBudget,
@@ -124,49 +104,6 @@ export function createBudgetController(deps: KruiseDependencies): Controller<Obj
     const patch = { metadata: { annotations: { [RELATED_BUDGET_ANNOTATION]: metadata.name } } };
     await writeAll("pod annotations", unnamed, async (pod) => {
       await unlessChanged(client.patch(Pod, keyOf(cluster, pod), patch, { type: "merge", signal }));
-    });
-  }
-
-  /**
-   * Maps a pod to its budget when the pod became available or unavailable, or joined or left the budget; other changes
-   * are ignored.
-   */
-  function budgetOfPod({ cluster, object, old, deleted }: ObjectEvent<Pod>): ObjectKey[] {
-    const { namespace, annotations, deletionTimestamp } = object.metadata;
-    const name = annotations?.[RELATED_BUDGET_ANNOTATION];
-    const before = old?.metadata.annotations?.[RELATED_BUDGET_ANNOTATION];
-    if (!name && !before) return [];
-    const counts =
-      !old ||
-      deleted ||
-      name !== before ||
-      old.metadata.deletionTimestamp !== deletionTimestamp ||
-      isAvailable(old, gates) !== isAvailable(object, gates);
-    if (!counts) return [];
-    return [...new Set([name, before])].flatMap((budget) =>
-      budget ? [{ cluster, name: budget, namespace: namespace || undefined }] : [],
-    );
-  }
-
-  /** A scaled-down workload needs fewer pods, and its own deletions must not be rejected for that. */
-  function watchScaled(kind: Kind<Replicated>): KindRequest<ObjectKey> {
-    return watch(kind, ({ cluster, object, old, deleted }) => {
-      if (
-        old &&
-        !deleted &&
-        old.spec?.replicas === object.spec?.replicas &&
-        old.metadata.deletionTimestamp === object.metadata.deletionTimestamp
-      )
-        return [];
-      const { namespace = "", name } = object.metadata;
-      const there = budgets.list({ cluster, namespace });
-      if (there.length === 0) return [];
-      const budget = budgetFor(
-        there,
-        { apiVersion: `${kind.group}/${kind.storageVersion}`, kind: kind.kind, name },
-        object.spec?.template?.metadata?.labels,
-      );
-      return budget ? [keyOf(cluster, budget)] : [];
     });
   }
 }

@@ -9,14 +9,13 @@
  */
 import { AdvancedStatefulSet } from "./statefulset-kind.ts";
 import {
+  claimPods,
   ControllerRevision,
   createExpectations,
   createRevisionHistory,
   createStatusDelay,
   nextAvailableInMs,
   orphanedPods,
-  orphansOf,
-  ownedBy,
   PersistentVolumeClaim,
   planHistory,
   planRevisions,
@@ -29,7 +28,7 @@ import {
 import type { Owner, ReadonlyPod, RevisionFormat, RevisionPlan } from "@flotilla/kubernetes";
 import { equalJson, formatTime } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import { formatLabelSelector, matchesLabels } from "@flotilla/apimachinery";
+import { formatLabelSelector } from "@flotilla/apimachinery";
 import { defineController, done, idOfKey, owned, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, Result } from "@flotilla/controller-runtime";
 import { RESIZED_BY_ANNOTATION } from "./claim-size.ts";
@@ -110,7 +109,11 @@ export function createAdvancedStatefulSetController(deps: KruiseDependencies): C
       );
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
-      const ours = await claimPods(set, key.cluster, signal);
+      const ours = await claimPods(
+        { pods, writer: writer.pods, isMember: (pod) => isMember(set, pod) },
+        { cluster: key.cluster, object: set },
+        signal,
+      );
       // Adopted objects trigger the next reconcile.
       if (!ours || (await history.adopt(key.cluster, set, selectorOf(set), signal))) return done;
       const known = history.of(owner);
@@ -152,25 +155,6 @@ export function createAdvancedStatefulSetController(deps: KruiseDependencies): C
     forget: (key) => statusDelay.settled(idOfKey(key)),
   });
 
-  /** The pods of the set; undefined if some had to be adopted or released first. */
-  async function claimPods(
-    set: ReadonlyStatefulSet,
-    cluster: string,
-    signal: AbortSignal,
-  ): Promise<ReadonlyPod[] | undefined> {
-    const selector = selectorOf(set);
-    const isOurs = (pod: ReadonlyPod): boolean => isMember(set, pod);
-    const podOwner = { cluster, object: set };
-    const orphans = orphansOf(pods, cluster, set.metadata.namespace, selector).filter(isOurs);
-    const all = ownedBy(pods, cluster, set.metadata.uid);
-    const unknownClusters = all.filter(
-      (pod) => !pod.metadata.deletionTimestamp && !(isOurs(pod) && matchesLabels(selector, pod.metadata.labels)),
-    );
-    await writer.pods.adopt(podOwner, orphans, signal);
-    await writer.pods.release(podOwner, unknownClusters, signal);
-    return orphans.length + unknownClusters.length > 0 ? undefined : all.filter(isOurs);
-  }
-
   function planPass({ set, key, owner, pods: ours, revisions }: View): StatefulPlan {
     const { cluster, namespace } = key;
     return planStatefulSet(
@@ -192,7 +176,7 @@ export function createAdvancedStatefulSetController(deps: KruiseDependencies): C
   /** Writes the status, then truncates the history. */
   async function settle(view: View, plan: StatefulPlan, failure: Failure | undefined): Promise<Result> {
     const { set, key, pods: ours } = view;
-    const status = withConditions(set, plan, failure);
+    const status = withConditions(set, plan, failure, formatTime(clock.now()));
     if (equalJson(status, set.status)) {
       statusDelay.settled(idOfKey(key));
       await pruneHistory(view);
@@ -213,19 +197,6 @@ export function createAdvancedStatefulSetController(deps: KruiseDependencies): C
     return waits.length > 0 ? { requeueAfterMs: Math.min(...waits) } : done;
   }
 
-  function withConditions(
-    set: ReadonlyStatefulSet,
-    { status, ending }: StatefulPlan,
-    failure: Failure | undefined,
-  ): StatefulSetStatus {
-    const now = formatTime(clock.now());
-    if (failure?.condition)
-      return withFailure(status, set.status, failure.condition.type, failure.condition.message, now);
-    if (ending?.because === "failure" && ending.isCreation)
-      return withFailure(status, set.status, "FailedCreatePod", podFailure("create", ending.message), now);
-    return status;
-  }
-
   async function writeStatus({ set, owner, signal }: View, status: StatefulSetStatus): Promise<void> {
     const written = await unlessChanged(
       client.updateStatus(AdvancedStatefulSet, owner.cluster, { ...set, status }, { signal }),
@@ -240,6 +211,20 @@ export function createAdvancedStatefulSetController(deps: KruiseDependencies): C
     );
     if (unused.length > 0) await history.remove(owner, unused, signal);
   }
+}
+
+/** The status with the condition of a failure. */
+function withConditions(
+  set: ReadonlyStatefulSet,
+  { status, ending }: StatefulPlan,
+  failure: Failure | undefined,
+  now: string,
+): StatefulSetStatus {
+  if (failure?.condition)
+    return withFailure(status, set.status, failure.condition.type, failure.condition.message, now);
+  if (ending?.because === "failure" && ending.isCreation)
+    return withFailure(status, set.status, "FailedCreatePod", podFailure("create", ending.message), now);
+  return status;
 }
 
 /**

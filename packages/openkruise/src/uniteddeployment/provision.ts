@@ -7,7 +7,7 @@ import { DEPLOYMENT_REVISION_LABEL, PATCH_ANNOTATION, reserves, subsetsOf } from
 import type { ReadonlyUnitedDeployment } from "./names.ts";
 import type { Schedulability, SubsetView } from "./subset.ts";
 import { maxUnavailableOf, withMaxUnavailable } from "./subset-kinds.ts";
-import type { ReadonlyWorkload, SubsetTemplate } from "./subset-kinds.ts";
+import type { ReadonlyWorkload, SubsetKind, SubsetTemplate } from "./subset-kinds.ts";
 import { changedWorkload, patchText } from "./workload.ts";
 
 export interface ExistingSubset extends SubsetView {
@@ -18,6 +18,30 @@ export interface ExistingSubset extends SubsetView {
   partition?: number;
   schedulability?: Schedulability;
 }
+
+export interface SubsetChanges {
+  /** Names of subsets without a workload. */
+  create: readonly string[];
+  /** Workloads of subsets that the topology does not have. */
+  remove: readonly ReadonlyWorkload[];
+  /** Workloads of kinds that the template does not have. */
+  removeOtherKinds: readonly { kind: SubsetKind; workload: ReadonlyWorkload }[];
+  update: readonly SubsetChange[];
+}
+
+export function planChanges(input: UpdateInput, removeOtherKinds: SubsetChanges["removeOtherKinds"]): SubsetChanges {
+  const { create, remove } = planProvision(input.deployment, [...input.subsets.keys()]);
+  return {
+    create,
+    remove: remove.flatMap((name) => input.subsets.get(name)?.workload ?? []),
+    removeOtherKinds,
+    update: planUpdates(input),
+  };
+}
+
+/** Nothing is left to create, delete or change. Pods that block an update do not count: the workload has its spec. */
+export const isSettled = ({ create, remove, removeOtherKinds, update }: SubsetChanges): boolean =>
+  create.length + remove.length + removeOtherKinds.length === 0 && update.every(({ changed }) => !changed);
 
 /** Subset names, in order. */
 export function planProvision(

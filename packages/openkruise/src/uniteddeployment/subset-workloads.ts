@@ -21,6 +21,8 @@ export interface SubsetWorkloads {
   waitMs(owner: Owner): number;
   /** Oldest first, without terminating ones. */
   of(kind: SubsetKind, owner: Owner): ReadonlyWorkload[];
+  /** Workloads of the owner of all kinds but this one. */
+  ofOtherKinds(kind: SubsetKind, owner: Owner): { kind: SubsetKind; workload: ReadonlyWorkload }[];
   /** The first workload of each subset, and the surplus ones. */
   classify(
     kind: SubsetKind,
@@ -88,6 +90,11 @@ export function createSubsetWorkloads({ client, informers, clock }: WorkloadDepe
       const age = ({ metadata }: ReadonlyWorkload): string => `${metadata.creationTimestamp ?? ""}/${metadata.name}`;
       return found.filter(({ metadata }) => !metadata.deletionTimestamp).toSorted((a, b) => (age(a) < age(b) ? -1 : 1));
     },
+
+    ofOtherKinds: (except, owner) =>
+      SUBSET_KINDS.filter((kind) => kind !== except).flatMap((kind) =>
+        workloads.of(kind, owner).map((workload) => ({ kind, workload })),
+      ),
 
     classify(kind, owner, updatedRevision) {
       const subsets = new Map<string, ExistingSubset>();

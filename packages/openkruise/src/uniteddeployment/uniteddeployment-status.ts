@@ -3,7 +3,7 @@
  * from which the conversion takes it. A deleted subset is removed from the status. Pure.
  */
 import type { UnitedDeployment } from "./uniteddeployment-kind.ts";
-import { formatTime } from "@flotilla/base";
+import { equalJson, formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { formatLabelSelector, labelSelectorOf } from "@flotilla/apimachinery";
 import { isActive, isReady } from "@flotilla/kubernetes";
@@ -70,30 +70,27 @@ function withTrue(conditions: readonly Condition[], type: string, nowMs: number)
   ];
 }
 
+/** The names of the revisions that pods have, and are updated to. */
+export interface RevisionNames {
+  current: string;
+  updated: string;
+}
+
 export interface StatusInput {
+  /** With the current conditions. */
   deployment: ReadonlyUnitedDeployment;
   subsets: ReadonlyMap<string, SubsetView & { schedulability: Schedulability }>;
   subsetStatuses: ReadonlyMap<string, SubsetStatus>;
-  conditions: readonly Condition[];
   replicas: Numbers;
   partitions: Numbers;
-  revisions: { current: string; updated: string; collisionCount: number };
+  revisions: RevisionNames & { collisionCount: number };
   /** Nothing is left to create, delete or change. */
   isSettled: boolean;
   nowMs: number;
 }
 
-export function planStatus({
-  deployment,
-  subsets,
-  subsetStatuses,
-  conditions,
-  replicas,
-  partitions,
-  revisions,
-  isSettled,
-  nowMs,
-}: StatusInput): UnitedDeploymentStatus {
+export function planStatus(input: StatusInput): UnitedDeploymentStatus {
+  const { deployment, subsets, revisions, nowMs } = input;
   const counts = { replicas: 0, readyReplicas: 0, reservedPods: 0, updatedReplicas: 0, updatedReadyReplicas: 0 };
   for (const { replicas: reported, readyReplicas, schedulability, pods } of subsets.values()) {
     const updated = pods.filter(
@@ -106,7 +103,11 @@ export function planStatus({
     counts.updatedReadyReplicas += updated.filter(isReady).length;
   }
   const before = deployment.status?.currentRevision || revisions.current;
-  const isUpdated = counts.updatedReadyReplicas >= counts.replicas;
+  const currentRevision = counts.updatedReadyReplicas >= counts.replicas ? revisions.updated : before;
+  const conditions = deployment.status?.conditions ?? [];
+  const settled = input.isSettled
+    ? withTrue(withTrue(conditions, "SubsetProvisioned", nowMs), "SubsetUpdated", nowMs)
+    : conditions;
   return {
     ...orNothing("observedGeneration", deployment.metadata.generation),
     ...orNothing("readyReplicas", counts.readyReplicas),
@@ -115,15 +116,26 @@ export function planStatus({
     ...orNothing("reservedPods", counts.reservedPods),
     ...orNothing("updatedReadyReplicas", counts.updatedReadyReplicas),
     ...orNothing("collisionCount", revisions.collisionCount),
-    currentRevision: isUpdated ? revisions.updated : before,
+    currentRevision,
     updatedRevision: revisions.updated,
-    subsetStatuses: Array.from(subsetStatuses.values(), (status) =>
-      subsetStatus(status, subsets.get(status.name ?? ""), replicas, partitions),
+    subsetStatuses: Array.from(input.subsetStatuses.values(), (status) =>
+      subsetStatus(status, subsets.get(status.name ?? ""), input.replicas, input.partitions),
     ),
-    conditions: isSettled
-      ? withTrue(withTrue(conditions, "SubsetProvisioned", nowMs), "SubsetUpdated", nowMs)
-      : conditions,
+    // Once all subsets have a revision it becomes the current one, and the condition is updated with it.
+    conditions: withUpdated(settled, currentRevision === revisions.updated, revisions.updated, nowMs),
     labelSelector: labelSelectorText(deployment),
+  };
+}
+
+/** Whether a finding about a subset is not stored yet: the conditions that determine where pods are placed. */
+export function changesPlacement(status: UnitedDeploymentStatus, stored: UnitedDeploymentStatus | undefined): boolean {
+  return !equalJson(placementPart(status), placementPart(stored));
+}
+
+function placementPart(status: UnitedDeploymentStatus | undefined): unknown {
+  return {
+    subsets: status?.subsetStatuses?.map(({ name, conditions }) => ({ name, conditions })) ?? [],
+    updated: status?.conditions?.find(({ type }) => type === "UnitedDeploymentUpdated"),
   };
 }
 

@@ -7,25 +7,22 @@
  * (pulling, creating) would be overwritten within a second. A converged pod costs no write and has no timer.
  */
 import { Node, Pod } from "@flotilla/kubernetes";
-import { defined, equalJson, formatTime } from "@flotilla/base";
-import type { Clock, DeepReadonly } from "@flotilla/base";
-import type { Client, ObjectKey } from "@flotilla/client";
+import { defined, formatTime } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
+import type { ObjectKey } from "@flotilla/client";
 import { defineKeyedController, done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
-import type { Controller, EventRecorder, Informers, Result } from "@flotilla/controller-runtime";
+import type { Controller, Informers, Result } from "@flotilla/controller-runtime";
 import { START_SECONDS, secondsOf } from "../annotations.ts";
 import { planProblemEvents } from "../problems.ts";
 import { isLost } from "../nodes/lifecycle-controller.ts";
 import { isOver } from "../placement/views.ts";
-import type { ClusterViews } from "../placement/views.ts";
 import { createWaits } from "../waits.ts";
-import type { PodAddresses } from "./addresses.ts";
-import type { ContainerConfig } from "./config.ts";
-import { CONTAINERS_META, hasStaleVariables, planContainersMeta, takesPart } from "./container-meta.ts";
-import type { ContainerHashes } from "./container-meta.ts";
-import { planPodEvents } from "./events.ts";
 import { endedStatus, outdatedContainers, planPodStatus, stoppingStatus } from "./pod-status.ts";
-import type { Surroundings } from "./pod-status.ts";
-import { roomBeside, whyRejected } from "./admit.ts";
+import { createPodStatusWriter } from "./pod-status-writer.ts";
+import type { PodStatusWriterDependencies } from "./pod-status-writer.ts";
+import { surroundingsOf } from "./surroundings.ts";
+import type { SurroundingsDependencies } from "./surroundings.ts";
+import { whyRejected } from "./admit.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;
 type ReadonlyNode = DeepReadonly<Node>;
@@ -41,16 +38,9 @@ export interface KubeletTimes {
 
 const DEFAULT_TIMES: KubeletTimes = { startMs: 1_000, restartMs: 1_000, stopMs: 1_000 };
 
-export interface KubeletDependencies {
-  client: Client;
+export interface KubeletDependencies extends SurroundingsDependencies, PodStatusWriterDependencies {
   informers: Informers;
-  clock: Clock;
-  views: ClusterViews;
-  addresses: PodAddresses;
-  config: ContainerConfig;
-  hashes?: ContainerHashes | undefined;
   times?: Partial<KubeletTimes> | undefined;
-  events?: EventRecorder | undefined;
 }
 
 /** The first pod that references a ConfigMap or a Secret starts the list of that kind, which takes a moment. */
@@ -61,21 +51,13 @@ const LISTING_MS = 20;
  */
 const RESIZE_RETRY_MS = 30_000;
 
-export function createKubeletController({
-  client,
-  informers,
-  clock,
-  views,
-  addresses,
-  config,
-  hashes,
-  times,
-  events,
-}: KubeletDependencies): Controller<ObjectKey> {
-  const { startMs, restartMs, stopMs } = { ...DEFAULT_TIMES, ...defined(times) };
+export function createKubeletController(deps: KubeletDependencies): Controller<ObjectKey> {
+  const { client, informers, clock, views, config, events } = deps;
+  const { startMs, restartMs, stopMs } = { ...DEFAULT_TIMES, ...defined(deps.times) };
   const pods = informers.of(Pod);
   const nodes = informers.of(Node);
   const waits = createWaits(clock);
+  const writer = createPodStatusWriter(deps);
   /**
    * Pods as this controller wrote them, with everything running and nothing due: the event of our own write needs no
    * second reconcile.
@@ -120,26 +102,22 @@ export function createKubeletController({
   async function run(pod: ReadonlyPod, node: ReadonlyNode, key: ObjectKey, signal: AbortSignal): Promise<Result> {
     const { cluster } = key;
     if (!config.isKnown(pod)) return { requeueAfterMs: LISTING_MS };
-    const around = surroundingsOf(pod, node, cluster);
+    const around = surroundingsOf(deps, pod, node, cluster);
     const rejected = pod.status?.startTime === undefined ? whyRejected(pod, views.of(cluster)) : undefined;
     if (rejected) {
-      await write(
-        pod,
-        cluster,
-        { ...pod.status, phase: "Failed", ...rejected, startTime: formatTime(clock.now()) },
-        signal,
-      );
+      const startTime = formatTime(clock.now());
+      await writer.write(pod, cluster, { status: { ...pod.status, phase: "Failed", ...rejected, startTime } }, signal);
       return done;
     }
     const outdated = outdatedContainers(pod, around);
     const leftMs = outdated.length > 0 ? startsInMs(pod, outdated, idOfKey(key)) : 0;
     if (leftMs > 0) {
       const isReady = pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True");
-      if (isReady) await write(pod, cluster, stoppingStatus(pod, outdated, clock.now()), signal);
+      if (isReady) await writer.write(pod, cluster, { status: stoppingStatus(pod, outdated, clock.now()) }, signal);
       return { requeueAfterMs: leftMs };
     }
     const { status, dueMs } = planPodStatus(pod, around);
-    const current = await write(pod, cluster, status, signal, around.mountProblem);
+    const current = await writer.write(pod, cluster, { status, mountProblem: around.mountProblem }, signal);
     // The pod changed in the meantime: the event triggers another reconcile, and pending waits remain.
     if (!current) return done;
     waits.over(idOfKey(key));
@@ -170,51 +148,13 @@ export function createKubeletController({
     return takesMs === 0 ? 0 : waits.leftMs(id, `${pod.metadata.uid} ${containers.join(" ")}`, takesMs);
   }
 
-  function surroundingsOf(pod: ReadonlyPod, node: ReadonlyNode, cluster: string): Surroundings {
-    const { namespace = "", uid = "" } = pod.metadata;
-    return {
-      nowMs: clock.now(),
-      hostIP: node.status?.addresses?.find(({ type }) => type === "InternalIP")?.address,
-      podIP: () => addresses.of(cluster, uid),
-      mountProblem: pod.spec.volumes ? config.mountProblemOf(cluster, pod) : undefined,
-      problemOf: (container) =>
-        container.env || container.envFrom ? config.problemOf(cluster, namespace, container) : undefined,
-      hasStaleVariables:
-        hashes && takesPart(pod)
-          ? (container: ReadonlyPod["spec"]["containers"][number]) => hasStaleVariables(pod, container, hashes)
-          : undefined,
-      room: () => roomBeside(pod, views.of(cluster)),
-    };
-  }
-
-  /** Returns the pod with this status, or undefined if another client changed it in the meantime. */
-  async function write(
-    pod: ReadonlyPod,
-    cluster: string,
-    status: DeepReadonly<Pod["status"]> & object,
-    signal: AbortSignal,
-    mountProblem?: string,
-  ): Promise<ReadonlyPod | undefined> {
-    // The daemon's annotation is written together with the status: one write.
-    const note = hashes && takesPart(pod) ? planContainersMeta(pod, status, hashes) : undefined;
-    const isNoted = note === undefined || pod.metadata.annotations?.[CONTAINERS_META] === note;
-    if (isNoted && equalJson(status, pod.status)) return pod;
-    const metadata = isNoted
-      ? pod.metadata
-      : { ...pod.metadata, annotations: { ...pod.metadata.annotations, [CONTAINERS_META]: note } };
-    const written = await unlessChanged(client.updateStatus(Pod, cluster, { ...pod, metadata, status }, { signal }));
-    if (written && events)
-      for (const event of planPodEvents(pod, status, mountProblem)) events.record(cluster, pod, event);
-    return written;
-  }
-
   async function stop(pod: ReadonlyPod, key: ObjectKey, signal: AbortSignal): Promise<Result> {
     const { uid = "", deletionGracePeriodSeconds = 0, finalizers } = pod.metadata;
     const leftMs = waits.leftMs(idOfKey(key), `${uid} stop`, Math.min(stopMs, deletionGracePeriodSeconds * 1000));
     if (leftMs > 0) return { requeueAfterMs: leftMs };
     // Shows the owner of the finalizer that nothing runs in the pod any more.
     if (finalizers?.length && !isOver(pod)) {
-      await write(pod, key.cluster, endedStatus(pod, clock.now(), { exitCode: 0 }), signal);
+      await writer.write(pod, key.cluster, { status: endedStatus(pod, clock.now(), { exitCode: 0 }) }, signal);
       if (deletionGracePeriodSeconds > 0) return { requeueAfterMs: 0 };
     }
     // A grace period of 0 means that this step already ran, and only finalizers block the pod.

@@ -7,60 +7,34 @@
  * After: the node's kubelet starts the pod, and sets PodScheduled with its first status.
  */
 import { Namespace, Node, PersistentVolumeClaim, Pod, PodDisruptionBudget } from "@flotilla/kubernetes";
-import { formatTime } from "@flotilla/base";
-import type { Clock, DeepReadonly } from "@flotilla/base";
-import type { Client, ObjectKey } from "@flotilla/client";
-import {
-  defineKeyedController,
-  done,
-  idOfKey,
-  informerSource,
-  keyOf,
-  unlessChanged,
-  watch,
-} from "@flotilla/controller-runtime";
-import type { Controller, EventRecorder, Informers, ObjectEvent, Result } from "@flotilla/controller-runtime";
-import { disrupt } from "../writes.ts";
+import type { DeepReadonly } from "@flotilla/base";
+import type { ObjectKey } from "@flotilla/client";
+import { defineKeyedController, done, idOfKey, informerSource, keyOf, watch } from "@flotilla/controller-runtime";
+import type { Controller, Informers, ObjectEvent, Result } from "@flotilla/controller-runtime";
 import type { VolumeReads } from "./volume-reads.ts";
-import type { Bind } from "./binding.ts";
 import { planPlacement } from "./plan-placement.ts";
-import type { Preemption } from "./preemption.ts";
+import { createPlacementWriter } from "./placement-writer.ts";
+import type { PlacementWriterDependencies } from "./placement-writer.ts";
 import { podView } from "./pod-view.ts";
 import { isOver } from "./views.ts";
-import type { ClusterViews } from "./views.ts";
-import { SELECTED_NODE, volumeNeeds } from "./volume-needs.ts";
+import { volumeNeeds } from "./volume-needs.ts";
 import { createWaiting } from "./waiting.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;
 
-export interface PlacementDependencies {
-  client: Client;
+export interface PlacementDependencies extends PlacementWriterDependencies {
   informers: Informers;
-  clock: Clock;
-  views: ClusterViews;
   volumes: VolumeReads;
-  /** Writes a pod's node. */
-  bind: Bind;
-  events?: EventRecorder | undefined;
 }
 
 const DEFAULT_SCHEDULER = "default-scheduler";
-/** Node labels that are copied to its pods. */
-const TOPOLOGY = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
-
-export function createPlacementController({
-  client,
-  informers,
-  clock,
-  views,
-  volumes,
-  bind: bindTo,
-  events,
-}: PlacementDependencies): Controller<ObjectKey> {
+export function createPlacementController(deps: PlacementDependencies): Controller<ObjectKey> {
+  const { informers, clock, views, volumes } = deps;
   const pods = informers.of(Pod);
   const namespaces = informers.of(Namespace);
   const budgets = informers.of(PodDisruptionBudget);
   const waiting = createWaiting(clock);
+  const writer = createPlacementWriter(deps);
 
   /** Pods that use a changed claim; they are not placed before it is bound. */
   const consumers = ({ cluster, object: { metadata } }: ObjectEvent<PersistentVolumeClaim>): ObjectKey[] =>
@@ -110,16 +84,16 @@ export function createPlacementController({
       if (!("node" in verdict)) {
         // Before the write: a change while the write is in flight may already help.
         wait(pod, key);
-        await refuse(pod, key, verdict.unschedulable, verdict.preemption, signal);
+        await writer.refuse(pod, key.cluster, verdict, signal);
         return done;
       }
       if (needs.unbound.length > 0) {
         wait(pod, key);
-        await askForVolumes(needs.unbound, key, verdict.node, signal);
+        await writer.requestVolumes(needs.unbound, key.cluster, verdict.node, signal);
         return done; // Changes of the claims trigger the next reconcile.
       }
       waiting.remove(key);
-      await bind(pod, key, verdict.node, signal);
+      await writer.bind(pod, key.cluster, verdict.node, signal);
       return done;
     },
   });
@@ -145,83 +119,6 @@ export function createPlacementController({
     const has = !deleted && !isOver(object);
     if (had && !has) return wake(cluster, "room");
     return has && (!had || old?.metadata.labels !== object.metadata.labels) ? wake(cluster, "company") : [];
-  }
-
-  async function bind(pod: ReadonlyPod, { cluster }: ObjectKey, nodeName: string, signal: AbortSignal): Promise<void> {
-    const where = views.of(cluster).nodes.get(nodeName)?.node.metadata.labels ?? {};
-    const labels = { ...pod.metadata.labels };
-    for (const key of TOPOLOGY) if (where[key] !== undefined) labels[key] = where[key];
-    const bound = { ...pod, metadata: { ...pod.metadata, labels }, spec: { ...pod.spec, nodeName } };
-    // Counted before the write, because other pods are placed while it is in flight.
-    views.assume(cluster, bound, nodeName);
-    try {
-      if (!(await bindTo(cluster, bound, signal))) views.release(cluster, pod);
-    } catch (error) {
-      views.release(cluster, pod);
-      throw error;
-    }
-  }
-
-  async function askForVolumes(
-    claims: readonly DeepReadonly<PersistentVolumeClaim>[],
-    { cluster }: ObjectKey,
-    node: string,
-    signal: AbortSignal,
-  ): Promise<void> {
-    for (const claim of claims) {
-      const { metadata } = claim;
-      if (metadata.annotations?.[SELECTED_NODE] === node) continue;
-      await unlessChanged(
-        client.update(
-          PersistentVolumeClaim,
-          cluster,
-          { ...claim, metadata: { ...metadata, annotations: { ...metadata.annotations, [SELECTED_NODE]: node } } },
-          { signal },
-        ),
-      );
-    }
-  }
-
-  async function refuse(
-    pod: ReadonlyPod,
-    { cluster }: ObjectKey,
-    message: string,
-    preemption: Preemption | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
-    for (const victim of preemption?.victims ?? []) {
-      const gone = await disrupt(
-        { client, clock },
-        cluster,
-        victim.pod,
-        {
-          reason: "PreemptionByScheduler",
-          message: "default-scheduler: preempting to accommodate a higher priority pod",
-        },
-        signal,
-      );
-      if (gone)
-        events?.record(cluster, victim.pod, {
-          type: "Normal",
-          reason: "Preempted",
-          message: `Preempted by pod ${pod.metadata.uid} on node ${preemption?.node}`,
-        });
-    }
-    const conditions = pod.status?.conditions ?? [];
-    const before = conditions.find(({ type }) => type === "PodScheduled");
-    const nominatedNodeName = preemption?.node ?? pod.status?.nominatedNodeName;
-    if (before?.status === "False" && before.message === message && nominatedNodeName === pod.status?.nominatedNodeName)
-      return;
-    const lastTransitionTime =
-      before?.status === "False" && before.lastTransitionTime ? before.lastTransitionTime : formatTime(clock.now());
-    const refused = { type: "PodScheduled", status: "False", reason: "Unschedulable", message, lastTransitionTime };
-    const status = {
-      ...pod.status,
-      conditions: [...conditions.filter(({ type }) => type !== "PodScheduled"), refused],
-      ...(nominatedNodeName && { nominatedNodeName }),
-    };
-    const written = await unlessChanged(client.updateStatus(Pod, cluster, { ...pod, status }, { signal }));
-    if (written) events?.record(cluster, pod, { type: "Warning", reason: "FailedScheduling", message });
   }
 }
 

@@ -1,0 +1,84 @@
+/**
+ * The background work of an API server: garbage collection, emptying namespaces, expiry of Events, and the addresses of
+ * Services. Each part follows the changes of the store.
+ */
+import type { Log } from "@flotilla/base";
+import { createBackground } from "./background/background.ts";
+import { createCleanup } from "./background/cleanup.ts";
+import { createEventExpiry } from "./background/event-expiry.ts";
+import { createGarbageCollector } from "./background/garbage-collection.ts";
+import { createHousekeeping } from "./background/housekeeping.ts";
+import type { Housekeeping } from "./background/housekeeping.ts";
+import { createControllerLeases } from "./clusters/controller-leases.ts";
+import type { OperationDependencies } from "./serve/operations.ts";
+import { createServiceAddresses } from "./services/addresses.ts";
+import type { ServiceAllocation } from "./services/allocation.ts";
+import { createEndpointsRemoval } from "./services/endpoints.ts";
+import { createDefaultRange } from "./services/ranges.ts";
+
+export interface BackgroundWorkOptions extends OperationDependencies {
+  log: Log;
+  allocation: ServiceAllocation;
+  /** Aborted when the server stops. */
+  signal: AbortSignal;
+}
+
+export interface BackgroundWork {
+  readonly housekeeping: Housekeeping;
+  /** Whether the cluster runs its own kube-controller-manager. */
+  isManagedElsewhere(cluster: string): boolean;
+  /** Loads what is stored, and follows the changes. */
+  start(): void;
+  isQuiet(): boolean;
+  close(): Promise<void>;
+}
+
+export function createBackgroundWork(options: BackgroundWorkOptions): BackgroundWork {
+  const { cache, store, clusters, clock, log, allocation } = options;
+  const background = createBackground({ clock, log });
+  const leases = createControllerLeases({
+    clock,
+    onLapse(cluster) {
+      const content =
+        clusters.get(cluster)?.table.resources.flatMap(({ prefix }) => cache.list(`${prefix}${cluster}/`)) ?? [];
+      collector.load(content);
+      cleanup.load(content);
+    },
+  });
+  const housekeeping = createHousekeeping({ ...options, background, leases });
+  const collector = createGarbageCollector(housekeeping);
+  const cleanup = createCleanup({ housekeeping, store, clusters, clock, collector });
+  const eventExpiry = createEventExpiry({ housekeeping, cache, clock });
+  const addresses = createServiceAddresses({ housekeeping, cache, holderOf: allocation.holderOf });
+  const followers = [
+    leases,
+    collector,
+    cleanup,
+    eventExpiry,
+    allocation,
+    createEndpointsRemoval(housekeeping),
+    addresses,
+    createDefaultRange({ housekeeping, clock }),
+  ];
+  let stopWatching: (() => void) | undefined;
+
+  return {
+    housekeeping,
+    isManagedElsewhere: leases.isHeld,
+    start() {
+      stopWatching = cache.watch("/", cache.revision, (events) => {
+        for (const event of events) for (const follower of followers) follower.observe(event);
+      });
+      const present = cache.list("/");
+      for (const part of [leases, collector, cleanup, eventExpiry]) part.load(present);
+      addresses.load();
+    },
+    isQuiet: () => background.isQuiet(),
+    async close() {
+      stopWatching?.();
+      leases.close();
+      eventExpiry.close();
+      await background.close();
+    },
+  };
+}

@@ -1,0 +1,40 @@
+/** The state of an owner as seen from its dependent. */
+import { gvkOf } from "@flotilla/apimachinery";
+import type { OwnerReference } from "@flotilla/apimachinery";
+import { metadataOf } from "../codec/metadata.ts";
+import { keyOf, memoized } from "../resources/resources.ts";
+import type { OwnPlace } from "../write/own-request.ts";
+import type { Housekeeping } from "./housekeeping.ts";
+import type { OwnerIndex } from "./owner-index.ts";
+import { isStoredIntact, isWaiting } from "./ownership.ts";
+
+/** It exists, it waits for the dependent's deletion, or it does not exist. */
+type OwnerState = "solid" | "waiting" | "absent";
+
+export function createOwnerStates(
+  housekeeping: Pick<Housekeeping, "locate" | "entryAt" | "find">,
+  index: Pick<OwnerIndex, "wasDeleted">,
+): (place: OwnPlace, owner: OwnerReference) => OwnerState {
+  return ({ cluster, resource, namespace }, owner) => {
+    const { group, kind } = gvkOf(owner);
+    const kinds = memoized(
+      cluster.table,
+      "resources by kind",
+      () => new Map(cluster.table.resources.map((served) => [`${served.kind.group}/${served.kind.kind}`, served])),
+    );
+    const ownerResource = kinds.get(`${group}/${kind}`);
+    // A kind that is not served may come back. Nothing is deleted because of an owner that cannot be read, unless its
+    // deletion was observed.
+    if (!ownerResource) return index.wasDeleted(owner.uid) ? "absent" : "solid";
+    if (ownerResource.namespaced && !resource.namespaced) return "solid";
+    const ownerKey = keyOf(ownerResource, cluster.name, namespace, owner.name);
+    const place = housekeeping.locate(ownerKey);
+    const entry = place && housekeeping.entryAt(place, ownerKey);
+    // Most owners are unparsed when a server starts, and their bytes are sufficient: the owner exists and is not being
+    // deleted.
+    if (entry && entry.revision > 0 && isStoredIntact(entry, owner.uid)) return "solid";
+    const current = housekeeping.find(ownerKey);
+    if (!current || metadataOf(current.object).uid !== owner.uid) return "absent";
+    return isWaiting(metadataOf(current.object)) ? "waiting" : "solid";
+  };
+}

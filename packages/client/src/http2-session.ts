@@ -1,0 +1,67 @@
+/** One HTTP/2 session, whose streams are counted. */
+import http2 from "node:http2";
+import type { TLSSocket } from "node:tls";
+import type { Clock, Timer } from "@flotilla/base";
+import { UnreachableError } from "./errors.ts";
+import { firstEvent } from "./http-sockets.ts";
+
+/** client-go's intervals for sending a ping and for waiting for its answer. */
+const PING_AFTER_MS = 30_000;
+const PING_TIMEOUT_MS = 15_000;
+/** Large enough for a large list from a distant server; a reader that pauses a stream buffers no more than this. */
+const STREAM_WINDOW_BYTES = 1024 * 1024;
+const CONNECTION_WINDOW_BYTES = 16 * 1024 * 1024;
+/** A thousand watches reach Node's default limit of 10 MB per session. */
+const SESSION_MEMORY_MB = 512;
+
+export interface Session {
+  http2: http2.ClientHttp2Session;
+  active: number;
+  limit: number;
+}
+
+/** Resolves when the server's settings have arrived. */
+export async function openSession(server: URL, socket: TLSSocket, clock: Clock): Promise<Session> {
+  const session: Session = {
+    http2: http2.connect(server, {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
+      maxSessionMemory: SESSION_MEMORY_MB,
+    }),
+    active: 0,
+    limit: 0,
+  };
+  const setLimit = ({ maxConcurrentStreams = Number.MAX_SAFE_INTEGER }: http2.Settings): void => {
+    session.limit = Math.max(1, maxConcurrentStreams);
+  };
+  // The server's settings contain its stream limit; before they arrive, Node would assume a hundred.
+  setLimit(await firstEvent<http2.Settings>(session.http2, "remoteSettings", clock));
+  session.http2.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
+  // A session error also ends its streams, and they report it.
+  session.http2.on("error", () => {});
+  session.http2.on("remoteSettings", setLimit);
+  return session;
+}
+
+/** Pings a silent peer while requests are active. Returns a function that stops it. */
+export function pingWhileBusy(session: Session, clock: Clock): () => void {
+  let timer: Timer;
+  const next = (): void => {
+    timer = clock.after(PING_AFTER_MS, () => {
+      if (session.active === 0) return next();
+      timer = clock.after(PING_TIMEOUT_MS, () =>
+        session.http2.destroy(
+          new UnreachableError("the server stopped answering pings; the connection was closed", {
+            mayHaveArrived: true,
+          }),
+        ),
+      );
+      session.http2.ping(() => {
+        timer.cancel();
+        if (!session.http2.destroyed) next();
+      });
+    });
+  };
+  next();
+  return () => timer.cancel();
+}
