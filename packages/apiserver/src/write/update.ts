@@ -19,6 +19,7 @@ import type { CachedEntry } from "../store/cache.ts";
 import { after, isPromise } from "../admission/run.ts";
 import { isNamespaceKind, keyOf } from "../resources/resources.ts";
 import { MAX_ATTEMPTS } from "../clusters/attempts.ts";
+import { unstoredEntry } from "../clusters/objects.ts";
 import type { Found } from "../clusters/objects.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import { plainError } from "../request/context.ts";
@@ -39,7 +40,6 @@ import {
   storeObject,
   toStorage,
   uidConflict,
-  unstoredEntry,
   withManagers,
   withoutRepeatedOwners,
 } from "./store-object.ts";
