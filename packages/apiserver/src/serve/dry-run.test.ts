@@ -22,9 +22,9 @@ const merge = (path: string, body: JsonObject): JsonObject => ({
   body: JSON.stringify(body),
 });
 
-async function serve(options?: TestServerOptions): Promise<
-  TestServer & { dryRun(...requests: JsonObject[]): Promise<Response[]> }
-> {
+async function serve(
+  options?: TestServerOptions,
+): Promise<TestServer & { dryRun(...requests: JsonObject[]): Promise<Response[]> }> {
   const server = await createTestServer(options);
   return {
     ...server,

@@ -155,9 +155,7 @@ function tableWith(
   definition: DeepReadonly<Definition>,
   { clusters }: OperationDependencies,
 ): ResourceTable {
-  const others = table.resources.filter(
-    ({ name }) => `${name.resource}.${name.group}` !== definition.metadata.name,
-  );
+  const others = table.resources.filter(({ name }) => `${name.resource}.${name.group}` !== definition.metadata.name);
   const isServed = conditionOf(definition, "Established")?.status === "True";
   return createResourceTable(isServed ? [...others, clusters.resourceOf(definition)] : others);
 }
