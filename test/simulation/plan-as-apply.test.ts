@@ -213,9 +213,9 @@ describe("manifests that need each other", () => {
       "namespace/shop",
       "customresourcedefinition.apiextensions.k8s.io/widgets.example.com",
       "overridepolicy.policy.karmada.io/paint",
-      "widget.example.com/w",
       "propagationpolicy.policy.karmada.io/widgets",
       "clusterpropagationpolicy.policy.karmada.io/crds",
+      "widget.example.com/w",
     ]);
     expect(await plan(...all)).toEqual({ code: 0, text: NOTHING });
   });
@@ -282,6 +282,17 @@ describe("what the server fills in", () => {
     await apply(everywhere("batch/v1", "Job"), job);
     expect(await plan(everywhere("batch/v1", "Job"), job)).toEqual({ code: 0, text: NOTHING });
     expect(await find(fleet.client, Job, { cluster: "member1", namespace: "default", name: "seed" })).toBeDefined();
+  });
+
+  test("is kept on members, however often the Job changes", async () => {
+    const queue = (parallelism: number): object => ({ ...job, spec: { ...job.spec, parallelism } });
+    await apply(everywhere("batch/v1", "Job"), queue(1));
+
+    for (const parallelism of [2, 3, 4, 5]) await apply(queue(parallelism));
+
+    const { spec } = await fleet.client.get(Job, { cluster: "member1", namespace: "default", name: "seed" });
+    expect(spec.parallelism).toBe(5);
+    expect(spec.template.metadata?.labels).toMatchObject(spec.selector?.matchLabels ?? {});
   });
 
   test("is not a change: the addresses of a Service", async () => {
