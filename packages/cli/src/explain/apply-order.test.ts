@@ -4,9 +4,10 @@ import { inApplyOrder } from "./apply-order.ts";
 
 const make = (apiVersion: string, kind: string, name = "x"): JsonObject => ({ apiVersion, kind, metadata: { name } });
 
-test("namespaces, CRDs, customizations and overrides come before everything else, which keeps its order", () => {
+test("what others need comes first, then overrides, policies, and everything else in its order", () => {
   const given = [
     make("apps/v1", "Deployment", "b"),
+    make("policy.karmada.io/v1alpha1", "ClusterPropagationPolicy"),
     make("policy.karmada.io/v1alpha1", "PropagationPolicy"),
     make("policy.karmada.io/v1alpha1", "OverridePolicy", "second"),
     make("policy.karmada.io/v1alpha1", "OverridePolicy", "first"),
@@ -30,8 +31,9 @@ test("namespaces, CRDs, customizations and overrides come before everything else
     "ClusterOverridePolicy/x",
     "OverridePolicy/second",
     "OverridePolicy/first",
-    "Deployment/b",
     "PropagationPolicy/x",
+    "ClusterPropagationPolicy/x",
+    "Deployment/b",
     "Deployment/a",
   ]);
 });

@@ -2,12 +2,14 @@
  * The order in which manifests are applied and planned: what others need or depend on first, and everything else as
  * given. Pure.
  *
- * Override policies and interpreter customizations come before policies and templates, so that the first copy on a
- * member is already the intended one.
+ * Override policies and interpreter customizations come before policies, and policies before templates. So the first
+ * copy on a member is the intended one, and a new template is not claimed by a policy that the same files replace.
  */
 import {
   ClusterOverridePolicy,
+  ClusterPropagationPolicy,
   OverridePolicy,
+  PropagationPolicy,
   ResourceInterpreterCustomization,
   ResourceInterpreterWebhookConfiguration,
 } from "@flotilla/karmada";
@@ -25,6 +27,8 @@ const FIRST = [
   ResourceInterpreterWebhookConfiguration,
   ClusterOverridePolicy,
   OverridePolicy,
+  PropagationPolicy,
+  ClusterPropagationPolicy,
 ];
 
 export function inApplyOrder<T extends JsonObject>(manifests: readonly T[]): T[] {
