@@ -94,7 +94,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(again).toMatchObject({
       code: 0,
       stdout:
-        "Nothing would change on any member.\n\nnamespace/shop unchanged\npropagationpolicy.policy.karmada.io/web unchanged\ndeployment.apps/web unchanged\n",
+        "Nothing would change on the hub or on any member.\n\nnamespace/shop unchanged\npropagationpolicy.policy.karmada.io/web unchanged\ndeployment.apps/web unchanged\n",
     });
     expect(JSON.parse(changed.stdout)).toMatchObject({
       applied: [

@@ -10,7 +10,7 @@ import type { JsonObject } from "@flotilla/base";
 
 const FOLDER = new URL("./ocm/", import.meta.url);
 const UNBOUND =
-  "namespace default has no ManagedClusterSetBinding, so the set default counts as bound; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default";
+  "namespace default has no ManagedClusterSetBinding to default, but the set default counts as bound there; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default";
 const FEEDBACK =
   "spec.manifestConfigs[0].feedbackRules: WellKnownStatus of clonesets.apps.kruise.io is only supported by Flotilla's agents; the canonical form is type JSONPaths with a path for every value";
 const bare = (stored: string): string =>

@@ -120,7 +120,7 @@ test("a plan exits with 1 if something would change, and with 0 otherwise", asyn
 
   expect([changed.code, same.code]).toEqual([1, 0]);
   expect(changed.text).toContain("spec.replicas: 2 → 3");
-  expect(same.text).toBe("Nothing would change on any member.\n");
+  expect(same.text).toBe("Nothing would change on the hub or on any member.\n");
 });
 
 test("both print JSON on request", async () => {

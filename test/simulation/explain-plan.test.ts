@@ -13,7 +13,8 @@ import { isBookkeeping, planFleet } from "@flotilla/flotilla";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
-import { dryRun, withObjects } from "../../packages/cli/src/explain/apply-input.ts";
+import { tryAll, withObjects } from "../../packages/cli/src/explain/apply-input.ts";
+import { createDryRunClient } from "../../packages/cli/src/explain/dry-run-client.ts";
 import { createHubInterpreter } from "../../packages/cli/src/explain/hub-interpreter.ts";
 import { planInput, type PlanResult } from "../../packages/cli/src/explain/plan-input.ts";
 import { readHub } from "../../packages/cli/src/explain/read-snapshot.ts";
@@ -73,9 +74,11 @@ function shown(works: readonly DeepReadonly<Work>[]): unknown[] {
 }
 
 async function plannedWorks(objects: KubernetesObject[]): Promise<unknown[]> {
+  const dry = createDryRunClient(fleet.client, signal);
+  const applied = await tryAll(fleet.client, dry, objects as unknown as JsonObject[], "default", signal);
   const state = withObjects(
     await readHub(fleet.client, [], signal),
-    await dryRun(fleet.client, objects as unknown as JsonObject[], "default", signal),
+    applied.map(({ object }) => [object]),
   );
   const { interpreter, close } = createHubInterpreter(state, fleet.clock);
   try {

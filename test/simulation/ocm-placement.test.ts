@@ -197,6 +197,22 @@ describe("a namespace without a binding", () => {
 
     expect(await decisions("default")).toEqual({ "web-decision-1": ["c1"] });
   });
+
+  test("keeps the clusters of the default set when another set is bound, and when that binding is deleted", async () => {
+    await addSet("other");
+    await addCluster("c1", { [CLUSTER_SET_LABEL]: "default" });
+    await addCluster("c2", { [CLUSTER_SET_LABEL]: "other" });
+    await place({ clusterSets: ["default"] }, "default");
+    await fleet.settle();
+
+    await bind("other", "default");
+    await fleet.settle();
+    const bound = await decisions("default");
+    await fleet.client.delete(ManagedClusterSetBinding, { cluster: HUB, namespace: "default", name: "other" });
+    await fleet.settle();
+
+    expect([bound, await decisions("default")]).toEqual([{ "web-decision-1": ["c1"] }, { "web-decision-1": ["c1"] }]);
+  });
 });
 
 test("decisions sorted by score contain the scores, and follow score changes at most once per scoreRateLimit", async () => {

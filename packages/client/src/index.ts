@@ -15,7 +15,7 @@ export { connectionOf } from "./kubeconfig-connection.ts";
 export type { KubeconfigConnection } from "./kubeconfig-connection.ts";
 export { loadKubeconfig, loadKubeconfigs, parseKubeconfig, renderKubeconfig } from "./kubeconfig.ts";
 export type { Kubeconfig } from "./kubeconfig.ts";
-export { PATCH_MEDIA_TYPES, queryText, resourcePath } from "./request-path.ts";
+export { METHODS, PATCH_MEDIA_TYPES, queryText, resourcePath } from "./request-path.ts";
 export { createServedVersionsClient } from "./served-versions.ts";
 export type {
   PatchType,

@@ -32,6 +32,7 @@ export { explain } from "./explain/explain.ts";
 export { createExplainer } from "./explain/explainer.ts";
 export { ClusterExplanation, Explanation, explanationKinds } from "./explain/explanation.ts";
 export type { ExplainedManifest, ExplainedMember, ExplainedPolicy, ExplainedRollout } from "./explain/explanation.ts";
+export { compareFields } from "./explain/field-changes.ts";
 export type { FieldChange } from "./explain/field-changes.ts";
 export { createLastDecisions } from "./explain/last-decisions.ts";
 export type { LastDecisions } from "./explain/last-decisions.ts";

@@ -51,6 +51,8 @@ export interface ObjectStore {
   put(cluster: LogicalCluster, found: Found, written: WrittenView, cause: WriteCause): Promise<CachedEntry | undefined>;
   /** Returns the revision of the deletion, or undefined when another write came first. */
   remove(cluster: LogicalCluster, resource: Resource, found: Found, cause: WriteCause): Promise<number | undefined>;
+  /** The entry that a write would store, at the revision of the stored one: the end of a dry run. */
+  preview(cluster: LogicalCluster, resource: Resource, found: Found, written: WrittenView): CachedEntry;
   /** An event as watchers of the cluster see it, with markers and the layer resolved. */
   resolve(cluster: LogicalCluster, resource: Resource, event: CacheEvent): CacheEvent;
 }
@@ -158,6 +160,8 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
       return outcome.revision;
     },
 
+    preview: (_cluster, _resource, found, written) => unstoredEntry(found, written),
+
     resolve(cluster, resource, event) {
       const { revision, entry, previous } = event;
       const hasLayer = cluster.profile.has(resource.prefix);
@@ -169,6 +173,11 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
     },
   };
   return store;
+}
+
+/** An object that is not stored, at the revision of the stored one. */
+export function unstoredEntry({ key, entry }: Found, { object, view }: WrittenView): CachedEntry {
+  return { key, revision: entry?.revision ?? 0, value: encodeObject(object), memo: view };
 }
 
 function byKey(a: CachedEntry, b: CachedEntry): number {

@@ -112,7 +112,8 @@ export function createDefinitionStatus({ cache, store, clusters, clock, writeSta
   };
 }
 
-function statusOf(
+/** The status of a CRD among the other CRDs of its group. Pure. */
+export function statusOf(
   definition: DeepReadonly<Definition>,
   others: readonly DeepReadonly<Definition>[],
   now: string,

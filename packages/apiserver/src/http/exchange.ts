@@ -28,6 +28,8 @@ export interface ExchangeDependencies {
 
 /** How long a client may take to send its body, and to read a response that is not a stream. */
 const TRANSFER_TIMEOUT_MS = 60_000;
+/** All CRDs of a large project, with the copies in their annotations. */
+const MAX_DRY_RUN_BYTES = 32 * 1024 * 1024;
 const NOTHING = new Uint8Array(0);
 /** Shared, because an error with its stack costs more than a small request. */
 const CLIENT_DISCONNECTED = timedOut("the client disconnected, or the server is stopping");
@@ -80,7 +82,7 @@ class RunningExchange implements Exchange {
       // without it.
       if (wire.hasBody && request.user !== ANONYMOUS) {
         this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
-        request.body = await deps.bodies.read(wire);
+        request.body = await deps.bodies.read(wire, isDryRun(request.path) ? MAX_DRY_RUN_BYTES : undefined);
         read = true;
       }
       this.#handling = true;
@@ -212,6 +214,10 @@ function isProxied(path: string): boolean {
   const route = routeOf(splitCluster(path).path);
   return route.type === "resource" && route.subresource === "proxy";
 }
+
+/** Several requests in one body, each of which has the usual limit. */
+const isDryRun = (path: string): boolean =>
+  path.endsWith("/dry-run") && routeOf(splitCluster(path).path).type === "dry-run";
 
 function rejectUnsupportedMethod({ method }: Wire): void {
   if (method === "CONNECT") throw notImplemented("CONNECT requests");

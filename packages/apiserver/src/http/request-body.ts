@@ -6,22 +6,16 @@ import type { Wire } from "./wire.ts";
 
 export interface BodyReader {
   /** Rejects with 413 for a body that is too large, with 429 when too many bodies are being read. */
-  read(wire: Wire): Promise<Uint8Array>;
+  read(wire: Wire, maxBytes?: number): Promise<Uint8Array>;
 }
 
-export function createBodyReader({
-  maxBytes = MAX_BODY_BYTES,
-  maxTotalBytes,
-}: {
-  maxBytes?: number;
-  maxTotalBytes: number;
-}): BodyReader {
+export function createBodyReader({ maxTotalBytes }: { maxTotalBytes: number }): BodyReader {
   let total = 0;
-  const limit = (): ApiError => tooLarge(`Request entity too large: limit is ${maxBytes}`);
 
   return {
-    read: (wire) =>
+    read: (wire, maxBytes = MAX_BODY_BYTES) =>
       new Promise((resolve, reject) => {
+        const limit = (): ApiError => tooLarge(`Request entity too large: limit is ${maxBytes}`);
         // A client that announces too large a body is rejected before it sends it.
         if (Number(wire.headers["content-length"] ?? 0) > maxBytes) return reject(limit());
         const { input } = wire;

@@ -33,6 +33,8 @@ export type Route =
   | { type: "health"; endpoint: "healthz" | "livez" | "readyz"; check?: string }
   /** `/metrics`, and `/metrics/members` for the workloads on members. */
   | { type: "metrics"; of: "server" | "members" }
+  /** Several requests in one dry run. */
+  | { type: "dry-run" }
   | { type: "root" }
   | { type: "unknown" };
 
@@ -87,6 +89,8 @@ export function routeOf(path: string): Route {
     case "metrics":
       if (segments.length === 1) return { type: "metrics", of: "server" };
       return segments[1] === "members" && segments.length === 2 ? { type: "metrics", of: "members" } : UNKNOWN;
+    case "dry-run":
+      return segments.length === 1 ? { type: "dry-run" } : UNKNOWN;
     case "":
       return segments.length === 1 ? { type: "root" } : UNKNOWN;
     default:

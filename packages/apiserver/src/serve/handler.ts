@@ -33,6 +33,7 @@ import { PageNotFound } from "../request/page-not-found.ts";
 import type { OperationDependencies, Verb } from "./operations.ts";
 import type { Input } from "../actions/action.ts";
 import { asksForWatch, listQuery, timeoutMsOf } from "../request/options.ts";
+import { checkDryRun, dryRunResponse } from "./dry-run.ts";
 import { pageResponse } from "./pages.ts";
 import type { WorkloadMetrics } from "./pages.ts";
 import { patchTypeOf } from "../write/patch.ts";
@@ -76,16 +77,7 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
     const warnings = new Set<string>();
     const isMutating = request.method !== "GET" && request.method !== "HEAD";
     const startMs = performance.now();
-    const seen: ObservedRequest = {
-      cluster: "",
-      verb: request.method,
-      group: "",
-      version: "",
-      resource: "",
-      subresource: "",
-      scope: "",
-      dryRun: false,
-    };
+    const seen = newObservation(request);
     metrics.begin(isMutating);
     let response: ApiResponse;
     try {
@@ -98,6 +90,19 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
     headers["audit-id"] = request.headers["audit-id"] || auditPrefix + (++requests).toString(16).padStart(12, "0");
     if (warnings.size > 0) headers["warning"] = warningHeaders(warnings);
     return response;
+  };
+}
+
+function newObservation({ method }: ApiRequest): ObservedRequest {
+  return {
+    cluster: "",
+    verb: method,
+    group: "",
+    version: "",
+    resource: "",
+    subresource: "",
+    scope: "",
+    dryRun: false,
   };
 }
 
@@ -127,6 +132,11 @@ function answer(
   // Health endpoints respond until the end.
   if (stopping.aborted && route.type !== "health") throw unavailable("the server is stopping");
   if (route.type === "resource") return answerResource(options, request, clusterName, route, seen, warn);
+  // Each of its requests is authorized separately.
+  if (route.type === "dry-run")
+    return dryRunResponse(deps, findCluster(deps, clusterName), request, (preview, each) =>
+      answerDryRun({ ...options, deps: preview }, each, warn),
+    );
 
   // The response is immediate, so the timeout only has to be valid.
   timeoutMsOf(request.query, longest(request.method));
@@ -135,6 +145,20 @@ function answer(
   const cluster = findCluster(deps, clusterName);
   seen.cluster = clusterName;
   return pageResponse(options, cluster, route, request);
+}
+
+/** One request of several in a dry run. */
+async function answerDryRun(
+  options: HandlerOptions,
+  request: ApiRequest,
+  warn: (text: string) => void,
+): Promise<ApiResponse> {
+  try {
+    checkDryRun(request);
+    return await answer(options, request, newObservation(request), warn);
+  } catch (error) {
+    return failureResponse(error instanceof PageNotFound ? pathNotFound() : error, request, options.log);
+  }
 }
 
 async function answerResource(

@@ -33,7 +33,7 @@ export interface WorkloadMetrics {
   page(only?: string): string;
 }
 
-export type PageRoute = Exclude<Route, ResourceRoute>;
+export type PageRoute = Exclude<Route, ResourceRoute | { type: "dry-run" }>;
 
 export function pageResponse(
   { deps, version, health, metrics, writeControllerMetrics, workloads }: PageOptions,

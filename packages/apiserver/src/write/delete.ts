@@ -17,6 +17,7 @@ import { finalizersOf, metadataOf } from "../codec/metadata.ts";
 import { checkNamespaceDeletion } from "./namespaces.ts";
 import { isNamespaceKind, keyOf } from "../resources/resources.ts";
 import { MAX_ATTEMPTS } from "../clusters/attempts.ts";
+import { unstoredEntry } from "../clusters/objects.ts";
 import type { Found } from "../clusters/objects.ts";
 import { graceSecondsOf } from "./pods.ts";
 import { listObjects } from "../read/read.ts";
@@ -25,7 +26,6 @@ import { objectIn, ordered, settledIn, viewOfWritten } from "../codec/render.ts"
 import type { Resource } from "../resources/resources.ts";
 import { reserve } from "./reserve.ts";
 import { deletionOf } from "./review.ts";
-import { unstoredEntry } from "./store-object.ts";
 import type { WriteDependencies } from "./store-object.ts";
 import type { WriteCause } from "../clusters/write-counter.ts";
 import { textOf } from "../codec/text.ts";

@@ -10,8 +10,7 @@ import type { RequestContext } from "../request/context.ts";
 import type { DefinitionStatus } from "../crd/crd-status.ts";
 import { isDefinition } from "../resources/definition.ts";
 import type { Definition } from "../resources/definition.ts";
-import { encodeObject, objectIn, ordered, viewOfWritten } from "../codec/render.ts";
-import type { WrittenView } from "../codec/render.ts";
+import { objectIn, ordered, viewOfWritten } from "../codec/render.ts";
 import { accessDenied } from "../request/authorize.ts";
 import type { AccessRequest } from "../request/authorize.ts";
 import type { WriteOptions } from "../request/options.ts";
@@ -69,7 +68,7 @@ export async function storeObject(
   const { cluster, served, subresource } = context;
   const { storage, name } = served.resource;
   const written = viewOfWritten(storage, toStorage(object, served), isSettled && served.isStorage);
-  if (options.dryRun) return unstoredEntry(found, written);
+  if (options.dryRun) return deps.store.preview(cluster, served.resource, found, written);
   const oldObject = found.entry && objectIn(found.entry, served);
   const reserving = reserve(deps, { context, options, operation: oldObject ? "UPDATE" : "CREATE", object, oldObject });
   const release = reserving && (await reserving);
@@ -82,11 +81,6 @@ export async function storeObject(
   }
   if (entry && isDefinition(served.resource)) deps.clusters.refresh(cluster);
   return entry;
-}
-
-/** The response to a dry run: the resulting object, at the revision of the stored one. */
-export function unstoredEntry({ key, entry }: Found, { object, view }: WrittenView): CachedEntry {
-  return { key, revision: entry?.revision ?? 0, value: encodeObject(object), memo: view };
 }
 
 export function toStorage(object: JsonObject, served: ServedVersion): JsonObject {

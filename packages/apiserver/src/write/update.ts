@@ -19,6 +19,7 @@ import type { CachedEntry } from "../store/cache.ts";
 import { after, isPromise } from "../admission/run.ts";
 import { isNamespaceKind, keyOf } from "../resources/resources.ts";
 import { MAX_ATTEMPTS } from "../clusters/attempts.ts";
+import { unstoredEntry } from "../clusters/objects.ts";
 import type { Found } from "../clusters/objects.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import { plainError } from "../request/context.ts";
@@ -39,7 +40,6 @@ import {
   storeObject,
   toStorage,
   uidConflict,
-  unstoredEntry,
   withManagers,
   withoutRepeatedOwners,
 } from "./store-object.ts";
@@ -150,7 +150,8 @@ export async function rewriteObject(
       const insists = checkVersion(context, wanted, found.entry);
       const prepared = prepareUpdate(deps, request, { old, settled, change: wanted });
       const next = isPromise(prepared) ? await prepared : prepared;
-      if (changesNothing(old, next)) return { entry: found.entry, created: false };
+      if (changesNothing(old, next) || isStoredAs(found.entry, served, old, next))
+        return { entry: found.entry, created: false };
       const entry = isFinished(next, served)
         ? await removeFinished(deps, request, found, next)
         : await storeObject(deps, request, {
@@ -166,6 +167,17 @@ export async function rewriteObject(
   if (!options.dryRun && isDefinition(served.resource))
     await settleDefinitions(deps, context, objectIn(written.entry, served));
   return written;
+}
+
+/**
+ * Whether the new generation would be stored as the old one: a field of this version may be stored as another field,
+ * which is what this version then shows.
+ */
+function isStoredAs(entry: CachedEntry, served: ServedVersion, old: JsonObject, next: JsonObject): boolean {
+  const { generation } = metadataOf(old);
+  if (served.isStorage || metadataOf(next).generation === generation) return false;
+  const same = { ...next, metadata: { ...metadataOf(next), generation } } as JsonObject;
+  return changesNothing(objectIn(entry, served.resource.storage), toStorage(same, served), "any order");
 }
 
 /** An update in preparation. */

@@ -15,7 +15,7 @@ export const planCommand = defineCommand({
   name: "plan",
   summary: "show what would change on each member before you apply it",
   details:
-    "Nothing is written: the hub's objects are read, and the scheduler runs locally. The exit code is 0 without changes, 1 with changes and 2 on failure, as for kubectl diff.",
+    "Nothing is written: the hub tries the manifests in a dry run, in the order of 'flotilla apply', and the scheduler runs locally. The exit code is 0 if applying would change nothing on the hub and on any member, 1 if something would change, and 2 on failure, as for kubectl diff.",
   example: [
     { says: "Show what applying a file would change.", run: "flotilla plan -f web.yaml" },
     { says: "Plan a folder, with JSON output.", run: "flotilla plan -f shop/ --recursive -o json" },
@@ -86,7 +86,7 @@ export const planCommand = defineCommand({
       );
       output.progress("");
       output.result(plan as unknown as Json, () => renderPlan(plan, output.width));
-      return plan.changes.length > 0 ? CHANGES : 0;
+      return plan.changes.length + plan.hub.length > 0 ? CHANGES : 0;
     } finally {
       await close();
     }

@@ -1,24 +1,28 @@
 /**
  * Applies manifests to the hub, for real or in a dry run. A plan uses dry runs on the hub, so defaults, admission and
- * rejections are the real ones, nothing is written, and a later apply does what was planned.
+ * rejections are the real ones, nothing is written, and a later apply does what was planned: both decide the same
+ * writes with the same functions.
  *
  * Objects are applied as kubectl applies them, with the same last-applied annotation, so that both can be used on one
  * object.
  */
 import { ResourceInterpreterCustomization } from "@flotilla/karmada";
-import { gvkOf, HUB, isNotFound } from "@flotilla/apimachinery";
+import { ApiError, dynamicKind, formatApiVersion, gvkOf, HUB, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, FlotillaError, isObject, setOwn, UsageError } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
-import type { Client } from "@flotilla/client";
+import type { AnyKind, Client } from "@flotilla/client";
 import { SNAPSHOT_KINDS } from "@flotilla/flotilla";
 import type { FleetSnapshot } from "@flotilla/flotilla";
+import { inApplyOrder, isDefinition, isNeededFirst } from "./apply-order.ts";
 import type { HubState } from "./read-snapshot.ts";
+import { objectOf, objectsOf, textOf } from "../members/json-parts.ts";
 
 type Given = DeepReadonly<KubernetesObject>;
+type Writer = Pick<Client, "get" | "create" | "patch" | "apply">;
 /** kubectl's record of the last applied manifest; fields that it has and the new manifest lacks are removed. */
-const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+export const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 /** All annotations of an object together are limited to 256 KiB, and the object's own need some of it. */
 const MAX_REMEMBERED_CHARACTERS = 200 * 1024;
 /** kubectl's field managers for client-side and server-side apply. */
@@ -26,39 +30,81 @@ const WITH_MEMORY = "kubectl-client-side-apply";
 const ON_SERVER = "kubectl";
 
 export interface Applied {
+  /** The object before; unset when it is new. */
+  before?: Given;
   /** The object as the hub has it afterwards. */
   object: Given;
   kind: Kind;
   outcome: "created" | "changed" | "unchanged";
 }
 
-export interface ApplyHow {
-  dryRun: boolean;
-  signal: AbortSignal;
-  /** Called for each object after it was applied. */
-  onApplied?(applied: Applied): void;
+/** A manifest whose kind the hub serves, or will serve when the CRDs among the manifests are applied. */
+interface Manifest {
+  kind: AnyKind;
+  given: Given;
 }
 
-/** In the given order. */
-export async function dryRun(
-  client: Client,
-  manifests: readonly JsonObject[],
-  namespace: string,
-  signal: AbortSignal,
-): Promise<Given[]> {
-  return (await applyAll(client, manifests, namespace, { dryRun: true, signal })).map(({ object }) => object);
-}
-
-/** In the given order; stops at the first object that the hub rejects. */
+/**
+ * In apply order; stops at the first object that the hub rejects. `onApplied` is called for each object after it was
+ * applied.
+ */
 export async function applyAll(
   client: Client,
   manifests: readonly JsonObject[],
   namespace: string,
-  how: ApplyHow,
+  { signal, onApplied }: { signal: AbortSignal; onApplied?(applied: Applied): void },
 ): Promise<Applied[]> {
-  const kinds = createKindResolver({ client, cluster: HUB });
+  const resolve = createManifestResolver(client, manifests, namespace);
   const results: Applied[] = [];
+  for (const manifest of inApplyOrder(manifests)) {
+    const applied = await applyOne(client, await resolve(manifest), "applying", signal);
+    results.push(applied);
+    onApplied?.(applied);
+  }
+  return results;
+}
+
+/** The results of applying, in apply order, without a write. `dry` is a dry-run client of the same hub. */
+export async function tryAll(
+  client: Client,
+  dry: Writer,
+  manifests: readonly JsonObject[],
+  namespace: string,
+  signal: AbortSignal,
+): Promise<Applied[]> {
+  const resolve = createManifestResolver(client, manifests, namespace);
+  const resolved = await Promise.all(inApplyOrder(manifests).map(resolve));
+  const results: Applied[] = [];
+  // The requests of one round are sent together.
+  for (const round of roundsOf(resolved))
+    results.push(...(await Promise.all(round.map((manifest) => applyOne(dry, manifest, "trying", signal)))));
+  return results;
+}
+
+/** Manifests that need nothing of each other: first what others need, then each object once, then repeated objects. */
+function roundsOf(manifests: readonly Manifest[]): Manifest[][] {
+  const rounds: Manifest[][] = [[], []];
+  const seen = new Map<string, number>();
   for (const manifest of manifests) {
+    const { given } = manifest;
+    const { namespace = "", name } = given.metadata;
+    const id = `${gvkOf(given).group}/${given.kind}/${namespace}/${name}`;
+    const round = (seen.get(id) ?? (isNeededFirst(given as unknown as JsonObject) ? -1 : 0)) + 1;
+    seen.set(id, round);
+    (rounds[round] ??= []).push(manifest);
+  }
+  return rounds.filter((round) => round.length > 0);
+}
+
+/** Completes a manifest with its kind and namespace. */
+function createManifestResolver(
+  client: Client,
+  manifests: readonly JsonObject[],
+  namespace: string,
+): (manifest: JsonObject) => Promise<Manifest> {
+  const kinds = createKindResolver({ client, cluster: HUB });
+  const defined = new Map(manifests.filter(isDefinition).flatMap(kindsDefinedBy));
+  return async (manifest) => {
     const { apiVersion, kind: name } = manifest;
     if (
       typeof apiVersion !== "string" ||
@@ -67,82 +113,104 @@ export async function applyAll(
       typeof manifest["metadata"]["name"] !== "string"
     )
       throw new UsageError("every manifest needs apiVersion, kind and metadata.name");
-    const kind = await kinds.resolve({ apiVersion, kind: name });
-    const { namespace: _, ...metadata } = manifest["metadata"];
-    const own = manifest["metadata"]["namespace"] ?? namespace;
-    const applied = await applyOne(
-      client,
-      kind,
-      {
-        ...manifest,
-        metadata: { ...metadata, ...(kind.scope === "Namespaced" && { namespace: own }) },
-      } as unknown as Given,
-      how,
-    );
-    results.push(applied);
-    how.onApplied?.(applied);
-  }
-  return results;
+    const kind = defined.get(`${apiVersion}/${name}`) ?? (await kinds.resolve({ apiVersion, kind: name }));
+    const { namespace: own = namespace, ...metadata } = manifest["metadata"];
+    const inNamespace = kind.scope === "Namespaced" ? { ...metadata, namespace: own } : metadata;
+    return { kind, given: { ...manifest, metadata: inNamespace } as unknown as Given };
+  };
+}
+
+/** By apiVersion and kind. */
+function kindsDefinedBy({ spec }: JsonObject): [string, AnyKind][] {
+  const { group: givenGroup, names, scope, versions } = objectOf(spec);
+  const { kind: givenKind, plural } = objectOf(names);
+  const [group, kind] = [textOf(givenGroup), textOf(givenKind)];
+  return objectsOf(versions)
+    .filter(({ served }) => served === true)
+    .map(({ name }) => [
+      `${formatApiVersion(group, textOf(name))}/${kind}`,
+      dynamicKind({
+        group,
+        version: textOf(name),
+        kind,
+        plural: textOf(plural),
+        scope: scope === "Cluster" ? "Cluster" : "Namespaced",
+      }),
+    ]);
 }
 
 async function applyOne(
-  client: Client,
-  kind: Kind,
-  given: Given,
-  { dryRun: isDry, signal }: ApplyHow,
+  client: Writer,
+  { kind, given }: Manifest,
+  doing: "applying" | "trying",
+  signal: AbortSignal,
 ): Promise<Applied> {
   const { namespace, name } = given.metadata;
-  const doing = `${isDry ? "trying" : "applying"} ${given.kind} ${namespace ? `${namespace}/` : ""}${name} on the hub`;
-  const options = { dryRun: isDry, signal };
+  const what = `${doing} ${given.kind} ${namespace ? `${namespace}/` : ""}${name} on the hub`;
   try {
     const key = { cluster: HUB, namespace: namespace || undefined, name };
-    const existing = await find(client, kind, key, { signal });
-    const remembered = withMemory(given);
-    // The annotation itself is not a change worth planning.
-    const written = remembered && isDry ? given : remembered;
-    if (!existing && written)
-      return {
-        object: await client.create(kind, HUB, written, { ...options, fieldManager: WITH_MEMORY }),
-        kind,
-        outcome: "created",
-      };
-    const last = existing && lastApplied(existing);
-    const object =
-      last && written
-        ? await client.patch(kind, key, threeWay(last, written as unknown as JsonObject), {
-            ...options,
-            type: "merge",
-            fieldManager: WITH_MEMORY,
-          })
-        : await client.apply(kind, HUB, given, { ...options, force: true, fieldManager: ON_SERVER });
-    return {
-      object,
-      kind,
-      outcome: !existing ? "created" : equalJson(contentOf(existing), contentOf(object)) ? "unchanged" : "changed",
-    };
+    const before = await find(client, kind, key, { signal });
+    const object = await writeOne(client, kind, given, before, signal);
+    return { before, object, kind, outcome: outcomeOf(before, object) };
   } catch (error) {
-    if (isNotFound(error) && namespace)
+    if (namespace && isMissingNamespace(error))
       throw new FlotillaError(
         "NoNamespace",
-        `${doing}: namespace ${namespace} not found; create it first, then ${isDry ? "plan" : "apply"} the rest`,
+        `${what}: namespace ${namespace} not found; create it first, or add its manifest`,
         { cause: error },
       );
-    throw new FlotillaError("Rejected", doing, { cause: error });
+    throw new FlotillaError("Rejected", what, { cause: error });
   }
 }
 
+const isMissingNamespace = (error: unknown): boolean =>
+  error instanceof ApiError && isNotFound(error) && error.status.details?.kind === "namespaces";
+
+async function writeOne(
+  client: Writer,
+  kind: AnyKind,
+  given: Given,
+  before: Given | undefined,
+  signal: AbortSignal,
+): Promise<Given> {
+  const remembered = withMemory(given, before);
+  if (!before && remembered)
+    return client.create(kind, HUB, remembered as never, { signal, fieldManager: WITH_MEMORY });
+  const last = before && lastApplied(before);
+  if (!last || !remembered)
+    return client.apply(kind, HUB, given as never, { signal, force: true, fieldManager: ON_SERVER });
+  const { namespace, name } = given.metadata;
+  return client.patch(
+    kind,
+    { cluster: HUB, namespace: namespace || undefined, name },
+    threeWay(last, remembered as unknown as JsonObject),
+    { signal, type: "merge", fieldManager: WITH_MEMORY },
+  );
+}
+
+function outcomeOf(before: Given | undefined, object: Given): Applied["outcome"] {
+  if (!before) return "created";
+  return equalJson(contentOf(before), contentOf(object)) ? "unchanged" : "changed";
+}
+
 /** The parts that a manifest can change. A concurrent status update is not our change. */
-function contentOf(object: Given): unknown {
+export function contentOf(object: Given): unknown {
   const { metadata, status: _, ...content } = object as Given & { status?: unknown };
   const { resourceVersion: _revision, managedFields: _managers, ...named } = metadata;
   return { ...content, metadata: named };
 }
 
-/** The manifest with kubectl's last-applied annotation, in kubectl's format; undefined if it is too large. */
-function withMemory(given: Given): Given | undefined {
+/**
+ * The manifest with kubectl's last-applied annotation, in kubectl's format; undefined if it is too large. An existing
+ * annotation with the same content is kept: kubectl escapes some characters in another way.
+ */
+function withMemory(given: Given, before: Given | undefined): Given | undefined {
   const annotations: Record<string, string> = { ...given.metadata.annotations };
   delete annotations[LAST_APPLIED];
-  const text = `${JSON.stringify(sorted({ ...given, metadata: { ...given.metadata, annotations } } as unknown as Json))}\n`;
+  const manifest = { ...given, metadata: { ...given.metadata, annotations } } as unknown as JsonObject;
+  const kept =
+    before && equalJson(lastApplied(before), manifest) ? before.metadata.annotations?.[LAST_APPLIED] : undefined;
+  const text = kept ?? `${JSON.stringify(sorted(manifest))}\n`;
   return text.length > MAX_REMEMBERED_CHARACTERS
     ? undefined
     : { ...given, metadata: { ...given.metadata, annotations: { ...annotations, [LAST_APPLIED]: text } } };
@@ -181,8 +249,8 @@ function threeWay(last: JsonObject, next: JsonObject): JsonObject {
   return patch;
 }
 
-/** The state with these objects replacing their previous versions. */
-export function withObjects(state: HubState, objects: readonly Given[]): HubState {
+/** The state with these objects replacing their previous versions. Each is given in one or more versions. */
+export function withObjects(state: HubState, objects: readonly (readonly Given[])[]): HubState {
   const snapshot: Record<string, readonly Given[]> = { ...state.snapshot };
   let customizations = state.customizations;
   // Comparisons of creation order, for example of a policy and its template, find these after all existing objects, in
@@ -190,8 +258,11 @@ export function withObjects(state: HubState, objects: readonly Given[]): HubStat
   let newest = 0;
   for (const list of Object.values(snapshot))
     for (const { metadata } of list) newest = Math.max(newest, Number(metadata.resourceVersion ?? 0));
-  objects.forEach((given, index) => {
-    const object: Given = { ...given, metadata: { ...given.metadata, resourceVersion: String(newest + 1 + index) } };
+  objects.forEach((versions, index) => {
+    const resourceVersion = String(newest + 1 + index);
+    const all = versions.map((given): Given => ({ ...given, metadata: { ...given.metadata, resourceVersion } }));
+    const [object] = all;
+    if (!object) return;
     if (isOf(ResourceInterpreterCustomization, object))
       customizations = [
         ...customizations.filter(({ metadata }) => metadata.name !== object.metadata.name),
@@ -201,7 +272,7 @@ export function withObjects(state: HubState, objects: readonly Given[]): HubStat
       (Object.keys(SNAPSHOT_KINDS) as (keyof typeof SNAPSHOT_KINDS)[]).find((name) =>
         isOf(SNAPSHOT_KINDS[name] as Kind, object),
       ) ?? "templates";
-    snapshot[place] = [...(snapshot[place] ?? []).filter((other) => !isSame(other, object)), object];
+    snapshot[place] = [...(snapshot[place] ?? []).filter((other) => !isSame(other, object)), ...all];
   });
   return { ...state, snapshot: snapshot as unknown as FleetSnapshot, customizations };
 }

@@ -1,15 +1,20 @@
 /** Plans on a snapshot of the hub with manifests added and clusters removed. */
-import { gvkOf } from "@flotilla/apimachinery";
+import { gvkOf, HUB, inVersion, parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError, UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
+import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { InterpretError } from "@flotilla/kubernetes";
 import { openRollout } from "@flotilla/openkruise";
 import type { Dependency } from "@flotilla/kubernetes";
 import { planChanges, planFleet, planNamespaceChanges } from "@flotilla/flotilla";
 import type { FleetPlan, Interpreter, MemberChange, TemplatePlan } from "@flotilla/flotilla";
-import { dryRun, isSame, withObjects } from "./apply-input.ts";
+import { isSame, tryAll, withObjects } from "./apply-input.ts";
+import type { Applied } from "./apply-input.ts";
+import { createDryRunClient } from "./dry-run-client.ts";
+import { hubChangesOf } from "./hub-changes.ts";
+import type { HubChange } from "./hub-changes.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
 import { ownChanges, type PlanChanges } from "./own-changes.ts";
 import { readHub, readMore } from "./read-snapshot.ts";
@@ -30,6 +35,8 @@ interface UnreachableMember {
 }
 
 export interface PlanResult extends PlanChanges {
+  /** Changes of the manifests' objects on the hub, in apply order; `changes` are those of members. */
+  hub: HubChange[];
   /** What this plan does not show. */
   notes: string[];
   /** Changed members that do not respond now; unset when not checked, or all respond. */
@@ -61,17 +68,20 @@ export async function planManifests(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<PlannedFleet> {
-  const given = await dryRun(client, manifests, namespace, signal);
+  const dry = createDryRunClient(client, signal);
+  const applied = await tryAll(client, dry, manifests, namespace, signal);
+  const given = applied.map(({ object }) => object);
   const selected = given.flatMap(
     (object) =>
       (object as { spec?: { resourceSelectors?: { apiVersion: string; kind: string }[] } }).spec?.resourceSelectors ??
       [],
   );
   const read = await readHub(client, selected, signal);
-  const { interpreter, close } = createHubInterpreter(withObjects(read, given), clock);
+  const versions = await readVersions(dry, applied, read, selected, signal);
+  const { interpreter, close } = createHubInterpreter(withObjects(read, versions), clock);
   try {
-    const before = await readMore(client, read, await neededKinds(withObjects(read, given), interpreter), signal);
-    const { state, gone } = withoutClusters(withObjects(before, given), without);
+    const before = await readMore(client, read, await neededKinds(withObjects(read, versions), interpreter), signal);
+    const { state, gone } = withoutClusters(withObjects(before, versions), without);
     refuseWebhooks(state, given);
     const { snapshot, asking } = withoutAsking(state);
     const plan = await planFleet(snapshot, { interpreter, nowMs: clock.now() });
@@ -102,10 +112,43 @@ export async function planManifests(
       ...firstSteps(plan, own.changes),
       ...(note === undefined ? [] : [note]),
     ];
-    return { plan, result: { ...own, notes }, asked };
+    return { plan, result: { hub: hubChangesOf(applied), ...own, notes }, asked };
   } finally {
     await close();
   }
+}
+
+/**
+ * Each object in its own version, and in the other versions in which policies select it and members have it: the hub
+ * converts it.
+ */
+async function readVersions(
+  dry: Pick<Client, "get">,
+  applied: readonly Applied[],
+  { snapshot }: HubState,
+  selected: readonly { apiVersion: string; kind: string }[],
+  signal: AbortSignal,
+): Promise<Object[][]> {
+  const asked = new Map<string, Set<string>>();
+  for (const { apiVersion, kind } of [
+    ...selected,
+    ...[...snapshot.policies, ...snapshot.clusterPolicies].flatMap(({ spec }) => spec.resourceSelectors),
+    ...[...snapshot.bindings, ...snapshot.clusterBindings].map(({ spec }) => spec.resource),
+  ]) {
+    const { group, version } = parseApiVersion(apiVersion);
+    const id = `${group}/${kind}`;
+    asked.set(id, (asked.get(id) ?? new Set()).add(version));
+  }
+  return Promise.all(
+    applied.map(async ({ object, kind }) => {
+      const { group, version } = gvkOf(object);
+      const { namespace, name } = object.metadata;
+      const others = [...(asked.get(`${group}/${object.kind}`) ?? [])].filter((other) => other !== version);
+      const key = { cluster: HUB, namespace: namespace || undefined, name };
+      const read = await Promise.all(others.map((other) => find(dry, inVersion(kind, other), key, { signal })));
+      return [object, ...read.filter((found) => found !== undefined)];
+    }),
+  );
 }
 
 const titleOf = ({ kind, metadata: { namespace, name } }: Object): string =>

@@ -1,4 +1,4 @@
-/** Renders a plan as text: per cluster, what is created, changed and deleted. Pure. */
+/** Renders a plan as text: on the hub and per cluster, what is created, changed and deleted. Pure. */
 import type { DeepReadonly } from "@flotilla/base";
 import type { MemberChange } from "@flotilla/flotilla";
 import type { PlanResult } from "./plan-input.ts";
@@ -9,14 +9,13 @@ const SIGNS = { create: "+", update: "~", delete: "-" } as const;
 
 /** Fits the terminal width, if there is one. */
 export function renderPlan(
-  { changes, problems, notes, unreachable = [] }: DeepReadonly<PlanResult>,
+  { hub, changes, problems, notes, unreachable = [] }: DeepReadonly<PlanResult>,
   width?: number,
 ): string {
   const byCluster = Map.groupBy(changes, ({ cluster }) => cluster);
   const sections = [
-    changes.length === 0
-      ? "Nothing would change on any member."
-      : `${count(changes.length, "change")} on ${count(byCluster.size, "cluster")}:`,
+    titleOf(hub.length, changes.length, byCluster.size),
+    ...(hub.length > 0 ? [["hub", ...hub.flatMap(renderChange)].join("\n")] : []),
     ...[...byCluster].map(([cluster, ofCluster]) => [cluster, ...ofCluster.flatMap(renderChange)].join("\n")),
     ...(unreachable.length > 0
       ? [
@@ -34,13 +33,20 @@ export function renderPlan(
   return wrapLines(sections.join("\n\n"), width);
 }
 
+function titleOf(onHub: number, onMembers: number, clusters: number): string {
+  if (onHub + onMembers === 0) return "Nothing would change on the hub or on any member.";
+  const members =
+    onMembers > 0 ? `${count(onMembers, "change")} on ${count(clusters, "cluster")}` : "none on any member";
+  return onHub > 0 ? `${count(onHub, "change")} on the hub, ${members}:` : `${members}:`;
+}
+
 function renderChange({
   action,
   object: { kind, namespace, name },
   fields,
   more = 0,
   note,
-}: DeepReadonly<MemberChange>): string[] {
+}: DeepReadonly<Pick<MemberChange, "action" | "object" | "fields" | "more" | "note">>): string[] {
   return [
     `  ${SIGNS[action]} ${kind} ${namespace ? `${namespace}/` : ""}${name}${note ? ` (${note})` : ""}`,
     ...fields.map((field) => `      ${renderField(field)}`),

@@ -89,6 +89,10 @@ test("a plan is rendered per cluster, with what is created, changed and deleted"
   const object = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
 
   const text = renderPlan({
+    hub: [
+      { action: "create", object: { ...object, kind: "ConfigMap" }, fields: [] },
+      { action: "update", object, fields: [{ path: "spec.replicas", before: 8, after: 12 }] },
+    ],
     changes: [
       {
         cluster: "oslo",
@@ -106,7 +110,12 @@ test("a plan is rendered per cluster, with what is created, changed and deleted"
     notes: ["something else"],
   });
 
-  expect(text).toBe(`2 changes on 2 clusters:
+  expect(text).toBe(`2 changes on the hub, 2 changes on 2 clusters:
+
+hub
+  + ConfigMap shop/web
+  ~ Deployment shop/web
+      spec.replicas: 8 → 12
 
 oslo
   ~ Deployment shop/web
@@ -125,7 +134,9 @@ Not shown:
 });
 
 test("a plan without changes is rendered as such", () => {
-  expect(renderPlan({ changes: [], problems: [], notes: [] })).toBe("Nothing would change on any member.");
+  expect(renderPlan({ hub: [], changes: [], problems: [], notes: [] })).toBe(
+    "Nothing would change on the hub or on any member.",
+  );
 });
 
 const LONG = "a-member-with-the-longest-name-that-kubernetes-allows-in-paris-1";
@@ -166,6 +177,7 @@ test("an explanation fits the terminal width with any names, and is not cut with
 test("a plan fits the terminal width", () => {
   const object = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: LONG.slice(0, 50) };
   const plan = {
+    hub: [],
     changes: [
       {
         cluster: LONG,

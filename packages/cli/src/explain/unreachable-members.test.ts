@@ -12,7 +12,12 @@ const change = (cluster: string): MemberChange =>
     object: { apiVersion: "v1", kind: "ConfigMap", namespace: "shop", name: "web" },
     fields: [],
   }) as unknown as MemberChange;
-const planFor = (...clusters: string[]): PlanResult => ({ changes: clusters.map(change), problems: [], notes: [] });
+const planFor = (...clusters: string[]): PlanResult => ({
+  hub: [],
+  changes: clusters.map(change),
+  problems: [],
+  notes: [],
+});
 const VERSION = { "/version": { gitVersion: "v1.36.3" } };
 const hub = () =>
   createTestHub({

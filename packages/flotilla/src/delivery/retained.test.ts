@@ -12,6 +12,22 @@ test("an apply omits fields whose values were retained from the member", () => {
   });
 });
 
+test("an empty map that the member fills is not applied, however it is owned", () => {
+  const desired = { spec: { labels: {}, paused: true } };
+  const retained = { spec: { labels: { uid: "1" }, paused: true } };
+  const want = {
+    wanted: { spec: { paused: true } },
+    left: [
+      ["spec", "labels"],
+      ["spec", "labels", "uid"],
+    ],
+  };
+
+  expect(withoutRetained(desired, retained)).toEqual(want);
+  expect(withoutRetained(desired, retained, [{ "f:spec": { "f:labels": {} } }])).toEqual(want);
+  expect(withoutRetained(desired, retained, [{ "f:spec": { "f:labels": { "f:uid": {} } } }])).toEqual(want);
+});
+
 test("a list that the member partly owns is applied including that part, so that our part stays", () => {
   const retained = { spec: { containers: [{ name: "web", volumeMounts: [{ name: "token" }] }] } };
 

@@ -13,7 +13,8 @@ export interface Applied<T> {
  * The desired object without the fields whose value `retain` took from the member. A field omitted from an apply stays
  * with its owner there, so we never take `replicas` from an autoscaler. A list that retain changed is applied as retain
  * returned it, because omitting it would also remove our part of it; the same applies to an atomic map, such as the
- * spec of a Workflow. `owned` are the field sets of the managers on the member, which show which maps are atomic.
+ * spec of a Workflow. `owned` are the field sets of the managers on the member, which show which maps are atomic. A map
+ * that was applied empty looks atomic as well, so it is left to the member with all its fields.
  */
 export function withoutRetained<T>(
   desired: T,
@@ -32,7 +33,9 @@ export function withoutRetained<T>(
     for (const key of Object.keys(value)) {
       const mine = value[key];
       const theirs = Object.hasOwn(kept, key) ? kept[key] : undefined;
-      if (isObject(mine) && isObject(theirs)) {
+      if (isEmpty(mine) && isObject(theirs) && !isEmpty(theirs)) {
+        left.push([...path, key], ...Object.keys(theirs).map((name) => [...path, key, name]));
+      } else if (isObject(mine) && isObject(theirs)) {
         const inside = sets.flatMap((set) =>
           set && Object.hasOwn(set, `f:${key}`) ? [set[`f:${key}`] as FieldSet] : [],
         );
@@ -47,6 +50,8 @@ export function withoutRetained<T>(
   // The compiler cannot verify that a part of T is still used as a T.
   return { wanted: visit(desired, retained, [], owned) as T, left };
 }
+
+const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 
 /** Every manager that owns this path owns it without its parts. */
 const isOwnedWhole = (sets: readonly FieldSet[]): boolean =>

@@ -4,6 +4,7 @@ import type { Work } from "@flotilla/karmada";
 import { compareText, isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { Interpreter } from "../interpreter/interpreter.ts";
+import { prune } from "../interpreter/prune.ts";
 import { createFleet } from "../propagation/schedule/fleet.ts";
 import { isTemplate } from "../propagation/templates.ts";
 import { planNamespaceWorks } from "../propagation/namespaces/plan-namespace-works.ts";
@@ -11,6 +12,7 @@ import type { Template } from "../propagation/templates.ts";
 import { compareFields } from "./field-changes.ts";
 import type { FieldChange } from "./field-changes.ts";
 import { isBookkeeping } from "./explain-bookkeeping.ts";
+import { withDefinitions } from "./delivered-definitions.ts";
 import { idOf, planDependencies } from "./plan-dependencies.ts";
 import { planTemplate } from "./plan-template.ts";
 import type { TemplatePlan } from "./plan-template.ts";
@@ -32,7 +34,13 @@ export interface PlanFleetOptions {
 }
 
 /** Reads the snapshot and writes nothing. The same snapshot yields the same plan. */
-export async function planFleet(snapshot: FleetSnapshot, { interpreter, nowMs }: PlanFleetOptions): Promise<FleetPlan> {
+export async function planFleet(snapshot: FleetSnapshot, options: PlanFleetOptions): Promise<FleetPlan> {
+  const plan = await planOnce(snapshot, options);
+  const clusters = withDefinitions(snapshot, plan.works);
+  return clusters === snapshot.clusters ? plan : planOnce({ ...snapshot, clusters }, options);
+}
+
+async function planOnce(snapshot: FleetSnapshot, { interpreter, nowMs }: PlanFleetOptions): Promise<FleetPlan> {
   const views = viewsOf(snapshot);
   const fleet = createFleet(snapshot.clusters);
   const objects = dedupeTemplates(snapshot.templates);
@@ -66,7 +74,10 @@ export interface MemberChange {
   cluster: string;
   action: "create" | "update" | "delete";
   object: { apiVersion: string; kind: string; namespace?: string; name: string };
-  /** For an update, the changed fields; for a new copy, the differences from its template. */
+  /**
+   * For an update, the changed fields; for a new copy, the differences from its template. Fields that each server sets
+   * itself are not differences.
+   */
   fields: FieldChange[];
   more?: number;
   note?: string;
@@ -156,7 +167,7 @@ function compareWork(
     ? { note: "dispatching is suspended: the member receives the change when dispatching resumes" }
     : {};
   const { fields, more } = compareFields(
-    before ? shown(before) : comparable(template),
+    before ? shown(before) : comparable(prune(template)),
     before ? shown(after) : comparable(manifest),
     before ? isBookkeeping : isStamp,
   );

@@ -67,7 +67,15 @@ describe("warnings", () => {
       makePlacement({ clusterSets: ["default"] }, "default"),
       [],
       [
-        "namespace default has no ManagedClusterSetBinding, so the set default counts as bound; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default",
+        "namespace default has no ManagedClusterSetBinding to default, but the set default counts as bound there; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default",
+      ],
+    ],
+    "are returned when the default set counts as bound next to another binding": [
+      makePlacement({ clusterSets: ["default", "us"] }, "default"),
+      ["eu"],
+      [
+        "namespace default has no ManagedClusterSetBinding to default, but the set default counts as bound there; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default",
+        "spec.clusterSets: namespace default has no ManagedClusterSetBinding to us; no cluster of it is selected",
       ],
     ],
     "are returned for sets without a binding": [

@@ -132,8 +132,9 @@ function prioritizerWarnings(at: string, { scoreCoordinate, weight = 1 }: DeepRe
 }
 
 /**
- * Shorthand used in guides: a Placement in the namespace `default` that names the set `default` without a binding. It
- * is limited to this namespace, because a binding needs a permission that the author of a Placement may not have.
+ * Shorthand used in guides: a Placement in the namespace `default` that names the set `default` selects from it without
+ * a binding. It is limited to this namespace, because a binding needs a permission that the author of a Placement may
+ * not have. It does not depend on other bindings: creating one must not move workloads.
  */
 export function usesUnboundDefault({ metadata, spec }: DeepReadonly<OcmPlacement>): boolean {
   return metadata.namespace === "default" && (spec.clusterSets ?? []).includes(DEFAULT_CLUSTER_SET);
@@ -147,16 +148,18 @@ function bindingWarnings({ object, read }: Review<OcmPlacement>): string[] {
       .list({ group: CLUSTER_GROUP, plural: "managedclustersetbindings" }, namespace)
       .map(({ metadata }) => metadata.name),
   );
-  if (bound.size === 0 && usesUnboundDefault(object)) {
-    return [
-      `namespace ${namespace} has no ManagedClusterSetBinding, so the set ${DEFAULT_CLUSTER_SET} counts as bound; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet ${DEFAULT_CLUSTER_SET}`,
-    ];
+  const warnings: string[] = [];
+  if (usesUnboundDefault(object) && !bound.has(DEFAULT_CLUSTER_SET)) {
+    warnings.push(
+      `namespace ${namespace} has no ManagedClusterSetBinding to ${DEFAULT_CLUSTER_SET}, but the set ${DEFAULT_CLUSTER_SET} counts as bound there; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet ${DEFAULT_CLUSTER_SET}`,
+    );
+    bound.add(DEFAULT_CLUSTER_SET);
   }
   if (bound.size === 0) return [`namespace ${namespace} has no ManagedClusterSetBinding; no cluster is selected`];
   const unbound = clusterSets.filter((set) => !bound.has(set));
-  return unbound.length > 0
-    ? [
-        `spec.clusterSets: namespace ${namespace} has no ManagedClusterSetBinding to ${unbound.join(", ")}; no cluster of it is selected`,
-      ]
-    : [];
+  if (unbound.length > 0)
+    warnings.push(
+      `spec.clusterSets: namespace ${namespace} has no ManagedClusterSetBinding to ${unbound.join(", ")}; no cluster of it is selected`,
+    );
+  return warnings;
 }

@@ -41,7 +41,8 @@ export function createPlacementSources({ hub, informers }: { hub: string; inform
     const bound = bindings
       .list({ cluster: hub, namespace: placement.metadata.namespace ?? "" })
       .map(({ metadata }) => metadata.name);
-    const names = bound.length === 0 && usesUnboundDefault(placement) ? [DEFAULT_CLUSTER_SET] : bound;
+    // Whatever else is bound: a binding of another set must not take clusters away.
+    const names = usesUnboundDefault(placement) ? [...bound, DEFAULT_CLUSTER_SET] : bound;
     return new Map(
       names.flatMap((name): [string, DeepReadonly<ManagedClusterSet>][] => {
         const set = sets.get({ cluster: hub, name });

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "@flotilla/base";
+import { createTestServer, makeConfigMap, makeDefinition } from "../test-server.ts";
+import type { TestServer, TestServerOptions } from "../test-server.ts";
+
+const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";
+const SHOP = "/api/v1/namespaces/shop/configmaps";
+const shop = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } };
+const widget = { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" }, spec: { junk: 1 } };
+
+interface Response {
+  status: number;
+  body: JsonObject;
+}
+const post = (path: string, body: JsonObject): JsonObject => ({ method: "POST", path, body: JSON.stringify(body) });
+const get = (path: string): JsonObject => ({ method: "GET", path });
+const merge = (path: string, body: JsonObject): JsonObject => ({
+  method: "PATCH",
+  path,
+  contentType: "application/merge-patch+json",
+  body: JSON.stringify(body),
+});
+
+async function serve(
+  options?: TestServerOptions,
+): Promise<TestServer & { dryRun(...requests: JsonObject[]): Promise<Response[]> }> {
+  const server = await createTestServer(options);
+  return {
+    ...server,
+    async dryRun(...requests) {
+      const { status, body } = await server.request("POST", "/dry-run", { requests });
+      expect(status, JSON.stringify(body)).toBe(200);
+      return body.responses as unknown as Response[];
+    },
+  };
+}
+const codes = (responses: readonly Response[]): number[] => responses.map(({ status }) => status);
+
+describe("a dry run of several requests", () => {
+  test("stores nothing, and each request sees the results of those before", async () => {
+    const { dryRun, request, server } = await serve();
+    const before = server.writes.total();
+
+    const responses = await dryRun(
+      post("/api/v1/namespaces", shop),
+      post(SHOP, makeConfigMap("c")),
+      merge(`${SHOP}/c`, { data: { b: "2" } }),
+      get(`${SHOP}/c`),
+      post(SHOP, makeConfigMap("c")),
+    );
+
+    expect(codes(responses)).toEqual([201, 201, 200, 200, 409]);
+    expect(responses[3]?.body).toMatchObject({ metadata: { namespace: "shop", name: "c" }, data: { a: "1", b: "2" } });
+    expect(server.writes.total()).toBe(before);
+    expect((await request("GET", "/api/v1/namespaces/shop")).status).toBe(404);
+  });
+
+  test("serves the kinds of new CRDs with their schema", async () => {
+    const { dryRun, request } = await serve();
+
+    const responses = await dryRun(post(CRDS, makeDefinition()), post(WIDGETS, widget), get(`${WIDGETS}/w`));
+
+    expect(codes(responses)).toEqual([201, 201, 200]);
+    expect(responses[1]?.body).toMatchObject({ kind: "Widget", spec: { size: 3 } });
+    expect(responses[1]?.body.spec).not.toHaveProperty("junk");
+    expect((await request("GET", WIDGETS)).status).toBe(404);
+  });
+
+  test("applies the changed schema of an existing CRD", async () => {
+    const { dryRun, request } = await serve();
+    await request("POST", CRDS, makeDefinition());
+    await request("POST", WIDGETS, { ...widget, spec: { size: 5 } });
+    const path = "spec/versions/0/schema/openAPIV3Schema/properties/spec/properties";
+    const colour = { type: "string", default: "blue" };
+
+    const responses = await dryRun(
+      {
+        method: "PATCH",
+        path: `${CRDS}/widgets.example.com`,
+        contentType: "application/json-patch+json",
+        body: JSON.stringify([{ op: "add", path: `/${path}/colour`, value: colour }]),
+      },
+      merge(`${WIDGETS}/w`, { spec: { replicas: 2 } }),
+    );
+
+    expect(codes(responses)).toEqual([200, 200]);
+    expect(responses[1]?.body.spec).toEqual({ size: 5, replicas: 2, colour: "blue" });
+    expect((await request("GET", `${WIDGETS}/w`)).body.spec).toEqual({ size: 5 });
+  });
+
+  test("does not serve a CRD whose names are taken", async () => {
+    const { dryRun, request } = await serve();
+    await request("POST", CRDS, makeDefinition());
+    const taken = { plural: "gadgets", kind: "Widget" };
+
+    const responses = await dryRun(
+      post(CRDS, { ...makeDefinition({ names: taken }), metadata: { name: "gadgets.example.com" } }),
+      get("/apis/example.com/v1/namespaces/default/gadgets/w"),
+    );
+
+    expect(codes(responses)).toEqual([201, 404]);
+  });
+
+  test("authorizes every request as the user", async () => {
+    const { dryRun } = await serve({ user: { name: "eve", groups: ["system:authenticated"] } });
+
+    const responses = await dryRun(post("/api/v1/namespaces", shop), get("/api/v1/namespaces/default"));
+
+    expect(codes(responses)).toEqual([403, 403]);
+  });
+
+  test.each([
+    ["a deletion", { method: "DELETE", path: `${SHOP}/c` }],
+    ["a list", get(SHOP)],
+    ["a subresource", get("/api/v1/namespaces/default/status")],
+    ["a page", get("/metrics")],
+    ["another dry run", post("/dry-run", {})],
+  ])("rejects %s", async (_what, request) => {
+    const { dryRun } = await serve();
+
+    expect(codes(await dryRun(request))).toEqual([400]);
+  });
+
+  test("rejects a body that is not a list of requests", async () => {
+    const { request } = await createTestServer();
+
+    const answers = [
+      await request("POST", "/dry-run", { requests: "x" }),
+      await request("POST", "/dry-run", "{"),
+      await request("POST", "/dry-run", { requests: [{ method: "GET" }] }),
+      await request("GET", "/dry-run"),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 405]);
+  });
+});

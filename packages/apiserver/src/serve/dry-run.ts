@@ -1,0 +1,204 @@
+/**
+ * `POST /dry-run`: several requests, answered in order as if those before had been carried out. Nothing is stored.
+ *
+ * A dry run of a single request fails for an object whose Namespace or CustomResourceDefinition would be created by
+ * another manifest of the same file. Here, results are kept in memory above the store for the length of the call.
+ *
+ * Body: `{"requests": [{"method", "path", "contentType"?, "body"?}]}`, with each body as text; the response is
+ * `{"responses": [{"status", "body"}]}`, with each body as JSON.
+ * Every request is authorized and admitted as if it had been sent alone. Gets of one object, creates, updates and
+ * patches are supported, without subresources.
+ */
+import { badRequest, methodNotAllowed } from "@flotilla/apimachinery";
+import { formatTime, InvariantError, isObject } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import type { CachedEntry } from "../store/cache.ts";
+import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { ObjectStore } from "../clusters/objects.ts";
+import { statusOf } from "../crd/crd-status.ts";
+import { objectIn, viewOfWritten } from "../codec/render.ts";
+import type { WrittenView } from "../codec/render.ts";
+import { conditionOf, isDefinition } from "../resources/definition.ts";
+import type { Definition } from "../resources/definition.ts";
+import { createResourceTable, prefixOf } from "../resources/resources.ts";
+import type { Resource, ResourceTable } from "../resources/resources.ts";
+import { bodyOf } from "../request/byte-streams.ts";
+import type { ApiRequest, ApiResponse } from "../request/request.ts";
+import { PRIVATE, encode } from "../request/respond.ts";
+import { routeOf, splitCluster } from "../request/router.ts";
+import type { OperationDependencies } from "./operations.ts";
+
+/** Between two groups of this many requests, the server handles other requests. */
+const REQUESTS_PER_TURN = 20;
+
+/** Answers one request with these dependencies; never rejects. */
+type Answer = (deps: OperationDependencies, request: ApiRequest) => Promise<ApiResponse>;
+
+export async function dryRunResponse(
+  deps: OperationDependencies,
+  cluster: LogicalCluster,
+  request: ApiRequest,
+  answer: Answer,
+): Promise<ApiResponse> {
+  if (request.method !== "POST") throw methodNotAllowed();
+  const requests = requestsIn(request);
+  const preview = withPreview(deps, cluster);
+  const chunks: Uint8Array[] = [encode('{"responses":[')];
+  for (const [index, { method, path, contentType, body }] of requests.entries()) {
+    if (index > 0 && index % REQUESTS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+    request.signal.throwIfAborted();
+    const url = new URL(path, "http://hub");
+    const query = new URLSearchParams(url.searchParams);
+    if (method !== "GET") query.set("dryRun", "All");
+    const { status, body: answered } = await answer(preview, {
+      ...request,
+      method,
+      path: `/clusters/${cluster.name}${url.pathname}`,
+      query,
+      headers: { ...request.headers, accept: "application/json", "content-type": contentType },
+      body: encode(body),
+    });
+    chunks.push(encode(`${index > 0 ? "," : ""}{"status":${status},"body":`));
+    for await (const chunk of bodyOf(answered, request.signal)) chunks.push(chunk.slice());
+    chunks.push(encode("}"));
+  }
+  chunks.push(encode("]}"));
+  return { status: 200, headers: { "content-type": "application/json", "cache-control": PRIVATE }, body: chunks };
+}
+
+interface SentRequest {
+  method: string;
+  path: string;
+  contentType: string;
+  body: string;
+}
+
+function requestsIn({ body }: ApiRequest): SentRequest[] {
+  const sent = parse(body);
+  const requests = isObject(sent) ? sent["requests"] : undefined;
+  if (!Array.isArray(requests)) throw badRequest("the body of a dry run needs a list of requests");
+  return requests.map((each: unknown): SentRequest => {
+    const { method, path, contentType = "application/json", body: own = "" } = isObject(each) ? each : {};
+    if (typeof method !== "string" || typeof path !== "string" || !path.startsWith("/"))
+      throw badRequest("every request of a dry run needs a method, and a path that starts with a slash");
+    if (typeof contentType !== "string" || typeof own !== "string")
+      throw badRequest("contentType and body of a request must be strings");
+    return { method, path, contentType, body: own };
+  });
+}
+
+function parse(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString());
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequest(`the body of a dry run is not JSON: ${error.message}`);
+    throw error;
+  }
+}
+
+/** Throws 400 for a request that cannot be part of a dry run. */
+export function checkDryRun({ method, path: whole }: ApiRequest): void {
+  const { path } = splitCluster(whole);
+  const route = routeOf(path);
+  const isOne =
+    route.type === "resource" &&
+    route.subresource === undefined &&
+    !route.watch &&
+    (method === "POST" ? route.name === undefined : route.name !== undefined) &&
+    ["GET", "POST", "PUT", "PATCH"].includes(method);
+  if (!isOne)
+    throw badRequest(
+      `${method} ${path} cannot be part of a dry run: only the get, create, update and patch of one object can`,
+    );
+}
+
+/** Dependencies in which the results of dry runs are kept above what is stored. */
+function withPreview(deps: OperationDependencies, base: LogicalCluster): OperationDependencies {
+  let table = base.table;
+  const cluster: LogicalCluster = {
+    ...base,
+    get table() {
+      return table;
+    },
+  };
+  const store = createPreviewStore(deps.store, (resource, written) => {
+    if (!isDefinition(resource)) return written;
+    const definition = settle(resource, written.object as unknown as DeepReadonly<Definition>);
+    table = tableWith(table, definition, deps);
+    return viewOfWritten(resource.storage, definition as unknown as JsonObject, false);
+  });
+
+  /** The CRD with the status that the server would set in a separate write. */
+  function settle(resource: Resource, definition: DeepReadonly<Definition>): DeepReadonly<Definition> {
+    const others = store
+      .list(cluster, resource)
+      .map((entry) => objectIn(entry, resource.storage) as unknown as DeepReadonly<Definition>)
+      .filter(
+        ({ metadata, spec }) => spec.group === definition.spec.group && metadata.name !== definition.metadata.name,
+      );
+    return { ...definition, status: statusOf(definition, others, formatTime(deps.clock.now())) };
+  }
+
+  return {
+    ...deps,
+    store,
+    clusters: {
+      ...deps.clusters,
+      get: (name) => (name === cluster.name ? cluster : deps.clusters.get(name)),
+      refresh() {},
+    },
+  };
+}
+
+function tableWith(
+  table: ResourceTable,
+  definition: DeepReadonly<Definition>,
+  { clusters }: OperationDependencies,
+): ResourceTable {
+  const others = table.resources.filter(({ name }) => `${name.resource}.${name.group}` !== definition.metadata.name);
+  const isServed = conditionOf(definition, "Established")?.status === "True";
+  return createResourceTable(isServed ? [...others, clusters.resourceOf(definition)] : others);
+}
+
+/** `settled` returns what later requests read. */
+function createPreviewStore(
+  base: ObjectStore,
+  settled: (resource: Resource, written: WrittenView) => WrittenView,
+): ObjectStore {
+  const entries = new Map<string, CachedEntry>();
+  const merged = (
+    cluster: LogicalCluster,
+    resource: Resource,
+    namespace: string | undefined,
+    stored: readonly CachedEntry[],
+  ): CachedEntry[] => {
+    const prefix = prefixOf(resource, cluster.name, namespace);
+    const own = [...entries.values()].filter(({ key }) => key.startsWith(prefix));
+    return [...stored.filter(({ key }) => !entries.has(key)), ...own].sort((a, b) => (a.key < b.key ? -1 : 1));
+  };
+  const noWrite = (): never => {
+    throw new InvariantError("a dry run writes nothing");
+  };
+  return {
+    ...base,
+    find(cluster, resource, key) {
+      const entry = entries.get(key);
+      return entry ? { key, entry, expect: entry.revision } : base.find(cluster, resource, key);
+    },
+    list(cluster, resource, namespace, page) {
+      if (entries.size === 0) return base.list(cluster, resource, namespace, page);
+      const { after, limit } = page ?? {};
+      const all = merged(cluster, resource, namespace, base.list(cluster, resource, namespace));
+      const rest = after === undefined ? all : all.filter(({ key }) => key > after);
+      return limit === undefined ? rest : rest.slice(0, limit);
+    },
+    written: (cluster, resource, namespace) =>
+      merged(cluster, resource, namespace, base.written(cluster, resource, namespace)),
+    preview(cluster, resource, found, written) {
+      entries.set(found.key, base.preview(cluster, resource, found, settled(resource, written)));
+      return base.preview(cluster, resource, found, written);
+    },
+    put: noWrite,
+    remove: noWrite,
+  };
+}

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import type { JsonObject } from "@flotilla/base";
+import { inApplyOrder } from "./apply-order.ts";
+
+const make = (apiVersion: string, kind: string, name = "x"): JsonObject => ({ apiVersion, kind, metadata: { name } });
+
+test("what others need comes first, then overrides, policies, and everything else in its order", () => {
+  const given = [
+    make("apps/v1", "Deployment", "b"),
+    make("policy.karmada.io/v1alpha1", "ClusterPropagationPolicy"),
+    make("policy.karmada.io/v1alpha1", "PropagationPolicy"),
+    make("policy.karmada.io/v1alpha1", "OverridePolicy", "second"),
+    make("policy.karmada.io/v1alpha1", "OverridePolicy", "first"),
+    make("policy.karmada.io/v1alpha1", "ClusterOverridePolicy"),
+    make("config.karmada.io/v1alpha1", "ResourceInterpreterWebhookConfiguration"),
+    make("config.karmada.io/v1alpha1", "ResourceInterpreterCustomization"),
+    make("scheduling.k8s.io/v1", "PriorityClass"),
+    make("apps/v1", "Deployment", "a"),
+    make("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
+    make("v1", "Namespace"),
+  ];
+
+  const ordered = inApplyOrder(given).map(({ kind, metadata }) => `${kind}/${(metadata as { name: string }).name}`);
+
+  expect(ordered).toEqual([
+    "Namespace/x",
+    "CustomResourceDefinition/x",
+    "PriorityClass/x",
+    "ResourceInterpreterCustomization/x",
+    "ResourceInterpreterWebhookConfiguration/x",
+    "ClusterOverridePolicy/x",
+    "OverridePolicy/second",
+    "OverridePolicy/first",
+    "PropagationPolicy/x",
+    "ClusterPropagationPolicy/x",
+    "Deployment/b",
+    "Deployment/a",
+  ]);
+});
+
+test("kinds of other groups with the same name keep their place", () => {
+  const given = [make("apps/v1", "Deployment"), make("example.com/v1", "Namespace"), make("v1", "Namespace")];
+
+  expect(inApplyOrder(given).map(({ apiVersion }) => apiVersion)).toEqual(["v1", "apps/v1", "example.com/v1"]);
+});

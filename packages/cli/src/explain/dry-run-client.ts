@@ -1,0 +1,101 @@
+/**
+ * A client whose writes the hub only tries: each request sees the results of those before, and nothing is stored.
+ *
+ * Requests that are made in one turn of the event loop are sent together, after all earlier writes, to the hub's
+ * `/dry-run`. Make independent requests at once (`Promise.all`): every turn costs one request to the hub, which
+ * repeats the writes of the turns before.
+ */
+import { ApiError, HUB } from "@flotilla/apimachinery";
+import type { Status } from "@flotilla/apimachinery";
+import type { JsonObject } from "@flotilla/base";
+import { createClient, METHODS, PATCH_MEDIA_TYPES, queryText, resourcePath } from "@flotilla/client";
+import type { Client, TransportRequest } from "@flotilla/client";
+import { failureOf, readText } from "../members/ask.ts";
+
+interface SentRequest {
+  method: string;
+  path: string;
+  contentType?: string;
+  body?: string;
+}
+
+interface Pending extends PromiseWithResolvers<JsonObject> {
+  request: SentRequest;
+}
+
+/** Supports get, create, update, patch and apply. */
+export function createDryRunClient(
+  hub: Pick<Client, "raw">,
+  signal: AbortSignal,
+): Pick<Client, "get" | "create" | "update" | "patch" | "apply"> {
+  const written: SentRequest[] = [];
+  let pending: Pending[] = [];
+
+  const send = async (): Promise<void> => {
+    const turn = pending;
+    pending = [];
+    try {
+      const requests = [...written, ...turn.map(({ request }) => request)];
+      const responses = (await post(hub, requests, signal)).slice(written.length);
+      for (const [index, { request, resolve, reject }] of turn.entries()) {
+        const { status, body } = responses[index] ?? { status: 500, body: {} };
+        if (status < 200 || status > 299) {
+          reject(new ApiError(body as unknown as Status));
+          continue;
+        }
+        if (request.method !== "GET") written.push(request);
+        resolve(body);
+      }
+    } catch (error) {
+      for (const { reject } of turn) reject(error);
+    }
+  };
+
+  return createClient({
+    fieldManager: "flotilla",
+    transport: {
+      send(request) {
+        if (pending.length === 0) setImmediate(() => void send());
+        const waiting = { ...Promise.withResolvers<JsonObject>(), request: sentOf(request) };
+        pending.push(waiting);
+        return waiting.promise;
+      },
+      watch: unsupported,
+      raw: unsupported,
+      close: () => Promise.resolve(),
+    },
+  });
+}
+
+function unsupported(): never {
+  throw new Error("a dry run has no watches and no raw requests");
+}
+
+function sentOf({ verb, path, query, patchType, body }: TransportRequest): SentRequest {
+  return {
+    method: METHODS[verb],
+    path: resourcePath(path) + queryText(query),
+    contentType: patchType && PATCH_MEDIA_TYPES[patchType],
+    body: body === undefined ? undefined : JSON.stringify(body),
+  };
+}
+
+async function post(
+  hub: Pick<Client, "raw">,
+  requests: readonly SentRequest[],
+  signal: AbortSignal,
+): Promise<{ status: number; body: JsonObject }[]> {
+  const { status, body } = await hub.raw(
+    {
+      method: "POST",
+      path: "/dry-run",
+      cluster: HUB,
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body: Buffer.from(JSON.stringify({ requests })),
+    },
+    signal,
+  );
+  const text = await readText(body);
+  if (status !== 200) throw failureOf(status, text);
+  return (JSON.parse(text) as { responses: { status: number; body: JsonObject }[] }).responses;
+}

@@ -1,0 +1,379 @@
+/** `flotilla plan` predicts `flotilla apply`: on the hub and on every member, with exit codes that scripts can rely on. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ConfigMap, Job } from "@flotilla/kubernetes";
+import { CloneSet, SidecarSet } from "@flotilla/openkruise";
+import { Work } from "@flotilla/karmada";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { JsonObject } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import { commands, createOutput, parseCommandLine } from "@flotilla/cli";
+import type { CommandContext } from "@flotilla/cli";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+
+const SETTLED_MS = 60_000;
+const MEMBERS = ["member1", "member2", "member3"];
+let fleet: TestFleet;
+let folder: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "plan-"));
+  fleet = await startTestFleet({ members: MEMBERS });
+});
+afterEach(async () => {
+  await fleet.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function run(name: string, ...argv: string[]): Promise<{ code: number; text: string }> {
+  const command = await commands.find((entry) => entry.name === name)?.load();
+  if (!command) throw new Error(`no command ${name}`);
+  const { args, flags, format } = parseCommandLine(command, [...argv, "--kubeconfig", "hub.kubeconfig"]);
+  let text = "";
+  const output = createOutput({
+    format,
+    write: (part) => (text += part),
+    warn: (part) => (text += part),
+    showProgress: () => {},
+  });
+  const code = await command.run({
+    args,
+    flags,
+    output,
+    signal: new AbortController().signal,
+    clock: fleet.clock,
+    connect: () =>
+      Promise.resolve({ client: fleet.client, server: "https://hub.example.com", close: () => Promise.resolve() }),
+    environment: {},
+    readInput: () => Promise.resolve(""),
+    terminal: { canAsk: false, ask: () => Promise.resolve("") },
+  } as unknown as CommandContext<never>);
+  return { code: code ?? 0, text };
+}
+function write(...objects: readonly unknown[]): string {
+  const file = join(folder, "input.json");
+  writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
+  return file;
+}
+const plan = (...objects: readonly unknown[]): ReturnType<typeof run> => run("plan", "-f", write(...objects));
+async function apply(...objects: readonly unknown[]): Promise<string> {
+  const { code, text } = await run("apply", "-f", write(...objects), "--yes");
+  expect(code, text).toBe(0);
+  await fleet.run(SETTLED_MS);
+  return text;
+}
+
+const NOTHING = "Nothing would change on the hub or on any member.\n";
+const configMap = (data: Record<string, string> = { a: "1" }): KubernetesObject =>
+  ({ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name: "c" }, data }) as KubernetesObject;
+const everywhere = (apiVersion: string, kind: string): KubernetesObject =>
+  makePolicy(`default/${kind.toLowerCase()}`)
+    .selects(apiVersion, kind)
+    .duplicates(...MEMBERS)
+    .build();
+
+describe("a plan after an apply", () => {
+  test("ignores annotations, labels and finalizers that other clients set", async () => {
+    await apply(everywhere("v1", "ConfigMap"), configMap());
+    await fleet.client.patch(
+      ConfigMap,
+      { cluster: "hub", namespace: "default", name: "c" },
+      { metadata: { annotations: { note: "1" }, labels: { team: "web" }, finalizers: ["example.com/keep"] } },
+      { type: "merge", fieldManager: "other" },
+    );
+    await fleet.run(SETTLED_MS);
+
+    expect(await plan(configMap())).toEqual({ code: 0, text: NOTHING });
+    expect(await apply(configMap())).toContain("configmap/c unchanged");
+  });
+
+  test("reports an annotation that the manifest removes", async () => {
+    const noted = { ...configMap(), metadata: { ...configMap().metadata, annotations: { note: "1" } } };
+    await apply(everywhere("v1", "ConfigMap"), noted);
+
+    const { code, text } = await plan(configMap());
+
+    expect(code).toBe(1);
+    expect(text).toMatch(/^1 change on the hub, 3 changes on 3 clusters:\n\nhub\n {2}~ ConfigMap default\/c\n/);
+    expect(text.match(/metadata\.annotations\.note: 1 \(removed\)/g)).toHaveLength(4);
+  });
+
+  test("reports a change that only the hub's object gets", async () => {
+    await apply(configMap());
+
+    expect(await plan(configMap({ a: "2" }))).toEqual({
+      code: 1,
+      text: "1 change on the hub, none on any member:\n\nhub\n  ~ ConfigMap default/c\n      data.a: 1 → 2\n",
+    });
+  });
+
+  test("reports the record of the last applied manifest where nothing else changes", async () => {
+    await apply(makeDeployment("default/web").replicas(1).build());
+    const { replicas: _, ...spec } = makeDeployment("default/web").build().spec;
+
+    const { code, text } = await plan({ ...makeDeployment("default/web").build(), spec });
+
+    expect(code).toBe(1);
+    expect(text).toContain("~ Deployment default/web (only the record of the last applied manifest changes)");
+  });
+
+  test("says nothing for an object that another client created", async () => {
+    await fleet.client.create(ConfigMap, "hub", configMap() as ConfigMap);
+
+    expect(await plan(configMap())).toEqual({ code: 0, text: NOTHING });
+  });
+});
+
+describe("manifests that need each other", () => {
+  const shop = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } };
+  const definition = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "widgets.example.com" },
+    spec: {
+      group: "example.com",
+      scope: "Namespaced",
+      names: { plural: "widgets", kind: "Widget" },
+      versions: [
+        {
+          name: "v1",
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: {
+              type: "object",
+              properties: {
+                spec: {
+                  type: "object",
+                  properties: { size: { type: "integer", default: 3 }, colour: { type: "string" } },
+                },
+              },
+            },
+          },
+        },
+      ],
+    },
+  };
+  const widget = {
+    apiVersion: "example.com/v1",
+    kind: "Widget",
+    metadata: { namespace: "shop", name: "w" },
+    spec: { colour: "blue" },
+  };
+  const definitions = {
+    ...makePolicy("x/crds")
+      .selects("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+      .duplicates("member1")
+      .build(),
+    kind: "ClusterPropagationPolicy",
+    metadata: { name: "crds" },
+  };
+  const widgets = makePolicy("shop/widgets").selects("example.com/v1", "Widget").duplicates("member1").build();
+  const paint = {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "OverridePolicy",
+    metadata: { namespace: "shop", name: "paint" },
+    spec: {
+      resourceSelectors: [{ apiVersion: "example.com/v1", kind: "Widget" }],
+      overrideRules: [{ overriders: { plaintext: [{ path: "/spec/colour", operator: "replace", value: "red" }] } }],
+    },
+  };
+
+  test("are planned with their Namespace", async () => {
+    const file = join(import.meta.dirname, "../../examples/shop/shop.yaml");
+
+    const planned = await run("plan", "-f", file);
+    await run("apply", "-f", file, "--yes");
+    await fleet.run(SETTLED_MS);
+
+    expect(planned.code).toBe(1);
+    expect(planned.text).toContain("hub\n  + Namespace shop\n  + PropagationPolicy shop/shop\n  + CloneSet shop/web\n");
+    expect(planned.text).toContain("member1\n  + CloneSet shop/web\n      spec.replicas: 10 → 5\n");
+    expect(planned.text).not.toContain("Problems");
+    expect(await run("plan", "-f", file)).toEqual({ code: 0, text: NOTHING });
+    const web = await fleet.client.get(CloneSet, { cluster: "member1", namespace: "shop", name: "web" });
+    expect(web.spec.replicas).toBe(5);
+    expect(readFileSync(file, "utf8")).toContain("kind: Namespace");
+  });
+
+  test("are planned with their CRD, in whatever order they are given", async () => {
+    const all = [widget, widgets, paint, definitions, definition, shop];
+
+    const planned = await plan(...all);
+    const applied = await apply(...all);
+
+    expect(planned.code).toBe(1);
+    expect(planned.text).toContain("+ CustomResourceDefinition widgets.example.com\n");
+    expect(planned.text).toContain("+ Widget shop/w\n      spec.colour: blue → red\n");
+    expect(planned.text).not.toContain("Problems");
+    expect([...applied.matchAll(/^(\S+) created$/gm)].map(([, name]) => name)).toEqual([
+      "namespace/shop",
+      "customresourcedefinition.apiextensions.k8s.io/widgets.example.com",
+      "overridepolicy.policy.karmada.io/paint",
+      "propagationpolicy.policy.karmada.io/widgets",
+      "clusterpropagationpolicy.policy.karmada.io/crds",
+      "widget.example.com/w",
+    ]);
+    expect(await plan(...all)).toEqual({ code: 0, text: NOTHING });
+  });
+
+  test("are planned with the changed schema of their CRD", async () => {
+    await apply(shop, definition, definitions, widgets, widget);
+    const changed = structuredClone(definition) as typeof definition & JsonObject;
+    Object.assign(changed.spec.versions[0]?.schema.openAPIV3Schema.properties.spec.properties ?? {}, {
+      shape: { type: "string", default: "round" },
+    });
+
+    const { text } = await plan({ ...widget, spec: { colour: "green", shape: "oval" } }, changed);
+
+    expect(text).toContain("~ Widget shop/w\n      spec.colour: blue → green\n      spec.shape: oval (new)\n");
+  });
+
+  test("are planned with their interpreter customization", async () => {
+    const size = {
+      apiVersion: "config.karmada.io/v1alpha1",
+      kind: "ResourceInterpreterCustomization",
+      metadata: { name: "widgets" },
+      spec: {
+        target: { apiVersion: "example.com/v1", kind: "Widget" },
+        customizations: {
+          replicaResource: { luaScript: "function GetReplicas(obj) return obj.spec.size, nil end" },
+          replicaRevision: {
+            luaScript: "function ReviseReplica(obj, n) obj.spec.size = n; return obj end",
+          },
+        },
+      },
+    };
+    await apply(shop, definition, { ...definitions, spec: everywhereSpec(definitions) });
+    const divided = makePolicy("shop/widgets")
+      .selects("example.com/v1", "Widget")
+      .weights({ member1: 2, member2: 1 })
+      .build();
+
+    const planned = await plan(widget, divided, size);
+    await apply(widget, divided, size);
+
+    expect(planned.text).toContain("member1\n  + Widget shop/w\n      spec.size: 3 → 2\n");
+    expect(await plan(widget, divided, size)).toEqual({ code: 0, text: NOTHING });
+  });
+
+  const everywhereSpec = (policy: { spec: object }): object => ({ ...policy.spec, placement: {} });
+
+  test("fail if neither the files nor the hub have the Namespace", async () => {
+    await expect(plan(widgets)).rejects.toThrow("namespace shop not found; create it first, or add its manifest");
+  });
+});
+
+describe("what the server fills in", () => {
+  const job = {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { namespace: "default", name: "seed" },
+    spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "seed", image: "seed:1" }] } } },
+  };
+
+  test("is not a change: generated labels of a Job", async () => {
+    const planned = await plan(everywhere("batch/v1", "Job"), job);
+
+    expect(planned.text).toContain("member1\n  + Job default/seed\n\nmember2\n  + Job default/seed\n\n");
+    await apply(everywhere("batch/v1", "Job"), job);
+    expect(await plan(everywhere("batch/v1", "Job"), job)).toEqual({ code: 0, text: NOTHING });
+    expect(await find(fleet.client, Job, { cluster: "member1", namespace: "default", name: "seed" })).toBeDefined();
+  });
+
+  test("is kept on members, however often the Job changes", async () => {
+    const queue = (parallelism: number): object => ({ ...job, spec: { ...job.spec, parallelism } });
+    await apply(everywhere("batch/v1", "Job"), queue(1));
+
+    for (const parallelism of [2, 3, 4, 5]) await apply(queue(parallelism));
+
+    const { spec } = await fleet.client.get(Job, { cluster: "member1", namespace: "default", name: "seed" });
+    expect(spec.parallelism).toBe(5);
+    expect(spec.template.metadata?.labels).toMatchObject(spec.selector?.matchLabels ?? {});
+  });
+
+  test("is not a change: the addresses of a Service", async () => {
+    const service = {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata: { namespace: "default", name: "web" },
+      spec: { type: "NodePort", selector: { app: "web" }, ports: [{ port: 80 }] },
+    };
+
+    const policy = makePolicy("default/web")
+      .selects("v1", "Service", "web")
+      .duplicates(...MEMBERS)
+      .build();
+
+    const planned = await plan(policy, service);
+    await apply(policy, service);
+
+    expect(planned.text).toContain("member1\n  + Service default/web\n\nmember2\n");
+    expect(await plan(policy, service)).toEqual({ code: 0, text: NOTHING });
+  });
+});
+
+describe("a manifest in another version than the policy selects", () => {
+  const other = (version: string): string => (version === "v1alpha1" ? "v1beta1" : "v1alpha1");
+  for (const version of ["v1alpha1", "v1beta1"])
+    test(`is planned as applied: a CloneSet in ${version}`, async () => {
+      const policy = makePolicy("default/sets")
+        .selects(`apps.kruise.io/${other(version)}`, "CloneSet")
+        .weights({ member1: 2, member2: 1 })
+        .build();
+      const cloneSet = (replicas: number): object => ({
+        ...makeCloneSet("default/web").replicas(replicas).build(),
+        apiVersion: `apps.kruise.io/${version}`,
+      });
+      const created = await plan(policy, cloneSet(6));
+      await apply(policy, cloneSet(6));
+
+      const scaled = await plan(cloneSet(9));
+      await apply(cloneSet(9));
+
+      expect(created.text).toContain("member1\n  + CloneSet default/web\n      spec.replicas: 6 → 4\n");
+      expect(scaled.text).toContain("member1\n  ~ CloneSet default/web\n      spec.replicas: 4 → 6\n");
+      expect(scaled.text).not.toContain("Problems");
+      const { items } = await fleet.client.list(Work, { cluster: "hub", namespace: "karmada-es-member1" });
+      expect(
+        items.flatMap(({ spec }) => (spec.workload?.manifests ?? []) as unknown as KubernetesObject[]),
+      ).toContainEqual(
+        expect.objectContaining({
+          apiVersion: `apps.kruise.io/${other(version)}`,
+          spec: expect.objectContaining({ replicas: 6 }) as unknown,
+        }),
+      );
+      expect(await plan(policy, cloneSet(9))).toEqual({ code: 0, text: NOTHING });
+    });
+});
+
+test("applying a v1alpha1 SidecarSet with a namespace again changes nothing", async () => {
+  const sidecarSet = {
+    apiVersion: "apps.kruise.io/v1alpha1",
+    kind: "SidecarSet",
+    metadata: { name: "proxy" },
+    spec: {
+      namespace: "default",
+      selector: { matchLabels: { app: "web" } },
+      containers: [{ name: "proxy", image: "proxy:1" }],
+    },
+  };
+  const policy = {
+    ...everywhere("apps.kruise.io/v1alpha1", "SidecarSet"),
+    kind: "ClusterPropagationPolicy",
+    metadata: { name: "sidecars" },
+  };
+  await apply(policy, sidecarSet);
+  const before = await fleet.client.get(SidecarSet, { cluster: "hub", name: "proxy" });
+
+  const planned = await plan(policy, sidecarSet);
+  const applied = await apply(policy, sidecarSet);
+
+  expect(planned).toEqual({ code: 0, text: NOTHING });
+  expect(applied).toContain("sidecarset.apps.kruise.io/proxy unchanged");
+  const after = await fleet.client.get(SidecarSet, { cluster: "hub", name: "proxy" });
+  expect(after.metadata.generation).toBe(before.metadata.generation);
+});
