@@ -4,7 +4,7 @@ import type { Paint } from "../paint.ts";
 import { plain } from "../paint.ts";
 import { renderTable } from "../table.ts";
 import { displayWidth, shorten, wrapWords } from "../text-layout.ts";
-import type { FleetStatus, MemberStatus, Unwell } from "./fleet-status.ts";
+import type { FleetStatus, MemberStatus, RunStatus, Unwell } from "./fleet-status.ts";
 import { someOfEach } from "./unhealthy.ts";
 
 /** Further workloads are counted, except with --all. */
@@ -145,11 +145,11 @@ function renderWorkloads({ workloads, objects, notShown }: FleetStatus, { all, w
   const shown = all ? workloads : workloads.slice(0, MAX_WORKLOADS);
   const table = renderTable(
     ["NAMESPACE", "NAME", "KIND", "READY", "APPLIED", "PLACEMENT"],
-    shown.map(({ namespace, name, kind, desired, ready, applied, placement }) => [
+    shown.map(({ namespace, name, kind, desired, ready, run, applied, placement }) => [
       namespace,
       name,
       kind,
-      desired === undefined ? "-" : `${ready}/${desired}`,
+      run ? renderRun(run) : desired === undefined ? "-" : `${ready}/${desired}`,
       applied,
       (all || width === undefined ? placement : shorten(placement, MAX_PLACEMENT)) || "<not scheduled>",
     ]),
@@ -159,4 +159,9 @@ function renderWorkloads({ workloads, objects, notShown }: FleetStatus, { all, w
   return shown.length < workloads.length
     ? `${table}\nand ${workloads.length - shown.length} more; use --all to show them`
     : table;
+}
+
+/** `Complete`, or `2 active, 5 done, 1 failed`. */
+export function renderRun({ active, succeeded, failed, finished }: RunStatus): string {
+  return finished ?? [`${active} active`, `${succeeded} done`, ...(failed > 0 ? [`${failed} failed`] : [])].join(", ");
 }

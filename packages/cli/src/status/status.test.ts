@@ -9,7 +9,7 @@ import { makeBinding, makeCluster, makeDeployment } from "@flotilla/testing/buil
 import type { FleetStatus, MemberStatus, UnhealthyObject } from "./fleet-status.ts";
 import { summariseMembers, type MemberInput } from "./members.ts";
 import { displayWidth } from "../text-layout.ts";
-import { renderStatus } from "./render-status.ts";
+import { renderRun, renderStatus } from "./render-status.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
 import { summariseWorkload } from "./workloads.ts";
 
@@ -50,6 +50,44 @@ const lease = (namespace: string, name: string, renewTime: string): Lease => ({
 });
 const members = (input: Partial<MemberInput>): MemberStatus[] =>
   summariseMembers({ clusters: [], managedClusters: [], leases: [], nowMs: NOW, ...input });
+
+describe("a workload that runs once", () => {
+  const job = (...statuses: object[]): ResourceBinding =>
+    makeBinding({ apiVersion: "batch/v1", kind: "Job", metadata: { name: "seed", namespace: "shop" } })
+      .targets({ oslo: 2, paris: 2 })
+      .with((binding) => {
+        binding.spec.replicas = 4;
+        binding.status = {
+          aggregatedStatus: statuses.map((status, index) => ({ clusterName: `m${index}`, status: status as never })),
+        };
+      })
+      .build();
+  const ended = (type: string): object => ({ succeeded: 2, conditions: [{ type, status: "True" }] });
+  const cases: Record<string, { statuses: object[]; want: string }> = {
+    "shows its pods while it runs": {
+      statuses: [
+        { active: 1, succeeded: 1 },
+        { active: 2, failed: 1 },
+      ],
+      want: "3 active, 1 done, 1 failed",
+    },
+    "is complete when it is complete on every member": {
+      statuses: [ended("Complete"), ended("Complete")],
+      want: "Complete",
+    },
+    "has failed when it has ended, and failed on a member": {
+      statuses: [ended("Complete"), ended("Failed")],
+      want: "Failed",
+    },
+  };
+  for (const [name, { statuses, want }] of Object.entries(cases))
+    test(name, () => {
+      const { run, desired } = summariseWorkload(job(...statuses));
+
+      expect(desired).toBeUndefined();
+      expect(run && renderRun(run)).toBe(want);
+    });
+});
 
 describe("a member", () => {
   test("is one row for both its registrations", () => {
