@@ -120,6 +120,7 @@ export { estimateSets, readComponentSet } from "./propagation/estimate/estimate-
 export type { FailoverOptions } from "./propagation/failover/failover-controller.ts";
 export { divideCompletions } from "./propagation/job-completions.ts";
 export type { JobToDivide } from "./propagation/job-completions.ts";
+export { isJob } from "./propagation/plan-job.ts";
 export { chooseBestPolicy } from "./propagation/match/best-policy.ts";
 export type { PolicyView } from "./propagation/match/best-policy.ts";
 export type { ExecutionMeter } from "./propagation/meter.ts";

@@ -7,7 +7,7 @@ import type { Client } from "@flotilla/client";
 import { InterpretError } from "@flotilla/kubernetes";
 import { openRollout } from "@flotilla/openkruise";
 import type { Dependency } from "@flotilla/kubernetes";
-import { planChanges, planFleet, planNamespaceChanges } from "@flotilla/flotilla";
+import { isJob, planChanges, planFleet, planNamespaceChanges } from "@flotilla/flotilla";
 import type { FleetPlan, Interpreter, MemberChange, TemplatePlan } from "@flotilla/flotilla";
 import { dryRun, isSame, withObjects } from "./apply-input.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
@@ -176,7 +176,13 @@ function withoutClusters(
     );
   if (names.length === 0) return { state, gone: [] };
   const namespaces = new Set(names.map(executionNamespace));
-  const [gone, staying] = partition(works, ({ metadata }) => namespaces.has(metadata.namespace ?? ""));
+  // What a Job has finished there counts, so its copy stays in the plan until it is planned to be deleted.
+  const [gone, staying] = partition(
+    works,
+    ({ metadata, spec }) =>
+      namespaces.has(metadata.namespace ?? "") &&
+      !(spec.workload?.manifests ?? []).some((manifest) => isJob(manifest as unknown as Object)),
+  );
   return {
     state: {
       ...state,

@@ -22,7 +22,9 @@ import type { BindingScope } from "../binding-scope.ts";
 import type { ReportRuleFailure } from "../rule-failures.ts";
 import { RELIST_RETRY_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
-import { isBehind, isTooEarly, planAggregation, planItems, takeStatus } from "./plan-aggregation.ts";
+import { isFinishedRun } from "../finished-run.ts";
+import { jobItems } from "../job-items.ts";
+import { isBehind, isTooEarly, planAggregation, planItems, takeStatus, withFinalReports } from "./plan-aggregation.ts";
 
 export interface AggregateDependencies {
   scope: BindingScope;
@@ -78,7 +80,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       if (binding.metadata.deletionTimestamp || !isAtHome(binding)) return done;
       const works = deps.worksOf(binding);
       if (isTooEarly(binding, works)) return done;
-      const items = planItems(works);
+      const items = isFinishedRun(binding) ? withFinalReports(binding, planItems(works)) : planItems(works);
       // Members report no status for a ConfigMap, so none is missing on it.
       const hadReports = binding.status?.aggregatedStatus?.some(({ status }) => status);
       const now = formatTime(deps.clock.now());
@@ -95,7 +97,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
         if (!hadReports && items.some(({ status }) => status)) deps.reportNoStatus(template, binding);
         return done;
       }
-      const summed = await sum(template, items);
+      const summed = await sum(template, [...items, ...jobItems(binding, template, works, now)]);
       if (summed && summed !== template) {
         const writer = await deps.templateStatus(binding.spec.resource);
         const { namespace, name } = template.metadata;

@@ -14,8 +14,18 @@ export function planItems(works: readonly DeepReadonly<Work>[]): Item[] {
   return works
     .filter(({ metadata }) => !metadata.deletionTimestamp)
     .map(itemOf)
-    .sort((a, b) => (a.clusterName < b.clusterName ? -1 : 1));
+    .sort(byCluster);
 }
+
+/** A finished run does not run again, so what a member that left reported stays. */
+export function withFinalReports({ status }: DeepReadonly<ResourceBinding>, items: readonly Item[]): Item[] {
+  const reported = new Map<string, Item>();
+  for (const item of status?.aggregatedStatus ?? []) reported.set(item.clusterName, item as Item);
+  for (const item of items) if (item.status || !reported.has(item.clusterName)) reported.set(item.clusterName, item);
+  return [...reported.values()].sort(byCluster);
+}
+
+const byCluster = (a: Item, b: Item): number => (a.clusterName < b.clusterName ? -1 : 1);
 
 /**
  * Nothing is aggregated before every target has been tried once: an initial "not applied" would cost writes and alarm

@@ -14,6 +14,7 @@ import {
   type Taint,
   type Toleration,
 } from "../schedule/tolerations.ts";
+import { isFinishedRun } from "../finished-run.ts";
 import type { Departure } from "./departure.ts";
 
 export interface ClusterPlan {
@@ -33,13 +34,15 @@ const PRODUCER = "TaintManager";
 const NOTHING: ClusterPlan = { due: [] };
 
 export function planClusterFailover(
-  { spec }: DeepReadonly<ResourceBinding>,
+  binding: DeepReadonly<ResourceBinding>,
   clusterOf: (name: string) => DeepReadonly<Cluster> | undefined,
   unasked: UnaskedEviction | undefined,
   nowMs: number,
 ): ClusterPlan {
+  const { spec } = binding;
   const behavior = spec.failover?.cluster ?? unasked;
-  if (!behavior) return NOTHING;
+  // A finished run has nothing left to move.
+  if (!behavior || isFinishedRun(binding)) return NOTHING;
   const purgeMode = behavior.purgeMode ?? "Gracefully";
   const rules = spec.failover?.cluster?.statePreservation?.rules;
   const tolerations = spec.placement?.clusterTolerations ?? [];
