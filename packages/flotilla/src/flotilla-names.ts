@@ -50,6 +50,9 @@ export const JOB_RECORD = "flotilla.dev/job-record";
  */
 export const UNMANAGED_FOR = "flotilla.dev/unmanaged-for";
 
+/** aggregate, a condition: the sum has the last numbers of members that are not ready, or do not apply their copy. */
+export const STALE = "Stale";
+
 // Works.
 
 /** namespaces: on Works that contain a namespace, its name. */

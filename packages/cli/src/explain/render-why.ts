@@ -93,12 +93,13 @@ function countText({ replicas, status }: DeepReadonly<ExplainedMember>, kind: st
 }
 
 function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): string[] {
-  const { cluster, state, applied, health, message, divided, overridden, overridePolicies, drift } = member;
+  const { cluster, state, applied, health, message, divided, overridden, overridePolicies, drift, stale } = member;
   const facts = [
     ...countText(member, kind),
     ...(state === "leaving" ? ["being left"] : []),
     applied === undefined ? "not applied yet" : applied ? "applied" : "not applied",
     ...(health === undefined ? [] : [health.toLowerCase()]),
+    ...(stale ? ["last known numbers"] : []),
   ];
   return [
     `${cluster}: ${facts.join(", ")}${message ? `: ${message}` : ""}`,

@@ -61,6 +61,8 @@ export interface WorkloadStatus {
   /** Over all members; unset for objects without replicas, and for kinds that run once. */
   desired: number | undefined;
   ready: number;
+  /** The numbers of some members are from their last report: they are not ready, or do not apply their latest copy. */
+  stale?: boolean;
   /** Pods of a kind that runs once, such as Job, over all members. */
   run?: RunStatus;
   applied: string;

@@ -375,6 +375,26 @@ describe("as text", () => {
   const render = (extra: Partial<FleetStatus>, all = false): string =>
     renderStatus(status(extra), { nowMs: NOW, all, width: 80 });
 
+  test("numbers of members that do not report are marked as stale", () => {
+    const binding = makeBinding(makeDeployment("shop/web").build())
+      .targets({ oslo: 2, paris: 2 })
+      .with((made) => {
+        made.spec.replicas = 4;
+        made.status = {
+          conditions: [condition("FullyApplied", "True"), condition("Stale", "True")],
+          aggregatedStatus: ["oslo", "paris"].map((clusterName) => ({
+            clusterName,
+            status: { readyReplicas: 2 } as never,
+          })),
+        };
+      })
+      .build();
+
+    const text = render({ workloads: [summariseWorkload(binding)] });
+
+    expect(text).toContain("4/4 (stale)");
+  });
+
   test("names the hub's components that are not ready", () => {
     const text = render({
       components: [

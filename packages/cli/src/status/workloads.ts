@@ -1,7 +1,7 @@
 /** Where workloads run, from their bindings. Pure. */
 import type { ResourceBinding } from "@flotilla/karmada";
 import { isObject, type DeepReadonly } from "@flotilla/base";
-import { findCondition, parseApiVersion } from "@flotilla/apimachinery";
+import { findCondition, isConditionTrue, parseApiVersion } from "@flotilla/apimachinery";
 import type { RunStatus, WorkloadStatus } from "./fleet-status.ts";
 
 export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): WorkloadStatus {
@@ -13,6 +13,7 @@ export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): Workl
     kind: spec.resource.kind,
     desired: isRun ? undefined : desiredOf(spec),
     ready: (status?.aggregatedStatus ?? []).reduce((sum, item) => sum + readyOf(item.status), 0),
+    stale: isConditionTrue(status?.conditions, "Stale") || undefined,
     run: isRun ? runOf(binding) : undefined,
     applied: appliedOf(status?.conditions ?? [], metadata.deletionTimestamp !== undefined),
     placement: placementOf(spec),

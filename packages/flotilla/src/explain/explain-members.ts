@@ -11,6 +11,7 @@ import type { Interpreter } from "../interpreter/interpreter.ts";
 import { DRIFTED } from "../propagation/execute/plan-drift.ts";
 import { isUndivided, jobPlanOf, withCompletions } from "../propagation/dispatch/plan-dispatch.ts";
 import type { JobPlan } from "../propagation/plan-job.ts";
+import { isAway } from "../propagation/member-away.ts";
 import { OverrideError } from "../propagation/override/override-error.ts";
 import { planDivision } from "../propagation/dispatch/plan-works.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
@@ -56,6 +57,10 @@ export async function explainMembers(
       health: item?.health !== undefined ? item.health : undefined,
       ...(message && { message }),
       status: isObject(item?.status) ? item.status : undefined,
+      stale:
+        item?.status && (item.applied === false || isAway(views.clusters.get({ cluster: views.hub, name: cluster })))
+          ? true
+          : undefined,
       ...driftOf(workOf.get(cluster)),
     };
   });

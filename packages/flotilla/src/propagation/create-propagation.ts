@@ -223,6 +223,8 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       }),
       createAggregateController({
         scope,
+        bindings: ofScope,
+        clusters,
         worksOf,
         templates,
         templateChanges: templates.source(bindingOf, { statusToo: true }),

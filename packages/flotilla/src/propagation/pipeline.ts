@@ -140,10 +140,11 @@ export const pipeline: readonly Stage[] = [
   {
     name: "aggregate",
     does: "aggregates the members' statuses onto the binding and the template",
-    reads: ["ResourceBinding", "Work.status", "template"],
+    reads: ["ResourceBinding", "Work.status", "template", "Cluster"],
     writes: [
       "ResourceBinding.status.aggregatedStatus",
       "ResourceBinding.status.conditions[FullyApplied]",
+      "ResourceBinding.status.conditions[Stale]",
       "template.status",
     ],
   },
