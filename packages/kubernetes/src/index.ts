@@ -90,6 +90,7 @@ export { podRequirements } from "./interpreter/pod-requirements.ts";
 export {
   countIn,
   countOf,
+  COUNTED_RELEASE,
   replaceStatus,
   reportedStatuses,
   statusOf,
