@@ -8,6 +8,7 @@ import { Deployment, Event, Lease, Namespace, Pod } from "@flotilla/kubernetes";
 import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
 import type { DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
+import { Explanation } from "@flotilla/flotilla";
 import { findCondition } from "@flotilla/apimachinery";
 import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet, TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
@@ -373,4 +374,50 @@ test("replicas are evicted from a failed member as taints and the policy specify
 
   expect(during).toEqual({ targets: [{ name: "member1", replicas: 4 }], pods: [4, 2] });
   expect(await Promise.all([podsOn("member1"), podsOn("member2")])).toEqual([4, 0]);
+});
+
+test("a member that is away keeps its numbers in the sum, marked as stale, until it is back or leaves the placement", async () => {
+  await start();
+  const binding = { cluster: "hub", namespace: "shop", name: "web-deployment" };
+  const stale = async (): Promise<string> => {
+    const { conditions } = (await fleet.client.get(ResourceBinding, binding)).status ?? {};
+    const found = findCondition(conditions ?? [], "Stale");
+    return `${found?.status} ${found?.message}`;
+  };
+
+  await annotate("member2", "unreachable");
+  await fleet.run(MINUTE);
+  const away = [await reported(), await stale()];
+  await fleet.client.patch(
+    Deployment,
+    { ...binding, name: "web" },
+    { spec: { template: { metadata: { labels: { app: "web", release: "2" } } } } },
+    { type: "merge" },
+  );
+  await fleet.run(MINUTE);
+  const changed = [await reported(), await stale()];
+  const { members } = await fleet.client.get(Explanation, binding);
+  await annotate("member2", null);
+  await fleet.run(2 * MINUTE);
+  const back = [await reported(), await stale()];
+  await annotate("member2", "unreachable");
+  await fleet.run(MINUTE);
+  await fleet.client.patch(
+    PropagationPolicy,
+    { ...binding, name: "web" },
+    { spec: { placement: { clusterAffinity: { clusterNames: ["member1"] } } } },
+    { type: "merge" },
+  );
+  await fleet.run(MINUTE);
+
+  expect(away).toEqual([4, "True the status has the last numbers of member2 (not ready)"]);
+  expect(changed).toEqual(away);
+  expect(members.map(({ cluster, stale: isStale }) => [cluster, isStale])).toEqual([
+    ["member1", undefined],
+    ["member2", true],
+  ]);
+  expect(back).toEqual([4, "False Every member reports its status"]);
+  expect(await stale()).toBe("False Every member reports its status");
+  const { aggregatedStatus = [] } = (await fleet.client.get(ResourceBinding, binding)).status ?? {};
+  expect(aggregatedStatus.map(({ clusterName }) => clusterName)).toEqual(["member1"]);
 });

@@ -19,6 +19,12 @@ export const UNMANAGED = "flotilla.dev/unmanaged";
  */
 export const SHARED_WITH = "flotilla.dev/shared-with";
 
+/**
+ * On a policy (match copies it to the binding) or on a Job, which takes precedence: `true` runs a Job again where it
+ * moves to, also a finished one. Without it, only what is not finished moves.
+ */
+export const RERUN_JOBS = "flotilla.dev/rerun-jobs";
+
 // Bindings.
 
 /**
@@ -36,11 +42,16 @@ export const RETURN_AFTER_SECONDS = "flotilla.dev/return-after-seconds";
 export const UNHEALTHY_SINCE = "flotilla.dev/unhealthy-since";
 /** eviction: the last automatic moves of a binding, as JSON (`propagation/moves.ts`). */
 export const MOVES = "flotilla.dev/moves";
+/** dispatch: the completions of a Job that members finished before it left them, as JSON (`propagation/job-record.ts`). */
+export const JOB_RECORD = "flotilla.dev/job-record";
 /**
  * dependencies: on the binding of a dependency, its unmanaged requirers and their clusters, as JSON
  * (`propagation/unmanaged.ts`).
  */
 export const UNMANAGED_FOR = "flotilla.dev/unmanaged-for";
+
+/** aggregate, a condition: the sum has the last numbers of members that are not ready, or do not apply their copy. */
+export const STALE = "Stale";
 
 // Works.
 

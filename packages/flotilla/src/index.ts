@@ -121,11 +121,13 @@ export { estimateSets, readComponentSet } from "./propagation/estimate/estimate-
 export type { FailoverOptions } from "./propagation/failover/failover-controller.ts";
 export { divideCompletions } from "./propagation/job-completions.ts";
 export type { JobToDivide } from "./propagation/job-completions.ts";
+export { isJob } from "./propagation/plan-job.ts";
 export { chooseBestPolicy } from "./propagation/match/best-policy.ts";
 export type { PolicyView } from "./propagation/match/best-policy.ts";
 export type { ExecutionMeter } from "./propagation/meter.ts";
 export { planOverrides } from "./propagation/override/plan-overrides.ts";
 export type { AppliedOverride, OverrideInput } from "./propagation/override/plan-overrides.ts";
+export { isFinishedRun } from "./propagation/finished-run.ts";
 export { equalPolicy, policyTargets, unjoinedClusters } from "./propagation/policy-targets.ts";
 export { implicitPriority, matchesResource } from "./propagation/resource-selector.ts";
 export type { ResourceSelector, SelectableResource } from "./propagation/resource-selector.ts";

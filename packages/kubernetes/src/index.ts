@@ -78,6 +78,7 @@ export type {
   Share,
   StatusItem,
 } from "./interpreter/kind-interpreter.ts";
+export { isJobFinished } from "./job/job-interpreter.ts";
 export { LEVEL_ORDER, createLevel } from "./interpreter/level.ts";
 export type { Awaitable, Beneath, ChangedKind, KindRules, Level, LevelName } from "./interpreter/level.ts";
 export { OPERATIONS } from "./interpreter/operations.ts";
@@ -90,6 +91,7 @@ export { podRequirements } from "./interpreter/pod-requirements.ts";
 export {
   countIn,
   countOf,
+  COUNTED_RELEASE,
   replaceStatus,
   reportedStatuses,
   statusOf,

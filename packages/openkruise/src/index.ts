@@ -31,3 +31,4 @@ export {
 } from "./openkruise.ts";
 export { CANARY_CLUSTERS, PARTITION_SCOPE, ROLLOUT_ORDER } from "./divide/rollout-annotations.ts";
 export { AdvancedCronJob } from "./advancedcronjob/advancedcronjob-kind.ts";
+export { BroadcastJob } from "./broadcastjob/broadcastjob-kind.ts";

@@ -23,12 +23,14 @@ interface Workflow extends KubernetesObject {
   status?: JsonObject;
 }
 
+const FINISHED = new Set(["Succeeded", "Failed", "Error"]);
 const UNHEALTHY = new Set(["", "Error", "Failed"]);
 
 export const workflowInterpreter: KindInterpreter<Workflow> = {
   group: "argoproj.io",
   kind: "Workflow",
   timeToLive: ["spec", "ttlStrategy"],
+  isFinished: ({ phase }) => FINISHED.has(textOf(phase)),
   replicas({ spec }) {
     const { affinity, nodeSelector, tolerations } = spec ?? {};
     return templateReplicas(spec?.parallelism ?? 1, {

@@ -8,7 +8,7 @@ import type { Client } from "@flotilla/client";
 import { InterpretError } from "@flotilla/kubernetes";
 import { openRollout } from "@flotilla/openkruise";
 import type { Dependency } from "@flotilla/kubernetes";
-import { planChanges, planFleet, planNamespaceChanges } from "@flotilla/flotilla";
+import { isJob, planChanges, planFleet, planNamespaceChanges } from "@flotilla/flotilla";
 import type { FleetPlan, Interpreter, MemberChange, TemplatePlan } from "@flotilla/flotilla";
 import { isSame, tryAll, withObjects } from "./apply-input.ts";
 import type { Applied } from "./apply-input.ts";
@@ -219,7 +219,13 @@ function withoutClusters(
     );
   if (names.length === 0) return { state, gone: [] };
   const namespaces = new Set(names.map(executionNamespace));
-  const [gone, staying] = partition(works, ({ metadata }) => namespaces.has(metadata.namespace ?? ""));
+  // What a Job has finished there counts, so its copy stays in the plan until it is planned to be deleted.
+  const [gone, staying] = partition(
+    works,
+    ({ metadata, spec }) =>
+      namespaces.has(metadata.namespace ?? "") &&
+      !(spec.workload?.manifests ?? []).some((manifest) => isJob(manifest as unknown as Object)),
+  );
   return {
     state: {
       ...state,

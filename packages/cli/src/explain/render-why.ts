@@ -1,5 +1,5 @@
 /** Renders an explanation as text. Pure. */
-import type { DeepReadonly } from "@flotilla/base";
+import { isObject, type DeepReadonly } from "@flotilla/base";
 import type { ExplainedMember, ExplainedPolicy, Explanation } from "@flotilla/flotilla";
 import { renderTable } from "../table.ts";
 import { wrapLines } from "../text-layout.ts";
@@ -76,27 +76,30 @@ function renderDecision({ decision }: Read, width: number | undefined): string[]
   ];
 }
 
-function renderMembers({ members }: Read): string[] {
-  return members.length === 0 ? [] : ["MEMBERS", ...members.flatMap(renderMember)];
+function renderMembers({ members, resource: { kind } }: Read): string[] {
+  return members.length === 0 ? [] : ["MEMBERS", ...members.flatMap((member) => renderMember(member, kind))];
 }
 
-function renderMember({
-  cluster,
-  replicas,
-  state,
-  applied,
-  health,
-  message,
-  divided,
-  overridden,
-  overridePolicies,
-  drift,
-}: DeepReadonly<ExplainedMember>): string[] {
+/** A BroadcastJob runs on every node, so its replicas, which are its parallelism, do not count its pods. */
+function countText({ replicas, status }: DeepReadonly<ExplainedMember>, kind: string): string[] {
+  const { desired, active, succeeded, failed } = isObject(status) ? status : {};
+  const numbers = { active, succeeded, failed };
+  const pods = Object.entries(numbers).flatMap(([what, count]) =>
+    typeof count === "number" && count > 0 ? [`${count} ${what}`] : [],
+  );
+  if (kind === "BroadcastJob") return [...(typeof desired === "number" ? [`${desired} nodes`] : []), ...pods];
+  if (kind === "Job") return [...(replicas === undefined ? [] : [`parallelism ${replicas}`]), ...pods];
+  return replicas === undefined ? [] : [`${replicas} replicas`];
+}
+
+function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): string[] {
+  const { cluster, state, applied, health, message, divided, overridden, overridePolicies, drift, stale } = member;
   const facts = [
-    ...(replicas === undefined ? [] : [`${replicas} replicas`]),
+    ...countText(member, kind),
     ...(state === "leaving" ? ["being left"] : []),
     applied === undefined ? "not applied yet" : applied ? "applied" : "not applied",
     ...(health === undefined ? [] : [health.toLowerCase()]),
+    ...(stale ? ["last known numbers"] : []),
   ];
   return [
     `${cluster}: ${facts.join(", ")}${message ? `: ${message}` : ""}`,

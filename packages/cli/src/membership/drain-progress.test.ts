@@ -56,6 +56,21 @@ test("a binding whose policy tolerates the drain stays", () => {
   expect(remainingOn("member2", [tolerant], [], SINCE)).toMatchObject([{ state: "stays" }]);
 });
 
+test("a finished Job stays", () => {
+  const job = binding("import", {
+    clusters: on("member2"),
+    resource: { apiVersion: "batch/v1", kind: "Job", namespace: "shop", name: "import" },
+  });
+  const status = { conditions: [{ type: "Complete", status: "True" }], succeeded: 1 };
+  const finished = {
+    ...job,
+    status: { aggregatedStatus: [{ clusterName: "member2", status }] },
+  } as unknown as ResourceBinding;
+
+  expect(remainingOn("member2", [job], [], SINCE)).toMatchObject([{ state: "waiting" }]);
+  expect(remainingOn("member2", [finished], [], SINCE)).toMatchObject([{ state: "stays" }]);
+});
+
 test("failures of an earlier drain, or of other bindings, do not count", () => {
   const fresh = binding("web", { clusters: on("member2") });
   const events = [failure("web", "2025-12-31T23:59:59Z"), failure("cart", "2026-01-01T00:00:05Z")];

@@ -1,10 +1,10 @@
 /** What a drain of a member waits for: the bindings that are still there, and what keeps them. Pure. */
 import type { DeepReadonly } from "@flotilla/base";
-import { DRAIN_TAINT, toleratesTaint } from "@flotilla/flotilla";
+import { DRAIN_TAINT, isFinishedRun, toleratesTaint } from "@flotilla/flotilla";
 import type { Event } from "@flotilla/kubernetes";
 import type { ResourceBinding } from "@flotilla/karmada";
 
-type Binding = DeepReadonly<Pick<ResourceBinding, "kind" | "metadata" | "spec">>;
+type Binding = DeepReadonly<Pick<ResourceBinding, "kind" | "metadata" | "spec" | "status">>;
 
 export interface Remaining {
   /** `CloneSet shop/web`. */
@@ -13,7 +13,7 @@ export interface Remaining {
   reason: string;
   /**
    * `leaving`: its replacement starts. `waiting`: the hub has not decided yet. `blocked`: it cannot leave. `stays`: its
-   * policy tolerates the drain.
+   * policy tolerates the drain, or it is a run that is finished.
    */
   state: "leaving" | "waiting" | "blocked" | "stays";
 }
@@ -46,6 +46,8 @@ export function remainingOn(
     if (!spec.clusters?.some(({ name }) => name === member)) return [];
     if (spec.placement?.clusterTolerations?.some((toleration) => toleratesTaint(toleration, DRAIN)))
       return [{ resource, reason: "its policy tolerates the drain", state: "stays" }];
+    if (isFinishedRun(binding))
+      return [{ resource, reason: "it is finished and would run again elsewhere", state: "stays" }];
     const failure = failures.get(`${kind}/${metadata.namespace ?? ""}/${metadata.name}`);
     return [
       failure === undefined

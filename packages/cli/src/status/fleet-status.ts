@@ -46,13 +46,25 @@ export interface MemberStatus {
   age: string;
 }
 
+export interface RunStatus {
+  active: number;
+  succeeded: number;
+  failed: number;
+  /** Set when the run is over on every member. */
+  finished?: "Complete" | "Failed";
+}
+
 export interface WorkloadStatus {
   namespace: string;
   name: string;
   kind: string;
-  /** Over all members; unset for objects without replicas. */
+  /** Over all members; unset for objects without replicas, and for kinds that run once. */
   desired: number | undefined;
   ready: number;
+  /** The numbers of some members are from their last report: they are not ready, or do not apply their latest copy. */
+  stale?: boolean;
+  /** Pods of a kind that runs once, such as Job, over all members. */
+  run?: RunStatus;
   applied: string;
   placement: string;
 }

@@ -4,7 +4,7 @@ import type { Paint } from "../paint.ts";
 import { plain } from "../paint.ts";
 import { renderTable } from "../table.ts";
 import { displayWidth, shorten, wrapWords } from "../text-layout.ts";
-import type { FleetStatus, MemberStatus, Unwell } from "./fleet-status.ts";
+import type { FleetStatus, MemberStatus, RunStatus, Unwell, WorkloadStatus } from "./fleet-status.ts";
 import { someOfEach } from "./unhealthy.ts";
 
 /** Further workloads are counted, except with --all. */
@@ -145,13 +145,14 @@ function renderWorkloads({ workloads, objects, notShown }: FleetStatus, { all, w
   const shown = all ? workloads : workloads.slice(0, MAX_WORKLOADS);
   const table = renderTable(
     ["NAMESPACE", "NAME", "KIND", "READY", "APPLIED", "PLACEMENT"],
-    shown.map(({ namespace, name, kind, desired, ready, applied, placement }) => [
-      namespace,
-      name,
-      kind,
-      desired === undefined ? "-" : `${ready}/${desired}`,
-      applied,
-      (all || width === undefined ? placement : shorten(placement, MAX_PLACEMENT)) || "<not scheduled>",
+    shown.map((workload) => [
+      workload.namespace,
+      workload.name,
+      workload.kind,
+      renderReady(workload),
+      workload.applied,
+      (all || width === undefined ? workload.placement : shorten(workload.placement, MAX_PLACEMENT)) ||
+        "<not scheduled>",
     ]),
     2,
     width,
@@ -159,4 +160,14 @@ function renderWorkloads({ workloads, objects, notShown }: FleetStatus, { all, w
   return shown.length < workloads.length
     ? `${table}\nand ${workloads.length - shown.length} more; use --all to show them`
     : table;
+}
+
+function renderReady({ desired, ready, run, stale }: WorkloadStatus): string {
+  const count = run ? renderRun(run) : desired === undefined ? "-" : `${ready}/${desired}`;
+  return stale ? `${count} (stale)` : count;
+}
+
+/** `Complete`, or `2 active, 5 done, 1 failed`. */
+export function renderRun({ active, succeeded, failed, finished }: RunStatus): string {
+  return finished ?? [`${active} active`, `${succeeded} done`, ...(failed > 0 ? [`${failed} failed`] : [])].join(", ");
 }

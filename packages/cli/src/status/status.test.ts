@@ -9,7 +9,7 @@ import { makeBinding, makeCluster, makeDeployment } from "@flotilla/testing/buil
 import type { FleetStatus, MemberStatus, UnhealthyObject } from "./fleet-status.ts";
 import { summariseMembers, type MemberInput } from "./members.ts";
 import { displayWidth } from "../text-layout.ts";
-import { renderStatus } from "./render-status.ts";
+import { renderRun, renderStatus } from "./render-status.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
 import { summariseWorkload } from "./workloads.ts";
 
@@ -50,6 +50,44 @@ const lease = (namespace: string, name: string, renewTime: string): Lease => ({
 });
 const members = (input: Partial<MemberInput>): MemberStatus[] =>
   summariseMembers({ clusters: [], managedClusters: [], leases: [], nowMs: NOW, ...input });
+
+describe("a workload that runs once", () => {
+  const job = (...statuses: object[]): ResourceBinding =>
+    makeBinding({ apiVersion: "batch/v1", kind: "Job", metadata: { name: "seed", namespace: "shop" } })
+      .targets({ oslo: 2, paris: 2 })
+      .with((binding) => {
+        binding.spec.replicas = 4;
+        binding.status = {
+          aggregatedStatus: statuses.map((status, index) => ({ clusterName: `m${index}`, status: status as never })),
+        };
+      })
+      .build();
+  const ended = (type: string): object => ({ succeeded: 2, conditions: [{ type, status: "True" }] });
+  const cases: Record<string, { statuses: object[]; want: string }> = {
+    "shows its pods while it runs": {
+      statuses: [
+        { active: 1, succeeded: 1 },
+        { active: 2, failed: 1 },
+      ],
+      want: "3 active, 1 done, 1 failed",
+    },
+    "is complete when it is complete on every member": {
+      statuses: [ended("Complete"), ended("Complete")],
+      want: "Complete",
+    },
+    "has failed when it has ended, and failed on a member": {
+      statuses: [ended("Complete"), ended("Failed")],
+      want: "Failed",
+    },
+  };
+  for (const [name, { statuses, want }] of Object.entries(cases))
+    test(name, () => {
+      const { run, desired } = summariseWorkload(job(...statuses));
+
+      expect(desired).toBeUndefined();
+      expect(run && renderRun(run)).toBe(want);
+    });
+});
 
 describe("a member", () => {
   test("is one row for both its registrations", () => {
@@ -336,6 +374,26 @@ describe("as text", () => {
   });
   const render = (extra: Partial<FleetStatus>, all = false): string =>
     renderStatus(status(extra), { nowMs: NOW, all, width: 80 });
+
+  test("numbers of members that do not report are marked as stale", () => {
+    const binding = makeBinding(makeDeployment("shop/web").build())
+      .targets({ oslo: 2, paris: 2 })
+      .with((made) => {
+        made.spec.replicas = 4;
+        made.status = {
+          conditions: [condition("FullyApplied", "True"), condition("Stale", "True")],
+          aggregatedStatus: ["oslo", "paris"].map((clusterName) => ({
+            clusterName,
+            status: { readyReplicas: 2 } as never,
+          })),
+        };
+      })
+      .build();
+
+    const text = render({ workloads: [summariseWorkload(binding)] });
+
+    expect(text).toContain("4/4 (stale)");
+  });
 
   test("names the hub's components that are not ready", () => {
     const text = render({

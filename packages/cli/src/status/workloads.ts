@@ -1,20 +1,54 @@
 /** Where workloads run, from their bindings. Pure. */
 import type { ResourceBinding } from "@flotilla/karmada";
-import type { DeepReadonly } from "@flotilla/base";
-import { findCondition } from "@flotilla/apimachinery";
-import type { WorkloadStatus } from "./fleet-status.ts";
+import { isObject, type DeepReadonly } from "@flotilla/base";
+import { findCondition, isConditionTrue, parseApiVersion } from "@flotilla/apimachinery";
+import type { RunStatus, WorkloadStatus } from "./fleet-status.ts";
 
-export function summariseWorkload({ metadata, spec, status }: DeepReadonly<ResourceBinding>): WorkloadStatus {
+export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): WorkloadStatus {
+  const { metadata, spec, status } = binding;
+  const isRun = RUNS.has(`${parseApiVersion(spec.resource.apiVersion).group}/${spec.resource.kind}`);
   return {
     namespace: spec.resource.namespace ?? "",
     name: spec.resource.name,
     kind: spec.resource.kind,
-    desired: desiredOf(spec),
+    desired: isRun ? undefined : desiredOf(spec),
     ready: (status?.aggregatedStatus ?? []).reduce((sum, item) => sum + readyOf(item.status), 0),
+    stale: isConditionTrue(status?.conditions, "Stale") || undefined,
+    run: isRun ? runOf(binding) : undefined,
     applied: appliedOf(status?.conditions ?? [], metadata.deletionTimestamp !== undefined),
     placement: placementOf(spec),
   };
 }
+
+/** Kinds that report pods as active, succeeded and failed; the replicas of their binding are only their parallelism. */
+const RUNS: ReadonlySet<string> = new Set(["batch/Job", "apps.kruise.io/BroadcastJob"]);
+
+function runOf(binding: DeepReadonly<ResourceBinding>): RunStatus {
+  const statuses = (binding.status?.aggregatedStatus ?? []).map(({ status }) => (isObject(status) ? status : {}));
+  const sum = (field: string): number => statuses.reduce((total, status) => total + numberOf(status[field]), 0);
+  const hasFailed = statuses.some(({ conditions }) => isTrue(conditions, "Failed"));
+  return {
+    active: sum("active"),
+    succeeded: sum("succeeded"),
+    failed: sum("failed"),
+    finished:
+      statuses.length > 0 &&
+      statuses.every(({ conditions }) => isTrue(conditions, "Failed") || isTrue(conditions, "Complete"))
+        ? hasFailed
+          ? "Failed"
+          : "Complete"
+        : undefined,
+  };
+}
+
+function isTrue(conditions: unknown, type: string): boolean {
+  return (
+    Array.isArray(conditions) &&
+    conditions.some((each) => isObject(each) && each["type"] === type && each["status"] === "True")
+  );
+}
+
+const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
 
 /** A dependency has no clusters of its own; it is on those of its dependents. */
 function placementOf({ clusters = [], requiredBy = [] }: DeepReadonly<ResourceBinding>["spec"]): string {
@@ -42,6 +76,5 @@ function desiredOf({ replicas, clusters = [] }: DeepReadonly<ResourceBinding>["s
 }
 
 function readyOf(status: unknown): number {
-  const ready = (status as { readyReplicas?: unknown } | undefined)?.readyReplicas;
-  return typeof ready === "number" ? ready : 0;
+  return numberOf((status as { readyReplicas?: unknown } | undefined)?.readyReplicas);
 }

@@ -9,7 +9,9 @@ import type { DeepReadonly } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { DRIFTED } from "../propagation/execute/plan-drift.ts";
-import { isUndivided } from "../propagation/dispatch/plan-dispatch.ts";
+import { isUndivided, jobPlanOf, withCompletions } from "../propagation/dispatch/plan-dispatch.ts";
+import type { JobPlan } from "../propagation/plan-job.ts";
+import { isAway } from "../propagation/member-away.ts";
 import { OverrideError } from "../propagation/override/override-error.ts";
 import { planDivision } from "../propagation/dispatch/plan-works.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
@@ -28,12 +30,13 @@ export async function explainMembers(
   interpreter: Pick<Interpreter, "divide">,
   binding: Binding,
   template: Template,
+  now: string,
 ): Promise<ExplainedMember[]> {
   const works = views.worksOf(binding);
   const { bare, shares } = planDivision(binding, template, works);
   const copies = isUndivided(binding)
     ? new Map(shares.map(({ cluster }) => [cluster, bare]))
-    : await divide(interpreter, bare, shares);
+    : await divide(interpreter, bare, shares, jobPlanOf(binding, template, works, now));
   const workOf = new Map(works.map((work) => [clusterNameOf(work.metadata.namespace ?? ""), work]));
   const said = new Map(binding.status?.aggregatedStatus?.map((item) => [item.clusterName, item]));
   return shares.slice(0, MAX_MEMBERS).map(({ cluster, replicas, leaving }) => {
@@ -54,6 +57,10 @@ export async function explainMembers(
       health: item?.health !== undefined ? item.health : undefined,
       ...(message && { message }),
       status: isObject(item?.status) ? item.status : undefined,
+      stale:
+        item?.status && (item.applied === false || isAway(views.clusters.get({ cluster: views.hub, name: cluster })))
+          ? true
+          : undefined,
       ...driftOf(workOf.get(cluster)),
     };
   });
@@ -63,9 +70,10 @@ async function divide(
   interpreter: Pick<Interpreter, "divide">,
   bare: Template,
   shares: Parameters<Interpreter["divide"]>[1],
+  job: JobPlan | undefined,
 ): Promise<ReadonlyMap<string, Template> | InterpretError> {
   try {
-    return await interpreter.divide(bare, shares);
+    return withCompletions(await interpreter.divide(bare, shares), job);
   } catch (error) {
     if (error instanceof InterpretError) return error;
     throw error;

@@ -9,6 +9,7 @@ import { planSchedule } from "../propagation/schedule/plan-schedule.ts";
 import { summariseDecision } from "../propagation/schedule/summarise-decision.ts";
 import type { Template } from "../propagation/templates.ts";
 import { explainMembers } from "./explain-members.ts";
+import { runProblems } from "./explain-runs.ts";
 import { explainPolicies } from "./explain-policies.ts";
 import { EXPLAIN_API_VERSION, type Explanation } from "./explanation.ts";
 import { findProblems } from "./find-problems.ts";
@@ -41,7 +42,7 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
     resource: { apiVersion, kind, namespace: metadata.namespace || undefined, name: metadata.name },
     ...explainPolicies(views, template, match),
     decision,
-    members: binding ? await explainMembers(views, interpreter, binding, template) : [],
+    members: binding ? await explainMembers(views, interpreter, binding, template, formatTime(nowMs)) : [],
     moves: binding ? (movesOf(binding) as JsonObject[]) : [],
     leaving: (binding?.spec.gracefulEvictionTasks ?? []).map(
       ({ fromCluster, reason, producer, message, creationTimestamp }) => ({
@@ -55,13 +56,16 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
   };
   return {
     ...base,
-    problems: findProblems({
-      explanation: base,
-      binding,
-      clusterOf: (name) => views.clusters.get({ cluster: views.hub, name }),
-      found: plan.problems,
-      isUncopied: plan.isUncopied ?? false,
-    }),
+    problems: [
+      ...runProblems(binding ?? plan.binding, template),
+      ...findProblems({
+        explanation: base,
+        binding,
+        clusterOf: (name) => views.clusters.get({ cluster: views.hub, name }),
+        found: plan.problems,
+        isUncopied: plan.isUncopied ?? false,
+      }),
+    ],
   };
 }
 

@@ -40,6 +40,9 @@ const member = s.object({
   health: s.optional(s.string("The health of the copy.")),
   message: s.optional(s.string("The message of the member or of the delivery to it.")),
   status: s.optional(s.json("The status that the member reported.")),
+  stale: s.optional(
+    s.boolean("The reported status may be outdated: the member is not ready, or does not apply its latest copy."),
+  ),
   drift: s.optional(s.string("How the copy on the member differs from the delivered one.")),
 });
 export type ExplainedMember = s.Infer<typeof member>;

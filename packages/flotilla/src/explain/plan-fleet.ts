@@ -18,7 +18,9 @@ import { planTemplate } from "./plan-template.ts";
 import type { TemplatePlan } from "./plan-template.ts";
 import { placeOf, viewsOf } from "./snapshot.ts";
 import type { FleetSnapshot } from "./snapshot.ts";
-import { clusterNameOf, CONFLICT_RESOLUTION } from "@flotilla/karmada";
+import { clusterNameOf, CONFLICT_RESOLUTION, executionNamespace } from "@flotilla/karmada";
+import { prune } from "../interpreter/prune.ts";
+import { runNote } from "./explain-runs.ts";
 import { NAMESPACE_LABEL } from "../flotilla-names.ts";
 
 export interface FleetPlan {
@@ -90,10 +92,25 @@ export function planChanges(plan: FleetPlan, gone: readonly DeepReadonly<Work>[]
     (work) => idOfManifest(work),
   );
   return plan.templates
-    .flatMap(({ template, works }) =>
-      compareWorks([...works.before, ...(goneById.get(idOf(template)) ?? [])], works.after, template),
-    )
+    .flatMap(({ template, works, binding }) => {
+      const before = [...works.before, ...(goneById.get(idOf(template)) ?? [])];
+      const changes = compareWorks(before, works.after, template);
+      // A run that begins is not worth a note.
+      return before.length === 0 ? changes : changes.map((change) => withRunNote(change, works.after, binding));
+    })
     .sort((a, b) => compareText(keyOf(a), keyOf(b)));
+}
+
+function withRunNote(
+  change: MemberChange,
+  after: readonly DeepReadonly<Work>[],
+  binding: TemplatePlan["binding"],
+): MemberChange {
+  if (change.action !== "create" || change.note !== undefined) return change;
+  const namespace = executionNamespace(change.cluster);
+  const work = after.find(({ metadata }) => metadata.namespace === namespace);
+  const manifest = work && manifestOf(work);
+  return manifest ? { ...change, note: runNote(binding, manifest) } : change;
 }
 
 function idOfManifest(work: DeepReadonly<Work>): string {

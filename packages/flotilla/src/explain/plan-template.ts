@@ -198,7 +198,7 @@ function carryOut(binding: Binding, schedule: SchedulePlan, nowMs: number): Bind
 
 /** What the dispatch stage would make of the binding; undefined when it would change nothing. */
 export async function planCopies(
-  { views, interpreter }: PlanningDependencies,
+  { views, interpreter, nowMs }: PlanningDependencies,
   binding: Binding,
   known: Template,
   works: readonly DeepReadonly<Work>[],
@@ -218,6 +218,7 @@ export async function planCopies(
     works,
     divide: (...what) => interpreter.divide(...what),
     render: views.render,
+    now: formatTime(nowMs),
   });
   if (plan.indivisible) problems.push(plan.indivisible.message);
   else {

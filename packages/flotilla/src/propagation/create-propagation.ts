@@ -10,12 +10,12 @@ import {
 import type { ResourceBinding } from "@flotilla/karmada";
 import { Namespace } from "@flotilla/kubernetes";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import type { Clock, DeepReadonly, Log, Random } from "@flotilla/base";
+import type { Clock, DeepReadonly, Json, Log, Random } from "@flotilla/base";
 import { STATUS_WINDOW_MS } from "../delivery/status-timing.ts";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { KEPT_TEMPLATE } from "@flotilla/openkruise";
 import type { Interpreter } from "../interpreter/interpreter.ts";
-import { createOwnedSet, createStatusWriter, idOfKey, keyOf } from "@flotilla/controller-runtime";
+import { createOwnedSet, createStatusWriter, idOfKey, keyOf, unlessChanged } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorders, Informers, ObjectEvent, StatusWriter } from "@flotilla/controller-runtime";
 import { createAggregateController } from "./aggregate/aggregate-controller.ts";
 import { createAttachController } from "./dependencies/attach-controller.ts";
@@ -43,7 +43,7 @@ import { createReportRuleFailure } from "./rule-failures.ts";
 import type { HubViews } from "./create-hub-views.ts";
 import type { SchedulePlan } from "./schedule/plan-schedule.ts";
 import { isOfSameBinding, removeWorksOfBinding, worksOfNamespace } from "./works.ts";
-import { DRIFT } from "../flotilla-names.ts";
+import { DRIFT, JOB_RECORD } from "../flotilla-names.ts";
 
 export interface PropagationDependencies {
   /** The logical cluster of the hub. */
@@ -198,6 +198,10 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         scope,
         bindings: ofScope,
         bindingStatus,
+        recordJob: async (key, { metadata: { resourceVersion } }, record, signal) => {
+          const change = { metadata: { resourceVersion, annotations: { [JOB_RECORD]: record } } } as unknown as Json;
+          await unlessChanged(clientFor("dispatch").patch(scope.kind, key, change, { type: "merge", signal }));
+        },
         events: events("flotilla-dispatch"),
         clock,
         templates,
@@ -219,6 +223,8 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       }),
       createAggregateController({
         scope,
+        bindings: ofScope,
+        clusters,
         worksOf,
         templates,
         templateChanges: templates.source(bindingOf, { statusToo: true }),

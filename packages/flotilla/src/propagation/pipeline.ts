@@ -112,7 +112,12 @@ export const pipeline: readonly Stage[] = [
     name: "dispatch",
     does: "creates one Work per target cluster, with that member's copy",
     reads: ["ResourceBinding", "template", "override"],
-    writes: ["Work.metadata", "Work.spec", "ResourceBinding.status.conditions[Dispatched]"],
+    writes: [
+      "Work.metadata",
+      "Work.spec",
+      "ResourceBinding.status.conditions[Dispatched]",
+      "ResourceBinding.metadata.annotations[flotilla.dev/job-record]",
+    ],
   },
   {
     name: "execute",
@@ -135,10 +140,11 @@ export const pipeline: readonly Stage[] = [
   {
     name: "aggregate",
     does: "aggregates the members' statuses onto the binding and the template",
-    reads: ["ResourceBinding", "Work.status", "template"],
+    reads: ["ResourceBinding", "Work.status", "template", "Cluster"],
     writes: [
       "ResourceBinding.status.aggregatedStatus",
       "ResourceBinding.status.conditions[FullyApplied]",
+      "ResourceBinding.status.conditions[Stale]",
       "template.status",
     ],
   },

@@ -94,4 +94,6 @@ export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> 
    * be created, and run, again.
    */
   timeToLive?: readonly string[];
+  /** For kinds that run once: whether a member's reported status says that its run is over, successful or not. */
+  isFinished?(status: JsonObject): boolean;
 }

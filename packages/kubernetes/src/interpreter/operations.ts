@@ -1,7 +1,10 @@
 /** Karmada's operation names, and the property of `KindInterpreter` that implements each. */
 import type { KindInterpreter } from "./kind-interpreter.ts";
 
-export type Rule = Exclude<keyof KindInterpreter, "group" | "kind" | "versions" | "prune" | "timeToLive">;
+export type Rule = Exclude<
+  keyof KindInterpreter,
+  "group" | "kind" | "versions" | "prune" | "timeToLive" | "isFinished"
+>;
 
 export const OPERATIONS = {
   InterpretReplica: "replicas",

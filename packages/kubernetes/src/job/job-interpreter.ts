@@ -55,11 +55,12 @@ export const jobInterpreter: KindInterpreter<Job> = {
     );
   },
   aggregateStatus(job, items) {
-    return isFinished(statusOf(job)) ? job : withStatus(job, aggregate(job, items));
+    return isJobFinished(statusOf(job)) ? job : withStatus(job, aggregate(job, items));
   },
   dependencies: templateDependencies,
   prune,
   timeToLive: ["spec", "ttlSecondsAfterFinished"],
+  isFinished: isJobFinished,
 };
 
 /** Each member generates the selector and labels unless the user set them. */
@@ -149,4 +150,7 @@ function finishOf(status: JsonObject): string | undefined {
   return finish && textOf(finish["type"]);
 }
 
-const isFinished = (status: JsonObject | undefined): boolean => status !== undefined && finishOf(status) !== undefined;
+/** Whether the status of a Job reports that it is complete or has failed. */
+export function isJobFinished(status: unknown): boolean {
+  return isObject(status) && finishOf(status) !== undefined;
+}

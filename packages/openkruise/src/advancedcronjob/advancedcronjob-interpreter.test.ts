@@ -21,3 +21,14 @@ for (const [kind, template] of Object.entries(templates)) {
     expect(dependencies).toMatchObject([{ kind: "Secret", namespace: "shop", name: "registry" }]);
   });
 }
+
+test("the last schedule time is the latest of all members, whatever their order", () => {
+  const items = ["2024-05-01T12:10:00Z", "2024-05-01T12:00:00Z"].map((lastScheduleTime, index) => ({
+    clusterName: `member${index}`,
+    status: { lastScheduleTime },
+  }));
+
+  const summed = advancedCronJobInterpreter.aggregateStatus?.(makeCronJob({}), items);
+
+  expect(summed?.status).toEqual({ lastScheduleTime: "2024-05-01T12:10:00Z" });
+});

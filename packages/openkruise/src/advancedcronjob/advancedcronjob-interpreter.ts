@@ -1,7 +1,7 @@
 /** OpenKruise AdvancedCronJob: each member runs its own schedule of Jobs, BroadcastJobs or image pulls. */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
-import { podDependencies, reportedStatuses, statusOf, textOf, withStatus } from "@flotilla/kubernetes";
+import { latestOf, podDependencies, reportedStatuses, statusOf, textOf, withStatus } from "@flotilla/kubernetes";
 import type { KindInterpreter, PodTemplateShape } from "@flotilla/kubernetes";
 import { pullSecrets, type PullJob } from "../imagepulljob/imagepulljob-interpreter.ts";
 
@@ -27,7 +27,8 @@ export const advancedCronJobInterpreter: KindInterpreter<AdvancedCronJob> = {
     const active = statuses.flatMap((status) => (Array.isArray(status["active"]) ? status["active"] : []));
     const lastOf = (field: string): string =>
       textOf(statuses.findLast((status) => typeof status[field] === "string")?.[field]);
-    const [type, lastScheduleTime] = [lastOf("type"), lastOf("lastScheduleTime")];
+    const type = lastOf("type");
+    const lastScheduleTime = latestOf(statuses.map((status) => textOf(status["lastScheduleTime"])));
     const { active: _active, type: _type, lastScheduleTime: _time, ...others } = statusOf(cronJob) ?? {};
     return withStatus(cronJob, {
       ...others,

@@ -33,6 +33,7 @@ export const broadcastJobInterpreter: KindInterpreter<BroadcastJob> = {
   group: "apps.kruise.io",
   kind: "BroadcastJob",
   timeToLive: ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
+  isFinished: (status) => finishOf(status) !== "",
   replicas: ({ spec }) => templateReplicas(isLimited(spec) ? spec.parallelism : 1, spec?.template),
   reviseReplicas: (job, replicas) =>
     job.spec?.parallelism !== undefined && !isLimited(job.spec) ? job : withSpecField(job, "parallelism", replicas),

@@ -8,6 +8,7 @@
 import { dividePartition } from "../divide/partition.ts";
 import { partitionOf, type Partitioned } from "../divide/partitioned.ts";
 import { reflectRollout } from "../divide/reflect-rollout.ts";
+import { withRelease } from "../divide/release.ts";
 import { keptPods } from "../divide/split-partition.ts";
 import {
   aggregateFields,
@@ -40,7 +41,10 @@ export const cloneSetInterpreter: KindInterpreter<Partitioned> = {
   reviseReplicas: (cloneSet, replicas) => withSpecField(cloneSet, "replicas", replicas),
   divide: dividePartition,
   reflectStatus: (cloneSet) =>
-    reflectRollout(cloneSet, reflectFields(cloneSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts])),
+    withRelease(
+      cloneSet,
+      reflectRollout(cloneSet, reflectFields(cloneSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts])),
+    ),
   aggregateStatus: (cloneSet, items) =>
     aggregateFields(cloneSet, items, FIELDS, sumReported(cloneSet, items, NEWER_COUNTERS)),
   isHealthy: (cloneSet) => hasReachedStage(cloneSet, keptPods(partitionOf(cloneSet), cloneSet.spec?.replicas ?? 1)),

@@ -3,6 +3,7 @@
  * `daemonSetHash`, and from v1beta1 on `updateRevision`.
  */
 import { isObject } from "@flotilla/base";
+import { withRelease } from "../divide/release.ts";
 import { divideDaemonPartition, type PartitionedDaemonSet } from "./daemon-partition.ts";
 import { keptPods } from "../divide/split-partition.ts";
 import { aggregateFields, countIn, isObserved, reflectFields, templateDependencies } from "@flotilla/kubernetes";
@@ -25,7 +26,7 @@ export const advancedDaemonSetInterpreter: KindInterpreter<PartitionedDaemonSet>
   group: "apps.kruise.io",
   kind: "DaemonSet",
   divide: divideDaemonPartition,
-  reflectStatus: (daemonSet) => reflectFields(daemonSet, [...FIELDS.counters, ...FIELDS.texts]),
+  reflectStatus: (daemonSet) => withRelease(daemonSet, reflectFields(daemonSet, [...FIELDS.counters, ...FIELDS.texts])),
   aggregateStatus: (daemonSet, items) => aggregateFields(daemonSet, items, FIELDS),
   isHealthy(daemonSet) {
     if (!isObject(daemonSet.status) || !isObserved(daemonSet)) return false;

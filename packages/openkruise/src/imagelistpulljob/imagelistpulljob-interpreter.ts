@@ -14,6 +14,7 @@ export const imageListPullJobInterpreter: KindInterpreter<PullJob> = {
   group: "apps.kruise.io",
   kind: "ImageListPullJob",
   timeToLive: ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
+  isFinished: ({ completionTime }) => typeof completionTime === "string",
   aggregateStatus(job, items) {
     const failedImageStatuses = entriesOf(items, "failedImageStatuses", "imagePullJob");
     return replaceStatus(job, {

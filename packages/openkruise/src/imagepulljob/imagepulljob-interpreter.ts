@@ -20,6 +20,7 @@ export const imagePullJobInterpreter: KindInterpreter<PullJob> = {
   group: "apps.kruise.io",
   kind: "ImagePullJob",
   timeToLive: ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
+  isFinished: ({ completionTime }) => typeof completionTime === "string",
   aggregateStatus(job, items) {
     const counts = sums(items, COUNTERS);
     const times = jobTimes(items);

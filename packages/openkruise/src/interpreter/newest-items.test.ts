@@ -4,6 +4,7 @@ import { makeCloneSet } from "@flotilla/testing/builders.ts";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 import { cloneSetInterpreter } from "../cloneset/cloneset-interpreter.ts";
 import { deploymentInterpreter } from "@flotilla/kubernetes";
+import { digestOf } from "../divide/release.ts";
 import { newestItems, summingNewest } from "./newest-items.ts";
 
 const template = makeCloneSet("shop/web")
@@ -63,6 +64,18 @@ describe("the status of a CloneSet", () => {
       });
     });
   }
+
+  test("counts the updated pods of a member that still has a higher partition of the same release", () => {
+    const release = digestOf(template.spec.template);
+    const late = { ...fresh, ...done, resourceTemplateGeneration: 4, updatedReplicas: 2 };
+
+    expect(sum(item("oslo", { ...fresh, ...done }), item("paris", { ...late, release }))).toMatchObject({
+      updatedReplicas: 6,
+    });
+    expect(sum(item("oslo", { ...fresh, ...done }), item("paris", { ...late, release: "another" }))).toMatchObject({
+      updatedReplicas: 4,
+    });
+  });
 
   test("keeps the current revision of a member that has not advanced, whichever member reports last", () => {
     const behind = { ...fresh, ...done, updatedReplicas: 1, currentRevision: "web-1" };

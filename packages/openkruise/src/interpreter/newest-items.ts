@@ -3,7 +3,8 @@
  * which a member updated to the previous template count as updated to the new one until it catches up. Before
  * Flotilla's own rules sum the statuses of a rollout:
  *
- * - a member that has not observed the newest template counts as having updated nothing;
+ * - a member that has not observed the newest template counts as having updated nothing, unless its counters belong to
+ * the same release: a lower partition is a newer template, and its pods are updated already;
  * - the fleet's current revision stays that of a member that has not advanced, while there is one;
  * - the newest revision is named if members agree on its name. Overrides change the pods, and so the name.
  *
@@ -12,7 +13,8 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { countOf, textOf } from "@flotilla/kubernetes";
+import { countOf, COUNTED_RELEASE, textOf } from "@flotilla/kubernetes";
+import { digestOf } from "../divide/release.ts";
 
 /** Counters that refer to the newest template. */
 const UPDATED = [
@@ -44,7 +46,22 @@ export function newestItems(
   template: DeepReadonly<KubernetesObject>,
   items: readonly StatusItem[],
 ): readonly StatusItem[] {
-  const isStale = items.map(({ status }) => isObject(status) && lags(status, template.metadata.generation ?? 0));
+  const isLate = items.map(({ status }) => isObject(status) && lags(status, template.metadata.generation ?? 0));
+  if (!isLate.includes(true)) return namedItems(items, isLate);
+  const release = digestOf((template as { spec?: { template?: unknown } }).spec?.template);
+  return namedItems(
+    items,
+    isLate.map((late, index) => late && !countsRelease(items[index]?.status, release)),
+  );
+}
+
+/** Whether a member's counters belong to this release. */
+function countsRelease(status: unknown, release: string): boolean {
+  return isObject(status) && status[COUNTED_RELEASE] === release;
+}
+
+/** The items without the counters of members that lag, and without names of revisions that do not hold for the fleet. */
+function namedItems(items: readonly StatusItem[], isStale: readonly boolean[]): readonly StatusItem[] {
   const hasFresh = isStale.includes(false);
   const isAhead = items.map(({ status }, index) => !isStale[index] && isObject(status) && hasAdvanced(status));
   // A member without a current revision does not hold the others back.

@@ -12,7 +12,7 @@ import { withSpecField } from "@flotilla/kubernetes";
 import { splitBudgets, splitScaleStrategy } from "../divide/budgets.ts";
 import { formatSpans, gapsIn, joinSpans, parseSpans } from "./ordinal-spans.ts";
 import { LEAVING_ORDINALS, planOrdinals, type OrdinalSet, type Ownership } from "./plan-fleet-ordinals.ts";
-import { withAnnotation } from "../divide/release.ts";
+import { digestOf, withAnnotation, withStage } from "../divide/release.ts";
 import { doing, rejectRolloutOrder } from "../divide/rollout-order.ts";
 import { countsPerCluster, isDuplicated, stayingOf } from "../divide/scope.ts";
 
@@ -95,7 +95,10 @@ function copyFor(
       },
     }),
   };
-  return withAnnotation({ ...object, spec }, LEAVING_ORDINALS, leaving);
+  const copy = withAnnotation({ ...object, spec }, LEAVING_ORDINALS, leaving);
+  // The name of the release tells which counters of the member still count when the partition is lowered.
+  const partition = object.spec?.updateStrategy?.rollingUpdate?.partition;
+  return partition ? withStage(copy, digestOf(object.spec?.template), partition) : copy;
 }
 
 /**

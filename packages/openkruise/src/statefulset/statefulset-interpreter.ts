@@ -1,4 +1,5 @@
 /** OpenKruise's Advanced StatefulSet: ordinals are unique in the fleet, and a partition keeps the lowest of them. */
+import { withRelease } from "../divide/release.ts";
 import { divideOrdinals } from "./fleet-ordinals.ts";
 import type { OrdinalSet } from "./plan-fleet-ordinals.ts";
 import {
@@ -30,7 +31,8 @@ export const advancedStatefulSetInterpreter: KindInterpreter<OrdinalSet> = {
   replicas: ({ spec }) => templateReplicas(spec?.replicas ?? 1, spec?.template),
   reviseReplicas: (statefulSet, replicas) => withSpecField(statefulSet, "replicas", replicas),
   divide: divideOrdinals,
-  reflectStatus: (statefulSet) => reflectFields(statefulSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts]),
+  reflectStatus: (statefulSet) =>
+    withRelease(statefulSet, reflectFields(statefulSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts])),
   aggregateStatus: (statefulSet, items) =>
     aggregateFields(statefulSet, items, FIELDS, sumReported(statefulSet, items, NEWER_COUNTERS)),
   isHealthy: (statefulSet) =>

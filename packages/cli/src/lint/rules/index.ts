@@ -11,6 +11,7 @@ import { hpaWithDivision } from "./hpa-with-division.ts";
 import { interpreterOperations } from "./interpreter-operations.ts";
 import { interpreterReplacesDivision } from "./interpreter-replaces-division.ts";
 import { interpreterScript } from "./interpreter-script.ts";
+import { jobIndexes } from "./job-indexes.ts";
 import { kruiseBudgetPerCluster } from "./kruise-budget-per-cluster.ts";
 import { kruiseClusterLoss } from "./kruise-cluster-loss.ts";
 import { kruiseDaemonsetPartition } from "./kruise-daemonset-partition.ts";
@@ -80,6 +81,7 @@ export const RULE_CHAPTERS: readonly RuleChapter[] = [
       spreadConstraints,
       tolerationSeconds,
       cronEverywhere,
+      jobIndexes,
       hpaWithDivision,
       statefulsetOrdinals,
       twoOwners,

@@ -2,11 +2,11 @@
  * Aggregate combines the members' statuses onto the binding and the template, so that `kubectl get` on the hub shows
  * the fleet.
  *
- * Reads: ResourceBinding or ClusterResourceBinding, its Works, its template.
- * Writes: `aggregatedStatus` and the condition `FullyApplied` of the binding; the template's status.
+ * Reads: ResourceBinding or ClusterResourceBinding, its Works, its template; whether Clusters are ready.
+ * Writes: `aggregatedStatus` and the conditions `FullyApplied` and `Stale` of the binding; the template's status.
  * Before: reflect filled the Works' status. After: nothing; this is the last stage of the status flow.
  */
-import { Work } from "@flotilla/karmada";
+import { Cluster, Work } from "@flotilla/karmada";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { formatTime } from "@flotilla/base";
@@ -15,17 +15,22 @@ import type { ObjectKey } from "@flotilla/client";
 import { PROGRESS_DEBOUNCE_MS } from "../../delivery/status-timing.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import type { StatusItem } from "@flotilla/kubernetes";
-import { defineController, done, watch } from "@flotilla/controller-runtime";
-import type { Controller, Source, StatusWriter } from "@flotilla/controller-runtime";
+import { defineController, done, keyOf, watch } from "@flotilla/controller-runtime";
+import type { Controller, Informer, Lister, Source, StatusWriter } from "@flotilla/controller-runtime";
 import { bindingKeyOf, isAtHome, stageName } from "../binding-scope.ts";
 import type { BindingScope } from "../binding-scope.ts";
+import { isAway } from "../member-away.ts";
 import type { ReportRuleFailure } from "../rule-failures.ts";
 import { RELIST_RETRY_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
-import { isBehind, isTooEarly, planAggregation, planItems, takeStatus } from "./plan-aggregation.ts";
+import { isFinishedRun } from "../finished-run.ts";
+import { jobItems } from "../job-items.ts";
+import { isBehind, isTooEarly, planAggregation, planItems, takeStatus, withFinalReports } from "./plan-aggregation.ts";
 
 export interface AggregateDependencies {
   scope: BindingScope;
+  bindings: Informer<ResourceBinding>;
+  clusters: Lister<Cluster>;
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
   templates: Pick<Templates, "get" | "kindOf">;
   /** Keys of the bindings whose template changed, its status included. */
@@ -43,8 +48,21 @@ export interface AggregateDependencies {
 }
 
 const CONCURRENCY = 64;
+/** Bindings by the members whose numbers they have. */
+const BY_REPORT = "aggregate.report";
 
 export function createAggregateController(deps: AggregateDependencies): Controller<ObjectKey> {
+  deps.bindings.addIndex(BY_REPORT, ({ status }) =>
+    (status?.aggregatedStatus ?? []).flatMap(({ clusterName, status: reported }) => (reported ? [clusterName] : [])),
+  );
+
+  function awayMembers(hub: string, items: readonly StatusItem[]): ReadonlySet<string> {
+    const names = items.flatMap(({ clusterName: name, status }) =>
+      status && isAway(deps.clusters.get({ cluster: hub, name })) ? [name] : [],
+    );
+    return new Set(names);
+  }
+
   async function sum(
     template: DeepReadonly<KubernetesObject>,
     items: readonly StatusItem[],
@@ -66,6 +84,12 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       { source: deps.ruleChanges },
       // A status that another client overwrote is restored.
       { source: deps.templateChanges },
+      // Its numbers are stale, or current again.
+      watch(Cluster, ({ cluster: hub, object, old }) =>
+        old && isAway(old) !== isAway(object)
+          ? deps.bindings.by(BY_REPORT, object.metadata.name).map((binding) => keyOf(hub, binding))
+          : [],
+      ),
       watch(Work, ({ cluster, object }) => {
         const key = bindingKeyOf(deps.scope, cluster, object);
         return key ? [key] : [];
@@ -78,15 +102,16 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       if (binding.metadata.deletionTimestamp || !isAtHome(binding)) return done;
       const works = deps.worksOf(binding);
       if (isTooEarly(binding, works)) return done;
-      const items = planItems(works);
+      const items = isFinishedRun(binding) ? withFinalReports(binding, planItems(works)) : planItems(works);
       // Members report no status for a ConfigMap, so none is missing on it.
       const hadReports = binding.status?.aggregatedStatus?.some(({ status }) => status);
       const now = formatTime(deps.clock.now());
       // A failure is reported at once, and so is the end of a rollout; intermediate states may be delayed.
       const isSettled = items.some(({ applied }) => !applied) || items.every(({ health }) => health === "Healthy");
       const timing = isSettled ? {} : { debounceMs: PROGRESS_DEBOUNCE_MS };
-      if (planAggregation(binding, items, now) !== binding)
-        deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, items, now), timing);
+      const away = awayMembers(key.cluster, items);
+      if (planAggregation(binding, items, now, away) !== binding)
+        deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, items, now, away), timing);
       const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
@@ -95,7 +120,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
         if (!hadReports && items.some(({ status }) => status)) deps.reportNoStatus(template, binding);
         return done;
       }
-      const summed = await sum(template, items);
+      const summed = await sum(template, [...items, ...jobItems(binding, template, works, now)]);
       if (summed && summed !== template) {
         const writer = await deps.templateStatus(binding.spec.resource);
         const { namespace, name } = template.metadata;

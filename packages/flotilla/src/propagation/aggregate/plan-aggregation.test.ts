@@ -17,11 +17,64 @@ test("each cluster's status is aggregated, sorted by name", () => {
   ]);
 });
 
-test("a cluster where applying failed reports the error only", () => {
+test("a cluster where applying failed reports the error, and keeps its last numbers", () => {
   const works = [makeWork("paris", "web").applied("False", "quota exceeded").reports({ replicas: 5 }).build()];
 
   expect(planItems(works)).toEqual([
-    { clusterName: "paris", applied: false, appliedMessage: "quota exceeded", health: "Unknown" },
+    {
+      clusterName: "paris",
+      status: { replicas: 5 },
+      applied: false,
+      appliedMessage: "quota exceeded",
+      health: "Unknown",
+    },
+  ]);
+});
+
+const stale: Record<string, { applied: "True" | "False"; away: string[]; reports?: boolean; want?: object }> = {
+  "is not stale while every member reports": { applied: "True", away: [] },
+  "is stale while a member is not ready": {
+    applied: "True",
+    away: ["paris"],
+    want: {
+      status: "True",
+      reason: "MembersNotReporting",
+      message: "the status has the last numbers of paris (not ready)",
+    },
+  },
+  "is stale while a member does not accept the latest copy": {
+    applied: "False",
+    away: [],
+    want: {
+      status: "True",
+      reason: "MembersNotReporting",
+      message: "the status has the last numbers of paris (not applied)",
+    },
+  },
+  "is not stale where a member has no numbers": { applied: "False", away: ["paris"], reports: false },
+};
+for (const [behaviour, { applied, away, reports = true, want }] of Object.entries(stale)) {
+  test(`the status of a binding ${behaviour}`, () => {
+    const work = makeWork("paris", "web").applied(applied);
+    const items = planItems([(reports ? work.reports({ replicas: 5 }) : work).build()]);
+
+    const { conditions = [] } = planAggregation(binding, items, NOW, new Set(away)).status ?? {};
+
+    const found = conditions.find(({ type }) => type === "Stale");
+    if (want) expect(found).toMatchObject(want);
+    else expect(found).toBeUndefined();
+  });
+}
+
+test("a binding whose members report again is no longer stale", () => {
+  const items = planItems([makeWork("paris", "web").applied("True").reports({ replicas: 5 }).build()]);
+  const before = planAggregation(binding, items, NOW, new Set(["paris"]));
+
+  const after = planAggregation(before, items, NOW, new Set());
+
+  expect(after.status?.conditions).toMatchObject([
+    { type: "FullyApplied" },
+    { type: "Stale", status: "False", reason: "AllMembersReporting" },
   ]);
 });
 

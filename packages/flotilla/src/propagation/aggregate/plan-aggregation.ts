@@ -6,6 +6,7 @@ import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { targetsOf } from "../targets.ts";
 import { clusterNameOf } from "@flotilla/karmada";
+import { STALE } from "../../flotilla-names.ts";
 
 type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
 
@@ -14,8 +15,18 @@ export function planItems(works: readonly DeepReadonly<Work>[]): Item[] {
   return works
     .filter(({ metadata }) => !metadata.deletionTimestamp)
     .map(itemOf)
-    .sort((a, b) => (a.clusterName < b.clusterName ? -1 : 1));
+    .sort(byCluster);
 }
+
+/** A finished run does not run again, so what a member that left reported stays. */
+export function withFinalReports({ status }: DeepReadonly<ResourceBinding>, items: readonly Item[]): Item[] {
+  const reported = new Map<string, Item>();
+  for (const item of status?.aggregatedStatus ?? []) reported.set(item.clusterName, item as Item);
+  for (const item of items) if (item.status || !reported.has(item.clusterName)) reported.set(item.clusterName, item);
+  return [...reported.values()].sort(byCluster);
+}
+
+const byCluster = (a: Item, b: Item): number => (a.clusterName < b.clusterName ? -1 : 1);
 
 /**
  * Nothing is aggregated before every target has been tried once: an initial "not applied" would cost writes and alarm
@@ -30,36 +41,38 @@ export function isTooEarly(binding: DeepReadonly<ResourceBinding>, works: readon
   return tried < targets.length;
 }
 
+/** A member that does not apply the latest copy still runs an earlier one, so its numbers count. */
 function itemOf(work: DeepReadonly<Work>): Item {
   const clusterName = clusterNameOf(work.metadata.namespace ?? "") ?? "";
   const condition = findCondition(work.status?.conditions ?? [], "Applied");
   const [manifest] = work.status?.manifestStatuses ?? [];
+  const status = manifest?.status ? (manifest.status as Item["status"]) : undefined;
   if (condition?.status !== "True") {
     return {
       clusterName,
+      status,
       applied: false,
       appliedMessage: condition?.message ? condition.message : undefined,
       health: "Unknown",
     };
   }
-  return {
-    clusterName,
-    status: manifest?.status ? (manifest.status as Item["status"]) : undefined,
-    applied: true,
-    health: manifest?.health ?? "Unknown",
-  };
+  return { clusterName, status, applied: true, health: manifest?.health ?? "Unknown" };
 }
+
+const NONE: ReadonlySet<string> = new Set();
 
 export function planAggregation(
   binding: DeepReadonly<ResourceBinding>,
   items: readonly Item[],
   now: string,
+  /** Members that are not ready. */
+  away: ReadonlySet<string> = NONE,
 ): DeepReadonly<ResourceBinding> {
   const targets = targetsOf(binding.spec);
   // A member that is no longer a target may still have a Work that scales it down.
   const applied = new Set(items.filter((item) => item.applied).map(({ clusterName }) => clusterName));
   const isComplete = targets.every(({ name }) => applied.has(name));
-  const conditions = withCondition(
+  const applying = withCondition(
     binding.status?.conditions ?? [],
     isComplete
       ? {
@@ -76,9 +89,48 @@ export function planAggregation(
         },
     now,
   );
+  const conditions = withStaleness(applying, items, away, now);
   if (conditions === binding.status?.conditions && equalJson(items, binding.status?.aggregatedStatus ?? []))
     return binding;
   return { ...binding, status: { ...binding.status, conditions: [...conditions], aggregatedStatus: [...items] } };
+}
+
+/** How many members the message names; a binding may have thousands. */
+const MAX_NAMED = 10;
+
+type Conditions = NonNullable<NonNullable<DeepReadonly<ResourceBinding>["status"]>["conditions"]>;
+
+/** Whether the sum has numbers that may have changed since. A binding that was never stale has no such condition. */
+function withStaleness(
+  conditions: Conditions,
+  items: readonly Item[],
+  away: ReadonlySet<string>,
+  now: string,
+): Conditions {
+  const stale = items.flatMap(({ clusterName, status, applied }) =>
+    status && (away.has(clusterName) || !applied)
+      ? [`${clusterName} (${away.has(clusterName) ? "not ready" : "not applied"})`]
+      : [],
+  );
+  if (stale.length === 0)
+    return isConditionTrue(conditions, STALE)
+      ? withCondition(
+          conditions,
+          { type: STALE, status: "False", reason: "AllMembersReporting", message: "Every member reports its status" },
+          now,
+        )
+      : conditions;
+  const more = stale.length > MAX_NAMED ? ` and ${stale.length - MAX_NAMED} more` : "";
+  return withCondition(
+    conditions,
+    {
+      type: STALE,
+      status: "True",
+      reason: "MembersNotReporting",
+      message: `the status has the last numbers of ${stale.slice(0, MAX_NAMED).join(", ")}${more}`,
+    },
+    now,
+  );
 }
 
 type Template = DeepReadonly<KubernetesObject> & { readonly status?: unknown };

@@ -2,7 +2,8 @@
  * Dispatch turns a scheduled binding into one Work per target cluster.
  *
  * Reads: ResourceBinding or ClusterResourceBinding, its template, OverridePolicy, ClusterOverridePolicy, Cluster.
- * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding on failure.
+ * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding on failure; the record
+ * of a Job that moves.
  * Before: schedule fills `spec.clusters`. After: execute applies each Work on its member.
  */
 import { Work } from "@flotilla/karmada";
@@ -42,6 +43,8 @@ export interface DispatchDependencies {
   /** Overrides for one cluster (the override stage). */
   render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
   bindingStatus: StatusWriter<ResourceBinding>;
+  /** Writes the record of a Job that moves, unless the binding has changed. */
+  recordJob(key: ObjectKey, binding: DeepReadonly<ResourceBinding>, record: string, signal: AbortSignal): Promise<void>;
   events: EventRecorder;
   clock: Clock;
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
@@ -129,8 +132,14 @@ export function createDispatchController(deps: DispatchDependencies): Controller
         works,
         divide: (...what) => deps.interpreter.divide(...what),
         render: deps.render,
+        now: formatTime(deps.clock.now()),
       });
       const { desired, failures } = plan;
+      if (plan.jobRecord !== undefined) {
+        // Its event enqueues the key again. A Work that is deleted before its numbers are recorded would run again.
+        await deps.recordJob(key, binding, plan.jobRecord, signal);
+        return done;
+      }
       if (plan.isHandingOver) {
         // The deletion of the last Work that must be removed enqueues the key again.
         await write(binding, key, desired, signal);

@@ -4,11 +4,13 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
-import type { DeepReadonly } from "@flotilla/base";
+import { isObject, type DeepReadonly } from "@flotilla/base";
 import { heldRollout } from "@flotilla/openkruise";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { HeldRollout } from "@flotilla/openkruise";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
+import { isJob, planJob } from "../plan-job.ts";
+import type { JobPlan } from "../plan-job.ts";
 import { handingOver, keptWorks, planDivision, planWorks } from "./plan-works.ts";
 import type { PlanWorks, WorksPlan } from "./plan-works.ts";
 import { executionNamespace } from "@flotilla/karmada";
@@ -19,6 +21,8 @@ type Template = DeepReadonly<KubernetesObject>;
 export interface DispatchInput extends Pick<PlanWorks, "render">, Pick<Interpreter, "divide"> {
   /** The current Works of the binding. */
   works: readonly DeepReadonly<Work>[];
+  /** The current time, for the record of a Job that moves. */
+  now: string;
 }
 
 export interface DispatchPlan {
@@ -30,24 +34,46 @@ export interface DispatchPlan {
   heldRollout?: HeldRollout;
   /** A Work must be deleted before another is created. */
   isHandingOver?: true;
+  /** The record of a Job that moves; written before the Works, which are planned for it. */
+  jobRecord?: string;
 }
 
 export async function planDispatch(binding: Binding, template: Template, input: DispatchInput): Promise<DispatchPlan> {
   const { works: current } = input;
+  const job = jobPlanOf(binding, template, current, input.now);
+  const jobRecord = job?.recordText;
   const staying = handingOver(binding, current);
-  if (staying) return { desired: staying, failures: [], isHandingOver: true };
-  const { works, failures, indivisible, heldRollout } = await planCopies(binding, template, input);
+  if (staying) return { desired: staying, failures: [], isHandingOver: true, jobRecord };
+  const { works, failures, indivisible, heldRollout } = await planCopies(binding, template, input, job);
   const failed = new Set(failures.map(({ cluster }) => executionNamespace(cluster)));
+  const desired = [
+    ...works,
+    ...keptWorks(binding, current, works),
+    ...current.filter(({ metadata }) => failed.has(metadata.namespace ?? "")),
+  ];
   return {
-    desired: [
-      ...works,
-      ...keptWorks(binding, current, works),
-      ...current.filter(({ metadata }) => failed.has(metadata.namespace ?? "")),
-    ],
+    desired: job ? withoutRetired(desired, job) : desired,
     failures,
     indivisible,
     heldRollout,
+    jobRecord,
   };
+}
+
+/** Undefined for other kinds, and for a Job that is only a dependency. */
+export function jobPlanOf(
+  binding: Binding,
+  template: Template,
+  works: readonly DeepReadonly<Work>[],
+  now: string,
+): JobPlan | undefined {
+  return isJob(template) && !isUndivided(binding) ? planJob(binding, template, works, now) : undefined;
+}
+
+/** What a member that a Job leaves would still do is done elsewhere, so its copy does not wait for the replacement. */
+function withoutRetired(works: readonly DeepReadonly<Work>[], { retired }: JobPlan): readonly DeepReadonly<Work>[] {
+  const namespaces = new Set(Array.from(retired, ({ metadata }) => metadata.namespace));
+  return works.filter(({ metadata }) => !namespaces.has(metadata.namespace));
 }
 
 /**
@@ -62,6 +88,7 @@ async function planCopies(
   binding: Binding,
   template: Template,
   { works, divide, render }: DispatchInput,
+  job: JobPlan | undefined,
 ): Promise<WorksPlan & Pick<DispatchPlan, "indivisible" | "heldRollout">> {
   const { bare, shares } = planDivision(binding, template, works);
   if (isUndivided(binding)) {
@@ -72,11 +99,28 @@ async function planCopies(
     });
   }
   try {
-    const copies = await divide(bare, shares);
+    const copies = withCompletions(await divide(bare, shares), job);
     const held = heldRollout(copies, shares);
     return { ...planWorks(binding, template, { copies, render, works }), heldRollout: held };
   } catch (error) {
     if (!(error instanceof InterpretError)) throw error;
     return { works: [], failures: shares.map(({ cluster }) => ({ cluster, error })), indivisible: error };
   }
+}
+
+/** Completions are not replicas, so no rule of the kind, nor one of a user, divides them. */
+export function withCompletions(copies: ReadonlyMap<string, Template>, job: JobPlan | undefined): typeof copies {
+  if (!job || job.completions.size === 0) return copies;
+  return new Map(
+    Array.from(copies, ([cluster, copy]) => {
+      const completions = job.completions.get(cluster);
+      const { spec } = copy as { spec?: unknown };
+      return [
+        cluster,
+        completions === undefined || !isObject(spec) || spec["completions"] === completions
+          ? copy
+          : ({ ...copy, spec: { ...spec, completions } } as Template),
+      ];
+    }),
+  );
 }

@@ -8,6 +8,7 @@
 import type { ResourceBinding } from "@flotilla/karmada";
 import { formatTime, isObject, type DeepReadonly } from "@flotilla/base";
 import { APPLICATION_FAILURE, tolerationMsOf } from "../move-pauses.ts";
+import { isFinishedRun } from "../finished-run.ts";
 import type { Departure } from "./departure.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
@@ -32,7 +33,8 @@ export function planApplicationFailover(
 ): ApplicationPlan {
   const { spec, status } = binding;
   const behavior = spec.failover?.application;
-  if (!behavior) return { since: WELL, due: [] };
+  // A failed Job has failed; elsewhere it would start from the beginning.
+  if (!behavior || isFinishedRun(binding)) return { since: WELL, due: [] };
   const tolerationMs = tolerationMsOf(binding);
   const { purgeMode = "Gracefully", gracePeriodSeconds, statePreservation } = behavior;
   const health = new Map(status?.aggregatedStatus?.map((item) => [item.clusterName, item.health]));

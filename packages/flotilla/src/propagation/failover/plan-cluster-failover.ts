@@ -17,6 +17,7 @@ import {
   type Toleration,
 } from "../schedule/tolerations.ts";
 import { DRAIN_TAINT } from "../../flotilla-names.ts";
+import { isFinishedRun } from "../finished-run.ts";
 import type { Departure } from "./departure.ts";
 
 export interface ClusterPlan {
@@ -35,12 +36,15 @@ export interface UnaskedEviction {
 const PRODUCER = "TaintManager";
 
 export function planClusterFailover(
-  { spec }: DeepReadonly<ResourceBinding>,
+  binding: DeepReadonly<ResourceBinding>,
   clusterOf: (name: string) => DeepReadonly<Cluster> | undefined,
   unasked: UnaskedEviction | undefined,
   nowMs: number,
 ): ClusterPlan {
+  const { spec } = binding;
   const behavior = spec.failover?.cluster ?? unasked;
+  // A finished run has nothing left to move.
+  if (isFinishedRun(binding)) return { due: [] };
   const purgeMode = behavior?.purgeMode ?? "Gracefully";
   const rules = spec.failover?.cluster?.statePreservation?.rules;
   const tolerations = spec.placement?.clusterTolerations ?? [];

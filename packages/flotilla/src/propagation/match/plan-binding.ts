@@ -12,7 +12,7 @@ import type { Component, Replicas } from "@flotilla/kubernetes";
 import { scopeIn } from "../binding-scope.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, type Policy } from "./plan-match.ts";
 import type { Size } from "./size-of.ts";
-import { ACTIVATED_TEMPLATE, DRIFT, RETURN_AFTER_SECONDS } from "../../flotilla-names.ts";
+import { ACTIVATED_TEMPLATE, DRIFT, RERUN_JOBS, RETURN_AFTER_SECONDS } from "../../flotilla-names.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 
@@ -46,7 +46,7 @@ export function planBinding({
       labels,
       annotations: {
         ...annotations,
-        ...carriedAnnotations(policy),
+        ...carriedAnnotations(policy, metadata.annotations),
         ...(activated !== undefined && { [ACTIVATED_TEMPLATE]: activated }),
       },
       ownerReferences: [controllerReference(template)],
@@ -136,12 +136,17 @@ function fromPolicy({ spec }: Policy): Partial<Binding["spec"]> {
 }
 
 /** Annotations of the policy that later stages read on the binding. */
-const CARRIED_ANNOTATIONS: readonly string[] = [RETURN_AFTER_SECONDS, DRIFT];
+const CARRIED_ANNOTATIONS: readonly string[] = [RETURN_AFTER_SECONDS, DRIFT, RERUN_JOBS];
 
-function carriedAnnotations({ metadata }: Policy): Record<string, string> {
-  const { annotations = {} } = metadata;
+/** Whether a Job runs again is asked of the Job first. */
+function carriedAnnotations(
+  { metadata }: Policy,
+  own: Readonly<Record<string, string>> | undefined,
+): Record<string, string> {
+  const annotations =
+    own?.[RERUN_JOBS] === undefined ? metadata.annotations : { ...metadata.annotations, [RERUN_JOBS]: own[RERUN_JOBS] };
   return Object.fromEntries(
-    CARRIED_ANNOTATIONS.flatMap((name) => (annotations[name] === undefined ? [] : [[name, annotations[name]]])),
+    CARRIED_ANNOTATIONS.flatMap((name) => (annotations?.[name] === undefined ? [] : [[name, annotations[name]]])),
   );
 }
 

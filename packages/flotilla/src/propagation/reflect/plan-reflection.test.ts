@@ -80,3 +80,18 @@ test("a deleted object is no longer reported", () => {
 
   expect(planReflection(work, ["absent"]).status?.manifestStatuses).toEqual([]);
 });
+
+test("counters belong to the release of the report before until the member has observed its copy", () => {
+  const report = (release: string, generation: number, observedGeneration: number) => ({
+    ...seen,
+    reading: { status: { release, generation, observedGeneration, updatedReplicas: 3 }, health: "Healthy" as const },
+  });
+  const releaseIn = ({ status }: ReturnType<typeof planReflection>): unknown =>
+    (status?.manifestStatuses?.[0]?.status as { release?: unknown } | undefined)?.release;
+
+  const first = planReflection(makeWork("paris", "web").build(), [report("one", 1, 1)]);
+  const unobserved = planReflection(first, [report("two", 2, 1)]);
+  const observed = planReflection(unobserved, [report("two", 2, 2)]);
+
+  expect([first, unobserved, observed].map(releaseIn)).toEqual(["one", "one", "two"]);
+});

@@ -2,9 +2,9 @@
 import { parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
-import { equalJson } from "@flotilla/base";
+import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { InterpretError } from "@flotilla/kubernetes";
+import { COUNTED_RELEASE, InterpretError } from "@flotilla/kubernetes";
 import { type Interpreter } from "../../interpreter/interpreter.ts";
 import type { ObjectRef } from "../../delivery/delivery.ts";
 import { TEMPLATE_GENERATION } from "@flotilla/karmada";
@@ -58,7 +58,8 @@ export function planReflection(work: DeepReadonly<Work>, seen: readonly Observed
     if (item === "absent") return [];
     // An object that is currently unobservable keeps its last known status.
     if (!item) return before.filter(({ identifier }) => identifier.ordinal === ordinal);
-    return [statusOf(item, ordinal)];
+    const last = before.find(({ identifier }) => identifier.ordinal === ordinal);
+    return [withCountedRelease(statusOf(item, ordinal), last?.status)];
   });
   if (equalJson(manifestStatuses, before)) return work;
   return { ...work, status: { ...work.status, manifestStatuses } };
@@ -78,4 +79,16 @@ function statusOf({ ref, resource, reading }: Seen, ordinal: number): ManifestSt
     },
     ...reading,
   };
+}
+
+/** Until a member's controller has observed its copy, the counters belong to the release of the report before. */
+function withCountedRelease(next: ManifestStatus, last: unknown): ManifestStatus {
+  const { status } = next;
+  if (!isObject(status) || status[COUNTED_RELEASE] === undefined || isObserved(status)) return next;
+  const release = isObject(last) ? last[COUNTED_RELEASE] : undefined;
+  return { ...next, status: { ...status, [COUNTED_RELEASE]: release } as ManifestStatus["status"] };
+}
+
+function isObserved({ generation, observedGeneration }: JsonObject): boolean {
+  return typeof generation !== "number" || (typeof observedGeneration === "number" && observedGeneration >= generation);
 }

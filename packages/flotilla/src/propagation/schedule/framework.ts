@@ -12,6 +12,7 @@ import type { Placement as ApiPlacement } from "@flotilla/apimachinery/facts/pol
 import type { ResourceBindingSpec, ResourceBindingStatus } from "@flotilla/apimachinery/facts/work-karmada-v1alpha2.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { compileAffinity, type ClusterAffinity, type ClusterFacts } from "../cluster-affinity.ts";
+import type { RunView } from "../finished-run.ts";
 import type { FleetCluster } from "./fleet.ts";
 import type { Neighbours } from "./workload-groups.ts";
 
@@ -41,7 +42,8 @@ export type BindingSpecView = DeepReadonly<
 >;
 export type BindingStatusView = DeepReadonly<
   Pick<ResourceBindingStatus, "schedulerObservingAffinityName" | "lastScheduledTime">
->;
+> &
+  NonNullable<RunView["status"]>;
 
 /** The affinity of a cycle: the placement's only one, or one of its terms with its overflow. */
 export interface CycleAffinity {

@@ -16,6 +16,7 @@ import { affinityOf, type BindingSpecView, type ClusterView, type CycleAffinity 
 import { needsScheduling, type BindingView } from "./needs-scheduling.ts";
 import { leaveGracefully, returnDue } from "./return-to-affinity.ts";
 import { scheduleCycle, type CycleResult, type ScheduleOptions, type UnschedulableReason } from "./schedule-cycle.ts";
+import { isFinishedRun } from "../finished-run.ts";
 import type { Neighbours } from "./workload-groups.ts";
 
 export interface ScheduleInput extends ScheduleOptions {
@@ -74,6 +75,7 @@ export type SchedulePlan =
 
 export function planSchedule(input: ScheduleInput): SchedulePlan {
   const { binding, clusters = [], fleet = createFleet(clusters), nowMs = 0 } = input;
+  if (isFinishedRun(binding)) return keepFinished(binding, fleet);
   const terms = affinityTerms(binding);
   const current = currentIndex(binding, terms);
   const returnsAtMs = current > 0 ? returnDue(binding.metadata, binding.status?.lastScheduledTime, nowMs) : undefined;
@@ -93,6 +95,14 @@ export function planSchedule(input: ScheduleInput): SchedulePlan {
   const fellBackMs =
     plan.affinityName === terms[current]?.name ? undefined : returnDue(binding.metadata, undefined, nowMs);
   return { ...plan, ...(fellBackMs === undefined ? waiting : { returnsAtMs: fellBackMs }) };
+}
+
+/** A finished run stays where it ran; a member that leaves the fleet is not replaced. */
+function keepFinished({ spec: { clusters = [] } }: BindingView, fleet: Fleet): SchedulePlan {
+  const staying = clusters.filter(({ name }) => fleet.isStaying(name));
+  return staying.length === clusters.length
+    ? { outcome: "unchanged" }
+    : { outcome: "scheduled", clusters: [...staying], verdicts: [], failedTerms: [] };
 }
 
 /** The affinities in order; a placement without any still has one cycle. */
