@@ -19,7 +19,6 @@ import type { TemplatePlan } from "./plan-template.ts";
 import { placeOf, viewsOf } from "./snapshot.ts";
 import type { FleetSnapshot } from "./snapshot.ts";
 import { clusterNameOf, CONFLICT_RESOLUTION, executionNamespace } from "@flotilla/karmada";
-import { prune } from "../interpreter/prune.ts";
 import { runNote } from "./explain-runs.ts";
 import { NAMESPACE_LABEL } from "../flotilla-names.ts";
 
