@@ -93,7 +93,8 @@ function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
   return {
     size: share.replicas,
     was,
-    seen: isTrusted ? (was?.updated ?? 0) : seenIn(status, reported),
+    // Until its controller has observed the copy, the counters refer to an earlier copy, maybe of another release.
+    seen: isTrusted ? (was?.updated ?? 0) : isObserved ? seenIn(status, reported) : 0,
     pods: countOf(status["replicas"]),
     isAcknowledged:
       isTrusted ||
@@ -101,7 +102,9 @@ function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
         copy !== undefined &&
         status["rolloutStage"] !== undefined &&
         status["rolloutStage"] === stageTextOf(copy)),
-    isThrough: isThrough(status, reported) || (own !== undefined && !own.isBackward && own.updated >= own.replicas),
+    isThrough:
+      (isObserved && isThrough(status, reported)) ||
+      (own !== undefined && !own.isBackward && own.updated >= own.replicas),
     isHeld: share.held !== undefined,
     isPinned,
     // Until a member has reported, its first pods may not exist yet, and they are created from the template it gets.
