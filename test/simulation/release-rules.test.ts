@@ -1,6 +1,6 @@
 /** Releases by partition while users' interpreter rules are in place: a release does what was asked, or stops. */
 import { afterEach, describe, expect, test } from "vitest";
-import { GUIDE_HEALTH, startRulesFleet } from "./rules-fleet.ts";
+import { GUIDE_HEALTH, GUIDE_RULES, RETAIN_STRATEGY, startRulesFleet } from "./rules-fleet.ts";
 import type { ReleaseRecord, RulesFleet } from "./rules-fleet.ts";
 
 let fleet: RulesFleet;
@@ -50,5 +50,77 @@ describe("a rule for health", () => {
     expect(steps.map((step) => step.at(-1))).toEqual([5, 8, 2]);
     for (const [index, step] of steps.entries())
       expect(step).toEqual(step.toSorted((a, b) => (index < 2 ? a - b : b - a)));
+  });
+});
+
+describe("a Retain rule that keeps the members' strategy", () => {
+  test.each([
+    { rules: "alone", customizations: RETAIN_STRATEGY, partition: 9 },
+    { rules: "with the other rules of the guide", customizations: GUIDE_RULES, partition: 4 },
+  ])("$rules, stops a release that it would let reach more pods than asked", async ({ customizations, partition }) => {
+    fleet = await startRulesFleet();
+    await fleet.customize(customizations);
+    fleet.record();
+
+    await fleet.release({ image: "web:2", partition });
+    await fleet.run(10 * MINUTE_MS);
+
+    expect(fleet.record()).toMatchObject({ created: 0, deleted: 0, images: {} });
+    expect(await fleet.podsWith("web:1")).toEqual([5, 5]);
+    expect((await fleet.read("hub")).status).toMatchObject({ replicas: 10, readyReplicas: 10, updatedReplicas: 0 });
+    expect(await fleet.condition("MemberDecides")).toMatchObject({
+      status: "True",
+      message: expect.stringContaining("ResourceInterpreterCustomization mine leaves spec.updateStrategy"),
+    });
+    expect(await fleet.workCondition("member1", "Applied")).toMatchObject({
+      status: "False",
+      reason: "ReleaseStopped",
+      message: expect.stringMatching(
+        /ResourceInterpreterCustomization mine keeps spec.updateStrategy.partition of the member \(0; the hub asks for \d\), so that 5 pods would get it instead of \d/,
+      ),
+    });
+    const { members, problems } = await fleet.why();
+    expect(problems.map(({ what }) => what).join("\n")).toContain("the release is not sent");
+    expect(members[0]).toMatchObject({
+      onMember: expect.arrayContaining([
+        { path: "spec.updateStrategy.partition", before: expect.any(Number), after: 0 },
+      ]),
+      onMemberBy: "ResourceInterpreterCustomization mine",
+    });
+  });
+
+  test("continues exactly when the rule is removed", async () => {
+    fleet = await startRulesFleet();
+    await fleet.customize(RETAIN_STRATEGY);
+    await fleet.release({ image: "web:2", partition: 9 });
+    await fleet.run(MINUTE_MS);
+    fleet.record();
+
+    await fleet.removeRules();
+    await fleet.run(10 * MINUTE_MS);
+
+    expect(await fleet.podsWith("web:2")).toEqual([1, 0]);
+    expect(fleet.record()).toMatchObject({ created: 1, images: { member1: ["web:2"], member2: ["web:2"] } });
+    expect(await fleet.condition("MemberDecides")).toMatchObject({ status: "False" });
+    expect((await fleet.why()).problems).toEqual([]);
+  });
+
+  test("leaves a release to the members that keep back at least as many pods as asked", async () => {
+    fleet = await startRulesFleet({ partition: 4 });
+    await fleet.customize(GUIDE_RULES);
+    fleet.record();
+
+    await fleet.release({ image: "web:2" });
+    await fleet.run(5 * MINUTE_MS);
+    expect(await fleet.podsWith("web:2")).toEqual([3, 3]);
+    expect(fleet.record()).toMatchObject({ created: 6, images: { member1: ["web:2"], member2: ["web:2"] } });
+
+    await fleet.release({ partition: 0 });
+    await fleet.run(5 * MINUTE_MS);
+    expect(await fleet.podsWith("web:2")).toEqual([3, 3]);
+    await fleet.release({ partition: 8 });
+    await fleet.run(5 * MINUTE_MS);
+    expect(await fleet.podsWith("web:2")).toEqual([3, 3]);
+    expect(fleet.record()).toMatchObject({ created: 0, deleted: 0 });
   });
 });

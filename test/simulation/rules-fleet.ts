@@ -12,9 +12,9 @@ import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 
-export const CloneSetV1 = inVersion<CloneSetV1alpha1>(CloneSet, "v1alpha1");
-export const MEMBERS = ["member1", "member2"];
-export const web = { cluster: "hub", namespace: "shop", name: "web" };
+const CloneSetV1 = inVersion<CloneSetV1alpha1>(CloneSet, "v1alpha1");
+const MEMBERS = ["member1", "member2"];
+const web = { cluster: "hub", namespace: "shop", name: "web" };
 const SETTLED_MS = 30_000;
 const RULES = { cluster: "hub", name: "mine" };
 
@@ -124,7 +124,7 @@ export async function startRulesFleet({
     ...cloneSet,
     apiVersion: "apps.kruise.io/v1alpha1",
     spec: { ...spec, updateStrategy: { maxUnavailable: "100%", partition } },
-  } as CloneSetV1alpha1);
+  });
   await fleet.run(SETTLED_MS);
   record();
 
@@ -168,7 +168,7 @@ export async function startRulesFleet({
           ...(replicas !== undefined && { replicas }),
         },
       };
-      await fleet.client.patch(CloneSetV1, web, patch as unknown as Json, { type: "merge" });
+      await fleet.client.patch(CloneSetV1, web, patch, { type: "merge" });
     },
     async podsWith(image) {
       const lists = await Promise.all(MEMBERS.map((cluster) => fleet.client.list(Pod, { cluster, namespace: "shop" })));
@@ -194,8 +194,7 @@ export async function startRulesFleet({
   };
 }
 
-const bodyOf = ({ body }: TransportRequest): JsonObject | undefined =>
-  isObject(body) ? (body as JsonObject) : undefined;
+const bodyOf = ({ body }: TransportRequest): JsonObject | undefined => (isObject(body) ? body : undefined);
 
 function imageIn(body: JsonObject): string | undefined {
   const { spec } = body as { spec?: { template?: { spec?: { containers?: { image?: string }[] } } } };

@@ -218,6 +218,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "the hub rejects a manifest passed to `flotilla plan` or `flotilla apply`",
     hint: "the message has the hub's response; correct the manifest",
   },
+  ReleaseStopped: {
+    happened: "a Retain rule lets a release reach more pods of a member than asked, so it is not sent",
+    hint: "the message has the rule, the field and the values; see [the guide](../guides/interpreters.md#rules-and-releases)",
+  },
   Rules: {
     happened: "customizations did not pass `flotilla interpret --check`, or a rule or fixture failed",
     hint: "the message has the locations",

@@ -52,6 +52,8 @@ export const MEMBER_UNREACHABLE = "MemberUnreachable";
 export const NO_ANSWER = "NoAnswer";
 /** execute: an answer is pending for longer than usual. */
 export const ANSWER_PENDING = "AnswerPending";
+/** execute: a rule lets a release reach more pods of the member than asked, so it is not sent. */
+export const RELEASE_STOPPED = "ReleaseStopped";
 
 // Clusters.
 

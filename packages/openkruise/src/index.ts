@@ -14,7 +14,7 @@ export type { HeldRollout } from "./divide/held-rollout.ts";
 export { KEPT_TEMPLATE, takeKeptTemplate } from "./divide/member-stage.ts";
 export { LEAVING_ORDINALS } from "./statefulset/plan-fleet-ordinals.ts";
 export { ROLLOUT_STAGE } from "./divide/release.ts";
-export { keptPods } from "./divide/split-partition.ts";
+export { keptPods, letThrough } from "./divide/split-partition.ts";
 export { containerHashes } from "./in-place/container-hashes.ts";
 export { summingNewest } from "./interpreter/newest-items.ts";
 export { kruiseDefinitions } from "./kruise-definitions.ts";

@@ -91,6 +91,8 @@ function renderMember({
   overridden,
   overridePolicies,
   drift,
+  onMember = [],
+  onMemberBy,
 }: DeepReadonly<ExplainedMember>): string[] {
   const facts = [
     ...(replicas === undefined ? [] : [`${replicas} replicas`]),
@@ -104,6 +106,8 @@ function renderMember({
     ...overridden.map((field) => `  overridden  ${renderField(field)}`),
     ...(overridePolicies.length > 0 ? [`  by          ${overridePolicies.join(", ")}`] : []),
     ...(drift ? [`  drift       ${drift}`] : []),
+    ...onMember.map((field) => `  on member   ${renderField(field)}`),
+    ...(onMemberBy ? [`  by          the Retain rule of ${onMemberBy}: the member decides`] : []),
   ];
 }
 

@@ -41,6 +41,13 @@ const member = s.object({
   message: s.optional(s.string("The message of the member or of the delivery to it.")),
   status: s.optional(s.json("The status that the member reported.")),
   drift: s.optional(s.string("How the copy on the member differs from the delivered one.")),
+  onMember: s.optional(
+    s.array(
+      "Fields that have another value on the member than in its copy, although it is no drift: `before` is the copy's value, `after` the member's.",
+      fieldChange,
+    ),
+  ),
+  onMemberBy: s.optional(s.string("The user's object whose Retain rule keeps these values.")),
 });
 export type ExplainedMember = s.Infer<typeof member>;
 

@@ -4,7 +4,7 @@ import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Explanation, Problem } from "./explanation.ts";
 import type { Binding } from "./plan-template.ts";
-import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "../flotilla-names.ts";
+import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER, RELEASE_STOPPED } from "../flotilla-names.ts";
 
 /** Suggested fixes when a scheduler plugin excludes a cluster. */
 const SUGGESTED_FIXES: Readonly<Record<string, string>> = {
@@ -116,6 +116,11 @@ function memberProblems(
     problems.push({
       what: `${cluster} is unreachable: ${message ?? "no reason given"}`,
       try: `check that ${cluster} is running and reachable from the hub; its workloads keep running, and the hub continues automatically when it is back`,
+    });
+  else if (applied === false && reason === RELEASE_STOPPED)
+    problems.push({
+      what: `${cluster}: ${message ?? "the release is not sent"}`,
+      try: "remove the field from the Retain rule, set it on the member, or, if the members should decide, remove the partition from the template",
     });
   else if (applied === false && !isAway)
     problems.push({

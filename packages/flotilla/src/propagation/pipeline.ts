@@ -112,7 +112,12 @@ export const pipeline: readonly Stage[] = [
     name: "dispatch",
     does: "creates one Work per target cluster, with that member's copy",
     reads: ["ResourceBinding", "template", "override"],
-    writes: ["Work.metadata", "Work.spec", "ResourceBinding.status.conditions[Dispatched]"],
+    writes: [
+      "Work.metadata",
+      "Work.spec",
+      "ResourceBinding.status.conditions[Dispatched]",
+      "ResourceBinding.status.conditions[MemberDecides]",
+    ],
   },
   {
     name: "execute",

@@ -32,7 +32,7 @@ export interface RolloutMember {
   readonly isPinned: boolean;
   /** It is new, and is created with the previous template. */
   readonly isJoining: boolean;
-  /** Whether it can be given the previous template. */
+  /** Whether it can be given the previous template, and would keep back the pods that the copy's partition names. */
   readonly canGoBack: boolean;
 }
 

@@ -89,7 +89,7 @@ function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
       : own;
   const isTrusted = share.observed !== undefined && !reportsStages(status);
   const before = kept ?? lent;
-  const canGoBack = before !== undefined && !before.isTakenBack;
+  const hasTemplateBefore = before !== undefined && !before.isTakenBack;
   return {
     size: share.replicas,
     was,
@@ -108,8 +108,8 @@ function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
     isHeld: share.held !== undefined,
     isPinned,
     // Until a member has reported, its first pods may not exist yet, and they are created from the template it gets.
-    isJoining: canGoBack && share.observed === undefined && (was === undefined || was.isBackward),
-    canGoBack,
+    isJoining: hasTemplateBefore && share.observed === undefined && (was === undefined || was.isBackward),
+    canGoBack: hasTemplateBefore && !share.memberDecides,
     kept,
   };
 }

@@ -3,7 +3,7 @@
  * which a member updated to the previous template count as updated to the new one until it catches up. Before
  * Flotilla's own rules sum the statuses of a rollout:
  *
- * - a member that has not observed the newest template counts as having updated nothing;
+ * - a member that has not observed the newest template, or has not got it, counts as having updated nothing;
  * - the fleet's current revision stays that of a member that has not advanced, while there is one;
  * - the newest revision is named if members agree on its name. Overrides change the pods, and so the name.
  *
@@ -44,7 +44,9 @@ export function newestItems(
   template: DeepReadonly<KubernetesObject>,
   items: readonly StatusItem[],
 ): readonly StatusItem[] {
-  const isStale = items.map(({ status }) => isObject(status) && lags(status, template.metadata.generation ?? 0));
+  const isStale = items.map(
+    ({ status, applied }) => isObject(status) && (applied === false || lags(status, template.metadata.generation ?? 0)),
+  );
   const hasFresh = isStale.includes(false);
   const isAhead = items.map(({ status }, index) => !isStale[index] && isObject(status) && hasAdvanced(status));
   // A member without a current revision does not hold the others back.

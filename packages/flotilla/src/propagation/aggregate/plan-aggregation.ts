@@ -6,6 +6,7 @@ import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { targetsOf } from "../targets.ts";
 import { clusterNameOf } from "@flotilla/karmada";
+import { RELEASE_STOPPED } from "../../flotilla-names.ts";
 
 type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
 
@@ -35,12 +36,11 @@ function itemOf(work: DeepReadonly<Work>): Item {
   const condition = findCondition(work.status?.conditions ?? [], "Applied");
   const [manifest] = work.status?.manifestStatuses ?? [];
   if (condition?.status !== "True") {
-    return {
-      clusterName,
-      applied: false,
-      appliedMessage: condition?.message ? condition.message : undefined,
-      health: "Unknown",
-    };
+    const said = { clusterName, applied: false, appliedMessage: condition?.message ? condition.message : undefined };
+    // The member answers and runs what it had: its numbers still count.
+    if (condition?.reason === RELEASE_STOPPED)
+      return { ...said, status: manifest?.status as Item["status"], health: manifest?.health ?? "Unknown" };
+    return { ...said, health: "Unknown" };
   }
   return {
     clusterName,

@@ -9,6 +9,7 @@ import { heldRollout } from "@flotilla/openkruise";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { HeldRollout } from "@flotilla/openkruise";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
+import type { RetainedField } from "../../interpreter/retained-fields.ts";
 import { handingOver, keptWorks, planDivision, planWorks } from "./plan-works.ts";
 import type { PlanWorks, WorksPlan } from "./plan-works.ts";
 import { executionNamespace } from "@flotilla/karmada";
@@ -16,7 +17,7 @@ import { executionNamespace } from "@flotilla/karmada";
 type Binding = DeepReadonly<ResourceBinding>;
 type Template = DeepReadonly<KubernetesObject>;
 
-export interface DispatchInput extends Pick<PlanWorks, "render">, Pick<Interpreter, "divide"> {
+export interface DispatchInput extends Pick<PlanWorks, "render">, Pick<Interpreter, "divide" | "retainedFields"> {
   /** The current Works of the binding. */
   works: readonly DeepReadonly<Work>[];
 }
@@ -28,6 +29,8 @@ export interface DispatchPlan {
   indivisible?: InterpretError;
   /** Pods of a rollout that wait for members without copies. */
   heldRollout?: HeldRollout;
+  /** The fields of a release that a user's rule leaves to the members. */
+  retained?: readonly RetainedField[];
   /** A Work must be deleted before another is created. */
   isHandingOver?: true;
 }
@@ -36,7 +39,7 @@ export async function planDispatch(binding: Binding, template: Template, input: 
   const { works: current } = input;
   const staying = handingOver(binding, current);
   if (staying) return { desired: staying, failures: [], isHandingOver: true };
-  const { works, failures, indivisible, heldRollout } = await planCopies(binding, template, input);
+  const { works, failures, indivisible, heldRollout, retained } = await planCopies(binding, template, input);
   const failed = new Set(failures.map(({ cluster }) => executionNamespace(cluster)));
   return {
     desired: [
@@ -47,6 +50,7 @@ export async function planDispatch(binding: Binding, template: Template, input: 
     failures,
     indivisible,
     heldRollout,
+    retained,
   };
 }
 
@@ -58,12 +62,28 @@ export function isUndivided({ spec }: Binding): boolean {
   return (spec.placement === undefined && Boolean(spec.requiredBy?.length)) || Boolean(spec.components?.length);
 }
 
+/** A rule that fails here fails for every copy too, and the Works report it; until then no member is relied on. */
+export async function fieldsOfMembers(
+  template: Template,
+  { retainedFields }: Pick<DispatchInput, "retainedFields">,
+): Promise<{ retained: readonly RetainedField[]; memberDecides: boolean }> {
+  try {
+    const retained = await retainedFields(template);
+    return { retained, memberDecides: retained.some(({ field }) => field !== "replicas") };
+  } catch (error) {
+    if (!(error instanceof InterpretError)) throw error;
+    return { retained: [], memberDecides: true };
+  }
+}
+
 async function planCopies(
   binding: Binding,
   template: Template,
-  { works, divide, render }: DispatchInput,
-): Promise<WorksPlan & Pick<DispatchPlan, "indivisible" | "heldRollout">> {
-  const { bare, shares } = planDivision(binding, template, works);
+  input: DispatchInput,
+): Promise<WorksPlan & Pick<DispatchPlan, "indivisible" | "heldRollout" | "retained">> {
+  const { works, divide, render } = input;
+  const { retained, memberDecides } = await fieldsOfMembers(template, input);
+  const { bare, shares } = planDivision(binding, template, works, memberDecides);
   if (isUndivided(binding)) {
     return planWorks(binding, template, {
       copies: new Map(shares.filter(({ leaving }) => !leaving).map(({ cluster }) => [cluster, bare])),
@@ -74,7 +94,7 @@ async function planCopies(
   try {
     const copies = await divide(bare, shares);
     const held = heldRollout(copies, shares);
-    return { ...planWorks(binding, template, { copies, render, works }), heldRollout: held };
+    return { ...planWorks(binding, template, { copies, render, works }), heldRollout: held, retained };
   } catch (error) {
     if (!(error instanceof InterpretError)) throw error;
     return { works: [], failures: shares.map(({ cluster }) => ({ cluster, error })), indivisible: error };

@@ -11,6 +11,7 @@ import type { MemberObjects } from "../member-objects.ts";
 import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
 import type { AutoscaledWorks } from "./autoscaled-works.ts";
 import type { Attempt } from "./plan-applied.ts";
+import { exceededRelease, ReleaseStoppedError, renderExceeded } from "./release-limit.ts";
 
 type Manifest = DeepReadonly<KubernetesObject>;
 
@@ -33,7 +34,7 @@ interface WorkDelivery {
 
 export interface ApplyManifestsOptions {
   memberObjects: MemberObjects;
-  interpreter: Pick<Interpreter, "retain">;
+  interpreter: Pick<Interpreter, "retain" | "ownerOf">;
   autoscaledWorks: AutoscaledWorks;
 }
 
@@ -48,6 +49,15 @@ export function createApplyManifests(options: ApplyManifestsOptions): ApplyManif
     if (memberObjects.isFresh(work, ref) && !memberObjects.isDelivered(work, ref)) return;
     const ownership = marks({ owner: ownerOf(work) });
     await delivery().remove(ref, { mode: "release", ownership, mayReturn: true, beforeRequest }, signal);
+  }
+
+  /** Throws when the rule would let a release reach more pods than the Work asks for. */
+  async function retain(desired: Manifest, observed: Manifest): Promise<Manifest> {
+    const retained = await interpreter.retain(desired, observed);
+    const owner = retained === desired ? undefined : interpreter.ownerOf("retain", desired);
+    const exceeded = owner === undefined ? undefined : exceededRelease(desired, retained, observed);
+    if (exceeded) throw new ReleaseStoppedError(renderExceeded(exceeded, owner ?? ""));
+    return retained;
   }
 
   async function applyOne(task: WorkDelivery, manifest: Manifest): Promise<ManifestAttempt> {
@@ -71,7 +81,7 @@ export function createApplyManifests(options: ApplyManifestsOptions): ApplyManif
           ...policy,
           isFirst: work.status === undefined,
           beforeRequest,
-          retain: (desired, observed) => interpreter.retain(desired, observed),
+          retain,
         },
         signal,
       );

@@ -36,7 +36,7 @@ export interface ExecuteDependencies {
   works: Pick<Informer<Work>, "addIndex" | "by">;
   deliveryFor: DeliveryFor;
   memberObjects: MemberObjects;
-  interpreter: Pick<Interpreter, "retain">;
+  interpreter: Pick<Interpreter, "retain" | "ownerOf">;
   autoscaledWorks: AutoscaledWorks;
   /** Works whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
