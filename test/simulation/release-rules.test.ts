@@ -1,5 +1,6 @@
 /** Releases by partition while users' interpreter rules are in place: a release does what was asked, or stops. */
 import { afterEach, describe, expect, test } from "vitest";
+import type { JsonObject } from "@flotilla/base";
 import { GUIDE_HEALTH, GUIDE_RULES, RETAIN_STRATEGY, startRulesFleet } from "./rules-fleet.ts";
 import type { ReleaseRecord, RulesFleet } from "./rules-fleet.ts";
 
@@ -50,6 +51,50 @@ describe("a rule for health", () => {
     expect(steps.map((step) => step.at(-1))).toEqual([5, 8, 2]);
     for (const [index, step] of steps.entries())
       expect(step).toEqual(step.toSorted((a, b) => (index < 2 ? a - b : b - a)));
+  });
+});
+
+describe("a member that does not obey the partition", () => {
+  /** As a webhook on the members that always sets the partition to zero. */
+  let isMutating = true;
+  const mutate = (body: JsonObject): JsonObject => {
+    const { spec } = body as { spec?: { updateStrategy?: JsonObject } };
+    if (!isMutating || spec?.updateStrategy?.["partition"] === undefined) return body;
+    return { ...body, spec: { ...spec, updateStrategy: { ...spec.updateStrategy, partition: 0 } } };
+  };
+
+  test("is sent the previous template once, and the release stops until it is changed", async () => {
+    isMutating = true;
+    fleet = await startRulesFleet({ mutate });
+
+    await fleet.release({ image: "web:2", partition: 9 });
+    await fleet.run(10 * MINUTE_MS);
+
+    // Every pod is updated and taken back once; the previous template then reaches every pod as well.
+    expect(fleet.record()).toMatchObject({
+      created: 20,
+      images: { member1: ["web:2", "web:1"], member2: ["web:2", "web:1"] },
+    });
+    expect(await fleet.podsWith("web:1")).toEqual([5, 5]);
+    expect(await fleet.condition("Dispatched")).toMatchObject({
+      status: "False",
+      reason: "RollbackFailed",
+      message: expect.stringContaining("member1 keeps 0 instead of 1"),
+    });
+    const { problems, members } = await fleet.why();
+    expect(problems.map(({ what }) => what)).toEqual([expect.stringContaining("member1 keeps 0 instead of 1")]);
+    expect(members[0]?.onMember).toEqual([{ path: "spec.updateStrategy.partition", before: 1, after: 0 }]);
+
+    await fleet.release({ partition: 8 });
+    await fleet.run(10 * MINUTE_MS);
+    expect(fleet.record().images).toEqual({ member1: ["web:2", "web:1"], member2: ["web:2", "web:1"] });
+
+    isMutating = false;
+    await fleet.release({ partition: 7 });
+    await fleet.run(10 * MINUTE_MS);
+    expect(await fleet.podsWith("web:2")).toEqual([2, 1]);
+    expect(await fleet.condition("Dispatched")).toMatchObject({ status: "True" });
+    expect((await fleet.why()).problems).toEqual([]);
   });
 });
 

@@ -9,6 +9,8 @@ export { selectorsAgree, selectorsOverlap } from "./api/selector-overlap.ts";
 export { SidecarSet } from "./sidecarset/sidecarset-kind.ts";
 export { UnitedDeployment } from "./uniteddeployment/uniteddeployment-kind.ts";
 export { DivideError } from "./divide/divide-error.ts";
+export { failedRollbacks } from "./divide/failed-rollback.ts";
+export type { FailedRollback } from "./divide/failed-rollback.ts";
 export { heldRollout, openRollout } from "./divide/held-rollout.ts";
 export type { HeldRollout } from "./divide/held-rollout.ts";
 export { KEPT_TEMPLATE, takeKeptTemplate } from "./divide/member-stage.ts";

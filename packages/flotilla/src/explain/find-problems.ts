@@ -71,6 +71,11 @@ function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolea
       what: dispatched.message ?? "",
       try: "bring these members back or resume dispatching to them, or move their replicas to other clusters",
     });
+  else if (dispatched?.status === "False" && dispatched.reason === "RollbackFailed")
+    problems.push({
+      what: dispatched.message ?? "",
+      try: "find the webhook or controller on the member that changes spec.updateStrategy, and stop it; then change the partition or the template to start again",
+    });
   // The planners have just reported the same error per cluster.
   else if (dispatched?.status === "False" && !isUncopied)
     problems.push({

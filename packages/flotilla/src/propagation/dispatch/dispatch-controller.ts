@@ -153,7 +153,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       if (plan.indivisible) deps.reportRuleFailure(template, "DivideFailed", plan.indivisible);
       else deps.reportRuleFailure.over(template, "DivideFailed");
       updates.overridden(key, template, failures);
-      report(binding, key, failureOf(failures, plan.heldRollout));
+      report(binding, key, failureOf(failures, plan));
       reportMemberDecides(
         binding,
         key,

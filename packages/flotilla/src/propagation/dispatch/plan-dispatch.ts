@@ -5,9 +5,9 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { heldRollout } from "@flotilla/openkruise";
+import { failedRollbacks, heldRollout } from "@flotilla/openkruise";
 import { InterpretError } from "@flotilla/kubernetes";
-import type { HeldRollout } from "@flotilla/openkruise";
+import type { FailedRollback, HeldRollout } from "@flotilla/openkruise";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import type { RetainedField } from "../../interpreter/retained-fields.ts";
 import { handingOver, keptWorks, planDivision, planWorks } from "./plan-works.ts";
@@ -29,6 +29,8 @@ export interface DispatchPlan {
   indivisible?: InterpretError;
   /** Pods of a rollout that wait for members without copies. */
   heldRollout?: HeldRollout;
+  /** Members that do not do what the previous template with its partition asks for; they keep their copies. */
+  failedRollbacks?: readonly FailedRollback[];
   /** The fields of a release that a user's rule leaves to the members. */
   retained?: readonly RetainedField[];
   /** A Work must be deleted before another is created. */
@@ -39,7 +41,7 @@ export async function planDispatch(binding: Binding, template: Template, input: 
   const { works: current } = input;
   const staying = handingOver(binding, current);
   if (staying) return { desired: staying, failures: [], isHandingOver: true };
-  const { works, failures, indivisible, heldRollout, retained } = await planCopies(binding, template, input);
+  const { works, failures, ...found } = await planCopies(binding, template, input);
   const failed = new Set(failures.map(({ cluster }) => executionNamespace(cluster)));
   return {
     desired: [
@@ -48,9 +50,7 @@ export async function planDispatch(binding: Binding, template: Template, input: 
       ...current.filter(({ metadata }) => failed.has(metadata.namespace ?? "")),
     ],
     failures,
-    indivisible,
-    heldRollout,
-    retained,
+    ...found,
   };
 }
 
@@ -80,7 +80,7 @@ async function planCopies(
   binding: Binding,
   template: Template,
   input: DispatchInput,
-): Promise<WorksPlan & Pick<DispatchPlan, "indivisible" | "heldRollout" | "retained">> {
+): Promise<WorksPlan & Omit<DispatchPlan, "desired" | "isHandingOver">> {
   const { works, divide, render } = input;
   const { retained, memberDecides } = await fieldsOfMembers(template, input);
   const { bare, shares } = planDivision(binding, template, works, memberDecides);
@@ -93,8 +93,12 @@ async function planCopies(
   }
   try {
     const copies = await divide(bare, shares);
-    const held = heldRollout(copies, shares);
-    return { ...planWorks(binding, template, { copies, render, works }), heldRollout: held, retained };
+    return {
+      ...planWorks(binding, template, { copies, render, works }),
+      heldRollout: heldRollout(copies, shares),
+      failedRollbacks: failedRollbacks(copies, shares),
+      retained,
+    };
   } catch (error) {
     if (!(error instanceof InterpretError)) throw error;
     return { works: [], failures: shares.map(({ cluster }) => ({ cluster, error })), indivisible: error };
