@@ -169,3 +169,53 @@ describe("a Retain rule that keeps the members' strategy", () => {
     expect(fleet.record()).toMatchObject({ created: 0, deleted: 0 });
   });
 });
+
+describe("an object that the hub changes to and fro", () => {
+  /** As a second hub on the same Works does: dispatch restores the Work each time, and execute writes both. */
+  async function editWorks(times: number): Promise<void> {
+    for (let time = 0; time < times; time++) {
+      await fleet.editWork("member1", "web:9");
+      await fleet.run(MINUTE_MS / 2);
+    }
+  }
+
+  test("is no longer written, is reported, and is written again after a change of a policy", async () => {
+    fleet = await startRulesFleet();
+
+    await editWorks(10);
+
+    const { writes, images } = fleet.record();
+    expect(images).toEqual({ member1: ["web:9", "web:1", "web:9"] });
+    expect(writes).toBeLessThanOrEqual(5);
+    expect(await fleet.workCondition("member1", "Applied")).toMatchObject({
+      status: "False",
+      reason: "Oscillating",
+      message: expect.stringContaining("spec.template.spec.containers to and fro 3 times"),
+    });
+    expect((await fleet.why()).problems.map(({ what }) => what).join("\n")).toContain("to and fro 3 times");
+    expect(await fleet.events("Oscillating")).not.toEqual([]);
+    expect((await fleet.read("hub")).status).toMatchObject({ replicas: 10, readyReplicas: 10 });
+    expect(await fleet.metrics()).toContain('flotilla_stopped_objects{member_cluster="member1"} 1\n');
+    expect(await fleet.metrics()).toContain('flotilla_oscillations_total{member_cluster="member1"} 1\n');
+
+    await fleet.touchPolicy();
+    await fleet.run(MINUTE_MS);
+    expect(fleet.record().images).toEqual({ member1: ["web:1"] });
+    expect((await fleet.why()).problems).toEqual([]);
+    expect(await fleet.metrics()).not.toContain("flotilla_stopped_objects{");
+  });
+
+  test("is written again when its template changes, or a rule of its kind", async () => {
+    fleet = await startRulesFleet();
+    await editWorks(4);
+    await fleet.release({ image: "web:2" });
+    await fleet.run(MINUTE_MS);
+    expect(await fleet.podsWith("web:2")).toEqual([5, 5]);
+
+    await editWorks(4);
+    expect((await fleet.why()).problems).not.toEqual([]);
+    await fleet.customize(GUIDE_HEALTH);
+    expect(await fleet.podsWith("web:2")).toEqual([5, 5]);
+    expect((await fleet.why()).problems).toEqual([]);
+  });
+});

@@ -1,7 +1,7 @@
 /** A CloneSet of ten pods on two members, users' interpreter rules for it, and a record of what a release does. */
 import { CloneSet } from "@flotilla/openkruise";
 import { inVersion } from "@flotilla/apimachinery";
-import { Namespace, Pod } from "@flotilla/kubernetes";
+import { Event, Namespace, Pod } from "@flotilla/kubernetes";
 import { PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization, Work } from "@flotilla/karmada";
 import type { CloneSetV1alpha1 } from "@flotilla/openkruise";
 import { isObject } from "@flotilla/base";
@@ -83,6 +83,14 @@ export interface RulesFleet extends TestFleet {
   read(cluster: string): Promise<DeepReadonly<CloneSetV1alpha1>>;
   condition(type: string): Promise<Condition | undefined>;
   workCondition(cluster: string, type: string): Promise<Condition | undefined>;
+  /** Sets the image in the Work of a member, as another client. */
+  editWork(cluster: string, image: string): Promise<void>;
+  /** Changes the policy without an effect on placement. */
+  touchPolicy(): Promise<void>;
+  /** The hub's page for Prometheus. */
+  metrics(): Promise<string>;
+  /** Messages of the hub's events with this reason. */
+  events(reason: string): Promise<string[]>;
   why(): Promise<DeepReadonly<Explanation>>;
 }
 
@@ -146,6 +154,15 @@ export async function startRulesFleet({
     await fleet.run(SETTLED_MS);
   }
 
+  async function workOf(cluster: string): Promise<DeepReadonly<Work>> {
+    const { items } = await fleet.client.list(Work, { cluster: "hub", namespace: `karmada-es-${cluster}` });
+    const work = items.find(({ spec: { workload } }) =>
+      workload?.manifests?.some((each) => each["kind"] === "CloneSet"),
+    );
+    if (!work) throw new Error(`${cluster} has no Work`);
+    return work;
+  }
+
   return {
     ...fleet,
     record,
@@ -163,7 +180,7 @@ export async function startRulesFleet({
     async release({ image, partition: kept, replicas }) {
       const patch = {
         spec: {
-          ...(image !== undefined && { template: { spec: { containers: [{ name: "web", image }] } } }),
+          ...(image !== undefined && { template: templateWith(image) }),
           ...(kept !== undefined && { updateStrategy: { partition: kept } }),
           ...(replicas !== undefined && { replicas }),
         },
@@ -183,16 +200,44 @@ export async function startRulesFleet({
       const { status } = await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" });
       return status?.conditions?.find((each) => each.type === type);
     },
-    async workCondition(cluster, type) {
-      const { items } = await fleet.client.list(Work, { cluster: "hub", namespace: `karmada-es-${cluster}` });
-      const work = items.find(({ spec: { workload } }) =>
-        workload?.manifests?.some((each) => each["kind"] === "CloneSet"),
+    workCondition: async (cluster, type) =>
+      (await workOf(cluster)).status?.conditions?.find((each) => each.type === type),
+    async editWork(cluster, image) {
+      const work = await workOf(cluster);
+      const [manifest] = (work.spec.workload?.manifests ?? []) as unknown as DeepReadonly<CloneSetV1alpha1>[];
+      const manifests = [{ ...manifest, spec: { ...manifest?.spec, template: templateWith(image) } }];
+      const spec = {
+        ...work.spec,
+        workload: { ...work.spec.workload, manifests: manifests as unknown as JsonObject[] },
+      };
+      await fleet.client.update(Work, "hub", { ...work, spec });
+    },
+    async touchPolicy() {
+      await fleet.client.patch(
+        PropagationPolicy,
+        { ...web, name: "all" },
+        { spec: { propagateDeps: true } },
+        { type: "merge" },
       );
-      return work?.status?.conditions?.find((each) => each.type === type);
+    },
+    async metrics() {
+      const { body } = await fleet.client.raw({ cluster: "hub", method: "GET", path: "/metrics" });
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of body) chunks.push(chunk);
+      return Buffer.concat(chunks).toString();
+    },
+    async events(reason) {
+      const { items } = await fleet.client.list(Event, { cluster: "hub" });
+      return items.filter((event) => event.reason === reason).map(({ message = "" }) => message);
     },
     why: () => fleet.client.get(Explanation, { ...web, name: "web-cloneset" }),
   };
 }
+
+const templateWith = (image: string) => ({
+  metadata: { labels: { app: "web" } },
+  spec: { containers: [{ name: "web", image }] },
+});
 
 const bodyOf = ({ body }: TransportRequest): JsonObject | undefined => (isObject(body) ? body : undefined);
 

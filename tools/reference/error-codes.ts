@@ -194,6 +194,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "a cluster has joined but is not ready, or `flotilla apply --wait` timed out",
     hint: "the message names what is missing and why; the hub keeps retrying",
   },
+  Oscillation: {
+    happened: "the hub changed a field of a member's object to and fro, and stopped writing the object",
+    hint: "the message has the field; see [the runbook](../guides/monitoring.md#flotillaoscillation)",
+  },
   OverrideFailed: {
     happened: "an override policy cannot be applied to an object",
     hint: "the message names the policy and the rule",

@@ -4,7 +4,7 @@ import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Explanation, Problem } from "./explanation.ts";
 import type { Binding } from "./plan-template.ts";
-import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER, RELEASE_STOPPED } from "../flotilla-names.ts";
+import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER, OSCILLATING, RELEASE_STOPPED } from "../flotilla-names.ts";
 
 /** Suggested fixes when a scheduler plugin excludes a cluster. */
 const SUGGESTED_FIXES: Readonly<Record<string, string>> = {
@@ -126,6 +126,11 @@ function memberProblems(
     problems.push({
       what: `${cluster}: ${message ?? "the release is not sent"}`,
       try: "remove the field from the Retain rule, set it on the member, or, if the members should decide, remove the partition from the template",
+    });
+  else if (applied === false && reason === OSCILLATING)
+    problems.push({
+      what: `${cluster}: ${message ?? "the hub no longer writes the object"}`,
+      try: "find the rule or policy that gives another result each time (flotilla interpret --test runs a rule); writing continues when the template, a policy or a rule of its kind changes",
     });
   else if (applied === false && !isAway)
     problems.push({

@@ -6,7 +6,7 @@ import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { targetsOf } from "../targets.ts";
 import { clusterNameOf } from "@flotilla/karmada";
-import { RELEASE_STOPPED } from "../../flotilla-names.ts";
+import { STOPPED_REASONS } from "../../flotilla-names.ts";
 
 type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
 
@@ -38,7 +38,7 @@ function itemOf(work: DeepReadonly<Work>): Item {
   if (condition?.status !== "True") {
     const said = { clusterName, applied: false, appliedMessage: condition?.message ? condition.message : undefined };
     // The member answers and runs what it had: its numbers still count.
-    if (condition?.reason === RELEASE_STOPPED)
+    if (STOPPED_REASONS.has(condition?.reason ?? ""))
       return { ...said, status: manifest?.status as Item["status"], health: manifest?.health ?? "Unknown" };
     return { ...said, health: "Unknown" };
   }

@@ -6,7 +6,8 @@ import { messageOf } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { mayHaveArrived, obstacleOf } from "../../delivery/obstacles.ts";
 import type { ApplyOutcome } from "../../delivery/delivery.ts";
-import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER, RELEASE_STOPPED } from "../../flotilla-names.ts";
+import { OscillationError } from "../../delivery/oscillations.ts";
+import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER, OSCILLATING, RELEASE_STOPPED } from "../../flotilla-names.ts";
 import { ReleaseStoppedError } from "./release-limit.ts";
 /** The result for one manifest: a delivery outcome, the error that stopped it, or that its object is unmanaged. */
 export type Attempt = ApplyOutcome | { result: "failed"; error: unknown } | { result: "unmanaged" };
@@ -18,7 +19,8 @@ export interface Failure {
     | typeof MEMBER_UNREACHABLE
     | typeof NO_ANSWER
     | typeof ANSWER_PENDING
-    | typeof RELEASE_STOPPED;
+    | typeof RELEASE_STOPPED
+    | typeof OSCILLATING;
   message: string;
 }
 
@@ -47,6 +49,7 @@ export function failureOf(
 function reasonOf(errors: readonly unknown[]): Failure["reason"] {
   if (errors.some((error) => obstacleOf(error) === "missing-kind")) return "KindNotServed";
   if (errors.some((error) => error instanceof ReleaseStoppedError)) return RELEASE_STOPPED;
+  if (errors.some((error) => error instanceof OscillationError)) return OSCILLATING;
   if (!errors.some((error) => obstacleOf(error) === "unreachable")) return "AppliedFailed";
   return errors.some(mayHaveArrived) ? NO_ANSWER : MEMBER_UNREACHABLE;
 }
