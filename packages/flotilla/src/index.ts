@@ -44,6 +44,7 @@ export { SNAPSHOT_KINDS, viewsOf } from "./explain/snapshot.ts";
 export type { FleetSnapshot } from "./explain/snapshot.ts";
 export { createConfiguredInterpreter } from "./interpreter/configured.ts";
 export { findConflicts, interpreterAdmissions } from "./interpreter/customization/admissions.ts";
+export { LEFT_TO_MEMBERS } from "./interpreter/customization/retained-by-script.ts";
 export { checkCustomization } from "./interpreter/customization/check.ts";
 export { createCustomizationLevel } from "./interpreter/customization/level.ts";
 export { convertShorthand } from "./interpreter/customization/shorthand.ts";

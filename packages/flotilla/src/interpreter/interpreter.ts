@@ -133,7 +133,9 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
   for (const level of levels) level.onChange?.(() => (known = new WeakMap()));
 
   async function runProbes(template: AnyObject): Promise<readonly RetainedField[]> {
-    if (ownerOf("retain", template) === undefined) return [];
+    // Only kinds with replicas, or with a number that is divided, have releases.
+    if (ownerOf("retain", template) === undefined || !rulesOf(template, ({ replicas, divide }) => replicas ?? divide))
+      return [];
     const results = retainProbes(template).map(async ({ desired, observed }) => ask("retain", desired, observed));
     return retainedFieldsIn((await Promise.all(results)).filter((result) => result !== undefined));
   }

@@ -10,6 +10,7 @@ import { cronEverywhere } from "./cron-everywhere.ts";
 import { hpaWithDivision } from "./hpa-with-division.ts";
 import { interpreterOperations } from "./interpreter-operations.ts";
 import { interpreterReplacesDivision } from "./interpreter-replaces-division.ts";
+import { interpreterRetainsRelease } from "./interpreter-retains-release.ts";
 import { interpreterScript } from "./interpreter-script.ts";
 import { kruiseBudgetPerCluster } from "./kruise-budget-per-cluster.ts";
 import { kruiseClusterLoss } from "./kruise-cluster-loss.ts";
@@ -93,7 +94,7 @@ export const RULE_CHAPTERS: readonly RuleChapter[] = [
   {
     title: "Interpreters",
     says: "Custom interpreter rules.",
-    rules: [interpreterScript, interpreterOperations, interpreterReplacesDivision],
+    rules: [interpreterScript, interpreterOperations, interpreterReplacesDivision, interpreterRetainsRelease],
   },
   {
     title: "Open Cluster Management",
