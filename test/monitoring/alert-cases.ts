@@ -43,6 +43,7 @@ export const alertCases: Record<string, AlertCase> = {
     quiet: ['policy_apply_attempts_total{result="error"} 0+1', 'policy_apply_attempts_total{result="success"} 0+3'],
   },
   FlotillaEvictionStuck: { fires: [`eviction_kind_total{${c},resource_kind="CloneSet"} 2`], quiet: [] },
+  FlotillaOscillation: { fires: [`flotilla_stopped_objects{${c}} 1`], quiet: [`flotilla_stopped_objects{${c}} 0`] },
   FlotillaDrift: { fires: [`flotilla_works_drifted{${c}} 1`], quiet: [] },
   FlotillaInterpreterScriptFailing: {
     fires: [

@@ -202,6 +202,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "a cluster has joined but is not ready, or `flotilla wait`, `apply --wait` or `delete --wait` timed out",
     hint: "the message names what is missing and why; the hub keeps retrying",
   },
+  Oscillation: {
+    happened: "the hub changed a field of a member's object to and fro, and stopped writing the object",
+    hint: "the message has the field; see [the runbook](../guides/monitoring.md#flotillaoscillation)",
+  },
   OverrideFailed: {
     happened: "an override policy cannot be applied to an object",
     hint: "the message names the policy and the rule",
@@ -225,6 +229,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   Rejected: {
     happened: "the hub rejects a manifest passed to `flotilla plan` or `flotilla apply`",
     hint: "the message has the hub's response; correct the manifest",
+  },
+  ReleaseStopped: {
+    happened: "a Retain rule lets a release reach more pods of a member than asked, so it is not sent",
+    hint: "the message has the rule, the field and the values; see [the guide](../guides/interpreters.md#rules-and-releases)",
   },
   Rules: {
     happened: "customizations did not pass `flotilla interpret --check`, or a rule or fixture failed",

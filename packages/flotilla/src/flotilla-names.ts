@@ -63,6 +63,12 @@ export const MEMBER_UNREACHABLE = "MemberUnreachable";
 export const NO_ANSWER = "NoAnswer";
 /** execute: an answer is pending for longer than usual. */
 export const ANSWER_PENDING = "AnswerPending";
+/** execute: a rule lets a release reach more pods of the member than asked, so it is not sent. */
+export const RELEASE_STOPPED = "ReleaseStopped";
+/** execute: the hub changed a field of the member's object to and fro, so it no longer writes the object. */
+export const OSCILLATING = "Oscillating";
+/** execute: the reasons of a member that answers, and keeps what it has because the hub does not write to it. */
+export const STOPPED_REASONS: ReadonlySet<string> = new Set([RELEASE_STOPPED, OSCILLATING]);
 
 // Clusters.
 

@@ -16,7 +16,9 @@ export async function explainUnbound(
   const state = await readHub(client, [template], signal);
   const { interpreter, close } = createHubInterpreter(state, clock);
   try {
-    return await explain({ views: viewsOf(state.snapshot), interpreter, nowMs: clock.now(), template });
+    // Without a binding no member has a copy.
+    const readMember = (): Promise<undefined> => Promise.resolve(undefined);
+    return await explain({ views: viewsOf(state.snapshot), interpreter, readMember, nowMs: clock.now(), template });
   } finally {
     await close();
   }

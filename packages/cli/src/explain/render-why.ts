@@ -94,6 +94,7 @@ function countText({ replicas, status }: DeepReadonly<ExplainedMember>, kind: st
 
 function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): string[] {
   const { cluster, state, applied, health, message, divided, overridden, overridePolicies, drift, stale } = member;
+  const { onMember = [], onMemberBy } = member;
   const facts = [
     ...countText(member, kind),
     ...(state === "leaving" ? ["being left"] : []),
@@ -107,6 +108,8 @@ function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): stri
     ...overridden.map((field) => `  overridden  ${renderField(field)}`),
     ...(overridePolicies.length > 0 ? [`  by          ${overridePolicies.join(", ")}`] : []),
     ...(drift ? [`  drift       ${drift}`] : []),
+    ...onMember.map((field) => `  on member   ${renderField(field)}`),
+    ...(onMemberBy ? [`  by          the Retain rule of ${onMemberBy}: the member decides`] : []),
   ];
 }
 

@@ -39,6 +39,8 @@ const explanation: Explanation = {
       applied: true,
       health: "Healthy",
       drift: "Repaired: spec.paused was true",
+      onMember: [{ path: "spec.updateStrategy.partition", before: 2, after: 0 }],
+      onMemberBy: "ResourceInterpreterCustomization guide",
     },
   ],
   moves: [
@@ -75,6 +77,8 @@ MEMBERS
     overridden  metadata.labels.tier: gold (new)
     by          gold
     drift       Repaired: spec.paused was true
+    on member   spec.updateStrategy.partition: 2 → 0
+    by          the Retain rule of ResourceInterpreterCustomization guide: the member decides
 
 MOVES
   since 2024-05-01T11:59:00Z: leaving rome: Unhealthy (ApplicationFailover)

@@ -177,6 +177,7 @@ export function createAgent(options: AgentOptions): Agent {
       (name) => clusters.get({ cluster: hub, name }),
     );
     const execution = createExecution({
+      followsPolicies: false,
       hub,
       informers,
       clientFor,

@@ -2,13 +2,14 @@
 import { CredentialsError, UnknownKindError, UnreachableError } from "@flotilla/client";
 import { ApiError, isNamespaceTerminating } from "@flotilla/apimachinery";
 import { BusyMemberError } from "./member-lanes.ts";
+import { StoppedWriteError } from "./stopped-write.ts";
 
 /**
  * `busy` and `unreachable` end when the member has capacity or answers; `refused` and `missing-kind` last until the
- * object or the member is changed; everything else (a conflict, a namespace still to be created, a failing server) is
+ * object or the member is changed; `stopped` is our own decision not to write, until something changes; everything else (a conflict, a namespace still to be created, a failing server) is
  * transient.
  */
-export type Obstacle = "busy" | "unreachable" | "missing-kind" | "refused" | "passing";
+export type Obstacle = "busy" | "unreachable" | "missing-kind" | "refused" | "stopped" | "passing";
 
 /**
  * Status codes that mean a rejection, regardless of its source: validation, a webhook, a quota, missing permissions, an
@@ -33,6 +34,7 @@ export function isFieldConflict(error: unknown): boolean {
 
 export function obstacleOf(error: unknown): Obstacle {
   if (error instanceof BusyMemberError) return "busy";
+  if (error instanceof StoppedWriteError) return "stopped";
   // A member that rejects our credentials is tried no more often than an unreachable one: every Work would get the same
   // answer.
   if (

@@ -80,7 +80,8 @@ export interface WorksDriver<W extends KubernetesObject> {
   visit<T>(key: ObjectKey, visit: Visit<T>): Promise<T>;
   /**
    * When a work is retried after a visit with these failures. Throws the first transient one, for the queue's backoff. A
-   * rejection backs off. A busy or unreachable member requeues the work itself.
+   * rejection backs off. A busy or unreachable member requeues the work itself; a write that was stopped waits for a
+   * change.
    */
   retry(work: DeepReadonly<W>, key: ObjectKey, failures: readonly unknown[]): Result;
   /** Drops everything that is kept for a work. */

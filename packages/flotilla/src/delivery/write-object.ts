@@ -88,10 +88,11 @@ async function keepReferences(access: MemberAccess, task: Task, observed: Manife
   return { result: "updated", object };
 }
 
-function putObject(access: MemberAccess, task: Task, retained: Manifest, observed: Manifest): Promise<Manifest> {
+async function putObject(access: MemberAccess, task: Task, retained: Manifest, observed: Manifest): Promise<Manifest> {
   const { kind, ownership, signal } = task;
   const references = ownership.missingReferences(observed);
   const planned = planPut(retained, observed);
+  task.policy.beforeChange?.(planned, observed);
   return access.client.update(kind, access.cluster, references ? withReferences(planned, references) : planned, {
     signal,
     fieldManager: managerOf(task),
@@ -117,6 +118,7 @@ async function applyObject(access: MemberAccess, task: Task, change: Change): Pr
   );
   let desired = ignoreFields.reduce(withoutPath, applied.wanted);
   for (const { steps } of change.left) desired = withoutSteps(desired, steps);
+  policy.beforeChange?.(desired, observed);
   const managedFields = planTakeover({
     manager: fieldManager,
     manifest: desired,

@@ -9,9 +9,12 @@ import type { DeepReadonly } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { DRIFTED } from "../propagation/execute/plan-drift.ts";
-import { isUndivided, jobPlanOf, withCompletions } from "../propagation/dispatch/plan-dispatch.ts";
+import { fieldsOfMembers, isUndivided, jobPlanOf, withCompletions } from "../propagation/dispatch/plan-dispatch.ts";
 import type { JobPlan } from "../propagation/plan-job.ts";
 import { isAway } from "../propagation/member-away.ts";
+import { limitsOnMember } from "../propagation/execute/release-limit.ts";
+import { ROLLOUT_STAGE } from "@flotilla/openkruise";
+import type { MemberReader } from "../membership/member-reader.ts";
 import { OverrideError } from "../propagation/override/override-error.ts";
 import { planDivision } from "../propagation/dispatch/plan-works.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
@@ -22,24 +25,30 @@ import { compareFields } from "./field-changes.ts";
 import type { Binding } from "./plan-template.ts";
 import { clusterNameOf } from "@flotilla/karmada";
 
+export interface ExplainMembersDependencies {
+  views: PlanningViews;
+  interpreter: Pick<Interpreter, "divide" | "retain" | "retainedFields" | "ownerOf">;
+  readMember: MemberReader;
+}
+
 /** A binding may target thousands of clusters; only the first hundred are explained individually. */
 const MAX_MEMBERS = 100;
 
 export async function explainMembers(
-  views: PlanningViews,
-  interpreter: Pick<Interpreter, "divide">,
+  { views, interpreter, readMember }: ExplainMembersDependencies,
   binding: Binding,
   template: Template,
   now: string,
 ): Promise<ExplainedMember[]> {
   const works = views.worksOf(binding);
-  const { bare, shares } = planDivision(binding, template, works);
+  const { memberDecides } = await fieldsOfMembers(template, interpreter);
+  const { bare, shares } = planDivision(binding, template, works, memberDecides);
   const copies = isUndivided(binding)
     ? new Map(shares.map(({ cluster }) => [cluster, bare]))
     : await divide(interpreter, bare, shares, jobPlanOf(binding, template, works, now));
   const workOf = new Map(works.map((work) => [clusterNameOf(work.metadata.namespace ?? ""), work]));
   const said = new Map(binding.status?.aggregatedStatus?.map((item) => [item.clusterName, item]));
-  return shares.slice(0, MAX_MEMBERS).map(({ cluster, replicas, leaving }) => {
+  const explained = shares.slice(0, MAX_MEMBERS).map(async ({ cluster, replicas, leaving }) => {
     const copy = copies instanceof Error ? undefined : copies.get(cluster);
     const item = said.get(cluster);
     const message =
@@ -49,7 +58,7 @@ export async function explainMembers(
     return {
       cluster,
       replicas: binding.spec.replicas !== undefined ? replicas : undefined,
-      state: leaving ? "leaving" : "target",
+      state: leaving ? ("leaving" as const) : ("target" as const),
       divided: copy ? compareFields(bare, copy, isBookkeeping).fields : [],
       ...overrides(views, copy, leaving ? undefined : cluster),
       applied: item?.applied !== undefined ? item.applied : undefined,
@@ -62,8 +71,41 @@ export async function explainMembers(
           ? true
           : undefined,
       ...driftOf(workOf.get(cluster)),
+      ...(await onMember({ interpreter, readMember }, cluster, workOf.get(cluster))),
     };
   });
+  return Promise.all(explained);
+}
+
+/**
+ * What the member has instead of what its copy asks for. Members are asked where it may differ without being drift: a
+ * rule keeps values of the member, or the copy is part of a release.
+ */
+async function onMember(
+  { interpreter, readMember }: Pick<ExplainMembersDependencies, "interpreter" | "readMember">,
+  cluster: string,
+  work: DeepReadonly<Work> | undefined,
+): Promise<Pick<ExplainedMember, "onMember" | "onMemberBy">> {
+  const copy = work?.spec.workload?.manifests?.[0] as unknown as Template | undefined;
+  const owner = copy && interpreter.ownerOf("retain", copy);
+  if (!copy || (owner === undefined && copy.metadata.annotations?.[ROLLOUT_STAGE] === undefined)) return {};
+  const observed = await readMember(cluster, copy);
+  if (!observed) return {};
+  const retained = owner === undefined ? copy : await retain(interpreter, copy, observed);
+  const kept = compareFields(copy, retained, isBookkeeping).fields;
+  if (kept.length > 0) return { onMember: kept, onMemberBy: owner };
+  const limits = limitsOnMember(copy, observed);
+  return limits.length > 0 ? { onMember: limits } : {};
+}
+
+/** The Work reports a rule that fails. */
+async function retain(interpreter: Pick<Interpreter, "retain">, copy: Template, observed: Template): Promise<Template> {
+  try {
+    return await interpreter.retain(copy, observed);
+  } catch (error) {
+    if (error instanceof InterpretError) return copy;
+    throw error;
+  }
 }
 
 async function divide(

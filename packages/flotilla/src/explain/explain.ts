@@ -9,6 +9,7 @@ import { planSchedule } from "../propagation/schedule/plan-schedule.ts";
 import { summariseDecision } from "../propagation/schedule/summarise-decision.ts";
 import type { Template } from "../propagation/templates.ts";
 import { explainMembers } from "./explain-members.ts";
+import type { ExplainMembersDependencies } from "./explain-members.ts";
 import { runProblems } from "./explain-runs.ts";
 import { explainPolicies } from "./explain-policies.ts";
 import { EXPLAIN_API_VERSION, type Explanation } from "./explanation.ts";
@@ -18,15 +19,16 @@ import { fleetOf, planTemplate } from "./plan-template.ts";
 import type { Binding, PlanningDependencies } from "./plan-template.ts";
 import { bindingName, APPLIED_PLACEMENT } from "@flotilla/karmada";
 
-export interface ExplainInput extends PlanningDependencies {
+export interface ExplainInput extends PlanningDependencies, Pick<ExplainMembersDependencies, "readMember"> {
+  interpreter: ExplainMembersDependencies["interpreter"] & PlanningDependencies["interpreter"];
   template: Template;
   /** The scheduler's last decision, if it is recorded. */
   recorded?: RecordedDecision | undefined;
 }
 
 export async function explain({ template, recorded, ...given }: ExplainInput): Promise<Explanation> {
-  const deps: PlanningDependencies = { ...given, fleet: fleetOf(given) };
-  const { views, interpreter, nowMs } = deps;
+  const deps = { ...given, fleet: fleetOf(given) };
+  const { views, nowMs } = deps;
   const plan = await planTemplate(deps, template);
   const { before: binding, match } = plan;
   const { apiVersion, kind, metadata } = template;
@@ -42,7 +44,7 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
     resource: { apiVersion, kind, namespace: metadata.namespace || undefined, name: metadata.name },
     ...explainPolicies(views, template, match),
     decision,
-    members: binding ? await explainMembers(views, interpreter, binding, template, formatTime(nowMs)) : [],
+    members: binding ? await explainMembers(deps, binding, template, formatTime(nowMs)) : [],
     moves: binding ? (movesOf(binding) as JsonObject[]) : [],
     leaving: (binding?.spec.gracefulEvictionTasks ?? []).map(
       ({ fromCluster, reason, producer, message, creationTimestamp }) => ({

@@ -6,11 +6,12 @@
  */
 import { parseApiVersion } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
-import type { Interpreter } from "../interpreter/interpreter.ts";
 import { UnknownKindError } from "@flotilla/client";
 import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { Template } from "../propagation/templates.ts";
+import type { MemberReader } from "../membership/member-reader.ts";
 import { explain } from "./explain.ts";
+import type { ExplainInput } from "./explain.ts";
 import type { Explanation, Problem } from "./explanation.ts";
 import type { LastDecisions } from "./last-decisions.ts";
 import type { DeliveredObject } from "./ocm/delivering-works.ts";
@@ -18,7 +19,8 @@ import { explanationOf, type OcmExplainer } from "./ocm/ocm-explainer.ts";
 
 export interface ExplainerDependencies {
   views: PlanningViews;
-  interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf" | "divide">;
+  interpreter: ExplainInput["interpreter"];
+  readMember: MemberReader;
   decisions: Pick<LastDecisions, "get">;
   clock: Clock;
   ocm: OcmExplainer;
@@ -31,7 +33,14 @@ export interface Explainer {
   get(namespace: string | undefined, name: string): Promise<Explanation | undefined>;
 }
 
-export function createExplainer({ views, interpreter, decisions, clock, ocm }: ExplainerDependencies): Explainer {
+export function createExplainer({
+  views,
+  interpreter,
+  readMember,
+  decisions,
+  clock,
+  ocm,
+}: ExplainerDependencies): Explainer {
   return {
     async get(namespace, name) {
       const where = { namespace: namespace || undefined, name };
@@ -44,7 +53,7 @@ export function createExplainer({ views, interpreter, decisions, clock, ocm }: E
       const nowMs = clock.now();
       if (template)
         return {
-          ...(await explain({ views, interpreter, nowMs, template, recorded: decisions.get(where) })),
+          ...(await explain({ views, interpreter, readMember, nowMs, template, recorded: decisions.get(where) })),
           ...(carried && { works: carried.works }),
         };
       return carried && { ...explanationOf(carried.resource, nowMs), ...carried, problems: deliveredProblems(carried) };

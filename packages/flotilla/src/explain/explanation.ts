@@ -44,6 +44,13 @@ const member = s.object({
     s.boolean("The reported status may be outdated: the member is not ready, or does not apply its latest copy."),
   ),
   drift: s.optional(s.string("How the copy on the member differs from the delivered one.")),
+  onMember: s.optional(
+    s.array(
+      "Fields that have another value on the member than in its copy, although it is no drift: `before` is the copy's value, `after` the member's.",
+      fieldChange,
+    ),
+  ),
+  onMemberBy: s.optional(s.string("The user's object whose Retain rule keeps these values.")),
 });
 export type ExplainedMember = s.Infer<typeof member>;
 

@@ -5,7 +5,14 @@ import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Explanation, Problem } from "./explanation.ts";
 import type { Binding } from "./plan-template.ts";
-import { ANSWER_PENDING, DRAIN_TAINT, MEMBER_UNREACHABLE, NO_ANSWER } from "../flotilla-names.ts";
+import {
+  ANSWER_PENDING,
+  DRAIN_TAINT,
+  MEMBER_UNREACHABLE,
+  NO_ANSWER,
+  OSCILLATING,
+  RELEASE_STOPPED,
+} from "../flotilla-names.ts";
 import { unjoinedClusters } from "../propagation/policy-targets.ts";
 import { formatTaint, noExecuteTaints, toleratesTaint } from "../propagation/schedule/tolerations.ts";
 
@@ -75,6 +82,11 @@ function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolea
     problems.push({
       what: dispatched.message ?? "",
       try: "bring these members back or resume dispatching to them, or move their replicas to other clusters",
+    });
+  else if (dispatched?.status === "False" && dispatched.reason === "RollbackFailed")
+    problems.push({
+      what: dispatched.message ?? "",
+      try: "find the webhook or controller on the member that changes spec.updateStrategy, and stop it; then change the partition or the template to start again",
     });
   // The planners have just reported the same error per cluster.
   else if (dispatched?.status === "False" && !isUncopied)
@@ -150,6 +162,16 @@ function memberProblems(
     problems.push({
       what: `${cluster} is unreachable: ${message ?? "no reason given"}`,
       try: `check that ${cluster} is running and reachable from the hub; its workloads keep running, and the hub continues automatically when it is back`,
+    });
+  else if (applied === false && reason === RELEASE_STOPPED)
+    problems.push({
+      what: `${cluster}: ${message ?? "the release is not sent"}`,
+      try: "remove the field from the Retain rule, set it on the member, or, if the members should decide, remove the partition from the template",
+    });
+  else if (applied === false && reason === OSCILLATING)
+    problems.push({
+      what: `${cluster}: ${message ?? "the hub no longer writes the object"}`,
+      try: "find the rule or policy that gives another result each time (flotilla interpret --test runs a rule); writing continues when the template, a policy or a rule of its kind changes",
     });
   else if (applied === false && !isAway)
     problems.push({

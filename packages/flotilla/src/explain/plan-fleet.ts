@@ -15,7 +15,7 @@ import { isBookkeeping } from "./explain-bookkeeping.ts";
 import { withDefinitions } from "./delivered-definitions.ts";
 import { idOf, planDependencies } from "./plan-dependencies.ts";
 import { planTemplate } from "./plan-template.ts";
-import type { TemplatePlan } from "./plan-template.ts";
+import type { PlanningInterpreter, TemplatePlan } from "./plan-template.ts";
 import { placeOf, viewsOf } from "./snapshot.ts";
 import type { FleetSnapshot } from "./snapshot.ts";
 import { clusterNameOf, CONFLICT_RESOLUTION, executionNamespace } from "@flotilla/karmada";
@@ -30,7 +30,7 @@ export interface FleetPlan {
 }
 
 export interface PlanFleetOptions {
-  interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf" | "divide" | "dependencies">;
+  interpreter: PlanningInterpreter & Pick<Interpreter, "dependencies">;
   nowMs: number;
 }
 

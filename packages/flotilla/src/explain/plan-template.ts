@@ -32,9 +32,14 @@ import { bindingName } from "@flotilla/karmada";
 
 export type Binding = DeepReadonly<ResourceBinding>;
 
+export type PlanningInterpreter = Pick<
+  Interpreter,
+  "replicas" | "components" | "levelOf" | "divide" | "retainedFields" | "ownerOf"
+>;
+
 export interface PlanningDependencies {
   views: PlanningViews;
-  interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf" | "divide">;
+  interpreter: PlanningInterpreter;
   nowMs: number;
   /** Cluster state shared when many templates are planned; built from the views otherwise. */
   fleet?: ReturnType<typeof createFleet>;
@@ -217,6 +222,7 @@ export async function planCopies(
   const plan = await planDispatch(binding, template, {
     works,
     divide: (...what) => interpreter.divide(...what),
+    retainedFields: (object) => interpreter.retainedFields(object),
     render: views.render,
     now: formatTime(nowMs),
   });

@@ -21,6 +21,8 @@ import type {
   Share,
   StatusItem,
 } from "@flotilla/kubernetes";
+import { retainedFieldsIn, retainProbes } from "./retained-fields.ts";
+import type { RetainedField } from "./retained-fields.ts";
 import { thirdPartyKinds } from "./thirdparty/index.ts";
 
 export type AnyObject = DeepReadonly<KubernetesObject>;
@@ -46,6 +48,10 @@ export interface Interpreter {
   dependencies(object: AnyObject): Promise<Dependency[]>;
   /** The level whose rule implements an operation for this kind; undefined when the default applies. */
   levelOf(rule: Rule, object: Pick<AnyObject, "apiVersion" | "kind">): LevelName | undefined;
+  /** The user's object that has the rule; undefined when no user's rule implements the operation for this kind. */
+  ownerOf(rule: Rule, object: Pick<AnyObject, "apiVersion" | "kind">): string | undefined;
+  /** The fields of a release that a user's Retain rule leaves to the member, found by running the rule. */
+  retainedFields(template: AnyObject): Promise<readonly RetainedField[]>;
   /** Notified of kinds whose rules changed. */
   onChange(listener: (changed: ChangedKind) => void): void;
 }
@@ -119,6 +125,21 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     );
   }
 
+  const ownerOf: Interpreter["ownerOf"] = (rule, { apiVersion, kind }) =>
+    levels.find((level) => level.rulesFor(apiVersion, kind)?.[rule])?.ownerOf?.(rule, apiVersion, kind);
+
+  /** Templates are shared and immutable: a rule is run once for each, until rules change. */
+  let known = new WeakMap<AnyObject, Promise<readonly RetainedField[]>>();
+  for (const level of levels) level.onChange?.(() => (known = new WeakMap()));
+
+  async function runProbes(template: AnyObject): Promise<readonly RetainedField[]> {
+    // Only kinds with replicas, or with a number that is divided, have releases.
+    if (ownerOf("retain", template) === undefined || !rulesOf(template, ({ replicas, divide }) => replicas ?? divide))
+      return [];
+    const results = retainProbes(template).map(async ({ desired, observed }) => ask("retain", desired, observed));
+    return retainedFieldsIn((await Promise.all(results)).filter((result) => result !== undefined));
+  }
+
   return {
     replicas: (object) => ask("replicas", object),
     components: async (object) => (await ask("components", object)) ?? [],
@@ -152,6 +173,18 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     health: async (object) => (((await ask("isHealthy", object)) ?? true) ? "Healthy" : "Unhealthy"),
     dependencies: async (object) => (await ask("dependencies", object)) ?? [],
     levelOf: (rule, { apiVersion, kind }) => levels.find((level) => level.rulesFor(apiVersion, kind)?.[rule])?.name,
+    ownerOf,
+    retainedFields(template) {
+      const cache = known;
+      const cached = cache.get(template);
+      if (cached) return cached;
+      const found = runProbes(template).catch((error: unknown) => {
+        cache.delete(template); // A webhook may answer the next time.
+        throw error;
+      });
+      cache.set(template, found);
+      return found;
+    },
     onChange(listener) {
       for (const level of levels) level.onChange?.(listener);
     },

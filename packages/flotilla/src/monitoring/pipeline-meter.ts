@@ -1,5 +1,5 @@
 /** Metrics of matching, scheduling and execution, under Karmada's names and with its labels and buckets. */
-import { counter, Counts, exponentialBuckets, histogram, Histograms } from "@flotilla/base";
+import { counter, Counts, exponentialBuckets, gauge, histogram, Histograms, writeGauge } from "@flotilla/base";
 import type { Metric, MetricsText } from "@flotilla/base";
 import type { ExecutionMeter, PipelineMeter } from "../propagation/meter.ts";
 
@@ -69,7 +69,18 @@ const SYNCED = histogram(
   "result",
 );
 
-export const executionMetrics: readonly Metric[] = [SYNCED];
+const OSCILLATIONS = counter(
+  "flotilla_oscillations_total",
+  "Objects that the hub stopped writing, because it had changed a field of them to and fro.",
+  "member_cluster",
+);
+const STOPPED = gauge(
+  "flotilla_stopped_objects",
+  "Objects of the member that the hub does not write, because it had changed a field of them to and fro.",
+  "member_cluster",
+);
+
+export const executionMetrics: readonly Metric[] = [SYNCED, OSCILLATIONS, STOPPED];
 export const pipelineMetrics: readonly Metric[] = [
   ...executionMetrics,
   MATCHED,
@@ -93,9 +104,28 @@ export const nowMs = (): number => performance.now();
 /** For the stages that write to members; an agent runs no others. */
 export function createExecutionMeter(): { meter: ExecutionMeter; write(text: MetricsText): void } {
   const synced = new Histograms(SYNCED);
+  const oscillations = new Counts(OSCILLATIONS);
+  /** Only members with stopped objects. */
+  const stoppedBy = new Map<string, number>();
   return {
-    meter: { nowMs, workSynced: (tookMs, isSynced) => synced.observe([resultOf(isSynced)], tookMs / 1000) },
-    write: (text) => synced.write(text),
+    meter: {
+      nowMs,
+      workSynced: (tookMs, isSynced) => synced.observe([resultOf(isSynced)], tookMs / 1000),
+      objectsStopped(cluster, stopped, isNew) {
+        if (isNew) oscillations.add([cluster]);
+        if (stopped > 0) stoppedBy.set(cluster, stopped);
+        else stoppedBy.delete(cluster);
+      },
+    },
+    write(text) {
+      synced.write(text);
+      oscillations.write(text);
+      writeGauge(
+        text,
+        STOPPED,
+        [...stoppedBy].map(([cluster, stopped]) => [[cluster], stopped] as const),
+      );
+    },
   };
 }
 

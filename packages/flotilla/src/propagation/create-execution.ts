@@ -29,6 +29,8 @@ export interface ExecutionDependencies {
   /** Which members' Works are processed here. Others are skipped: another agent applies them and owns the finalizer. */
   serves(cluster: string): boolean;
   interpreter: Interpreter;
+  /** Whether policies are on this API server; an agent cannot read them. */
+  followsPolicies: boolean;
   events: EventRecorders;
   /** Receives durations. */
   meter?: ExecutionMeter;
@@ -53,6 +55,7 @@ export function createExecution({
   deliveryFor,
   serves,
   interpreter,
+  followsPolicies,
   events,
   meter,
   clock,
@@ -102,6 +105,7 @@ export function createExecution({
         interpreter,
         autoscaledWorks: createAutoscaledWorks(works),
         ruleChanges: ruleChanges.works(),
+        followsPolicies,
         driver,
         meter,
         events: events("flotilla-execute"),

@@ -89,7 +89,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
 
   const metered = deps.meter ? { meter: deps.meter } : {};
   const statusWriter = { clock, windowMs: STATUS_WINDOW_MS, log };
-  const execution = createExecution(deps);
+  const execution = createExecution({ ...deps, followsPolicies: true });
   const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [bindings, clusterBindings], works, templates });
   const reportRuleFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
   const tally = createPolicyTally();

@@ -29,6 +29,8 @@ export interface ExecutionMeter {
   nowMs(): number;
   /** execute: the objects of a Work were applied on its member, or some failed. */
   workSynced(tookMs: number, isSynced: boolean): void;
+  /** execute: the objects of a member that are no longer written because of an oscillation; `isNew` if one was added. */
+  objectsStopped(cluster: string, stopped: number, isNew: boolean): void;
 }
 
 /** Karmada's label values. */

@@ -117,6 +117,7 @@ export const pipeline: readonly Stage[] = [
       "Work.spec",
       "ResourceBinding.status.conditions[Dispatched]",
       "ResourceBinding.metadata.annotations[flotilla.dev/job-record]",
+      "ResourceBinding.status.conditions[MemberDecides]",
     ],
   },
   {

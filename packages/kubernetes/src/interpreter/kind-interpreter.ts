@@ -42,6 +42,11 @@ export interface Share {
    */
   held?: "behind" | "unsure";
   /**
+   * A user's rule leaves the partition or the strategy to the member, so a copy does not decide how many pods it
+   * updates.
+   */
+  memberDecides?: true;
+  /**
    * The member is no longer a target. It gets no replicas, but its workload may still run there: if a division still
    * returns a copy for it, that copy is applied; without one, the member's copy is removed.
    */

@@ -41,6 +41,8 @@ export interface Level {
    * through to the next level.
    */
   rulesFor(apiVersion: string, kind: string): KindRules | undefined;
+  /** The user's object that has a rule, `ResourceInterpreterCustomization web`; for levels of users' rules. */
+  ownerOf?(rule: Rule, apiVersion: string, kind: string): string | undefined;
   /** For levels whose rules change at run time. */
   onChange?(listener: (changed: ChangedKind) => void): void;
 }

@@ -79,7 +79,7 @@ export function dividePartition(object: Copy, given: readonly Share[]): Readonly
 function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[], digest: string): Part[] | undefined {
   const order = rolloutOrderOf(object, shares);
   const partition = partitionOf(object);
-  const all = rolloutMembers(given, digest, Boolean(partition));
+  const all = rolloutMembers(given, digest, partition);
   if (!all) return partition && shares.length > 1 ? beginning(shares, partition, order, digest) : undefined;
 
   const members = all.filter((_member, index) => !given[index]?.leaving);

@@ -22,6 +22,7 @@ const at = (
     isPinned: false,
     isJoining: false,
     canGoBack: true,
+    hasFailedBack: false,
     ...rest,
   };
 };

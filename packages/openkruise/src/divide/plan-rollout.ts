@@ -7,6 +7,7 @@
  * - A member is raised only by free pods. Pods that another member may still run, because they were requested before or
  * it has not been lowered yet, are not free; its next report frees them.
  * - A member with too many updated pods is written backward (`member-stage.ts`), unless it shrinks by that much anyway.
+ * One that does not do what a backward copy asks for keeps that copy: it is not sent the templates in turn.
  */
 import type { MemberStage } from "./member-stage.ts";
 import { planUpdated } from "./plan-updated.ts";
@@ -32,8 +33,10 @@ export interface RolloutMember {
   readonly isPinned: boolean;
   /** It is new, and is created with the previous template. */
   readonly isJoining: boolean;
-  /** Whether it can be given the previous template. */
+  /** Whether it can be given the previous template, and would keep back the pods that the copy's partition names. */
   readonly canGoBack: boolean;
+  /** It was given the previous template for the same request, and does not keep the pods that the copy names. */
+  readonly hasFailedBack: boolean;
 }
 
 /** A member that is no longer a target counts as long as its copy exists. */
@@ -76,7 +79,11 @@ function fleetTargets(
   const floors = members.map(({ was, size }) => Math.min(size, was?.updated ?? 0));
   const isFixed = members.map(
     (member) =>
-      member.isHeld || member.isPinned || member.isJoining || (member.was?.isBackward === true && !isSettled(member)),
+      member.isHeld ||
+      member.isPinned ||
+      member.isJoining ||
+      member.hasFailedBack ||
+      (member.was?.isBackward === true && !isSettled(member)),
   );
   const fixed = floors.map((floor, index) => (isFixed[index] ? floor : 0));
   const bySplit: UpdateOrder = order === "hold" ? "spread" : order;
@@ -126,7 +133,7 @@ function isSettled({ isAcknowledged, pods, size }: RolloutMember): boolean {
 
 function goesBackward(member: RolloutMember, updated: number): boolean {
   const { was, size, seen, isAcknowledged, isThrough, isHeld, isPinned, isJoining, canGoBack } = member;
-  if (isJoining) return true;
+  if (isJoining || member.hasFailedBack) return true;
   if (!canGoBack || isPinned) return false;
   if (isHeld && updated === (was?.updated ?? 0)) return was?.isBackward ?? false;
   const isBack = was?.isBackward === true;

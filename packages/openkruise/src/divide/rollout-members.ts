@@ -5,6 +5,7 @@
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
 import type { Share } from "@flotilla/kubernetes";
 import { countOf, textOf } from "@flotilla/kubernetes";
+import { failedRollback } from "./failed-rollback.ts";
 import {
   isBackward,
   isLetThrough,
@@ -20,7 +21,7 @@ import {
 } from "./member-stage.ts";
 import { partitionOf, type Partitioned } from "./partitioned.ts";
 import type { RolloutMember } from "./plan-rollout.ts";
-import { letThrough } from "./split-partition.ts";
+import { letThrough, type IntOrPercent } from "./split-partition.ts";
 
 type Copy = DeepReadonly<Partitioned>;
 
@@ -30,11 +31,15 @@ export interface MemberView extends RolloutMember {
 }
 
 /** Undefined while no member has a template to roll back to: there is no release to count yet. */
-export function rolloutMembers(shares: readonly Share[], digest: string, isStaged: boolean): MemberView[] | undefined {
-  const kept = shares.map((share) => keptFor(share, digest, isStaged));
+export function rolloutMembers(
+  shares: readonly Share[],
+  digest: string,
+  partition: IntOrPercent | undefined,
+): MemberView[] | undefined {
+  const kept = shares.map((share) => keptFor(share, digest, Boolean(partition)));
   if (!kept.some((each) => each !== undefined)) return undefined;
   const lent = lentTemplate(shares, kept);
-  return shares.map((share, index) => viewOf(share, { digest, kept: kept[index], lent }));
+  return shares.map((share, index) => viewOf(share, { digest, partition: partition ?? 0, kept: kept[index], lent }));
 }
 
 /** The template for creating a new member: that of a member without overrides. */
@@ -71,11 +76,13 @@ function invertedTemplate({ isTakenBack }: KeptTemplate, release: KeptTemplate |
 
 interface Context {
   readonly digest: string;
+  /** The template's. */
+  readonly partition: IntOrPercent;
   readonly kept: KeptTemplate | undefined;
   readonly lent: KeptTemplate | undefined;
 }
 
-function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
+function viewOf(share: Share, { digest, partition, kept, lent }: Context): MemberView {
   const copy: Copy | undefined = share.copy;
   const status: JsonObject = isObject(share.observed) ? share.observed : {};
   const isObserved = countOf(status["observedGeneration"]) >= countOf(status["generation"]);
@@ -89,11 +96,12 @@ function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
       : own;
   const isTrusted = share.observed !== undefined && !reportsStages(status);
   const before = kept ?? lent;
-  const canGoBack = before !== undefined && !before.isTakenBack;
+  const hasTemplateBefore = before !== undefined && !before.isTakenBack;
   return {
     size: share.replicas,
     was,
-    seen: isTrusted ? (was?.updated ?? 0) : seenIn(status, reported),
+    // Until its controller has observed the copy, the counters refer to an earlier copy, maybe of another release.
+    seen: isTrusted ? (was?.updated ?? 0) : isObserved ? seenIn(status, reported) : 0,
     pods: countOf(status["replicas"]),
     isAcknowledged:
       isTrusted ||
@@ -101,12 +109,16 @@ function viewOf(share: Share, { digest, kept, lent }: Context): MemberView {
         copy !== undefined &&
         status["rolloutStage"] !== undefined &&
         status["rolloutStage"] === stageTextOf(copy)),
-    isThrough: isThrough(status, reported) || (own !== undefined && !own.isBackward && own.updated >= own.replicas),
+    isThrough:
+      (isObserved && isThrough(status, reported)) ||
+      (own !== undefined && !own.isBackward && own.updated >= own.replicas),
     isHeld: share.held !== undefined,
     isPinned,
     // Until a member has reported, its first pods may not exist yet, and they are created from the template it gets.
-    isJoining: canGoBack && share.observed === undefined && (was === undefined || was.isBackward),
-    canGoBack,
+    isJoining: hasTemplateBefore && share.observed === undefined && (was === undefined || was.isBackward),
+    canGoBack: hasTemplateBefore && !share.memberDecides,
+    hasFailedBack:
+      own?.partition === partition && own.replicas === share.replicas && failedRollback(share) !== undefined,
     kept,
   };
 }

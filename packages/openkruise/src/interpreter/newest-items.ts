@@ -3,8 +3,8 @@
  * which a member updated to the previous template count as updated to the new one until it catches up. Before
  * Flotilla's own rules sum the statuses of a rollout:
  *
- * - a member that has not observed the newest template counts as having updated nothing, unless its counters belong to
- * the same release: a lower partition is a newer template, and its pods are updated already;
+ * - a member that has not observed the newest template, or has not got it, counts as having updated nothing, unless its
+ * counters belong to the same release: a lower partition is a newer template, and its pods are updated already;
  * - the fleet's current revision stays that of a member that has not advanced, while there is one;
  * - the newest revision is named if members agree on its name. Overrides change the pods, and so the name.
  *
@@ -46,7 +46,9 @@ export function newestItems(
   template: DeepReadonly<KubernetesObject>,
   items: readonly StatusItem[],
 ): readonly StatusItem[] {
-  const isLate = items.map(({ status }) => isObject(status) && lags(status, template.metadata.generation ?? 0));
+  const isLate = items.map(
+    ({ status, applied }) => isObject(status) && (applied === false || lags(status, template.metadata.generation ?? 0)),
+  );
   if (!isLate.includes(true)) return namedItems(items, isLate);
   const release = digestOf((template as { spec?: { template?: unknown } }).spec?.template);
   return namedItems(

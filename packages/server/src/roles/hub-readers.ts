@@ -15,6 +15,7 @@ import {
   createExplainer,
   createHubViews,
   createLastDecisions,
+  createMemberReader,
   createOcmExplainer,
   createPlacementSources,
   createPulledMembers,
@@ -108,6 +109,7 @@ export function createHubReaders(options: HubReadersOptions): HubReaders {
   const explainer = createExplainer({
     views,
     interpreter,
+    readMember: createMemberReader({ hub, clusters: informers.of(Cluster), members, clock }),
     decisions,
     clock,
     ocm: createOcmExplainer({ hub, informers, placements, views, clock }),

@@ -10,6 +10,7 @@ import { cronEverywhere } from "./cron-everywhere.ts";
 import { hpaWithDivision } from "./hpa-with-division.ts";
 import { interpreterOperations } from "./interpreter-operations.ts";
 import { interpreterReplacesDivision } from "./interpreter-replaces-division.ts";
+import { interpreterRetainsRelease } from "./interpreter-retains-release.ts";
 import { interpreterScript } from "./interpreter-script.ts";
 import { jobIndexes } from "./job-indexes.ts";
 import { kruiseBudgetPerCluster } from "./kruise-budget-per-cluster.ts";
@@ -95,7 +96,7 @@ export const RULE_CHAPTERS: readonly RuleChapter[] = [
   {
     title: "Interpreters",
     says: "Custom interpreter rules.",
-    rules: [interpreterScript, interpreterOperations, interpreterReplacesDivision],
+    rules: [interpreterScript, interpreterOperations, interpreterReplacesDivision, interpreterRetainsRelease],
   },
   {
     title: "Open Cluster Management",

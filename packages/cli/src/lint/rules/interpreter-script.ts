@@ -3,6 +3,7 @@ import { checkManifests, ONLY_ONE_ACCEPTED } from "../../interpret/check.ts";
 import type { CheckedManifest } from "../../interpret/check.ts";
 import { customizationsOf } from "../customizations.ts";
 import { defineRule } from "../rule.ts";
+import { isAboutRetain } from "./interpreter-retains-release.ts";
 import type { Report, Severity } from "../rule.ts";
 import type { LintManifest } from "../lint-manifest.ts";
 
@@ -27,7 +28,7 @@ function* reportsOf(manifest: LintManifest, { problem, details, warnings }: Chec
   for (const detail of details) yield reportOf(manifest, detail, "error");
   // Non-canonical forms are reported by `shorthand`, from the hub itself.
   for (const warning of warnings)
-    if (!warning.includes("canonical"))
+    if (!warning.includes("canonical") && !isAboutRetain(warning))
       yield reportOf(manifest, warning, warning.includes(ONLY_ONE_ACCEPTED) ? "error" : "warning");
 }
 

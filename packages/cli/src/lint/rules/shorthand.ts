@@ -1,6 +1,7 @@
 /** Reports forms that the hub accepts and stores in another form. */
 import { fieldOf, withoutField } from "../field-of-message.ts";
 import { defineRule } from "../rule.ts";
+import { isAboutRetain } from "./interpreter-retains-release.ts";
 
 export const shorthand = defineRule({
   id: "shorthand",
@@ -11,6 +12,7 @@ export const shorthand = defineRule({
   *check({ manifests, answers }) {
     for (const manifest of manifests) {
       for (const message of answers.of(manifest)?.warnings ?? []) {
+        if (isAboutRetain(message)) continue;
         const path = fieldOf(message);
         yield { manifest, message: withoutField(message, path), path };
       }

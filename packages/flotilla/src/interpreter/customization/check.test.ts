@@ -166,3 +166,28 @@ describe("warns the author", () => {
     });
   }
 });
+
+describe("warns the author of a Retain rule", () => {
+  const CLONE_SET = { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" };
+  const warningsOf = (body: string, target = CLONE_SET): string[] =>
+    checkCustomization(makeCustomization("a", { retention: `function Retain(d, o)\n${body}\nreturn d\nend` }, target))
+      .warnings;
+
+  test("that keeps the strategy, however it is written", () => {
+    expect(warningsOf("for k, v in pairs(o.spec) do if k:sub(1, 6) == 'update' then d.spec[k] = v end end")).toEqual([
+      "spec.customizations.retention: the Retain rule leaves to the members spec.updateStrategy: values of the template apply only where the object is created, so the hub cannot release by partition, and stops a release that would reach more pods than asked",
+    ]);
+  });
+
+  test("that keeps the replicas", () => {
+    expect(warningsOf("d.spec.replicas = o.spec.replicas", { apiVersion: "apps/v1", kind: "Deployment" })).toEqual([
+      "spec.customizations.retention: the Retain rule leaves to the members spec.replicas: values of the template apply only where the object is created",
+    ]);
+  });
+
+  test("not if it keeps other fields, fails on a probe, or the kind has no replicas", () => {
+    expect(warningsOf("d.spec.minReadySeconds = o.spec.minReadySeconds")).toEqual([]);
+    expect(warningsOf("d.spec.replicas = o.spec.autoscaling.replicas")).toEqual([]);
+    expect(warningsOf("d.spec = o.spec", { apiVersion: "v1", kind: "Service" })).toEqual([]);
+  });
+});

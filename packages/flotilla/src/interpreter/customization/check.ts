@@ -1,9 +1,13 @@
-/** Finds errors and warnings in a customization: every script is compiled, loaded and inspected. Pure. */
+/**
+ * Finds errors and warnings in a customization: every script is compiled, loaded and inspected, and a Retain script is run
+ * to see which fields of a release it takes from the hub. Pure.
+ */
 import { FlotillaError } from "@flotilla/base";
 import { field, type FieldError } from "@flotilla/apimachinery";
 import { compileKubeScript, DEFAULT_BUDGET, LuaSyntaxError } from "../scripts/index.ts";
 import type { LuaBudget } from "../scripts/index.ts";
 import { inspectScript } from "./inspect-script.ts";
+import { renderRetained, retainedByScript } from "./retained-by-script.ts";
 import { CUSTOMIZATION_RULES, scriptOf } from "./rules.ts";
 import type { Customization, CustomizationRule } from "./rules.ts";
 
@@ -21,6 +25,8 @@ export function checkCustomization(customization: Customization): CustomizationF
     const source = scriptOf(customization, rule.field);
     if (source !== undefined) checkScript(findings, rule, source);
   }
+  const retained = findings.errors.length === 0 && renderRetained(retainedByScript(customization, LOAD_BUDGET));
+  if (retained) findings.warnings.push(`spec.customizations.retention: ${retained}`);
   return findings;
 }
 

@@ -4,6 +4,7 @@
  */
 import { parseApiVersion } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
+import { OPERATIONS } from "@flotilla/kubernetes";
 import type { ChangedKind, KindRules, Level } from "@flotilla/kubernetes";
 import type { LuaEngine } from "../scripts/index.ts";
 import { createKindRules } from "./kind-rules.ts";
@@ -57,6 +58,16 @@ export function createCustomizationLevel({ engine }: { engine: LuaEngine }): Cus
   return {
     name: "customization",
     rulesFor: (apiVersion, kind) => byTarget.get(apiVersion)?.get(kind)?.rules,
+    ownerOf(rule, apiVersion, kind) {
+      const field = CUSTOMIZATION_RULES.find(({ operation }) => OPERATIONS[operation] === rule)?.field;
+      const owner =
+        field &&
+        byTarget
+          .get(apiVersion)
+          ?.get(kind)
+          ?.customizations.find((customization) => scriptOf(customization, field) !== undefined);
+      return owner && `ResourceInterpreterCustomization ${owner.metadata.name}`;
+    },
     set(customization) {
       const { name } = customization.metadata;
       const { target } = customization.spec;

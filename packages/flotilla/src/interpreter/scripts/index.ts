@@ -6,6 +6,7 @@ export { LuaRuntimeError, LuaSyntaxError } from "@flotilla/lua";
 export { DISABLED_FUNCTIONS } from "@flotilla/lua";
 export { LIBRARY_NAMES, libraryHas } from "@flotilla/lua";
 export type { LuaReplicas } from "./operations.ts";
+export { runFunction } from "./program.ts";
 export type { LuaInput, LuaProgram } from "./program.ts";
 export { withoutNulls } from "./result-rules.ts";
 export { compileKubeScript } from "./kube-script.ts";

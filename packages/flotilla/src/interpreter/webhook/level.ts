@@ -11,6 +11,7 @@ import type { ResourceInterpreterWebhookConfiguration } from "@flotilla/karmada"
 import { compareText, equalJson } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log, MetricsText, Random } from "@flotilla/base";
 import { knownLevels } from "../interpreter.ts";
+import { OPERATIONS } from "@flotilla/kubernetes";
 import type { ChangedKind, KindRules, Level } from "@flotilla/kubernetes";
 import type { ResolveService } from "./endpoint.ts";
 import { createHook } from "./hook.ts";
@@ -158,6 +159,11 @@ export function createWebhookLevel({
         if (remembered.size < MAX_REMEMBERED_KINDS) remembered.set(key, served);
       }
       return served.rules;
+    },
+    ownerOf(rule, apiVersion, kind) {
+      const { hooks } = serve({ ...parseApiVersion(apiVersion), apiVersion, kind });
+      const hook = hooks[ALL_OPERATIONS.findIndex((operation) => OPERATIONS[operation] === rule)];
+      return hook && `webhook ${hook.id}`;
     },
     onChange: (listener) => void listeners.push(listener),
     set(configuration) {

@@ -6,7 +6,7 @@ import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { targetsOf } from "../targets.ts";
 import { clusterNameOf } from "@flotilla/karmada";
-import { STALE } from "../../flotilla-names.ts";
+import { STALE, STOPPED_REASONS } from "../../flotilla-names.ts";
 
 type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
 
@@ -53,7 +53,8 @@ function itemOf(work: DeepReadonly<Work>): Item {
       status,
       applied: false,
       appliedMessage: condition?.message ? condition.message : undefined,
-      health: "Unknown",
+      // A member that the hub stopped writing to still answers, and so still reports its health.
+      health: STOPPED_REASONS.has(condition?.reason ?? "") ? (manifest?.health ?? "Unknown") : "Unknown",
     };
   }
   return { clusterName, status, applied: true, health: manifest?.health ?? "Unknown" };

@@ -2,8 +2,8 @@
  * Dispatch turns a scheduled binding into one Work per target cluster.
  *
  * Reads: ResourceBinding or ClusterResourceBinding, its template, OverridePolicy, ClusterOverridePolicy, Cluster.
- * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding on failure; the record
- * of a Job that moves.
+ * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding on failure, and
+ * `MemberDecides` where a rule leaves fields of a release to the members; the record of a Job that moves.
  * Before: schedule fills `spec.clusters`. After: execute applies each Work on its member.
  */
 import { Work } from "@flotilla/karmada";
@@ -27,6 +27,7 @@ import { createSharesWait, newlyAsked, staleShares } from "./stale-shares.ts";
 import { planDispatch } from "./plan-dispatch.ts";
 import { failureOf, FOREIGN, planDispatched } from "./plan-dispatched.ts";
 import type { DispatchFailure } from "./plan-dispatched.ts";
+import { planMemberDecides, renderMemberDecides } from "./plan-member-decides.ts";
 import { overrideChanges } from "../override/changes.ts";
 import type { Rendered } from "../override/renderer.ts";
 
@@ -36,7 +37,7 @@ export interface DispatchDependencies {
   templates: Pick<Templates, "get">;
   /** Keys of the bindings whose template changed. */
   templateChanges: Source<ObjectKey>;
-  interpreter: Pick<Interpreter, "divide" | "replicas">;
+  interpreter: Pick<Interpreter, "divide" | "replicas" | "retainedFields" | "ownerOf">;
   /** Bindings whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
   reportRuleFailure: ReportRuleFailure;
@@ -74,6 +75,17 @@ export function createDispatchController(deps: DispatchDependencies): Controller
     if (planDispatched(binding, failure, now) === binding) return updates.settled(key, binding, failure);
     deps.bindingStatus.set(key, "dispatch", (newest) => planDispatched(newest, failure, now));
     updates.synced(key, binding, failure);
+  }
+
+  /** Fields that a rule leaves to the members are not an error of dispatch, and have their own condition. */
+  function reportMemberDecides(
+    binding: DeepReadonly<ResourceBinding>,
+    key: ObjectKey,
+    message: string | undefined,
+  ): void {
+    const now = formatTime(deps.clock.now());
+    if (planMemberDecides(binding, message, now) !== binding)
+      deps.bindingStatus.set(key, "member-decides", (newest) => planMemberDecides(newest, message, now));
   }
 
   async function write(
@@ -131,6 +143,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       const plan = await planDispatch(binding, template, {
         works,
         divide: (...what) => deps.interpreter.divide(...what),
+        retainedFields: (object) => deps.interpreter.retainedFields(object),
         render: deps.render,
         now: formatTime(deps.clock.now()),
       });
@@ -148,7 +161,12 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       if (plan.indivisible) deps.reportRuleFailure(template, "DivideFailed", plan.indivisible);
       else deps.reportRuleFailure.over(template, "DivideFailed");
       updates.overridden(key, template, failures);
-      report(binding, key, failureOf(failures, plan.heldRollout));
+      report(binding, key, failureOf(failures, plan));
+      reportMemberDecides(
+        binding,
+        key,
+        renderMemberDecides(plan.retained, deps.interpreter.ownerOf("retain", template)),
+      );
       const changes = await write(binding, key, desired, signal);
       if (changes.created + changes.updated + changes.deleted > 0)
         log.info("works dispatched", { clusters: desired.length, ...changes });

@@ -5,10 +5,11 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import { isObject, type DeepReadonly } from "@flotilla/base";
-import { heldRollout } from "@flotilla/openkruise";
+import { failedRollbacks, heldRollout } from "@flotilla/openkruise";
 import { InterpretError } from "@flotilla/kubernetes";
-import type { HeldRollout } from "@flotilla/openkruise";
+import type { FailedRollback, HeldRollout } from "@flotilla/openkruise";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
+import type { RetainedField } from "../../interpreter/retained-fields.ts";
 import { isJob, planJob } from "../plan-job.ts";
 import type { JobPlan } from "../plan-job.ts";
 import { handingOver, keptWorks, planDivision, planWorks } from "./plan-works.ts";
@@ -18,7 +19,7 @@ import { executionNamespace } from "@flotilla/karmada";
 type Binding = DeepReadonly<ResourceBinding>;
 type Template = DeepReadonly<KubernetesObject>;
 
-export interface DispatchInput extends Pick<PlanWorks, "render">, Pick<Interpreter, "divide"> {
+export interface DispatchInput extends Pick<PlanWorks, "render">, Pick<Interpreter, "divide" | "retainedFields"> {
   /** The current Works of the binding. */
   works: readonly DeepReadonly<Work>[];
   /** The current time, for the record of a Job that moves. */
@@ -32,6 +33,10 @@ export interface DispatchPlan {
   indivisible?: InterpretError;
   /** Pods of a rollout that wait for members without copies. */
   heldRollout?: HeldRollout;
+  /** Members that do not do what the previous template with its partition asks for; they keep their copies. */
+  failedRollbacks?: readonly FailedRollback[];
+  /** The fields of a release that a user's rule leaves to the members. */
+  retained?: readonly RetainedField[];
   /** A Work must be deleted before another is created. */
   isHandingOver?: true;
   /** The record of a Job that moves; written before the Works, which are planned for it. */
@@ -44,7 +49,7 @@ export async function planDispatch(binding: Binding, template: Template, input: 
   const jobRecord = job?.recordText;
   const staying = handingOver(binding, current);
   if (staying) return { desired: staying, failures: [], isHandingOver: true, jobRecord };
-  const { works, failures, indivisible, heldRollout } = await planCopies(binding, template, input, job);
+  const { works, failures, ...found } = await planCopies(binding, template, input, job);
   const failed = new Set(failures.map(({ cluster }) => executionNamespace(cluster)));
   const desired = [
     ...works,
@@ -54,8 +59,7 @@ export async function planDispatch(binding: Binding, template: Template, input: 
   return {
     desired: job ? withoutRetired(desired, job) : desired,
     failures,
-    indivisible,
-    heldRollout,
+    ...found,
     jobRecord,
   };
 }
@@ -84,13 +88,29 @@ export function isUndivided({ spec }: Binding): boolean {
   return (spec.placement === undefined && Boolean(spec.requiredBy?.length)) || Boolean(spec.components?.length);
 }
 
+/** A rule that fails here fails for every copy too, and the Works report it; until then no member is relied on. */
+export async function fieldsOfMembers(
+  template: Template,
+  { retainedFields }: Pick<DispatchInput, "retainedFields">,
+): Promise<{ retained: readonly RetainedField[]; memberDecides: boolean }> {
+  try {
+    const retained = await retainedFields(template);
+    return { retained, memberDecides: retained.some(({ field }) => field !== "replicas") };
+  } catch (error) {
+    if (!(error instanceof InterpretError)) throw error;
+    return { retained: [], memberDecides: true };
+  }
+}
+
 async function planCopies(
   binding: Binding,
   template: Template,
-  { works, divide, render }: DispatchInput,
+  input: DispatchInput,
   job: JobPlan | undefined,
-): Promise<WorksPlan & Pick<DispatchPlan, "indivisible" | "heldRollout">> {
-  const { bare, shares } = planDivision(binding, template, works);
+): Promise<WorksPlan & Omit<DispatchPlan, "desired" | "isHandingOver" | "jobRecord">> {
+  const { works, divide, render } = input;
+  const { retained, memberDecides } = await fieldsOfMembers(template, input);
+  const { bare, shares } = planDivision(binding, template, works, memberDecides);
   if (isUndivided(binding)) {
     return planWorks(binding, template, {
       copies: new Map(shares.filter(({ leaving }) => !leaving).map(({ cluster }) => [cluster, bare])),
@@ -100,8 +120,12 @@ async function planCopies(
   }
   try {
     const copies = withCompletions(await divide(bare, shares), job);
-    const held = heldRollout(copies, shares);
-    return { ...planWorks(binding, template, { copies, render, works }), heldRollout: held };
+    return {
+      ...planWorks(binding, template, { copies, render, works }),
+      heldRollout: heldRollout(copies, shares),
+      failedRollbacks: failedRollbacks(copies, shares),
+      retained,
+    };
   } catch (error) {
     if (!(error instanceof InterpretError)) throw error;
     return { works: [], failures: shares.map(({ cluster }) => ({ cluster, error })), indivisible: error };

@@ -54,9 +54,19 @@ test("an indivisible template is reported once for all members, other failures b
 test("a held rollout is reported with the waiting pods, after any failures", () => {
   const held = { demanded: 9, waiting: 3, clusters: ["oslo"] };
 
-  expect(failureOf([], held)).toEqual({
+  expect(failureOf([], { heldRollout: held })).toEqual({
     reason: "RolloutHeld",
     message: "3 of 9 pods of the rollout wait for oslo, which currently gets no copies",
   });
-  expect(failureOf([{ cluster: "paris", error: new Error("a") }], held)?.reason).toBe("RenderFailed");
+  expect(failureOf([{ cluster: "paris", error: new Error("a") }], { heldRollout: held })?.reason).toBe("RenderFailed");
+});
+
+test("a failed rollback is reported by member, with what the member does instead", () => {
+  const failed = [{ cluster: "oslo", asked: 1, expected: 0 }];
+
+  expect(failureOf([], { failedRollbacks: failed })).toEqual({
+    reason: "RollbackFailed",
+    message:
+      "the previous template was sent to take back pods of the release, and the member does not keep the number of new pods that was asked for (oslo keeps 0 instead of 1): something there changes the partition; nothing more is sent until the template, its partition or a rule changes",
+  });
 });

@@ -4,15 +4,16 @@
 import type { ResourceBinding } from "@flotilla/karmada";
 import { messageOf, type DeepReadonly } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
-import type { HeldRollout } from "@flotilla/openkruise";
+import type { FailedRollback, HeldRollout } from "@flotilla/openkruise";
 import { findCondition, withCondition } from "@flotilla/apimachinery";
+import type { DispatchPlan } from "./plan-dispatch.ts";
 
 /** Not a Karmada condition: in Karmada, a failing override is at best an event. */
 const TYPE = "Dispatched";
 
 /** The reason and message for copies that cannot be made. */
 export interface DispatchFailure {
-  reason: "DivideFailed" | "ForeignResource" | "RenderFailed" | "RolloutHeld";
+  reason: "DivideFailed" | "ForeignResource" | "RenderFailed" | "RolloutHeld" | "RollbackFailed";
   message: string;
 }
 
@@ -46,9 +47,11 @@ export function planDispatched(
 /** An indivisible template fails for every member alike and is reported once; other failures are reported by member. */
 export function failureOf(
   failures: readonly { cluster: string; error: unknown }[],
-  held?: HeldRollout,
+  { heldRollout: held, failedRollbacks = [] }: Pick<DispatchPlan, "heldRollout" | "failedRollbacks"> = {},
 ): DispatchFailure | undefined {
   const [first] = failures;
+  if (!first && failedRollbacks.length > 0)
+    return { reason: "RollbackFailed", message: renderFailedRollbacks(failedRollbacks) };
   if (!first) return held && { reason: "RolloutHeld", message: renderHeld(held) };
   if (first.error instanceof InterpretError && failures.every(({ error }) => error === first.error)) {
     return {
@@ -60,6 +63,16 @@ export function failureOf(
     reason: "RenderFailed",
     message: `${failures.map(({ cluster, error }) => `${cluster}: ${messageOf(error)}`).join("; ")}${KEPT}`,
   };
+}
+
+/** What was tried, what came of it, and when it is tried again. */
+function renderFailedRollbacks(failed: readonly FailedRollback[]): string {
+  const more = failed.length > NAMED ? ` and ${failed.length - NAMED} more` : "";
+  const members = failed
+    .slice(0, NAMED)
+    .map(({ cluster, asked, expected }) => `${cluster} keeps ${expected} instead of ${asked}`)
+    .join(", ");
+  return `the previous template was sent to take back pods of the release, and the member does not keep the number of new pods that was asked for (${members}${more}): something there changes the partition; nothing more is sent until the template, its partition or a rule changes`;
 }
 
 function renderHeld({ demanded, waiting, clusters }: HeldRollout): string {

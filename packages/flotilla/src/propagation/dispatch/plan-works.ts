@@ -65,11 +65,15 @@ export interface WorksPlan {
   failures: { cluster: string; error: unknown }[];
 }
 
-/** `works` are the current Works of the binding: a member owns what it was given, for example its ordinals. */
+/**
+ * `works` are the current Works of the binding: a member owns what it was given, for example its ordinals.
+ * `memberDecides`: a rule leaves the partition or the strategy to the members.
+ */
 export function planDivision(
   binding: DeepReadonly<ResourceBinding>,
   template: Template,
   works: readonly DeepReadonly<Work>[],
+  memberDecides = false,
 ): Division {
   const observed = new Map(binding.status?.aggregatedStatus?.map(({ clusterName, status }) => [clusterName, status]));
   const given = new Map(works.map((work) => [work.metadata.namespace, work]));
@@ -85,6 +89,7 @@ export function planDivision(
       replicas,
       isWhole,
       observed: status !== undefined ? (status as Json) : undefined,
+      memberDecides: memberDecides || undefined,
       ...(work && givenIn(binding, name, work)),
     };
   };

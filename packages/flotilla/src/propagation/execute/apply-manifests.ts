@@ -1,16 +1,20 @@
 /** Applies the manifests of one Work on its member, one after the other, and releases those that opted out. */
 import type { KubernetesObject } from "@flotilla/apimachinery";
+import { APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES, TEMPLATE_GENERATION, TEMPLATE_UID } from "@flotilla/karmada";
 import type { Work } from "@flotilla/karmada";
+import { keyOf } from "@flotilla/controller-runtime";
 import type { DeepReadonly } from "@flotilla/base";
 import { marks } from "../../delivery/marks-ownership.ts";
 import { obstacleOf } from "../../delivery/obstacles.ts";
 import type { Delivery } from "../../delivery/delivery.ts";
+import type { Oscillations } from "../../delivery/oscillations.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { manifestsOf, refOf } from "../member-objects.ts";
 import type { MemberObjects } from "../member-objects.ts";
 import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
 import type { AutoscaledWorks } from "./autoscaled-works.ts";
 import type { Attempt } from "./plan-applied.ts";
+import { exceededRelease, ReleaseStoppedError, renderExceeded } from "./release-limit.ts";
 
 type Manifest = DeepReadonly<KubernetesObject>;
 
@@ -32,15 +36,28 @@ interface WorkDelivery {
 }
 
 export interface ApplyManifestsOptions {
+  hub: string;
+  oscillations: Pick<Oscillations, "check">;
   memberObjects: MemberObjects;
-  interpreter: Pick<Interpreter, "retain">;
+  interpreter: Pick<Interpreter, "retain" | "ownerOf">;
   autoscaledWorks: AutoscaledWorks;
+}
+
+/** What users wrote: the template, and the override policies that change it. */
+function askOf({ metadata }: DeepReadonly<Work>, manifest: Manifest): string {
+  const { annotations = {} } = manifest.metadata;
+  return [
+    annotations[TEMPLATE_UID],
+    annotations[TEMPLATE_GENERATION],
+    metadata.annotations?.[APPLIED_OVERRIDES],
+    metadata.annotations?.[APPLIED_CLUSTER_OVERRIDES],
+  ].join(" ");
 }
 
 export type ApplyManifests = (task: WorkDelivery) => Promise<ManifestAttempt[]>;
 
 export function createApplyManifests(options: ApplyManifestsOptions): ApplyManifests {
-  const { memberObjects, interpreter, autoscaledWorks } = options;
+  const { hub, oscillations, memberObjects, interpreter, autoscaledWorks } = options;
 
   /** Releases an object that carries our marks, as far as known; an object without them is already not ours. */
   async function release({ work, delivery, beforeRequest, signal }: WorkDelivery, manifest: Manifest): Promise<void> {
@@ -48,6 +65,15 @@ export function createApplyManifests(options: ApplyManifestsOptions): ApplyManif
     if (memberObjects.isFresh(work, ref) && !memberObjects.isDelivered(work, ref)) return;
     const ownership = marks({ owner: ownerOf(work) });
     await delivery().remove(ref, { mode: "release", ownership, mayReturn: true, beforeRequest }, signal);
+  }
+
+  /** Throws when the rule would let a release reach more pods than the Work asks for. */
+  async function retain(desired: Manifest, observed: Manifest): Promise<Manifest> {
+    const retained = await interpreter.retain(desired, observed);
+    const owner = retained === desired ? undefined : interpreter.ownerOf("retain", desired);
+    const exceeded = owner === undefined ? undefined : exceededRelease(desired, retained, observed);
+    if (exceeded) throw new ReleaseStoppedError(renderExceeded(exceeded, owner ?? ""));
+    return retained;
   }
 
   async function applyOne(task: WorkDelivery, manifest: Manifest): Promise<ManifestAttempt> {
@@ -71,7 +97,9 @@ export function createApplyManifests(options: ApplyManifestsOptions): ApplyManif
           ...policy,
           isFirst: work.status === undefined,
           beforeRequest,
-          retain: (desired, observed) => interpreter.retain(desired, observed),
+          retain,
+          beforeChange: (applied, observed) =>
+            oscillations.check({ work: keyOf(hub, work), cluster, applied, observed, ask: askOf(work, manifest) }),
         },
         signal,
       );

@@ -9,16 +9,27 @@
  * A failure is reported on the Work with the member's own message. When it is retried is decided by the driver of works
  * (`works-driver.ts` of delivery).
  */
-import { clusterNameOf, Work, WORK_FINALIZER } from "@flotilla/karmada";
+import {
+  clusterNameOf,
+  ClusterOverridePolicy,
+  ClusterPropagationPolicy,
+  OverridePolicy,
+  PropagationPolicy,
+  Work,
+  WORK_FINALIZER,
+} from "@flotilla/karmada";
+import { gvkOf } from "@flotilla/apimachinery";
+import type { Kind } from "@flotilla/apimachinery";
 import { FlotillaError, formatTime, messageOf } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { obstacleOf } from "../../delivery/obstacles.ts";
+import { createOscillations } from "../../delivery/oscillations.ts";
 import type { Delivery } from "../../delivery/delivery.ts";
 import type { WorksDriver } from "../../delivery/works-driver.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { defineController, done, watch } from "@flotilla/controller-runtime";
-import type { Controller, EventRecorder, Informer, Result, Source } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorder, Informer, ObjectEvent, Result, Source } from "@flotilla/controller-runtime";
 import { manifestsOf } from "../member-objects.ts";
 import type { DeliveryFor, MemberObjects } from "../member-objects.ts";
 import type { ExecutionMeter } from "../meter.ts";
@@ -36,10 +47,12 @@ export interface ExecuteDependencies {
   works: Pick<Informer<Work>, "addIndex" | "by">;
   deliveryFor: DeliveryFor;
   memberObjects: MemberObjects;
-  interpreter: Pick<Interpreter, "retain">;
+  interpreter: Pick<Interpreter, "retain" | "ownerOf" | "onChange">;
   autoscaledWorks: AutoscaledWorks;
   /** Works whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
+  /** Whether policies are on this API server; an agent cannot read them. */
+  followsPolicies: boolean;
   driver: WorksDriver<Work>;
   meter?: ExecutionMeter;
   events: EventRecorder;
@@ -53,12 +66,30 @@ const CONCURRENCY = 64;
  * event.
  */
 const RECHECK_MS = 60_000;
+const POLICIES = [
+  PropagationPolicy,
+  ClusterPropagationPolicy,
+  OverridePolicy,
+  ClusterOverridePolicy,
+] as unknown as readonly Kind[];
 
 export function createExecuteController(deps: ExecuteDependencies): Controller<ObjectKey> {
   const { hub, works, memberObjects, driver, meter, events, clock } = deps;
   const lostAnswers = createLostAnswers();
   const departures = createDepartures({ works, clock });
-  const applyManifests = createApplyManifests(deps);
+  const oscillations = createOscillations({
+    clock,
+    onStopped: (cluster, stopped, isNew) => meter?.objectsStopped(cluster, stopped, isNew),
+  });
+  // A user who changes the rules of a kind, or a policy, expects another result.
+  deps.interpreter.onChange(({ group, kind }) => {
+    oscillations.reset((object) => object.kind === kind && gvkOf(object).group === group);
+  });
+  const afterPolicyChange = ({ object, old }: ObjectEvent): ObjectKey[] =>
+    old && old.metadata.generation === object.metadata.generation
+      ? []
+      : oscillations.reset(({ namespace }) => [undefined, "", namespace].includes(object.metadata.namespace));
+  const applyManifests = createApplyManifests({ ...deps, oscillations });
   const removeManifest = createRemoveManifest({ hub, departures, events });
   const report = createWorkReports({ hub, status: driver.status, events });
   const nowText = (): string => formatTime(clock.now());
@@ -153,6 +184,7 @@ export function createExecuteController(deps: ExecuteDependencies): Controller<O
       { source: memberObjects.source() },
       { source: deps.ruleChanges },
       ...driver.watches,
+      ...(deps.followsPolicies ? POLICIES.map((kind) => watch(kind, afterPolicyChange)) : []),
       watch(Work, ({ object, deleted }) => (deleted ? departures.after(object) : [])),
     ],
     writes: [Work],
@@ -163,6 +195,7 @@ export function createExecuteController(deps: ExecuteDependencies): Controller<O
       driver.forget(key);
       departures.forget(key);
       lostAnswers.forget(key);
+      oscillations.forget(key);
     },
   });
 }

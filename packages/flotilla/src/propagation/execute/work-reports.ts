@@ -11,6 +11,7 @@ import type { Failure } from "./plan-applied.ts";
 import { planDrifted, renderDrift } from "./plan-drift.ts";
 import type { ObjectDrift } from "./plan-drift.ts";
 import { clusterNameOf } from "@flotilla/karmada";
+import { STOPPED_REASONS } from "../../flotilla-names.ts";
 
 /** A Work at the time of a report. */
 interface Reported {
@@ -54,7 +55,7 @@ export function createWorkReports({ hub, status, events }: WorkReportsOptions): 
       if (failure)
         events.record(hub, work, {
           type: "Warning",
-          reason: "SyncFailed",
+          reason: STOPPED_REASONS.has(failure.reason) ? failure.reason : "SyncFailed",
           message: `Failed to sync work(${namespace}/${name}) to cluster(${cluster}), err: ${failure.message}`,
         });
       // A success is reported as an event only after a failure: otherwise every Work would cost one more write.

@@ -1,0 +1,138 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { createFakeClock } from "@flotilla/base";
+import type { FakeClock } from "@flotilla/base";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { createOscillations, OscillationError } from "./oscillations.ts";
+import type { Oscillations } from "./oscillations.ts";
+
+const MINUTE_MS = 60_000;
+const work = { cluster: "hub", namespace: "karmada-es-oslo", name: "web" };
+
+let clock: FakeClock;
+let oscillations: Oscillations;
+let stopped: string[];
+beforeEach(() => {
+  clock = createFakeClock();
+  stopped = [];
+  oscillations = createOscillations({
+    clock,
+    onStopped: (cluster, count, isNew) => stopped.push(`${cluster} ${count}${isNew ? " new" : ""}`),
+  });
+});
+
+const object = (fields: object, metadata: object = {}, name = "web"): KubernetesObject => ({
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name, namespace: "shop", ...metadata },
+  ...fields,
+});
+const spec = (value: unknown, name = "web"): KubernetesObject => object({ spec: { image: value } }, {}, name);
+
+/** Whether the change from one object to the other may be written. */
+function writes(from: KubernetesObject, to: KubernetesObject, ask = "1"): boolean {
+  try {
+    oscillations.check({ work, cluster: "oslo", applied: to, observed: from, ask });
+    return true;
+  } catch (error) {
+    if (error instanceof OscillationError) return false;
+    throw error;
+  }
+}
+const play = (...values: unknown[]): boolean[] =>
+  values.slice(1).map((value, index) => writes(spec(values[index]), spec(value)));
+
+describe("a field that the hub changes to and fro", () => {
+  test("is changed three times, and then not again", () => {
+    expect(play("a", "b", "a", "b", "a")).toEqual([true, true, true, false]);
+    expect(writes(spec("b"), spec("c"))).toBe(false);
+    expect(stopped).toEqual(["oslo 1 new"]);
+  });
+
+  test("is found among three values as well", () => {
+    expect(play("a", "b", "c", "a", "b", "c")).toEqual([true, true, true, true, false]);
+  });
+
+  test("is named in the message", () => {
+    play("a", "b", "a", "b");
+
+    expect(() =>
+      oscillations.check({ work, cluster: "oslo", applied: spec("a"), observed: spec("b"), ask: "1" }),
+    ).toThrow(
+      "Deployment web: the hub changed spec.image to and fro 3 times within ten minutes, and no longer writes the object",
+    );
+  });
+
+  test("may be present and absent in turn", () => {
+    const [without, label] = [object({}, { labels: {} }), object({}, { labels: { "app.io/tier": "a" } })];
+
+    expect([writes(without, label), writes(label, without), writes(without, label), writes(label, without)]).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test("may take longer than ten minutes", () => {
+    for (const [from, to] of ["ab", "ba", "ab", "ba", "ab", "ba"]) {
+      expect(writes(spec(from), spec(to))).toBe(true);
+      clock.advance(6 * MINUTE_MS);
+    }
+  });
+});
+
+describe("no oscillation is", () => {
+  test("a series of new values", () => {
+    expect(play("a", "b", "c", "d", "e", "f")).not.toContain(false);
+  });
+
+  test("drift that is repaired again and again", () => {
+    for (let times = 0; times < 9; times++) expect(writes(spec("theirs"), spec("ours"))).toBe(true);
+  });
+
+  test("a record of the write in labels, annotations or status", () => {
+    const at = (stage: string): KubernetesObject =>
+      object({ status: { stage } }, { annotations: { "flotilla.dev/rollout-stage": stage }, resourceVersion: stage });
+    for (const [from = "", to = ""] of ["ab", "ba", "ab", "ba", "ab"]) expect(writes(at(from), at(to))).toBe(true);
+  });
+
+  test("what a user changes in the template", () => {
+    for (const [index, [from, to]] of ["ab", "ba", "ab", "ba", "ab"].entries())
+      expect(writes(spec(from), spec(to), String(index))).toBe(true);
+  });
+});
+
+describe("a stopped object", () => {
+  beforeEach(() => void play("a", "b", "a", "b", "a"));
+
+  test("is written again when the template changes", () => {
+    expect(writes(spec("b"), spec("a"), "2")).toBe(true);
+    expect(stopped).toEqual(["oslo 1 new", "oslo 0"]);
+  });
+
+  test("is written again when a policy or a rule that concerns it changes", () => {
+    expect(oscillations.reset(({ kind, namespace }) => kind === "Deployment" && namespace === "other")).toEqual([]);
+    expect(writes(spec("b"), spec("a"))).toBe(false);
+    expect(oscillations.reset(({ kind, namespace }) => kind === "Deployment" && namespace === "shop")).toEqual([work]);
+    expect(writes(spec("b"), spec("a"))).toBe(true);
+  });
+
+  test("stays stopped however long it lasts", () => {
+    clock.advance(60 * MINUTE_MS);
+
+    expect(writes(spec("b"), spec("a"))).toBe(false);
+  });
+});
+
+test("objects that were not changed for ten minutes are not remembered, nor those of deleted works", () => {
+  for (let index = 0; index < 50; index++) writes(spec("a", `web-${index}`), spec("b", `web-${index}`));
+  expect(oscillations.size()).toBe(50);
+  clock.advance(11 * MINUTE_MS);
+  play("a", "b", "a", "b", "a");
+  expect(oscillations.size()).toBe(1);
+
+  oscillations.forget(work);
+
+  expect(oscillations.size()).toBe(0);
+  expect(stopped.at(-1)).toBe("oslo 0");
+});

@@ -1,0 +1,221 @@
+/** Releases by partition while users' interpreter rules are in place: a release does what was asked, or stops. */
+import { afterEach, describe, expect, test } from "vitest";
+import type { JsonObject } from "@flotilla/base";
+import { GUIDE_HEALTH, GUIDE_RULES, RETAIN_STRATEGY, startRulesFleet } from "./rules-fleet.ts";
+import type { ReleaseRecord, RulesFleet } from "./rules-fleet.ts";
+
+let fleet: RulesFleet;
+afterEach(() => fleet.stop());
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+
+/** Runs the fleet and returns the values of UPDATED on the hub, without repetitions. */
+async function updatedOver(ms: number): Promise<number[]> {
+  const seen: number[] = [];
+  for (let passed = 0; passed < ms; passed += SECOND_MS) {
+    await fleet.run(SECOND_MS);
+    const updated = (await fleet.read("hub")).status?.updatedReplicas ?? 0;
+    if (seen.at(-1) !== updated) seen.push(updated);
+  }
+  return seen;
+}
+
+describe("a rule for health", () => {
+  /** Image 2 with partition 7, then 5, 2 and 8. */
+  async function play(
+    customizations: object | undefined,
+  ): Promise<{ works: ReleaseRecord["works"]; updated: number[][] }> {
+    fleet = await startRulesFleet({ partition: 7 });
+    if (customizations) await fleet.customize(customizations);
+    fleet.record();
+    const updated: number[][] = [];
+    for (const change of [{ image: "web:2" }, { partition: 5 }, { partition: 2 }, { partition: 8 }]) {
+      await fleet.release(change);
+      updated.push(await updatedOver(MINUTE_MS));
+    }
+    const { works } = fleet.record();
+    await fleet.stop();
+    return { works, updated };
+  }
+
+  test("changes neither the Works of a release nor the order in which pods are updated", async () => {
+    const plain = await play(undefined);
+    const ruled = await play(GUIDE_HEALTH);
+
+    expect(ruled.works).toEqual(plain.works);
+    const [released = [], ...steps] = ruled.updated;
+    // The first value counts pods of the image before.
+    expect(released.slice(1)).toEqual(released.slice(1).toSorted((a, b) => a - b));
+    expect(released.at(-1)).toBe(3);
+    expect(steps.map((step) => step.at(-1))).toEqual([5, 8, 2]);
+    for (const [index, step] of steps.entries())
+      expect(step).toEqual(step.toSorted((a, b) => (index < 2 ? a - b : b - a)));
+  });
+});
+
+describe("a member that does not obey the partition", () => {
+  /** As a webhook on the members that always sets the partition to zero. */
+  let isMutating = true;
+  const mutate = (body: JsonObject): JsonObject => {
+    const { spec } = body as { spec?: { updateStrategy?: JsonObject } };
+    if (!isMutating || spec?.updateStrategy?.["partition"] === undefined) return body;
+    return { ...body, spec: { ...spec, updateStrategy: { ...spec.updateStrategy, partition: 0 } } };
+  };
+
+  test("is sent the previous template once, and the release stops until it is changed", async () => {
+    isMutating = true;
+    fleet = await startRulesFleet({ mutate });
+
+    await fleet.release({ image: "web:2", partition: 9 });
+    await fleet.run(10 * MINUTE_MS);
+
+    // Every pod is updated and taken back once; the previous template then reaches every pod as well.
+    expect(fleet.record()).toMatchObject({
+      created: 20,
+      images: { member1: ["web:2", "web:1"], member2: ["web:2", "web:1"] },
+    });
+    expect(await fleet.podsWith("web:1")).toEqual([5, 5]);
+    expect(await fleet.condition("Dispatched")).toMatchObject({
+      status: "False",
+      reason: "RollbackFailed",
+      message: expect.stringContaining("member1 keeps 0 instead of 1"),
+    });
+    const { problems, members } = await fleet.why();
+    expect(problems.map(({ what }) => what)).toEqual([expect.stringContaining("member1 keeps 0 instead of 1")]);
+    expect(members[0]?.onMember).toEqual([{ path: "spec.updateStrategy.partition", before: 1, after: 0 }]);
+
+    await fleet.release({ partition: 8 });
+    await fleet.run(10 * MINUTE_MS);
+    expect(fleet.record().images).toEqual({ member1: ["web:2", "web:1"], member2: ["web:2", "web:1"] });
+
+    isMutating = false;
+    await fleet.release({ partition: 7 });
+    await fleet.run(10 * MINUTE_MS);
+    expect(await fleet.podsWith("web:2")).toEqual([2, 1]);
+    expect(await fleet.condition("Dispatched")).toMatchObject({ status: "True" });
+    expect((await fleet.why()).problems).toEqual([]);
+  });
+});
+
+describe("a Retain rule that keeps the members' strategy", () => {
+  test.each([
+    { rules: "alone", customizations: RETAIN_STRATEGY, partition: 9 },
+    { rules: "with the other rules of the guide", customizations: GUIDE_RULES, partition: 4 },
+  ])("$rules, stops a release that it would let reach more pods than asked", async ({ customizations, partition }) => {
+    fleet = await startRulesFleet();
+    await fleet.customize(customizations);
+    fleet.record();
+
+    await fleet.release({ image: "web:2", partition });
+    await fleet.run(10 * MINUTE_MS);
+
+    expect(fleet.record()).toMatchObject({ created: 0, deleted: 0, images: {} });
+    expect(await fleet.podsWith("web:1")).toEqual([5, 5]);
+    expect((await fleet.read("hub")).status).toMatchObject({ replicas: 10, readyReplicas: 10, updatedReplicas: 0 });
+    expect(await fleet.condition("MemberDecides")).toMatchObject({
+      status: "True",
+      message: expect.stringContaining("ResourceInterpreterCustomization mine leaves spec.updateStrategy"),
+    });
+    expect(await fleet.workCondition("member1", "Applied")).toMatchObject({
+      status: "False",
+      reason: "ReleaseStopped",
+      message: expect.stringMatching(
+        /ResourceInterpreterCustomization mine keeps spec.updateStrategy.partition of the member \(0; the hub asks for \d\), so that 5 pods would get it instead of \d/,
+      ),
+    });
+    const { members, problems } = await fleet.why();
+    expect(problems.map(({ what }) => what).join("\n")).toContain("the release is not sent");
+    expect(members[0]).toMatchObject({
+      onMember: expect.arrayContaining([
+        { path: "spec.updateStrategy.partition", before: expect.any(Number), after: 0 },
+      ]),
+      onMemberBy: "ResourceInterpreterCustomization mine",
+    });
+  });
+
+  test("continues exactly when the rule is removed", async () => {
+    fleet = await startRulesFleet();
+    await fleet.customize(RETAIN_STRATEGY);
+    await fleet.release({ image: "web:2", partition: 9 });
+    await fleet.run(MINUTE_MS);
+    fleet.record();
+
+    await fleet.removeRules();
+    await fleet.run(10 * MINUTE_MS);
+
+    expect(await fleet.podsWith("web:2")).toEqual([1, 0]);
+    expect(fleet.record()).toMatchObject({ created: 1, images: { member1: ["web:2"], member2: ["web:2"] } });
+    expect(await fleet.condition("MemberDecides")).toMatchObject({ status: "False" });
+    expect((await fleet.why()).problems).toEqual([]);
+  });
+
+  test("leaves a release to the members that keep back at least as many pods as asked", async () => {
+    fleet = await startRulesFleet({ partition: 4 });
+    await fleet.customize(GUIDE_RULES);
+    fleet.record();
+
+    await fleet.release({ image: "web:2" });
+    await fleet.run(5 * MINUTE_MS);
+    expect(await fleet.podsWith("web:2")).toEqual([3, 3]);
+    expect(fleet.record()).toMatchObject({ created: 6, images: { member1: ["web:2"], member2: ["web:2"] } });
+
+    await fleet.release({ partition: 0 });
+    await fleet.run(5 * MINUTE_MS);
+    expect(await fleet.podsWith("web:2")).toEqual([3, 3]);
+    await fleet.release({ partition: 8 });
+    await fleet.run(5 * MINUTE_MS);
+    expect(await fleet.podsWith("web:2")).toEqual([3, 3]);
+    expect(fleet.record()).toMatchObject({ created: 0, deleted: 0 });
+  });
+});
+
+describe("an object that the hub changes to and fro", () => {
+  /** As a second hub on the same Works does: dispatch restores the Work each time, and execute writes both. */
+  async function editWorks(times: number): Promise<void> {
+    for (let time = 0; time < times; time++) {
+      await fleet.editWork("member1", "web:9");
+      await fleet.run(MINUTE_MS / 2);
+    }
+  }
+
+  test("is no longer written, is reported, and is written again after a change of a policy", async () => {
+    fleet = await startRulesFleet();
+
+    await editWorks(10);
+
+    const { writes, images } = fleet.record();
+    expect(images).toEqual({ member1: ["web:9", "web:1", "web:9"] });
+    expect(writes).toBeLessThanOrEqual(5);
+    expect(await fleet.workCondition("member1", "Applied")).toMatchObject({
+      status: "False",
+      reason: "Oscillating",
+      message: expect.stringContaining("spec.template.spec.containers to and fro 3 times"),
+    });
+    expect((await fleet.why()).problems.map(({ what }) => what).join("\n")).toContain("to and fro 3 times");
+    expect(await fleet.events("Oscillating")).not.toEqual([]);
+    expect((await fleet.read("hub")).status).toMatchObject({ replicas: 10, readyReplicas: 10 });
+    expect(await fleet.metrics()).toContain('flotilla_stopped_objects{member_cluster="member1"} 1\n');
+    expect(await fleet.metrics()).toContain('flotilla_oscillations_total{member_cluster="member1"} 1\n');
+
+    await fleet.touchPolicy();
+    await fleet.run(MINUTE_MS);
+    expect(fleet.record().images).toEqual({ member1: ["web:1"] });
+    expect((await fleet.why()).problems).toEqual([]);
+    expect(await fleet.metrics()).not.toContain("flotilla_stopped_objects{");
+  });
+
+  test("is written again when its template changes, or a rule of its kind", async () => {
+    fleet = await startRulesFleet();
+    await editWorks(4);
+    await fleet.release({ image: "web:2" });
+    await fleet.run(MINUTE_MS);
+    expect(await fleet.podsWith("web:2")).toEqual([5, 5]);
+
+    await editWorks(4);
+    expect((await fleet.why()).problems).not.toEqual([]);
+    await fleet.customize(GUIDE_HEALTH);
+    expect(await fleet.podsWith("web:2")).toEqual([5, 5]);
+    expect((await fleet.why()).problems).toEqual([]);
+  });
+});
