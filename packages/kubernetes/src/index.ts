@@ -209,7 +209,7 @@ export { STATUS_DELAY_MS } from "./workloads/dependencies.ts";
 export type { WorkloadDependencies } from "./workloads/dependencies.ts";
 export { createExpectations } from "./workloads/expectations.ts";
 export type { Expectations, Owner } from "./workloads/expectations.ts";
-export { orphansOf, ownedBy } from "./workloads/ownership.ts";
+export { ownedBy } from "./workloads/ownership.ts";
 export { createScales } from "./workloads/scales.ts";
 export { selectorOf } from "./workloads/selector.ts";
 export { createStatusDelay } from "./workloads/status-delay.ts";

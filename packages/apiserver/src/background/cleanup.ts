@@ -5,10 +5,12 @@
  * Objects with finalizers of their own are waited for; their deletion enqueues the work again.
  */
 import { formatTime, isObject } from "@flotilla/base";
-import type { Clock, Json, JsonObject } from "@flotilla/base";
+import type { Clock } from "@flotilla/base";
 import type { CacheEvent, CachedEntry } from "../store/cache.ts";
-import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
-import { concurrently } from "../write/concurrently.ts";
+import type { ClusterRegistry } from "../clusters/clusters.ts";
+import { createContentRemoval } from "./content-removal.ts";
+import type { Remaining } from "./content-removal.ts";
+import { namespaceConditions } from "./namespace-conditions.ts";
 import { CRD_FINALIZER, CRD_GROUP, CRD_PLURAL } from "../resources/definition.ts";
 import type { Definition } from "../resources/definition.ts";
 import { markDeleting } from "../crd/rules.ts";
@@ -19,8 +21,6 @@ import { NAMESPACE_FINALIZER } from "../write/namespaces.ts";
 import { isMarker } from "../clusters/objects.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { clusterOfKey } from "../resources/resources.ts";
-import type { Resource } from "../resources/resources.ts";
-import { textOf } from "../codec/text.ts";
 
 export interface Cleanup {
   load(entries: Iterable<CachedEntry>): void;
@@ -29,8 +29,6 @@ export interface Cleanup {
 
 const NAMESPACE_PREFIX = "/core/namespaces/";
 const DEFINITION_PREFIX = `/${CRD_GROUP}/${CRD_PLURAL}/`;
-const RIGHTS_GROUP = "rbac.authorization.k8s.io";
-
 export function createCleanup(deps: {
   housekeeping: Housekeeping;
   store: ObjectStore;
@@ -39,6 +37,7 @@ export function createCleanup(deps: {
   collector: Pick<GarbageCollector, "settleDependentsOf">;
 }): Cleanup {
   const { housekeeping, store, clusters, clock, collector } = deps;
+  const content = createContentRemoval({ housekeeping, store });
   /** Namespaces that are being emptied: place to key. */
   const emptying = new Map<string, string>();
   /** CRDs whose objects are being deleted, by the place of those objects. */
@@ -65,7 +64,7 @@ export function createCleanup(deps: {
     const place = namespacePlace(cluster.name, name);
     // Recorded before listing, so that an object deleted in the meantime enqueues the work again.
     emptying.set(place, key);
-    const remaining = await removeContent(cluster, name);
+    const remaining = await content.removeNamespace(cluster, name);
     if (remaining.length > 0) return reportRemaining(key, remaining);
     emptying.delete(place);
     await housekeeping.rewrite(key, "finalize", (object) => {
@@ -78,43 +77,6 @@ export function createCleanup(deps: {
         spec: { ...spec, finalizers: finalizers.filter((finalizer) => finalizer !== NAMESPACE_FINALIZER) },
       };
     });
-  };
-
-  /**
-   * Deletes everything in a namespace and returns what is left: objects that wait for finalizers or for their kubelet.
-   */
-  const removeContent = async (cluster: LogicalCluster, namespace: string): Promise<Remaining[]> => {
-    const pods = cluster.table.resource("", "pods");
-    // Objects that a pod uses stay until the pod is deleted.
-    if (pods) {
-      const remaining = await removeAll(cluster, pods, namespace);
-      if (remaining.length > 0) return remaining;
-    }
-    // Roles and bindings are deleted last: a client that has to remove a finalizer, such as the agent of a member, may
-    // need them.
-    const { rights = [], others = [] } = Object.groupBy(
-      cluster.table.resources.filter((resource) => resource.namespaced && resource !== pods),
-      ({ name }) => (name.group === RIGHTS_GROUP ? "rights" : "others"),
-    );
-    for (const resources of [others, rights]) {
-      const remaining: Remaining[] = [];
-      for (const resource of resources) remaining.push(...(await removeAll(cluster, resource, namespace)));
-      if (remaining.length > 0) return remaining;
-    }
-    return [];
-  };
-
-  const removeAll = async (cluster: LogicalCluster, resource: Resource, namespace: string): Promise<Remaining[]> => {
-    const entries = store.list(cluster, resource, namespace);
-    await concurrently(entries, housekeeping.signal, removeEntry);
-    return entries.flatMap(({ key }) => housekeeping.find(key) ?? []).map(({ object }) => ({ resource, object }));
-  };
-
-  const removeEntry = async ({ key }: CachedEntry): Promise<void> => {
-    const found = housekeeping.find(key);
-    if (!found) return;
-    const metadata = metadataOf(found.object);
-    if (metadata.deletionTimestamp === undefined) await housekeeping.remove(key, textOf(metadata.uid), "Background");
   };
 
   const reportRemaining = (key: string, remaining: readonly Remaining[]): Promise<void> =>
@@ -136,7 +98,7 @@ export function createCleanup(deps: {
     const place = definitionPlace(cluster.name, resource.prefix);
     deletingCrds.set(place, key);
     await housekeeping.rewrite(key, "status", (object) => markDeleting(object, formatTime(clock.now())));
-    await concurrently(store.list(cluster, resource), housekeeping.signal, removeEntry);
+    await content.removeKind(cluster, resource);
     if (store.count(cluster, resource) > 0) return;
     await collector.settleDependentsOf(cluster.name, resource.kind);
     deletingCrds.delete(place);
@@ -174,78 +136,3 @@ export function createCleanup(deps: {
 /** Where objects wait to be deleted: a namespace, or the objects of a CRD, by the prefix of their resource. */
 const namespacePlace = (cluster: string, namespace: string): string => `${cluster}/${namespace}`;
 const definitionPlace = (cluster: string, prefix: string): string => `${prefix}${cluster}/`;
-
-interface Remaining {
-  resource: Resource;
-  object: JsonObject;
-}
-
-/** Reports what blocks the deletion of a namespace in its conditions. */
-function namespaceConditions(namespace: JsonObject, remaining: readonly Remaining[], now: string): Json[] {
-  const counts = new Map<string, number>();
-  const finalizers = new Map<string, number>();
-  for (const { resource, object } of remaining) {
-    const name = resource.name.group
-      ? `${resource.name.resource}.${resource.name.group}`
-      : `${resource.name.resource}.`;
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-    for (const finalizer of finalizersOf(metadataOf(object)))
-      finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
-  }
-  const list = (items: Map<string, number>, text: (name: string, count: number) => string): string =>
-    [...items]
-      .map(([name, count]) => text(name, count))
-      .sort()
-      .join(", ");
-  const status =
-    isObject(namespace.status) && Array.isArray(namespace.status.conditions)
-      ? namespace.status.conditions.filter(isObject)
-      : [];
-  const condition = (type: string, isTrue: boolean, reason: string, message: string): JsonObject => {
-    const wanted = { type, status: isTrue ? "True" : "False", reason, message };
-    const before = status.find((candidate) => candidate.type === type);
-    return {
-      ...wanted,
-      lastTransitionTime: before?.status === wanted.status ? (before.lastTransitionTime ?? now) : now,
-    };
-  };
-  return [
-    condition(
-      "NamespaceDeletionDiscoveryFailure",
-      false,
-      "ResourcesDiscovered",
-      "All resources successfully discovered",
-    ),
-    condition(
-      "NamespaceDeletionGroupVersionParsingFailure",
-      false,
-      "ParsedGroupVersions",
-      "All legacy kube types successfully parsed",
-    ),
-    condition(
-      "NamespaceDeletionContentFailure",
-      false,
-      "ContentDeleted",
-      "All content successfully deleted, may be waiting on finalization",
-    ),
-    condition(
-      "NamespaceContentRemaining",
-      true,
-      "SomeResourcesRemain",
-      `Some resources are remaining: ${list(counts, (name, count) => `${name} has ${count} resource instances`)}`,
-    ),
-    finalizers.size > 0
-      ? condition(
-          "NamespaceFinalizersRemaining",
-          true,
-          "SomeFinalizersRemain",
-          `Some content in the namespace has finalizers remaining: ${list(finalizers, (name, count) => `${name} in ${count} resource instances`)}`,
-        )
-      : condition(
-          "NamespaceFinalizersRemaining",
-          false,
-          "ContentHasNoFinalizers",
-          "All content-preserving finalizers finished",
-        ),
-  ];
-}

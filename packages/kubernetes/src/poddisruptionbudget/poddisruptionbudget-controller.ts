@@ -5,15 +5,10 @@
  * Writes: PodDisruptionBudget status. Evictions (in the API server) decrement `disruptionsAllowed`; this controller
  * restores it when pods are replaced.
  */
-import { Deployment } from "../deployment/deployment-kind.ts";
 import { Pod } from "../pod/pod-kind.ts";
 import { PodDisruptionBudget } from "./poddisruptionbudget-kind.ts";
-import { ReplicaSet } from "../replicaset/replicaset-kind.ts";
-import { ApiError, controllerOf, isNotFound, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
-import type { OwnerReference } from "@flotilla/apimachinery";
+import { ApiError, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import { FlotillaError, equalJson, messageOf } from "@flotilla/base";
-import type { DeepReadonly } from "@flotilla/base";
-import { UnknownKindError } from "@flotilla/client";
 import type { ObjectKey } from "@flotilla/client";
 import { defineController, done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, ObjectEvent } from "@flotilla/controller-runtime";
@@ -22,7 +17,7 @@ import type { WorkloadDependencies } from "../workloads/dependencies.ts";
 import { createStatusDelay } from "../workloads/status-delay.ts";
 import { isReady } from "../pod/pod-state.ts";
 import type { ReadonlyPod } from "../pod/pod-state.ts";
-import { createScales } from "../workloads/scales.ts";
+import { createExpectedPods, ownersOf } from "./expected-pods.ts";
 import { failedStatus, needsScale, planBudget } from "./plan-disruption.ts";
 import type { BudgetPlan, ReadonlyBudget } from "./plan-disruption.ts";
 
@@ -30,7 +25,7 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
   const { client, informers, clock } = deps;
   const pods = informers.of(Pod);
   const budgets = informers.of(PodDisruptionBudget);
-  const scales = createScales(client);
+  const expectedPods = createExpectedPods(deps);
   const delay = createStatusDelay(clock, deps.statusDelayMs ?? STATUS_DELAY_MS);
   const events = deps.events?.("controllermanager");
 
@@ -68,7 +63,10 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
     // Emitted once per generation of the budget; pods come and go without it.
     if (selected.length === 0 && isNew) report("Normal", "NoPods", "No matching pods found");
     try {
-      const expected = needsScale(budget) ? await expectedPods(budget, selected, key, isNew, signal) : selected.length;
+      if (!needsScale(budget)) return planBudget(budget, selected, selected.length, clock.now());
+      const { owners, unmanaged } = ownersOf(selected);
+      if (unmanaged > 0 && isNew) report("Warning", "UnmanagedPods", unmanagedMessage(budget));
+      const expected = await expectedPods.count(owners, key, signal);
       return planBudget(budget, selected, expected, clock.now());
     } catch (error) {
       if (!(error instanceof ApiError || error instanceof FlotillaError)) throw error;
@@ -86,65 +84,6 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
     return pods.list({ cluster, namespace }).filter(({ metadata }) => matchesLabels(selector, metadata.labels));
   }
 
-  /** The sum of the desired replicas of these pods' controllers. */
-  async function expectedPods(
-    { spec, metadata }: ReadonlyBudget,
-    selected: readonly ReadonlyPod[],
-    key: ObjectKey,
-    isNew: boolean,
-    signal: AbortSignal,
-  ): Promise<number> {
-    const owners = new Map<string, { owner: DeepReadonly<OwnerReference>; pod: string }>();
-    let unmanaged = 0;
-    for (const pod of selected) {
-      const owner = controllerOf(pod);
-      if (owner) owners.set(owner.uid, { owner, pod: pod.metadata.name });
-      else unmanaged++;
-    }
-    if (unmanaged > 0 && isNew) {
-      const message = `Pods selected by this PodDisruptionBudget (selector: ${JSON.stringify(spec?.selector ?? {})}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`;
-      events?.record(
-        key.cluster,
-        { apiVersion: "policy/v1", kind: PodDisruptionBudget.kind, metadata },
-        { type: "Warning", reason: "UnmanagedPods", message },
-      );
-    }
-    const replicas = new Map<string, number>();
-    for (const { owner, pod } of owners.values()) {
-      const scale = await scaleOf(owner, key, signal);
-      if (!scale) throw new FlotillaError("Disruption", `found no controllers for pod "${pod}"`);
-      replicas.set(scale.uid, scale.replicas);
-    }
-    let sum = 0;
-    for (const count of replicas.values()) sum += count;
-    return sum;
-  }
-
-  /** Undefined if the owner was deleted, is another one of the same name, or has no scale. */
-  async function scaleOf(
-    owner: DeepReadonly<OwnerReference>,
-    { cluster, namespace = "" }: ObjectKey,
-    signal: AbortSignal,
-  ): Promise<{ uid: string; replicas: number } | undefined> {
-    // The pods of a rollout belong to several ReplicaSets, which together have the Deployment's replicas.
-    const replicaSet =
-      owner.kind === ReplicaSet.kind
-        ? informers.of(ReplicaSet).get({ cluster, namespace, name: owner.name })
-        : undefined;
-    const above = replicaSet && controllerOf(replicaSet);
-    const target = above?.kind === Deployment.kind ? above : owner;
-    try {
-      const scale = await scales.read(
-        { cluster, namespace, apiVersion: target.apiVersion, kind: target.kind, name: target.name },
-        signal,
-      );
-      return scale.uid === target.uid ? { uid: target.uid, replicas: scale.replicas } : undefined;
-    } catch (error) {
-      if (isNotFound(error) || error instanceof UnknownKindError) return undefined;
-      throw error;
-    }
-  }
-
   function budgetsOf({ cluster, object, old }: ObjectEvent<Pod>): ObjectKey[] {
     return budgets
       .list({ cluster, namespace: object.metadata.namespace ?? "" })
@@ -158,6 +97,9 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
       .map((budget) => keyOf(cluster, budget));
   }
 }
+
+const unmanagedMessage = ({ spec }: ReadonlyBudget): string =>
+  `Pods selected by this PodDisruptionBudget (selector: ${JSON.stringify(spec?.selector ?? {})}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`;
 
 /** Only changes that a budget counts need a reconcile. */
 function changesBudgets({ object, old, deleted }: ObjectEvent<Pod>): boolean {

@@ -17,7 +17,7 @@ export interface PodStatusWriterDependencies {
   events?: EventRecorder | undefined;
 }
 
-export interface NewPodStatus {
+interface NewPodStatus {
   status: DeepReadonly<Pod["status"]> & object;
   mountProblem?: string | undefined;
 }

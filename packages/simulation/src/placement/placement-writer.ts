@@ -28,7 +28,7 @@ export interface PlacementWriterDependencies {
 }
 
 /** Why a pod fits on no node, and which pods make room for it. */
-export interface Refusal {
+interface Refusal {
   unschedulable: string;
   preemption?: Preemption | undefined;
 }
