@@ -3,12 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ConfigMap, Job } from "@flotilla/kubernetes";
+import { ConfigMap, Deployment, Job } from "@flotilla/kubernetes";
 import { CloneSet, SidecarSet } from "@flotilla/openkruise";
-import { Work } from "@flotilla/karmada";
+import { OverridePolicy, PropagationPolicy, Work } from "@flotilla/karmada";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { find } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
 import { commands, createOutput, parseCommandLine } from "@flotilla/cli";
 import type { CommandContext } from "@flotilla/cli";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
@@ -22,12 +23,15 @@ let folder: string;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "plan-"));
   fleet = await startTestFleet({ members: MEMBERS });
+  client = fleet.client;
 });
 afterEach(async () => {
   await fleet.stop();
   rmSync(folder, { recursive: true });
 });
 
+/** With `client`, which is the fleet's unless a test wraps it. */
+let client: Client;
 async function run(name: string, ...argv: string[]): Promise<{ code: number; text: string }> {
   const command = await commands.find((entry) => entry.name === name)?.load();
   if (!command) throw new Error(`no command ${name}`);
@@ -45,8 +49,7 @@ async function run(name: string, ...argv: string[]): Promise<{ code: number; tex
     output,
     signal: new AbortController().signal,
     clock: fleet.clock,
-    connect: () =>
-      Promise.resolve({ client: fleet.client, server: "https://hub.example.com", close: () => Promise.resolve() }),
+    connect: () => Promise.resolve({ client, server: "https://hub.example.com", close: () => Promise.resolve() }),
     environment: {},
     readInput: () => Promise.resolve(""),
     terminal: { canAsk: false, ask: () => Promise.resolve("") },
@@ -121,7 +124,7 @@ describe("a plan after an apply", () => {
   });
 
   test("says nothing for an object that another client created", async () => {
-    await fleet.client.create(ConfigMap, "hub", configMap() as ConfigMap);
+    await fleet.client.create(ConfigMap, "hub", configMap());
 
     expect(await plan(configMap())).toEqual({ code: 0, text: NOTHING });
   });
@@ -348,6 +351,63 @@ describe("a manifest in another version than the policy selects", () => {
       );
       expect(await plan(policy, cloneSet(9))).toEqual({ code: 0, text: NOTHING });
     });
+});
+
+describe("the first copy on a member", () => {
+  const policy = makePolicy("default/web")
+    .selects("apps/v1", "Deployment", "web")
+    .duplicates(...MEMBERS)
+    .build();
+  const deployment = makeDeployment("default/web").build();
+  const mirror = {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "OverridePolicy",
+    metadata: { namespace: "default", name: "mirror" },
+    spec: {
+      resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }],
+      overrideRules: [
+        { overriders: { imageOverrider: [{ component: "Registry", operator: "add", value: "mirror.example.com" }] } },
+      ],
+    },
+  };
+  const onMember = async (): Promise<[string | undefined, number | undefined]> => {
+    const { spec, metadata } = await fleet.client.get(Deployment, {
+      cluster: "member1",
+      namespace: "default",
+      name: "web",
+    });
+    return [spec.template.spec?.containers[0]?.image, metadata.generation];
+  };
+
+  test("has the overrides of the same files, in whatever order they are given", async () => {
+    // The hub reconciles everything between two writes.
+    client = {
+      ...fleet.client,
+      create: async (...args: Parameters<Client["create"]>) => {
+        const created = await fleet.client.create(...args);
+        await fleet.run(1_000);
+        return created;
+      },
+    } as Client;
+
+    await apply(deployment, policy, mirror);
+
+    expect(await onMember()).toEqual(["mirror.example.com/web:1", 1]);
+  });
+
+  test("waits for the overrides that its policy depends on, for clients that apply in any order", async () => {
+    const waiting = { ...policy, spec: { ...policy.spec, dependentOverrides: ["mirror"] } };
+    await fleet.client.create(Deployment, "hub", deployment);
+    await fleet.client.create(PropagationPolicy, "hub", waiting);
+    await fleet.run(SETTLED_MS);
+    const before = await find(fleet.client, Deployment, { cluster: "member1", namespace: "default", name: "web" });
+
+    await fleet.client.create(OverridePolicy, "hub", mirror as unknown as OverridePolicy);
+    await fleet.run(SETTLED_MS);
+
+    expect(before).toBeUndefined();
+    expect(await onMember()).toEqual(["mirror.example.com/web:1", 1]);
+  });
 });
 
 test("applying a v1alpha1 SidecarSet with a namespace again changes nothing", async () => {

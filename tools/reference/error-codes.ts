@@ -168,8 +168,9 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     hint: "`flotilla join` adds one; `flotilla get --hub` shows the hub's own objects",
   },
   NoNamespace: {
-    happened: "`flotilla plan`, `apply` or `adopt` was given objects whose namespace does not exist on the hub",
-    hint: "create the namespace first, then plan or adopt the rest",
+    happened:
+      "`flotilla plan`, `apply` or `adopt` was given objects whose namespace neither the hub nor the files have",
+    hint: "create the namespace first, or add its manifest",
   },
   NotAccepted: {
     happened: "the hub does not let an agent read works yet, or the agent's identity cannot be verified",

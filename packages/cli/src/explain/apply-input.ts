@@ -174,11 +174,9 @@ async function writeOne(
   signal: AbortSignal,
 ): Promise<Given> {
   const remembered = withMemory(given, before);
-  if (!before && remembered)
-    return client.create(kind, HUB, remembered as never, { signal, fieldManager: WITH_MEMORY });
+  if (!before && remembered) return client.create(kind, HUB, remembered, { signal, fieldManager: WITH_MEMORY });
   const last = before && lastApplied(before);
-  if (!last || !remembered)
-    return client.apply(kind, HUB, given as never, { signal, force: true, fieldManager: ON_SERVER });
+  if (!last || !remembered) return client.apply(kind, HUB, given, { signal, force: true, fieldManager: ON_SERVER });
   const { namespace, name } = given.metadata;
   return client.patch(
     kind,

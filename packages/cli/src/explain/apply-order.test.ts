@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import type { JsonObject } from "@flotilla/base";
 import { inApplyOrder } from "./apply-order.ts";
 
-const make = (apiVersion: string, kind: string, name = "x"): JsonObject => ({ apiVersion, kind, metadata: { name } });
+const make = (apiVersion: string, kind: string, name = "x") => ({ apiVersion, kind, metadata: { name } });
 
 test("what others need comes first, then overrides, policies, and everything else in its order", () => {
   const given = [
@@ -20,7 +19,7 @@ test("what others need comes first, then overrides, policies, and everything els
     make("v1", "Namespace"),
   ];
 
-  const ordered = inApplyOrder(given).map(({ kind, metadata }) => `${kind}/${(metadata as { name: string }).name}`);
+  const ordered = inApplyOrder(given).map(({ kind, metadata }) => `${kind}/${metadata.name}`);
 
   expect(ordered).toEqual([
     "Namespace/x",
