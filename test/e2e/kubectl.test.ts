@@ -98,6 +98,8 @@ describe.runIf(hasKubectl)("kubectl", { timeout: 60_000 }, () => {
       "blue",
     );
     expect(await hub("explain", "cloneset.spec.replicas")).toContain("replicas <integer>");
+    expect(await hub("explain", "propagationpolicy", "--recursive")).not.toContain("<no description>");
+    expect(await hub("explain", "propagationpolicy.spec.placement")).toContain("Ignored with static weights");
     expect(await hub("describe", "deployment", "cart", "-n", "shop")).toContain("registry.example.com/shop/cart:2.0");
     await hub("delete", "namespace", "made-by-hand", "--wait=true", "--timeout=30s");
     await expect(hub("get", "namespace", "made-by-hand")).rejects.toThrow('namespaces "made-by-hand" not found');

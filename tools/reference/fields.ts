@@ -14,14 +14,10 @@ export interface FieldRow {
 /** Deeper than any kind; a recursive schema ends here. */
 const MAX_DEPTH = 12;
 
-/** `described` has descriptions by path for a schema without them. */
-export function fieldsOf(schema: Schema, described: Readonly<Record<string, string>> = {}): FieldRow[] {
+export function fieldsOf(schema: Schema): FieldRow[] {
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...rest } = schema.properties ?? {};
-  const rows = Object.entries(rest).flatMap(([name, field]) =>
+  return Object.entries(rest).flatMap(([name, field]) =>
     rowsOf(name, field, schema.required?.includes(name) ?? false, 0),
-  );
-  return rows.map((row) =>
-    described[row.path] === undefined ? row : { ...row, notes: sentences(row.notes, described[row.path]) },
   );
 }
 

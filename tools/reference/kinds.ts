@@ -4,7 +4,6 @@
  */
 import type { Kind } from "@flotilla/apimachinery";
 import { createProfiles } from "@flotilla/server";
-import { definitionOf } from "./definitions.ts";
 import { fieldsOf } from "./fields.ts";
 import { code, generatedNote, page, table } from "./markdown.ts";
 
@@ -140,7 +139,7 @@ function renderProject(project: Project): string {
 function renderKind({ kind, on }: Served): string {
   const version = kind.versions[kind.storageVersion];
   const columns = version?.columns ?? [];
-  const fields = version ? fieldsOf(version.schema, definitionOf(kind)?.fieldNotes) : [];
+  const fields = version ? fieldsOf(version.schema) : [];
   const facts: [string, string][] = [
     ["group", code(kind.group)],
     ["versions", versionsOf(kind)],
@@ -157,7 +156,7 @@ function renderKind({ kind, on }: Served): string {
     ]);
   return [
     `## ${kind.kind}`,
-    version?.schema.description ?? definitionOf(kind)?.summary ?? "",
+    version?.schema.description ?? "",
     table(["", ""], facts),
     fields.length > 0
       ? table(

@@ -66,6 +66,8 @@ export {
   checkUnchanged,
 } from "./kind/field-checks.ts";
 export { change, changeItems, fill } from "./kind/fill.ts";
+export { describedKind, descriptionsAt } from "./kind/descriptions.ts";
+export type { FieldDescriptions } from "./kind/descriptions.ts";
 export { dynamicKind, inVersion } from "./kind/kind.ts";
 export type {
   Column,
@@ -85,6 +87,7 @@ export { controllerOf, controllerReference, formatApiVersion, gvkOf, parseApiVer
 export type { KubernetesObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./kind/meta.ts";
 export { ownKind, schemaErrors } from "./kind/own-kind.ts";
 export { createProtobufDecoder } from "./kind/protobuf.ts";
+export { conditionsDescriptions, labelSelectorDescriptions } from "./kind/shared-descriptions.ts";
 export * as s from "./kind/schema-builder.ts";
 export type { Sent } from "./kind/sent.ts";
 export { checkWebhookClient, checkWebhookService } from "./kind/webhook-client.ts";
@@ -144,6 +147,7 @@ export { PatternWork, PatternWorkError } from "./regex/work.ts";
 export type { Schema } from "./schema.ts";
 export { embeddedErrors } from "./schema/structural-embedded.ts";
 export { coerceMetadata, metadataProblem } from "./schema/structural-metadata.ts";
+export { ITEMS, schemaSteps } from "./schema/schema-path.ts";
 export { checkDefault, compileSchema, hasValidationRules, schemasWithin } from "./schema/structural.ts";
 export type { CompiledSchema } from "./schema/structural.ts";
 export { copySharing, withoutUndefined } from "./share.ts";

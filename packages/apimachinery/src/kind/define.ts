@@ -3,6 +3,7 @@ import { required, type DeepReadonly } from "@flotilla/base";
 import type { FieldError } from "../field.ts";
 import type { Admission, Review } from "./admission.ts";
 import { canonicalObject } from "./canonical.ts";
+import { describedKind } from "./descriptions.ts";
 import type { Column, Kind, KindVersion } from "./kind.ts";
 import { definitionSchema, kindSchema } from "./facts.ts";
 import type { KubernetesObject } from "./meta.ts";
@@ -11,7 +12,15 @@ type Names = Pick<Kind, "group" | "kind" | "plural" | "scope"> &
   Partial<
     Pick<
       Kind,
-      "shortNames" | "categories" | "subresources" | "hasGeneration" | "singular" | "verbs" | "traits" | "storedAs"
+      | "shortNames"
+      | "categories"
+      | "subresources"
+      | "hasGeneration"
+      | "singular"
+      | "verbs"
+      | "traits"
+      | "storedAs"
+      | "descriptions"
     >
   >;
 
@@ -20,7 +29,7 @@ export function builtInKind<T extends KubernetesObject>(
   names: Names & { version: string; facts: string; columns: Column[]; deprecationWarning?: string },
 ): Kind<T> {
   const { version, facts, columns, deprecationWarning, ...rest } = names;
-  return {
+  return describedKind({
     ...rest,
     subresources: rest.subresources ?? {},
     hasGeneration: rest.hasGeneration ?? false,
@@ -31,7 +40,7 @@ export function builtInKind<T extends KubernetesObject>(
       }),
     },
     builtIn: true,
-  };
+  });
 }
 
 /** A version of a built-in kind. Its schema is read from the table `facts` on first use. */
@@ -67,14 +76,14 @@ type CustomNames = Names & {
 /** A custom kind of another project, served in its storage version. */
 export function customKind<T extends KubernetesObject>(names: CustomNames): Kind<T> {
   const { facts, columns, storageVersion, ...rest } = names;
-  return {
+  return describedKind({
     ...rest,
     subresources: rest.subresources ?? {},
     hasGeneration: rest.hasGeneration ?? true,
     storageVersion,
     versions: { [storageVersion]: lazyVersion(columns, () => definitionSchema(facts, storageVersion)) },
     builtIn: false,
-  };
+  });
 }
 
 /** The age column, as CRDs declare it. */

@@ -8,6 +8,7 @@
 import type { Duplex } from "node:stream";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { Schema } from "../schema.ts";
+import type { FieldDescriptions } from "./descriptions.ts";
 import type { KubernetesObject } from "./meta.ts";
 
 /** A column of `kubectl get`. It reads a path or computes a value from the object. */
@@ -180,6 +181,8 @@ export interface Kind<T extends KubernetesObject = KubernetesObject> {
   readonly storedAs?: Kind;
   /** Served versions, the preferred one first. Schemas load on first use. */
   readonly versions: Readonly<Record<string, KindVersion>>;
+  /** By field path. The schemas of the versions have them; a path may exist in only some versions. */
+  readonly descriptions?: FieldDescriptions;
   readonly subresources: {
     readonly status?: true;
     readonly scale?: ScalePaths;

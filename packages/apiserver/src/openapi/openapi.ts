@@ -167,7 +167,7 @@ function resourcePaths(served: ServedVersion, path: string, components: Componen
   const own = { group: kind.group, version: served.version, kind: kind.kind };
   // Kinds without a fact table state their schema in code, as a CRD does.
   const hasTable = kind.versions[served.version]?.facts !== undefined;
-  const object = hasTable ? components.addKind(own, kind.traits?.openApiPackage) : customName(served);
+  const object = hasTable ? components.addKind(own, kind.traits?.openApiPackage, served.schema) : customName(served);
   if (!hasTable) components.schemas[object] = customSchema(served);
   const list = components.addList(object, own, listKind, kind.builtIn);
   const others = new Map<string, string>();

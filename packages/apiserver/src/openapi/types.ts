@@ -3,7 +3,7 @@
  * type is a component and is referenced; a document contains only those reachable from its kinds.
  */
 import { structOf } from "@flotilla/apimachinery";
-import type { FactField, FactStruct, FactType, Leaf } from "@flotilla/apimachinery";
+import type { FactField, FactStruct, FactType, Leaf, Schema } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { META_DESCRIPTIONS } from "./descriptions.ts";
 
@@ -107,6 +107,15 @@ function described(schema: JsonObject, description: string | undefined): JsonObj
   return "$ref" in schema ? { description, allOf: [schema] } : { description, ...schema };
 }
 
+/** The struct in lists and maps, with its schema. */
+function elementOf(type: FactType, schema: Schema): [FactType, Schema] {
+  if (type.shape === "list") return elementOf(type.of, schema.items ?? {});
+  const { additionalProperties } = schema;
+  if (type.shape === "map")
+    return elementOf(type.of, typeof additionalProperties === "object" ? additionalProperties : {});
+  return [type, schema];
+}
+
 /** Collects the components of one document. */
 export class Components {
   readonly schemas: JsonObject = {};
@@ -120,12 +129,14 @@ export class Components {
     };
   }
 
-  /** Adds a kind with a fact table and returns its component name. */
-  addKind({ group, version, kind }: GroupVersionKind, openApiPackage?: string): string {
+  /** Adds a kind with a fact table and returns its component name. Descriptions come from the schema of the kind. */
+  addKind({ group, version, kind }: GroupVersionKind, openApiPackage?: string, described?: Schema): string {
     const table = tableOfGroup(group, version);
     if (openApiPackage !== undefined) this.#packages.set(table, openApiPackage);
-    const name = this.#add(structOf(table, kind));
+    const struct = structOf(table, kind);
+    const name = this.#add(struct);
     const schema = this.schemas[name] as JsonObject;
+    if (described) this.#describe(struct, described);
     if (schema["x-kubernetes-group-version-kind"] === undefined) {
       schema.properties = { ...(schema.properties as JsonObject | undefined), ...TYPE_META };
       schema["x-kubernetes-group-version-kind"] = [{ group, kind, version }];
@@ -194,6 +205,25 @@ export class Components {
     for (const [key, field] of struct.flat) if (!field.optional) required.push(key);
     if (required.length > 0) schema.required = required;
     return name;
+  }
+
+  /**
+   * Copies descriptions to the components of the types. A type of Kubernetes has them only in this document: v2 keeps
+   * the first definition, which is that of Kubernetes' own group.
+   */
+  #describe(struct: FactStruct, { description, properties = {} }: Schema): void {
+    // Schemas without descriptions share their properties with the type.
+    if (properties === struct.schema.properties) return;
+    const schema = this.schemas[this.#add(struct)] as JsonObject;
+    if (description !== undefined) schema.description = description;
+    const fields = schema.properties as JsonObject;
+    for (const [key, { type }] of struct.flat) {
+      const field = properties[key];
+      if (!field) continue;
+      if (field.description !== undefined) fields[key] = described(fields[key] as JsonObject, field.description);
+      const [inner, part] = elementOf(type, field);
+      if (inner.shape === "struct") this.#describe(inner.struct, { properties: part.properties });
+    }
   }
 
   #field(field: FactField): JsonObject {

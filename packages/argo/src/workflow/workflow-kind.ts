@@ -16,6 +16,7 @@ const open: Schema = {
 
 const schema: Schema = {
   type: "object",
+  description: "Steps that run to completion as pods, one after another or as a graph.",
   properties: {
     apiVersion: { type: "string" },
     kind: { type: "string" },

@@ -12,7 +12,6 @@ const example: Workflow = {
 
 export const workflow = defineKind({
   kind: Workflow,
-  summary: "Steps that run to completion as pods, one after another or as a graph.",
   example,
   interpreter: workflowInterpreter,
   runsToCompletion: true,

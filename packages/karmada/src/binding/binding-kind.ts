@@ -1,5 +1,5 @@
 /** The shared parts of ResourceBinding and ClusterResourceBinding: stored as v1alpha2, readable as v1alpha1. */
-import { AGE, customKind, definitionSchema, field, lazyVersion } from "@flotilla/apimachinery";
+import { AGE, customKind, definitionSchema, describedKind, field, lazyVersion } from "@flotilla/apimachinery";
 import type { FieldError, Kind, KubernetesObject, Review } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type Json } from "@flotilla/base";
 import { fromStorage, toStorage } from "./binding-versions.ts";
@@ -7,9 +7,10 @@ import { DEPENDENCIES } from "../names/karmada-names.ts";
 
 export const BINDING_TABLE = "work-karmada-v1alpha2";
 
-export function bindingKind<T extends KubernetesObject>(
-  names: Pick<Kind, "kind" | "plural" | "shortNames" | "scope">,
-): Kind<T> {
+export function bindingKind<T extends KubernetesObject>({
+  descriptions,
+  ...names
+}: Pick<Kind, "kind" | "plural" | "shortNames" | "scope" | "descriptions">): Kind<T> {
   const facts = `${names.plural}.work.karmada.io`;
   const columns = [
     { name: "SCHEDULED", type: "string", jsonPath: '.status.conditions[?(@.type=="Scheduled")].status' } as const,
@@ -26,13 +27,14 @@ export function bindingKind<T extends KubernetesObject>(
     subresources: { status: true },
     traits: { untrackedByControllers: "hub" },
   });
-  return {
+  return describedKind({
     ...kind,
+    descriptions,
     versions: {
       ...kind.versions,
       v1alpha1: lazyVersion([], () => definitionSchema(facts, "v1alpha1"), { toStorage, fromStorage }),
     },
-  };
+  });
 }
 
 export function checkDependencies<T extends KubernetesObject>({ object, byController }: Review<T>): FieldError[] {

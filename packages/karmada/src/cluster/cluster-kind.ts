@@ -6,6 +6,7 @@
 import { ageColumn, builtInKind, column, nameColumn, wide } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import type { Cluster as ClusterFacts } from "@flotilla/apimachinery/facts/cluster-karmada-v1alpha1.ts";
+import { clusterDescriptions } from "./cluster-descriptions.ts";
 
 export type Cluster = ClusterFacts;
 
@@ -36,4 +37,5 @@ export const Cluster: Kind<Cluster> = builtInKind<Cluster>({
   subresources: { status: true },
   traits: { names: "label", openApiPackage: "com.github.karmada-io.karmada.pkg.apis.cluster.v1alpha1" },
   hasGeneration: true,
+  descriptions: clusterDescriptions,
 });

@@ -5,6 +5,7 @@
 import { customKind } from "@flotilla/apimachinery";
 import type { ClusterOverridePolicy as ClusterOverridePolicyFacts } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import type { Kind } from "@flotilla/apimachinery";
+import { overrideDescriptions } from "../override/override-descriptions.ts";
 
 export type ClusterOverridePolicy = ClusterOverridePolicyFacts;
 
@@ -18,4 +19,8 @@ export const ClusterOverridePolicy: Kind<ClusterOverridePolicy> = customKind<Clu
   scope: "Cluster",
   facts: "clusteroverridepolicies.policy.karmada.io",
   columns: [],
+  descriptions: {
+    ...overrideDescriptions,
+    "": "Changes the copies of objects of any namespace, and of cluster-scoped objects, on some members.",
+  },
 });

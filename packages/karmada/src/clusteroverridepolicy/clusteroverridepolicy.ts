@@ -1,5 +1,4 @@
 import { defineKind } from "@flotilla/kubernetes";
-import { overrideNotes } from "../override/override-notes.ts";
 import { ClusterOverridePolicy } from "./clusteroverridepolicy-kind.ts";
 import { clusterOverridePolicyRules } from "./clusteroverridepolicy-rules.ts";
 
@@ -12,8 +11,6 @@ const example: ClusterOverridePolicy = {
 
 export const clusterOverridePolicy = defineKind({
   kind: ClusterOverridePolicy,
-  summary: "Overrides for copies of any object on some members.",
-  fieldNotes: overrideNotes,
   example,
   rules: clusterOverridePolicyRules,
 });

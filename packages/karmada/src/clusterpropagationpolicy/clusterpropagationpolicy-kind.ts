@@ -3,6 +3,7 @@ import type { ClusterPropagationPolicy as ClusterPropagationPolicyFacts } from "
 import type { Kind } from "@flotilla/apimachinery";
 import { policyKind } from "../policy/policy-kind.ts";
 import type { PolicyStatus } from "../policy/policy-status.ts";
+import { policyDescriptions } from "../policy/policy-descriptions.ts";
 
 export interface ClusterPropagationPolicy extends ClusterPropagationPolicyFacts {
   status?: PolicyStatus;
@@ -13,4 +14,8 @@ export const ClusterPropagationPolicy: Kind<ClusterPropagationPolicy> = policyKi
   plural: "clusterpropagationpolicies",
   shortNames: ["cpp"],
   scope: "Cluster",
+  descriptions: {
+    ...policyDescriptions,
+    "": "Which objects of any namespace, and which cluster-scoped objects, are propagated to which members, and how replicas are divided.",
+  },
 });

@@ -1,5 +1,4 @@
 import { defineKind } from "@flotilla/kubernetes";
-import { policyNotes } from "../policy/policy-notes.ts";
 import { ClusterPropagationPolicy } from "./clusterpropagationpolicy-kind.ts";
 import { clusterPropagationPolicyRules } from "./clusterpropagationpolicy-rules.ts";
 
@@ -12,9 +11,6 @@ const example: ClusterPropagationPolicy = {
 
 export const clusterPropagationPolicy = defineKind({
   kind: ClusterPropagationPolicy,
-  summary:
-    "Which objects, of any namespace or cluster-scoped, are propagated to which members, and how replicas are divided.",
-  fieldNotes: policyNotes,
   example,
   rules: clusterPropagationPolicyRules,
 });

@@ -1,5 +1,4 @@
 import { defineKind } from "@flotilla/kubernetes";
-import { bindingNotes } from "../binding/binding-notes.ts";
 import { ClusterResourceBinding } from "./clusterresourcebinding-kind.ts";
 import { clusterResourceBindingRules } from "./clusterresourcebinding-rules.ts";
 
@@ -12,8 +11,6 @@ const example: ClusterResourceBinding = {
 
 export const clusterResourceBinding = defineKind({
   kind: ClusterResourceBinding,
-  summary: "The scheduling result of a cluster-scoped object, and its members' reports. Created by Flotilla.",
-  fieldNotes: bindingNotes,
   example,
   rules: clusterResourceBindingRules,
 });

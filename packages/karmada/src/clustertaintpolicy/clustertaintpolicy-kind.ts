@@ -2,6 +2,7 @@
 import { customKind } from "@flotilla/apimachinery";
 import type { ClusterTaintPolicy as ClusterTaintPolicyFacts } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import type { Kind } from "@flotilla/apimachinery";
+import { clusterTaintPolicyDescriptions } from "./clustertaintpolicy-descriptions.ts";
 
 export type ClusterTaintPolicy = ClusterTaintPolicyFacts;
 
@@ -13,4 +14,5 @@ export const ClusterTaintPolicy: Kind<ClusterTaintPolicy> = customKind<ClusterTa
   scope: "Cluster",
   facts: "clustertaintpolicies.policy.karmada.io",
   columns: [],
+  descriptions: clusterTaintPolicyDescriptions,
 });

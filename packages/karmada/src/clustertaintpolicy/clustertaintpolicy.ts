@@ -11,13 +11,6 @@ const example: ClusterTaintPolicy = {
 
 export const clusterTaintPolicy = defineKind<ClusterTaintPolicyOptions | undefined>({
   kind: ClusterTaintPolicy,
-  summary: "Taints for members with certain conditions.",
-  fieldNotes: {
-    "spec.targetClusters": "The members it applies to; defaults to all.",
-    "spec.addOnConditions": "The taints are added when a member's conditions match all of these.",
-    "spec.removeOnConditions": "The taints are removed when a member's conditions match all of these.",
-    "spec.taints": "NoSchedule; NoExecute needs `flotilla up --allow-no-execute-taint-policy`.",
-  },
   example,
   rules: clusterTaintPolicyRules,
 });

@@ -2,6 +2,7 @@
 import { customKind } from "@flotilla/apimachinery";
 import type { OverridePolicy as OverridePolicyFacts } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import type { Kind } from "@flotilla/apimachinery";
+import { overrideDescriptions } from "../override/override-descriptions.ts";
 
 export type OverridePolicy = OverridePolicyFacts;
 
@@ -15,4 +16,5 @@ export const OverridePolicy: Kind<OverridePolicy> = customKind<OverridePolicy>({
   scope: "Namespaced",
   facts: "overridepolicies.policy.karmada.io",
   columns: [],
+  descriptions: { ...overrideDescriptions, "": "Changes the copies of objects in its namespace on some members." },
 });

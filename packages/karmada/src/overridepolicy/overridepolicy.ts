@@ -1,5 +1,4 @@
 import { defineKind } from "@flotilla/kubernetes";
-import { overrideNotes } from "../override/override-notes.ts";
 import { OverridePolicy } from "./overridepolicy-kind.ts";
 import { overridePolicyRules } from "./overridepolicy-rules.ts";
 
@@ -15,8 +14,6 @@ const example: OverridePolicy = {
 
 export const overridePolicy = defineKind({
   kind: OverridePolicy,
-  summary: "Overrides for copies of objects in its namespace on some members.",
-  fieldNotes: overrideNotes,
   example,
   rules: overridePolicyRules,
 });

@@ -1,12 +1,12 @@
 /** The shared parts of PropagationPolicy and ClusterPropagationPolicy. */
-import { AGE, customKind, definitionSchema, lazyVersion } from "@flotilla/apimachinery";
-import type { Kind, KubernetesObject, Schema } from "@flotilla/apimachinery";
+import { AGE, customKind, definitionSchema, describedKind, lazyVersion } from "@flotilla/apimachinery";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { policyStatusColumns, withPolicyStatus } from "./policy-status.ts";
 
 const VERSION = "v1alpha1";
 
 export function policyKind<T extends KubernetesObject>(
-  names: Pick<Kind, "kind" | "plural" | "shortNames" | "scope">,
+  names: Pick<Kind, "kind" | "plural" | "shortNames" | "scope" | "descriptions">,
 ): Kind<T> {
   const facts = `${names.plural}.policy.karmada.io`;
   const columns = [
@@ -24,11 +24,8 @@ export function policyKind<T extends KubernetesObject>(
     columns,
     subresources: { status: true },
   });
-  let schema: Schema | undefined;
-  return {
+  return describedKind({
     ...kind,
-    versions: {
-      [VERSION]: lazyVersion(columns, () => (schema ??= withPolicyStatus(definitionSchema(facts, VERSION)))),
-    },
-  };
+    versions: { [VERSION]: lazyVersion(columns, () => withPolicyStatus(definitionSchema(facts, VERSION))) },
+  });
 }

@@ -3,6 +3,7 @@ import type { PropagationPolicy as PropagationPolicyFacts } from "@flotilla/apim
 import type { Kind } from "@flotilla/apimachinery";
 import { policyKind } from "../policy/policy-kind.ts";
 import type { PolicyStatus } from "../policy/policy-status.ts";
+import { policyDescriptions } from "../policy/policy-descriptions.ts";
 
 export interface PropagationPolicy extends PropagationPolicyFacts {
   status?: PolicyStatus;
@@ -13,4 +14,8 @@ export const PropagationPolicy: Kind<PropagationPolicy> = policyKind<Propagation
   plural: "propagationpolicies",
   shortNames: ["pp"],
   scope: "Namespaced",
+  descriptions: {
+    ...policyDescriptions,
+    "": "Which objects of its namespace are propagated to which members, and how replicas are divided.",
+  },
 });

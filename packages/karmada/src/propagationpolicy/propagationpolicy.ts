@@ -1,5 +1,4 @@
 import { defineKind } from "@flotilla/kubernetes";
-import { policyNotes } from "../policy/policy-notes.ts";
 import { PropagationPolicy } from "./propagationpolicy-kind.ts";
 import { propagationPolicyRules } from "./propagationpolicy-rules.ts";
 
@@ -12,8 +11,6 @@ const example: PropagationPolicy = {
 
 export const propagationPolicy = defineKind({
   kind: PropagationPolicy,
-  summary: "Which objects of its namespace are propagated to which members, and how replicas are divided.",
-  fieldNotes: policyNotes,
   example,
   rules: propagationPolicyRules,
 });

@@ -1,5 +1,4 @@
 import { defineKind } from "@flotilla/kubernetes";
-import { bindingNotes } from "../binding/binding-notes.ts";
 import { ResourceBinding } from "./resourcebinding-kind.ts";
 import { resourceBindingRules } from "./resourcebinding-rules.ts";
 
@@ -12,9 +11,6 @@ const example: ResourceBinding = {
 
 export const resourceBinding = defineKind({
   kind: ResourceBinding,
-  summary:
-    "The scheduling result of an object with the replicas of each member, and its members' reports. Created by Flotilla.",
-  fieldNotes: bindingNotes,
   example,
   rules: resourceBindingRules,
 });

@@ -5,6 +5,7 @@
 import { AGE, customKind } from "@flotilla/apimachinery";
 import type { ResourceInterpreterCustomization as ResourceInterpreterCustomizationFacts } from "@flotilla/apimachinery/facts/config-karmada-v1alpha1.ts";
 import type { Kind } from "@flotilla/apimachinery";
+import { resourceInterpreterCustomizationDescriptions } from "./resourceinterpretercustomization-descriptions.ts";
 
 export type ResourceInterpreterCustomization = ResourceInterpreterCustomizationFacts;
 
@@ -23,4 +24,5 @@ export const ResourceInterpreterCustomization: Kind<ResourceInterpreterCustomiza
       { name: "TARGET-KIND", type: "string", jsonPath: ".spec.target.kind" },
       AGE,
     ],
+    descriptions: resourceInterpreterCustomizationDescriptions,
   });

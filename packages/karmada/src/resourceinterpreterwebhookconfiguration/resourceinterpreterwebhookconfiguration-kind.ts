@@ -2,6 +2,7 @@
 import { customKind } from "@flotilla/apimachinery";
 import type { ResourceInterpreterWebhookConfiguration as ResourceInterpreterWebhookConfigurationFacts } from "@flotilla/apimachinery/facts/config-karmada-v1alpha1.ts";
 import type { Kind } from "@flotilla/apimachinery";
+import { resourceInterpreterWebhookConfigurationDescriptions } from "./resourceinterpreterwebhookconfiguration-descriptions.ts";
 
 export type ResourceInterpreterWebhookConfiguration = ResourceInterpreterWebhookConfigurationFacts;
 
@@ -15,4 +16,5 @@ export const ResourceInterpreterWebhookConfiguration: Kind<ResourceInterpreterWe
     scope: "Cluster",
     facts: "resourceinterpreterwebhookconfigurations.config.karmada.io",
     columns: [],
+    descriptions: resourceInterpreterWebhookConfigurationDescriptions,
   });

@@ -17,13 +17,6 @@ const example: ResourceInterpreterWebhookConfiguration = {
 
 export const resourceInterpreterWebhookConfiguration = defineKind({
   kind: ResourceInterpreterWebhookConfiguration,
-  summary: "Webhooks that interpret kinds.",
-  fieldNotes: {
-    "webhooks[].clientConfig": "The address of the webhook, and the CA that signed its certificate.",
-    "webhooks[].rules": "The kinds and operations it interprets.",
-    "webhooks[].timeoutSeconds": "The timeout of a request.",
-    "webhooks[].interpreterContextVersions": "The supported protocol versions.",
-  },
   example,
   rules: resourceInterpreterWebhookConfigurationRules,
 });

@@ -2,6 +2,7 @@
 import { AGE, customKind } from "@flotilla/apimachinery";
 import type { Work as WorkFacts } from "@flotilla/apimachinery/facts/work-karmada-v1alpha1.ts";
 import type { Kind } from "@flotilla/apimachinery";
+import { workDescriptions } from "./work-descriptions.ts";
 
 export type Work = WorkFacts;
 
@@ -21,4 +22,5 @@ export const Work: Kind<Work> = customKind<Work>({
   ],
   subresources: { status: true },
   traits: { untrackedByControllers: "hub" },
+  descriptions: workDescriptions,
 });

@@ -2,6 +2,7 @@
 import { customKind } from "@flotilla/apimachinery";
 import type { WorkloadRebalancer as WorkloadRebalancerFacts } from "@flotilla/apimachinery/facts/apps-karmada-v1alpha1.ts";
 import type { Kind } from "@flotilla/apimachinery";
+import { workloadRebalancerDescriptions } from "./workloadrebalancer-descriptions.ts";
 
 export type WorkloadRebalancer = WorkloadRebalancerFacts;
 
@@ -14,4 +15,5 @@ export const WorkloadRebalancer: Kind<WorkloadRebalancer> = customKind<WorkloadR
   facts: "workloadrebalancers.apps.karmada.io",
   columns: [],
   subresources: { status: true },
+  descriptions: workloadRebalancerDescriptions,
 });

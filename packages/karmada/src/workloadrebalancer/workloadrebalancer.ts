@@ -10,11 +10,5 @@ const example: WorkloadRebalancer = {
 
 export const workloadRebalancer = defineKind({
   kind: WorkloadRebalancer,
-  summary: "Reschedules workloads once.",
-  fieldNotes: {
-    "spec.workloads": "Templates to reschedule.",
-    "spec.ttlSecondsAfterFinished": "Deletes the object this long after it has finished; by default it is kept.",
-    "status.observedWorkloads": "The result for each workload.",
-  },
   example,
 });

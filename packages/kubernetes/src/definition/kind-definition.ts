@@ -19,10 +19,6 @@ export interface KindName {
 
 export interface KindDefinition<Options = unknown> {
   readonly kind: Kind | KindName;
-  /** One sentence for the reference pages; required where the schema has no description. */
-  readonly summary?: string;
-  /** Descriptions of fields for the reference pages, by path, where the schema has none. */
-  readonly fieldNotes?: Readonly<Record<string, string>>;
   /** The smallest valid object in the storage version. The contract suites run on it. */
   readonly example?: DeepReadonly<KubernetesObject>;
 

@@ -3,6 +3,7 @@ import type { AddOnPlacementScore as AddOnPlacementScoreFacts } from "@flotilla/
 import type { Kind } from "@flotilla/apimachinery";
 import { CLUSTER_GROUP } from "../names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
+import { addOnPlacementScoreDescriptions } from "./addonplacementscore-descriptions.ts";
 
 export type AddOnPlacementScore = AddOnPlacementScoreFacts;
 
@@ -15,9 +16,5 @@ export const AddOnPlacementScore: Kind<AddOnPlacementScore> = ocmKind<AddOnPlace
   facts: "addonplacementscores.cluster.open-cluster-management.io",
   columns: [],
   subresources: { status: true },
-  describes: {
-    "": "Scores of a cluster, by which Placements rank clusters. It is in the namespace of the cluster.",
-    "status.scores": "The scores by name, from -100 to 100.",
-    "status.validUntil": "The time until which the scores are valid; forever when unset.",
-  },
+  descriptions: addOnPlacementScoreDescriptions,
 });

@@ -6,6 +6,7 @@ import type { AppliedManifestWork as AppliedManifestWorkFacts } from "@flotilla/
 import type { Kind } from "@flotilla/apimachinery";
 import { WORK_GROUP } from "../names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
+import { appliedManifestWorkDescriptions } from "./appliedmanifestwork-descriptions.ts";
 
 export type AppliedManifestWork = AppliedManifestWorkFacts;
 
@@ -18,12 +19,5 @@ export const AppliedManifestWork: Kind<AppliedManifestWork> = ocmKind<AppliedMan
   facts: "appliedmanifestworks.work.open-cluster-management.io",
   columns: [],
   subresources: { status: true },
-  describes: {
-    "": "The objects that a ManifestWork of a hub applied to this cluster. Deleting it deletes those objects.",
-    "spec.hubHash": "The hash that identifies the hub.",
-    "spec.manifestWorkName": "The name of the ManifestWork on the hub.",
-    "spec.agentID": "The ID of the agent that applied it.",
-    "status.appliedResources": "The applied objects, with their uid.",
-    "status.evictionStartTime": "The time since when the ManifestWork is missing on the hub.",
-  },
+  descriptions: appliedManifestWorkDescriptions,
 });

@@ -5,6 +5,7 @@ import type { ClusterClaim as ClusterClaimFacts } from "@flotilla/apimachinery/f
 import type { Kind } from "@flotilla/apimachinery";
 import { CLUSTER_GROUP } from "../names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
+import { clusterClaimDescriptions } from "./clusterclaim-descriptions.ts";
 
 export type ClusterClaim = ClusterClaimFacts;
 
@@ -16,8 +17,5 @@ export const ClusterClaim: Kind<ClusterClaim> = ocmKind<ClusterClaim>({
   scope: "Cluster",
   facts: "clusterclaims.cluster.open-cluster-management.io",
   columns: [],
-  describes: {
-    "": "A property that the cluster declares about itself, which its agent reports to the hub.",
-    "spec.value": "The value of the property; the object's name is the property name.",
-  },
+  descriptions: clusterClaimDescriptions,
 });

@@ -4,8 +4,8 @@
  * can be removed once a newer module has them.
  */
 import { required } from "@flotilla/base";
-import { customKind, lazyVersion } from "@flotilla/apimachinery";
-import type { Kind, KubernetesObject, Schema } from "@flotilla/apimachinery";
+import { customKind, describedKind, ITEMS, lazyVersion, schemaSteps } from "@flotilla/apimachinery";
+import type { FieldDescriptions, Kind, KubernetesObject, Schema } from "@flotilla/apimachinery";
 
 export interface NewerFields {
   /** The schema object that contains the fields: `spec.manifestConfigs[]`. */
@@ -17,30 +17,20 @@ export interface NewerFields {
 
 type OcmKind<T extends KubernetesObject> = Parameters<typeof customKind<T>>[0] & {
   newer?: readonly NewerFields[];
-  /** By path: `spec.taints[].effect`; the empty path is the kind itself. */
-  describes: Readonly<Record<string, string>>;
+  descriptions: FieldDescriptions;
 };
 
-export function ocmKind<T extends KubernetesObject>({ newer = [], describes, ...names }: OcmKind<T>): Kind<T> {
+export function ocmKind<T extends KubernetesObject>({ newer = [], descriptions, ...names }: OcmKind<T>): Kind<T> {
   const kind = customKind<T>(names);
   const { storageVersion, columns } = names;
   const version = required(kind.versions[storageVersion], `the version ${storageVersion} of ${names.kind}`);
-  const build = (): Schema => {
-    const whole = newer.reduce(
-      (schema, fields) => changed(schema, stepsOf(fields.at), (part) => withFields(part, fields)),
+  const build = (): Schema =>
+    newer.reduce(
+      (schema, fields) => changed(schema, schemaSteps(fields.at), (part) => withFields(part, fields)),
       version.schema,
     );
-    return Object.entries(describes).reduce(
-      (schema, [path, description]) => changed(schema, stepsOf(path), (part) => ({ ...part, description })),
-      whole,
-    );
-  };
-  let schema: Schema | undefined;
-  return { ...kind, versions: { [storageVersion]: lazyVersion(columns, () => (schema ??= build())) } };
+  return describedKind({ ...kind, descriptions, versions: { [storageVersion]: lazyVersion(columns, build) } });
 }
-
-const ITEMS = "[]";
-const stepsOf = (path: string): string[] => (path === "" ? [] : path.replaceAll(ITEMS, `.${ITEMS}`).split("."));
 
 /** Returns the schema with the part at the end of the path changed. */
 function changed(schema: Schema, [step, ...rest]: readonly string[], edit: (part: Schema) => Schema): Schema {

@@ -4,6 +4,7 @@ import type { Kind } from "@flotilla/apimachinery";
 import { conditionColumn, OCM_AGE } from "../kind-builder/columns.ts";
 import { CLUSTER_GROUP } from "../names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
+import { managedClusterSetDescriptions } from "./managedclusterset-descriptions.ts";
 
 export type ManagedClusterSet = ManagedClusterSetFacts;
 
@@ -17,10 +18,5 @@ export const ManagedClusterSet: Kind<ManagedClusterSet> = ocmKind<ManagedCluster
   facts: "managedclustersets.cluster.open-cluster-management.io",
   columns: [conditionColumn("Empty", "ClusterSetEmpty"), OCM_AGE],
   subresources: { status: true },
-  describes: {
-    "": "A group of clusters.",
-    "spec.clusterSelector": "Selects the clusters of the set: by a label with its name, or by a label selector.",
-    "spec.managedNamespaces": "Namespaces to create on every cluster of the set.",
-    "status.conditions": "ClusterSetEmpty reports whether the set has no clusters.",
-  },
+  descriptions: managedClusterSetDescriptions,
 });

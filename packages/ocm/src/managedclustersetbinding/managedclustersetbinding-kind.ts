@@ -3,6 +3,7 @@ import type { ManagedClusterSetBinding as ManagedClusterSetBindingFacts } from "
 import type { Kind } from "@flotilla/apimachinery";
 import { CLUSTER_GROUP } from "../names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
+import { managedClusterSetBindingDescriptions } from "./managedclustersetbinding-descriptions.ts";
 
 export type ManagedClusterSetBinding = ManagedClusterSetBindingFacts;
 
@@ -16,9 +17,5 @@ export const ManagedClusterSetBinding: Kind<ManagedClusterSetBinding> = ocmKind<
   facts: "managedclustersetbindings.cluster.open-cluster-management.io",
   columns: [],
   subresources: { status: true },
-  describes: {
-    "": "Lets Placements of this namespace select clusters of a set.",
-    "spec.clusterSet": "The name of the set; it must equal the name of the binding.",
-    "status.conditions": "Bound reports whether the set exists.",
-  },
+  descriptions: managedClusterSetBindingDescriptions,
 });

@@ -5,6 +5,7 @@ import { conditionColumn, OCM_AGE } from "../kind-builder/columns.ts";
 import { newerWorkFields, type ManifestWorkSpec } from "../manifests/manifest-work-spec.ts";
 import { WORK_GROUP } from "../names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
+import { manifestWorkDescriptions } from "./manifestwork-descriptions.ts";
 
 export interface ManifestWork extends Omit<ManifestWorkFacts, "spec"> {
   spec: ManifestWorkSpec;
@@ -22,18 +23,5 @@ export const ManifestWork: Kind<ManifestWork> = ocmKind<ManifestWork>({
   columns: [conditionColumn("Applied", "Applied"), conditionColumn("Available", "Available"), OCM_AGE],
   subresources: { status: true },
   newer: [newerWorkFields("spec")],
-  describes: {
-    "": "Objects for one cluster, in the namespace of that cluster, and their status there.",
-    "spec.workload.manifests": "The complete objects. Together at most 512000 bytes.",
-    "spec.deleteOption": "What happens to the objects when the work is deleted: they are deleted by default.",
-    "spec.executor": "The service account on the cluster that applies them; the agent's by default.",
-    "spec.manifestConfigs": "How objects are updated, and which status is reported.",
-    "spec.manifestConfigs[].resourceIdentifier":
-      "The objects that this config applies to; name and namespace may contain *.",
-    "spec.manifestConfigs[].updateStrategy": "Update by default; CreateOnly, ServerSideApply or ReadOnly.",
-    "spec.manifestConfigs[].feedbackRules": "Status values that are reported to the hub.",
-    "spec.manifestConfigs[].conditionRules": "Conditions computed from the object. Complete stops further updates.",
-    "status.conditions": "Applied, Available and those of condition rules, over all objects.",
-    "status.resourceStatus": "The same for each object, with the requested values.",
-  },
+  descriptions: manifestWorkDescriptions,
 });

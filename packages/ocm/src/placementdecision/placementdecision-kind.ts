@@ -6,6 +6,7 @@ import type {
 import type { Kind } from "@flotilla/apimachinery";
 import { CLUSTER_GROUP } from "../names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
+import { placementDecisionDescriptions } from "./placementdecision-descriptions.ts";
 
 interface ClusterDecision extends ClusterDecisionFacts {
   score?: number;
@@ -29,8 +30,5 @@ export const PlacementDecision: Kind<PlacementDecision> = ocmKind<PlacementDecis
   columns: [],
   subresources: { status: true },
   newer: [{ at: "status.decisions[]", properties: { score: { type: "integer", format: "int64" } } }],
-  describes: {
-    "": "Clusters that a Placement selected, at most a hundred per object. Its labels name the Placement and the group.",
-    "status.decisions": "The clusters, in order.",
-  },
+  descriptions: placementDecisionDescriptions,
 });

@@ -3,6 +3,7 @@ import { AGE } from "@flotilla/apimachinery";
 import type { Column } from "@flotilla/apimachinery";
 import type { AdvancedCronJob as AdvancedCronJobFacts } from "@flotilla/apimachinery/facts/apps-kruise-v1beta1.ts";
 import { kruiseKind } from "../api/kruise-kind.ts";
+import { advancedCronJobDescriptions } from "./advancedcronjob-descriptions.ts";
 import { fromStorage, toStorage } from "./advancedcronjob-versions.ts";
 
 export type AdvancedCronJob = AdvancedCronJobFacts;
@@ -20,4 +21,5 @@ export const AdvancedCronJob = kruiseKind<AdvancedCronJob>({
   shortNames: ["acj"],
   columns,
   conversion: { toStorage, fromStorage },
+  descriptions: advancedCronJobDescriptions,
 });

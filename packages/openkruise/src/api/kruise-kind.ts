@@ -2,8 +2,8 @@
  * The shared parts of OpenKruise's kinds: a status, schemas from its CRDs, and either v1alpha1 alone or two versions of
  * which the newer is stored.
  */
-import { definitionSchema, dynamicKind, lazyVersion } from "@flotilla/apimachinery";
-import type { Column, Kind, KindVersion, KubernetesObject } from "@flotilla/apimachinery";
+import { definitionSchema, describedKind, dynamicKind, lazyVersion } from "@flotilla/apimachinery";
+import type { Column, FieldDescriptions, Kind, KindVersion, KubernetesObject } from "@flotilla/apimachinery";
 
 /** Workloads that `kubectl scale` and autoscalers can scale. */
 const SCALE = {
@@ -24,6 +24,8 @@ interface KruiseKind {
   v1beta1Schema?: () => KindVersion["schema"];
   /** Between v1alpha1 and v1beta1. Without a conversion the kind has v1alpha1 alone. */
   conversion?: Pick<KindVersion, "toStorage" | "fromStorage">;
+  /** Of the fields of both versions. */
+  descriptions: FieldDescriptions;
 }
 
 export function kruiseKind<T extends KubernetesObject>(of: KruiseKind): Kind<T> {
@@ -36,9 +38,10 @@ export function kruiseKind<T extends KubernetesObject>(of: KruiseKind): Kind<T> 
     columns,
     hasScale,
     conversion,
+    descriptions,
   } = of;
   const schemaOf = (version: string) => (): KindVersion["schema"] => definitionSchema(`${plural}.${group}`, version);
-  return {
+  return describedKind({
     group,
     kind,
     plural,
@@ -52,7 +55,8 @@ export function kruiseKind<T extends KubernetesObject>(of: KruiseKind): Kind<T> 
     subresources: { status: true, ...(hasScale && { scale: SCALE }) },
     builtIn: false,
     hasGeneration: true,
-  };
+    descriptions,
+  });
 }
 
 /** A kind of `apps.kruise.io` that members may have, but that Flotilla does not serve. */

@@ -5,6 +5,7 @@ import type { BroadcastJob as BroadcastJobFacts } from "@flotilla/apimachinery/f
 import type { Column } from "@flotilla/apimachinery";
 import { count } from "../api/columns.ts";
 import { kruiseKind } from "../api/kruise-kind.ts";
+import { broadcastJobDescriptions } from "./broadcastjob-descriptions.ts";
 
 export type BroadcastJob = BroadcastJobFacts;
 
@@ -25,4 +26,5 @@ export const BroadcastJob = kruiseKind<BroadcastJob>({
   shortNames: ["bcj"],
   columns,
   conversion: { toStorage, fromStorage },
+  descriptions: broadcastJobDescriptions,
 });

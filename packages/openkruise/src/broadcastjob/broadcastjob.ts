@@ -12,7 +12,6 @@ import { broadcastJobRules } from "./broadcastjob-rules.ts";
 
 export const broadcastJob = defineKruiseKind({
   kind: BroadcastJob,
-  summary: "Runs a pod to completion on every node.",
   example: exampleOf(BroadcastJob, { spec: { template: exampleJobTemplate } }),
   rules: broadcastJobRules,
   interpreter: broadcastJobInterpreter,
@@ -28,11 +27,6 @@ export const broadcastJob = defineKruiseKind({
       ["Failed", ".status.failed"],
       ["Phase", ".status.phase"],
     ],
-  },
-  fieldNotes: {
-    "spec.parallelism": "How many nodes run it at a time, per cluster.",
-    "spec.completionPolicy": "Whether it completes when every node is done, and its time limit.",
-    "spec.failurePolicy": "How a failed pod affects the rest.",
   },
 });
 

@@ -4,6 +4,7 @@ import { fromStorage, toStorage, v1beta1Schema } from "./cloneset-versions.ts";
 import type { CloneSet as CloneSetType } from "./cloneset-types.ts";
 import { AGE_AND_CONTAINERS, count } from "../api/columns.ts";
 import { kruiseKind } from "../api/kruise-kind.ts";
+import { cloneSetDescriptions } from "./cloneset-descriptions.ts";
 
 export type CloneSet = CloneSetType;
 
@@ -26,4 +27,5 @@ export const CloneSet = kruiseKind<CloneSet>({
   hasScale: true,
   v1beta1Schema,
   conversion: { toStorage, fromStorage },
+  descriptions: cloneSetDescriptions,
 });

@@ -4,6 +4,7 @@ import type { AdvancedDaemonSet as AdvancedDaemonSetType } from "./daemonset-typ
 import { fromStorage, toStorage } from "./daemonset-versions.ts";
 import { AGE_AND_CONTAINERS, count } from "../api/columns.ts";
 import { kruiseKind } from "../api/kruise-kind.ts";
+import { daemonSetDescriptions } from "./daemonset-descriptions.ts";
 
 export type AdvancedDaemonSet = AdvancedDaemonSetType;
 
@@ -22,4 +23,5 @@ export const AdvancedDaemonSet = kruiseKind<AdvancedDaemonSet>({
   shortNames: ["daemon", "ads"],
   columns,
   conversion: { toStorage, fromStorage },
+  descriptions: daemonSetDescriptions,
 });

@@ -1,7 +1,6 @@
 /** Advanced DaemonSet: everything that Flotilla knows about the kind. */
 import { exampleOf, exampleWorkload } from "@flotilla/kubernetes";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
-import { LIFECYCLE_NOTES } from "../api/lifecycle-notes.ts";
 import { expandSelector } from "../api/template-shorthand.ts";
 import { createAdvancedDaemonSetController } from "./daemonset-controller.ts";
 import { advancedDaemonSetInterpreter } from "./daemonset-interpreter.ts";
@@ -11,7 +10,6 @@ import { daemonSetRules } from "./daemonset-rules.ts";
 
 export const daemonSet = defineKruiseKind({
   kind: AdvancedDaemonSet,
-  summary: "OpenKruise's DaemonSet, with a partition, surging, and rollouts by node.",
   example: exampleOf(AdvancedDaemonSet, { spec: exampleWorkload }),
   rules: daemonSetRules,
   expandShorthand: expandSelector,
@@ -26,13 +24,5 @@ export const daemonSet = defineKruiseKind({
       ["NumberAvailable", ".status.numberAvailable"],
       ["UpdatedNumberScheduled", ".status.updatedNumberScheduled"],
     ],
-  },
-  fieldNotes: {
-    ...LIFECYCLE_NOTES,
-    "spec.updateStrategy.rollingUpdate.partition": "How many nodes keep the old template, counted over the fleet.",
-    "spec.updateStrategy.rollingUpdate.selector": "Selects the nodes to update; the others wait.",
-    "spec.updateStrategy.rollingUpdate.rollingUpdateType":
-      "`Standard` recreates pods, `InPlaceIfPossible` updates them in place.",
-    "spec.burstReplicas": "Maximum number of pods created at a time.",
   },
 });

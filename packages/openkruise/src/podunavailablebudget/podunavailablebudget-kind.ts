@@ -7,6 +7,7 @@ import { count } from "../api/columns.ts";
 import type { PodUnavailableBudget as PodUnavailableBudgetType } from "./podunavailablebudget-types.ts";
 import { fromStorage, toStorage, v1beta1Schema } from "./podunavailablebudget-versions.ts";
 import { kruiseKind } from "../api/kruise-kind.ts";
+import { podUnavailableBudgetDescriptions } from "./podunavailablebudget-descriptions.ts";
 
 export type PodUnavailableBudget = PodUnavailableBudgetType;
 
@@ -25,4 +26,5 @@ export const PodUnavailableBudget = kruiseKind<PodUnavailableBudget>({
   columns,
   v1beta1Schema,
   conversion: { toStorage, fromStorage },
+  descriptions: podUnavailableBudgetDescriptions,
 });

@@ -10,17 +10,10 @@ import { podUnavailableBudgetRules } from "./podunavailablebudget-rules.ts";
 
 export const podUnavailableBudget = defineKruiseKind({
   kind: PodUnavailableBudget,
-  summary: "How many pods of an application may be unavailable for any reason, including updates.",
   example: exampleOf(PodUnavailableBudget, { spec: { maxUnavailable: 1, selector: exampleWorkload.selector } }),
   rules: podUnavailableBudgetRules,
   fieldsMissingIn: onlyInBeta("spec.ignoredPodSelector"),
   webhooks: createBudgetAdmissions,
   interpreter: podUnavailableBudgetInterpreter,
   controllers: (deps) => [createBudgetController(deps)],
-  fieldNotes: {
-    "spec.maxUnavailable": "Maximum number of unavailable pods, per cluster.",
-    "spec.minAvailable": "Minimum number of available pods, per cluster.",
-    "spec.targetRef": "The workload whose pods it protects, instead of a selector.",
-    "spec.protectOperations": "The protected operations: deletion, eviction, updates.",
-  },
 });

@@ -5,6 +5,7 @@ import { count } from "../api/columns.ts";
 import type { SidecarSet as SidecarSetType } from "./sidecarset-types.ts";
 import { fromStorage, toStorage } from "./sidecarset-versions.ts";
 import { kruiseKind } from "../api/kruise-kind.ts";
+import { sidecarSetDescriptions } from "./sidecarset-descriptions.ts";
 
 export type SidecarSet = SidecarSetType;
 
@@ -21,4 +22,5 @@ export const SidecarSet = kruiseKind<SidecarSet>({
   scope: "Cluster",
   columns,
   conversion: { toStorage, fromStorage },
+  descriptions: sidecarSetDescriptions,
 });

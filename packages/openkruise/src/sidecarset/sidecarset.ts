@@ -12,7 +12,6 @@ import { sidecarSetRules } from "./sidecarset-rules.ts";
 
 export const sidecarSet = defineKruiseKind({
   kind: SidecarSet,
-  summary: "Containers that are injected into pods on creation, and updated independently.",
   example: exampleOf(SidecarSet, {
     spec: { selector: exampleWorkload.selector, containers: [{ name: "log", image: "log:1" }] },
   }),
@@ -29,14 +28,5 @@ export const sidecarSet = defineKruiseKind({
       ["UpdatedPods", ".status.updatedPods"],
       ["ReadyPods", ".status.readyPods"],
     ],
-  },
-  fieldNotes: {
-    "spec.selector": "Selects the pods that get the sidecars.",
-    "spec.namespaceSelector": "Selects the namespaces of the pods.",
-    "spec.containers": "The sidecars.",
-    "spec.initContainers": "Containers that run before the others.",
-    "spec.injectionStrategy": "The revision that new pods get, or a pause of the injection.",
-    "spec.updateStrategy.partition": "How many pods keep the old sidecars, counted over the fleet.",
-    "spec.patchPodMetadata": "Annotations added to the pods.",
   },
 });

@@ -4,6 +4,7 @@ import type { AdvancedStatefulSet as AdvancedStatefulSetType } from "./statefuls
 import { fromStorage, toStorage } from "./statefulset-versions.ts";
 import { AGE_AND_CONTAINERS, count } from "../api/columns.ts";
 import { kruiseKind } from "../api/kruise-kind.ts";
+import { statefulSetDescriptions } from "./statefulset-descriptions.ts";
 
 export type AdvancedStatefulSet = AdvancedStatefulSetType;
 
@@ -22,4 +23,5 @@ export const AdvancedStatefulSet = kruiseKind<AdvancedStatefulSet>({
   columns,
   hasScale: true,
   conversion: { toStorage, fromStorage },
+  descriptions: statefulSetDescriptions,
 });

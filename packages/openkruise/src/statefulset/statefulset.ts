@@ -2,7 +2,6 @@
 import { exampleOf, exampleWorkload } from "@flotilla/kubernetes";
 import { REPLICA_FEEDBACK, UPDATED_FEEDBACK } from "../api/feedback.ts";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
-import { LIFECYCLE_NOTES } from "../api/lifecycle-notes.ts";
 import { onlyInBeta } from "../api/lost-fields.ts";
 import { expandSelector } from "../api/template-shorthand.ts";
 import { createAdvancedStatefulSetController } from "./statefulset-controller.ts";
@@ -13,7 +12,6 @@ import { statefulSetRules } from "./statefulset-rules.ts";
 
 export const statefulSet = defineKruiseKind({
   kind: AdvancedStatefulSet,
-  summary: "OpenKruise's StatefulSet, with a partition, in-place updates, reserved ordinals, and parallel updates.",
   example: exampleOf(AdvancedStatefulSet, { spec: { ...exampleWorkload, serviceName: "web" } }),
   rules: statefulSetRules,
   fieldsMissingIn: onlyInBeta(
@@ -30,16 +28,4 @@ export const statefulSet = defineKruiseKind({
   states: statefulSetStates,
   progress: "health",
   feedback: { values: [...REPLICA_FEEDBACK, UPDATED_FEEDBACK] },
-  fieldNotes: {
-    ...LIFECYCLE_NOTES,
-    "spec.replicas": "Divided over the members.",
-    "spec.ordinals": "The first ordinal. Each ordinal exists once in the fleet.",
-    "spec.reserveOrdinals": "Ordinals to skip.",
-    "spec.updateStrategy.rollingUpdate.partition":
-      "Pods below this ordinal keep the old template, counted over the fleet.",
-    "spec.updateStrategy.rollingUpdate.maxUnavailable":
-      "Maximum number of unavailable pods during an update. Divided over the members.",
-    "spec.updateStrategy.rollingUpdate.podUpdatePolicy": "Recreate pods, or update them in place.",
-    "spec.persistentVolumeClaimRetentionPolicy": "What happens to claims on deletion or scale-down.",
-  },
 });

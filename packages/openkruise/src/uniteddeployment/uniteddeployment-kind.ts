@@ -5,6 +5,7 @@ import { count } from "../api/columns.ts";
 import type { UnitedDeployment as UnitedDeploymentType } from "./uniteddeployment-types.ts";
 import { fromStorage, toStorage, v1beta1Schema } from "./uniteddeployment-versions.ts";
 import { kruiseKind } from "../api/kruise-kind.ts";
+import { unitedDeploymentDescriptions } from "./uniteddeployment-descriptions.ts";
 
 export type UnitedDeployment = UnitedDeploymentType;
 
@@ -24,4 +25,5 @@ export const UnitedDeployment = kruiseKind<UnitedDeployment>({
   hasScale: true,
   v1beta1Schema,
   conversion: { toStorage, fromStorage },
+  descriptions: unitedDeploymentDescriptions,
 });

@@ -11,7 +11,6 @@ import { expandUnitedDeployment } from "./uniteddeployment-shorthand.ts";
 
 export const unitedDeployment = defineKruiseKind({
   kind: UnitedDeployment,
-  summary: "A workload that is divided over subsets, such as zones of one cluster.",
   example: exampleOf(UnitedDeployment, {
     spec: {
       replicas: 1,
@@ -28,12 +27,5 @@ export const unitedDeployment = defineKruiseKind({
   progress: "health",
   feedback: {
     values: [["ReadyReplicas", ".status.readyReplicas"], ["Replicas", ".status.replicas"], UPDATED_FEEDBACK],
-  },
-  fieldNotes: {
-    "spec.replicas": "Divided over the members, and on each member over the subsets.",
-    "spec.template": "The workload template of a subset, of one of four kinds.",
-    "spec.topology.subsets": "The nodes and replicas of each subset. Numbers and limits are divided over the members.",
-    "spec.topology.scheduleStrategy": "What happens if a subset has no room.",
-    "spec.updateStrategy.manualUpdate.partitions": "A partition for each subset. Divided over the members.",
   },
 });

@@ -1,0 +1,149 @@
+/**
+ * `kubectl explain` describes every field that users of Karmada, Open Cluster Management and OpenKruise write: every
+ * field outside of the status, in every served version, except inside of Kubernetes' own types.
+ */
+import { describe, expect, test } from "vitest";
+import type { Kind, Schema } from "@flotilla/apimachinery";
+import { karmadaDefinitions } from "@flotilla/karmada";
+import { servedKinds } from "@flotilla/kubernetes";
+import { ocmDefinitions } from "@flotilla/ocm";
+import { kruiseDefinitions } from "@flotilla/openkruise";
+
+const kinds = [karmadaDefinitions, ocmDefinitions, kruiseDefinitions].flatMap((definitions) =>
+  servedKinds(definitions),
+);
+
+/** Types of Kubernetes, by fields that only they have. The field itself is described, its inner fields are not. */
+const KUBERNETES_TYPES: readonly (readonly string[])[] = [
+  ["containers", "restartPolicy"], // PodSpec
+  ["nodeSelectorTerms"], // NodeSelector
+  ["matchExpressions", "matchFields"], // NodeSelectorTerm
+  ["effect", "key", "operator", "tolerationSeconds", "value"], // Toleration
+];
+const isKubernetesType = ({ properties = {} }: Schema): boolean =>
+  KUBERNETES_TYPES.some((fields) => fields.every((field) => Object.hasOwn(properties, field)));
+
+/** Fields of a container, which a sidecar has as well. */
+const isContainer = ({ properties = {} }: Schema): boolean =>
+  ["image", "env", "livenessProbe"].every((field) => Object.hasOwn(properties, field));
+const SIDECAR_FIELDS = new Set([
+  "podInjectPolicy",
+  "resourcesPolicy",
+  "shareVolumeDevicePolicy",
+  "shareVolumePolicy",
+  "transferEnv",
+  "upgradeStrategy",
+]);
+
+/** A toleration of clusters has Kubernetes' type and a meaning of its own. */
+const OWN_MEANING = /clusterTolerations\[\]$|^spec\.tolerations\[\]$/;
+
+interface Field {
+  path: string;
+  schema: Schema;
+}
+
+/** The fields of an object, without those inside of Kubernetes' types. */
+function* fieldsOf(path: string, schema: Schema): Generator<Field> {
+  const { items, additionalProperties, properties = {} } = schema;
+  if (items) yield* fieldsOf(`${path}[]`, items);
+  if (typeof additionalProperties === "object") yield* fieldsOf(`${path}.*`, additionalProperties);
+  if (path.endsWith("metadata") || (isKubernetesType(schema) && !OWN_MEANING.test(path))) return;
+  for (const [name, field] of Object.entries(properties)) {
+    if (isContainer(schema) && !SIDECAR_FIELDS.has(name)) continue;
+    const inner = path === "" ? name : `${path}.${name}`;
+    yield { path: inner, schema: field };
+    yield* fieldsOf(inner, field);
+  }
+}
+
+const writtenFields = ({ properties = {}, ...root }: Schema): Field[] => {
+  const { apiVersion: _version, kind: _kind, metadata: _metadata, status: _status, ...written } = properties;
+  return [...fieldsOf("", { ...root, properties: written })];
+};
+
+/** The part of a schema at a path of a table; undefined if there is none. */
+function partAt(schema: Schema | undefined, path: string): Schema | undefined {
+  const steps = path === "" ? [] : path.replaceAll("[]", ".[]").split(".");
+  return steps.reduce<Schema | undefined>((part, step) => {
+    if (step === "[]") return part?.items;
+    const { properties = {}, additionalProperties } = part ?? {};
+    if (Object.hasOwn(properties, step)) return properties[step];
+    return step === "*" && typeof additionalProperties === "object" ? additionalProperties : undefined;
+  }, schema);
+}
+
+const schemasOf = ({ versions }: Kind): Schema[] => Object.values(versions).map(({ schema }) => schema);
+
+describe.each(kinds.map((kind) => [`${kind.kind}.${kind.group}`, kind] as const))("%s", (_name, kind) => {
+  test("describes itself and every field that users write, in every version", () => {
+    const silent = Object.entries(kind.versions).flatMap(([version, { schema }]) =>
+      [{ path: "", schema }, ...writtenFields(schema)]
+        .filter((field) => !field.schema.description)
+        .map(({ path }) => `${version} ${path}`),
+    );
+
+    expect(silent).toEqual([]);
+  });
+
+  test("describes only fields that one of its versions has", () => {
+    const gone = Object.keys(kind.descriptions ?? {}).filter((path) =>
+      schemasOf(kind).every((schema) => partAt(schema, path) === undefined),
+    );
+
+    expect(gone).toEqual([]);
+  });
+
+  test("describes conditions and counts of its status", () => {
+    const silent = schemasOf(kind).flatMap((schema) =>
+      Object.entries(schema.properties?.["status"]?.properties ?? {})
+        .filter(([name, field]) => (name === "conditions" || field.type === "integer") && !field.description)
+        .map(([name]) => name),
+    );
+
+    expect(silent).toEqual([]);
+  });
+
+  test("has descriptions that are whole sentences", () => {
+    const odd = Object.entries(kind.descriptions ?? {}).filter(
+      ([, text]) => !/[.)]$/.test(text) || /  |\.\.|`/.test(text) || text.length > 420,
+    );
+
+    expect(odd).toEqual([]);
+  });
+});
+
+test("a field without a description is found, inside of lists and maps as well", () => {
+  const schema: Schema = {
+    type: "object",
+    properties: {
+      kind: { type: "string" },
+      spec: {
+        type: "object",
+        description: "What is wanted.",
+        properties: {
+          parts: { type: "array", items: { type: "object", properties: { name: { type: "string" } } } },
+          limits: {
+            type: "object",
+            additionalProperties: { type: "object", properties: { max: { type: "integer" } } },
+          },
+          pod: {
+            type: "object",
+            properties: { containers: { type: "array" }, restartPolicy: { type: "string" } },
+          },
+        },
+      },
+      status: { type: "object" },
+    },
+  };
+
+  const silent = writtenFields(schema).filter((field) => !field.schema.description);
+
+  expect(silent.map(({ path }) => path)).toEqual([
+    "spec.parts",
+    "spec.parts[].name",
+    "spec.limits",
+    "spec.limits.*.max",
+    "spec.pod",
+  ]);
+});
