@@ -134,6 +134,31 @@ describe("a Retain rule that keeps the members' strategy", () => {
     });
   });
 
+  test("is run by a plan, which shows what the members really get", async () => {
+    fleet = await startRulesFleet({ partition: 4 });
+    await fleet.customize(RETAIN_STRATEGY);
+
+    const obeyed = await fleet.plan({ image: "web:2", partition: 3 });
+    const kept = await fleet.plan({ partition: 3 });
+    const stopped = await fleet.plan({ image: "web:2", partition: 9 });
+
+    const decides =
+      "the member decides, by the Retain rule of ResourceInterpreterCustomization mine: spec.updateStrategy.partition is 2, the hub asks for 1";
+    expect(obeyed.changes.map(({ cluster, fields, note }) => ({ cluster, fields, note }))[0]).toEqual({
+      cluster: "member1",
+      fields: [{ path: "spec.template.spec.containers[web].image", before: "web:1", after: "web:2" }],
+      note: decides,
+    });
+    expect(kept).toMatchObject({
+      changes: [],
+      notes: expect.arrayContaining([`CloneSet shop/web on member1 stays: ${decides}`]),
+    });
+    expect(stopped.changes).toEqual([]);
+    expect(stopped.problems.map(({ message }) => message)).toContain(
+      "member1: the release is not sent: the Retain rule of ResourceInterpreterCustomization mine keeps spec.updateStrategy.partition of the member (2; the hub asks for 4), so that 3 pods would get it instead of 1",
+    );
+  });
+
   test("continues exactly when the rule is removed", async () => {
     fleet = await startRulesFleet();
     await fleet.customize(RETAIN_STRATEGY);

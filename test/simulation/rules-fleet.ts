@@ -11,6 +11,8 @@ import { Explanation } from "@flotilla/flotilla";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
+import { planInput } from "../../packages/cli/src/explain/plan-input.ts";
+import type { PlanResult } from "../../packages/cli/src/explain/plan-input.ts";
 
 const CloneSetV1 = inVersion<CloneSetV1alpha1>(CloneSet, "v1alpha1");
 const MEMBERS = ["member1", "member2"];
@@ -59,6 +61,12 @@ export interface RulesFleetOptions {
   mutate?(body: JsonObject): JsonObject;
 }
 
+export interface ReleaseStep {
+  image?: string;
+  partition?: number;
+  replicas?: number;
+}
+
 export interface ReleaseRecord {
   /** Pods created and deleted on members. */
   created: number;
@@ -75,7 +83,9 @@ export interface RulesFleet extends TestFleet {
   /** Sets the customization of CloneSets; replaces the one before. */
   customize(customizations: object): Promise<void>;
   removeRules(): Promise<void>;
-  release(change: { image?: string; partition?: number; replicas?: number }): Promise<void>;
+  release(change: ReleaseStep): Promise<void>;
+  /** What `flotilla plan` shows for the same change. */
+  plan(change: ReleaseStep): Promise<PlanResult>;
   /** By member: the pods that are not being deleted and have this image. */
   podsWith(image: string): Promise<number[]>;
   /** What has happened since the start or the last call. */
@@ -177,15 +187,26 @@ export async function startRulesFleet({
       });
       await fleet.run(SETTLED_MS);
     },
-    async release({ image, partition: kept, replicas }) {
-      const patch = {
+    async release(step) {
+      await fleet.client.patch(CloneSetV1, web, { spec: patchFor(step) }, { type: "merge" });
+    },
+    async plan(step) {
+      const { spec: now } = await fleet.client.get(CloneSetV1, web);
+      const { template, replicas, updateStrategy } = patchFor(step);
+      const manifest = {
+        apiVersion: "apps.kruise.io/v1alpha1",
+        kind: "CloneSet",
+        metadata: { name: "web", namespace: "shop" },
         spec: {
-          ...(image !== undefined && { template: templateWith(image) }),
-          ...(kept !== undefined && { updateStrategy: { partition: kept } }),
-          ...(replicas !== undefined && { replicas }),
+          ...now,
+          template: template ?? now.template,
+          replicas: replicas ?? now.replicas,
+          updateStrategy: { ...now.updateStrategy, ...updateStrategy },
         },
       };
-      await fleet.client.patch(CloneSetV1, web, patch, { type: "merge" });
+      const manifests = [manifest as unknown as JsonObject];
+      const { signal } = new AbortController();
+      return planInput(fleet.client, { manifests, without: [], namespace: "shop" }, fleet.clock, signal);
     },
     async podsWith(image) {
       const lists = await Promise.all(MEMBERS.map((cluster) => fleet.client.list(Pod, { cluster, namespace: "shop" })));
@@ -233,6 +254,12 @@ export async function startRulesFleet({
     why: () => fleet.client.get(Explanation, { ...web, name: "web-cloneset" }),
   };
 }
+
+const patchFor = ({ image, partition, replicas }: ReleaseStep) => ({
+  ...(image !== undefined && { template: templateWith(image) }),
+  ...(partition !== undefined && { updateStrategy: { partition } }),
+  ...(replicas !== undefined && { replicas }),
+});
 
 const templateWith = (image: string) => ({
   metadata: { labels: { app: "web" } },

@@ -18,6 +18,7 @@ import type { HubChange } from "./hub-changes.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
 import { ownChanges, type PlanChanges } from "./own-changes.ts";
 import { readHub, readMore } from "./read-snapshot.ts";
+import { withRetained } from "./retained-changes.ts";
 import type { HubState } from "./read-snapshot.ts";
 import { executionNamespace } from "@flotilla/karmada";
 
@@ -105,14 +106,16 @@ export async function planManifests(
     const asked = plan.templates.filter((each) => concerns(given, each));
     const titles = new Set(asked.map(({ template }) => titleOf(template)));
     const { note, ...own } = ownChanges(planned, await planStanding(before, clock), (resource) => titles.has(resource));
+    const { notes: kept, ...ended } = await withRetained(plan, own, { client, interpreter, clock, signal });
     const notes = [
       ...(asking > 0
         ? [`${asking} resources are skipped: they are interpreted by a webhook that only the hub can reach`]
         : []),
-      ...firstSteps(plan, own.changes),
+      ...firstSteps(plan, ended.changes),
+      ...kept,
       ...(note === undefined ? [] : [note]),
     ];
-    return { plan, result: { hub: hubChangesOf(applied), ...own, notes }, asked };
+    return { plan, result: { hub: hubChangesOf(applied), ...ended, notes }, asked };
   } finally {
     await close();
   }

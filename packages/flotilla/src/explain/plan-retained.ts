@@ -1,0 +1,78 @@
+/** Corrects a planned change of a member's object by what a user's Retain rule keeps there. Writes nothing. */
+import type { Work } from "@flotilla/karmada";
+import { executionNamespace } from "@flotilla/karmada";
+import type { DeepReadonly, Json } from "@flotilla/base";
+import type { Interpreter } from "../interpreter/interpreter.ts";
+import { exceededRelease, renderExceeded } from "../propagation/execute/release-limit.ts";
+import type { Template } from "../propagation/templates.ts";
+import { isBookkeeping } from "./explain-bookkeeping.ts";
+import { compareFields } from "./field-changes.ts";
+import type { FleetPlan, MemberChange } from "./plan-fleet.ts";
+
+/** What really happens: another change, nothing, or a release that is stopped. */
+export type RetainedChange =
+  | { outcome: "change"; change: MemberChange }
+  | { outcome: "none"; note: string }
+  | { outcome: "stopped"; message: string };
+
+/** Values shown in a note; the others are counted. */
+const SHOWN_FIELDS = 3;
+
+/** The user's object whose rule keeps values of the member; undefined when the change is as planned. */
+export function keeperOf(
+  { action, object }: MemberChange,
+  interpreter: Pick<Interpreter, "ownerOf">,
+): string | undefined {
+  return action === "update" ? interpreter.ownerOf("retain", object) : undefined;
+}
+
+/** `observed` is the member's object. Throws `InterpretError` when the rule fails. */
+export async function planRetained(
+  { templates }: FleetPlan,
+  change: MemberChange,
+  observed: Template,
+  interpreter: Pick<Interpreter, "retain" | "ownerOf">,
+): Promise<RetainedChange> {
+  const owner = keeperOf(change, interpreter);
+  const { before, after } = copiesOf(templates, change);
+  if (owner === undefined || !before || !after) return { outcome: "change", change };
+  const next = await interpreter.retain(after, observed);
+  const exceeded = exceededRelease(after, next, observed);
+  if (exceeded) return { outcome: "stopped", message: `${change.cluster}: ${renderExceeded(exceeded, owner)}` };
+  const kept = compareFields(after, next, isBookkeeping).fields;
+  if (kept.length === 0) return { outcome: "change", change };
+  const shown = kept
+    .slice(0, SHOWN_FIELDS)
+    .map(({ path, before: ours, after: theirs }) => `${path} is ${text(theirs)}, the hub asks for ${text(ours)}`);
+  const more = kept.length > SHOWN_FIELDS ? [`${kept.length - SHOWN_FIELDS} more fields`] : [];
+  const note = `the member decides, by the Retain rule of ${owner}: ${[...shown, ...more].join("; ")}`;
+  const { fields, more: hidden } = compareFields(await interpreter.retain(before, observed), next, isBookkeeping);
+  if (fields.length === 0) return { outcome: "none", note };
+  return {
+    outcome: "change",
+    change: {
+      ...change,
+      fields,
+      more: hidden > 0 ? hidden : undefined,
+      note: [change.note, note].filter(Boolean).join("; "),
+    },
+  };
+}
+
+const text = (value: Json | undefined): string => (value === undefined ? "unset" : JSON.stringify(value));
+
+/** The copy that the member has now, and the one that it would get. */
+function copiesOf(
+  templates: FleetPlan["templates"],
+  { cluster, object: { kind, namespace, name } }: MemberChange,
+): { before: Template | undefined; after: Template | undefined } {
+  const copyIn = (works: readonly DeepReadonly<Work>[]): Template | undefined => {
+    const work = works.find(({ metadata }) => metadata.namespace === executionNamespace(cluster));
+    return work?.spec.workload?.manifests?.[0] as unknown as Template | undefined;
+  };
+  const found = templates.find(
+    ({ template: { kind: own, metadata } }) =>
+      own === kind && metadata.name === name && (metadata.namespace || undefined) === namespace,
+  );
+  return { before: copyIn(found?.works.before ?? []), after: copyIn(found?.works.after ?? []) };
+}
