@@ -51,6 +51,52 @@ async function setUp({
   return { clock, client, seen, writer, status, settle };
 }
 
+describe("progress", () => {
+  const timing = { debounceMs: 1500, everyMs: 200 };
+
+  test("is written after the window at first, and then once per interval", async () => {
+    const { clock, client, seen, writer, status, settle } = await setUp({ windowMs: 50 });
+    const pass = async (ms: number): Promise<void> => {
+      clock.advance(ms);
+      await settle();
+      seen.object = await client.get(Widget, key);
+    };
+
+    writer.set(key, "reflect", setting("ready", "1"), timing);
+    await pass(50);
+    expect(await status()).toEqual({ ready: "1" });
+
+    writer.set(key, "reflect", setting("ready", "2"), timing);
+    await pass(100);
+    writer.set(key, "reflect", setting("ready", "3"), timing);
+    await pass(99);
+    expect(client.count("updateStatus")).toBe(1);
+    await pass(1);
+    expect(await status()).toEqual({ ready: "3" });
+    expect(client.count("updateStatus")).toBe(2);
+
+    await pass(1000);
+    writer.set(key, "reflect", setting("ready", "4"), timing);
+    await pass(50);
+    expect(await status()).toEqual({ ready: "4" });
+  });
+
+  test("waits for the whole delay while many objects change", async () => {
+    const { clock, writer, status, settle } = await setUp({ windowMs: 50 });
+    for (let index = 0; index < 200; index++)
+      writer.set({ ...key, name: `other-${index}` }, "reflect", setting("ready", "1"), { debounceMs: 60_000 });
+
+    writer.set(key, "reflect", setting("ready", "1"), timing);
+    clock.advance(1499);
+    await settle();
+    expect(await status()).toBeUndefined();
+
+    clock.advance(1);
+    await settle();
+    expect(await status()).toEqual({ ready: "1" });
+  });
+});
+
 describe("batching", () => {
   test("changes of several owners become one write", async () => {
     const { client, writer, status, settle } = await setUp();

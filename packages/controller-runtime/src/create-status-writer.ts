@@ -17,6 +17,13 @@ import type { StatusWriter } from "./status-writer.ts";
 const MAX_ATTEMPTS = 5;
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 60_000;
+/**
+ * With more objects than this waiting, progress is gathered longer: a hub on which everything changes at once would
+ * spend its writes on intermediate states. Below it, progress costs a few hundred writes per second at most.
+ */
+const MANY_OBJECTS = 100;
+/** How long the time of a write is remembered; longer than any `everyMs`. */
+const REMEMBERED_MS = 5_000;
 
 export interface StatusWriterOptions<T extends KubernetesObject> {
   client: Client;
@@ -47,7 +54,24 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
   const { client, kind, lister, clock, windowMs, log } = options;
   const gathering = new Map<string, Pending<T>>();
   const writing = new Map<string, Promise<void>>();
+  /** When an object was last written; the oldest first, and only the last few seconds. */
+  const lastWrites = new Map<string, number>();
   let closed = false;
+
+  const noteWrite = (id: string): void => {
+    const now = clock.now();
+    lastWrites.delete(id);
+    lastWrites.set(id, now);
+    for (const [oldest, at] of lastWrites) {
+      if (now - at <= REMEMBERED_MS) break;
+      lastWrites.delete(oldest);
+    }
+  };
+  const progressDelay = (id: string, everyMs: number, debounceMs: number): number => {
+    if (gathering.size > MANY_OBJECTS) return debounceMs;
+    const last = lastWrites.get(id);
+    return Math.max(windowMs, last === undefined ? 0 : last + everyMs - clock.now());
+  };
 
   /** Schedules a write after a delay, or keeps an earlier one. */
   const schedule = (id: string, pending: Pending<T>, delayMs: number): void => {
@@ -102,6 +126,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
       if (equalJson(statusOf(next), statusOf(object))) return;
       try {
         await client.updateStatus(kind, key.cluster, next);
+        noteWrite(id);
         return;
       } catch (error) {
         if (isNotFound(error)) return;
@@ -129,7 +154,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
   };
 
   return {
-    set(key, owner, change, { debounceMs = windowMs } = {}) {
+    set(key, owner, change, { debounceMs = windowMs, everyMs } = {}) {
       if (closed) return;
       const id = idOfKey(key);
       const { uid } = lister.get(key)?.metadata ?? {};
@@ -140,7 +165,8 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
       pending.byOwner.set(owner, change);
       // A second write of the same object waits for the first, which schedules it when it ends. A failed one keeps its
       // backoff.
-      if (!writing.has(id) && pending.failures === 0) schedule(id, pending, debounceMs);
+      if (writing.has(id) || pending.failures > 0) return;
+      schedule(id, pending, everyMs === undefined ? debounceMs : progressDelay(id, everyMs, debounceMs));
     },
     isQuiet() {
       if (writing.size > 0) return false;

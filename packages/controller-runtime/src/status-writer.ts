@@ -15,12 +15,15 @@ export interface StatusWriter<T extends KubernetesObject> {
    *
    * `debounceMs` is for changes that are not urgent, such as a success that another controller will report in more
    * detail: the change waits that long for others instead of the usual window.
+   *
+   * `everyMs` is for progress that users watch: the change is written after the usual window, but not earlier than that
+   * long after the last write of the object. While many objects change, `debounceMs` applies.
    */
   set(
     key: ObjectKey,
     owner: string,
     change: (object: DeepReadonly<T>) => DeepReadonly<T>,
-    options?: { debounceMs?: number },
+    options?: { debounceMs?: number; everyMs?: number },
   ): void;
   /** No write is in progress. Changes that wait for the clock do not count, like the delayed keys of a queue. */
   isQuiet(): boolean;

@@ -91,7 +91,6 @@ export { podRequirements } from "./interpreter/pod-requirements.ts";
 export {
   countIn,
   countOf,
-  COUNTED_RELEASE,
   replaceStatus,
   reportedStatuses,
   statusOf,

@@ -7,8 +7,19 @@
 export const STATUS_WINDOW_MS = 50;
 
 /**
- * Progress and successes wait this long for the result: a starting copy, or a schedule that is visible in
- * `spec.clusters` anyway. A pod takes about a second to start, so most workloads are reported once, when they run.
+ * Preliminary reports and successes wait this long for the result: a starting copy, one that its member has not observed
+ * yet, or a schedule that is visible in `spec.clusters` anyway. A pod takes about a second to start, so most workloads are reported once, when they run.
  * Failures and final states are never delayed.
  */
 export const PROGRESS_DEBOUNCE_MS = 1_500;
+
+/**
+ * Later progress is reported at once, and then this often: a member's change passes two writers, so it is on the hub
+ * within half a second.
+ */
+const PROGRESS_INTERVAL_MS = 200;
+
+/** The timing of progress; a preliminary report is worth no write of its own. */
+export function progressTiming(isPreliminary: boolean): { debounceMs: number; everyMs?: number } {
+  return { debounceMs: PROGRESS_DEBOUNCE_MS, everyMs: isPreliminary ? undefined : PROGRESS_INTERVAL_MS };
+}

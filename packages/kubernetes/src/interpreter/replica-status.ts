@@ -9,12 +9,6 @@ import { InterpretError } from "./interpret-error.ts";
 import type { StatusItem } from "./kind-interpreter.ts";
 import { TEMPLATE_GENERATION } from "./template-names.ts";
 
-/**
- * In a reflected status: the digest of the release that its counters belong to. Only kinds whose rollouts are divided
- * have it.
- */
-export const COUNTED_RELEASE = "release";
-
 export type WithStatus = DeepReadonly<KubernetesObject> & { readonly status?: unknown };
 
 /** The kind's counter fields. */

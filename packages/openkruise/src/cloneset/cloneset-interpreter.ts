@@ -8,7 +8,7 @@
 import { dividePartition } from "../divide/partition.ts";
 import { partitionOf, type Partitioned } from "../divide/partitioned.ts";
 import { reflectRollout } from "../divide/reflect-rollout.ts";
-import { withRelease } from "../divide/release.ts";
+import { withRelease } from "../divide/counted-release.ts";
 import { keptPods } from "../divide/split-partition.ts";
 import {
   aggregateFields,

@@ -3,7 +3,7 @@
  * `daemonSetHash`, and from v1beta1 on `updateRevision`.
  */
 import { isObject } from "@flotilla/base";
-import { withRelease } from "../divide/release.ts";
+import { withRelease } from "../divide/counted-release.ts";
 import { divideDaemonPartition, type PartitionedDaemonSet } from "./daemon-partition.ts";
 import { keptPods } from "../divide/split-partition.ts";
 import { aggregateFields, countIn, isObserved, reflectFields, templateDependencies } from "@flotilla/kubernetes";

@@ -8,8 +8,7 @@
  */
 import { createHash } from "node:crypto";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type Json } from "@flotilla/base";
-import { COUNTED_RELEASE } from "@flotilla/kubernetes";
+import { isObject, type DeepReadonly } from "@flotilla/base";
 import { percentOf, type IntOrPercent } from "./split-partition.ts";
 
 /**
@@ -62,15 +61,6 @@ export function stagedUpdated(copy: Annotated, digest: string): number {
 export function stageIn({ metadata }: Annotated, digest: string): string | undefined {
   const stamp = metadata.annotations?.[ROLLOUT_STAGE] ?? "";
   return stamp.startsWith(`${digest}/`) ? stamp.slice(digest.length + 1) : undefined;
-}
-
-/**
- * A member's status with the release that its counters belong to, if its copy names one. While the member's controller
- * has not observed the copy, the counters belong to an earlier one: `reflect` then keeps the release of the last report.
- */
-export function withRelease(copy: Annotated, status: Json | undefined): Json | undefined {
-  const [digest = ""] = (copy.metadata.annotations?.[ROLLOUT_STAGE] ?? "").split("/");
-  return isObject(status) && /^[0-9a-f]{16}$/.test(digest) ? { ...status, [COUNTED_RELEASE]: digest } : status;
 }
 
 /** Templates are shared and immutable, so the digest of each is computed once. */

@@ -13,17 +13,10 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { countOf, COUNTED_RELEASE, textOf } from "@flotilla/kubernetes";
+import { countOf, textOf } from "@flotilla/kubernetes";
+import { countsRelease, UPDATED_COUNTERS } from "../divide/counted-release.ts";
 import { digestOf } from "../divide/release.ts";
 
-/** Counters that refer to the newest template. */
-const UPDATED = [
-  "updatedReplicas",
-  "updatedReadyReplicas",
-  "updatedAvailableReplicas",
-  "expectedUpdatedReplicas",
-  "updatedNumberScheduled",
-];
 /** Names of the newest revision; a lagging member's names refer to an older one. */
 const NEWEST_REVISION = ["updateRevision", "updatedRevision", "daemonSetHash"];
 
@@ -57,11 +50,6 @@ export function newestItems(
   );
 }
 
-/** Whether a member's counters belong to this release. */
-function countsRelease(status: unknown, release: string): boolean {
-  return isObject(status) && status[COUNTED_RELEASE] === release;
-}
-
 /** The items without the counters of members that lag, and without names of revisions that do not hold for the fleet. */
 function namedItems(items: readonly StatusItem[], isStale: readonly boolean[]): readonly StatusItem[] {
   const hasFresh = isStale.includes(false);
@@ -73,7 +61,7 @@ function namedItems(items: readonly StatusItem[], isStale: readonly boolean[]): 
   const disputed = NEWEST_REVISION.filter((field) => hasSeveral(items, field, isStale));
   if (!isStale.includes(true) && !(isSplit && isAhead.includes(true)) && disputed.length === 0) return items;
   return items.map((item, index) => {
-    if (isStale[index]) return cleared(item, hasFresh ? [...UPDATED, ...NEWEST_REVISION] : UPDATED);
+    if (isStale[index]) return cleared(item, hasFresh ? [...UPDATED_COUNTERS, ...NEWEST_REVISION] : UPDATED_COUNTERS);
     const fields = isAhead[index] && isSplit ? ["currentRevision", ...disputed] : disputed;
     return fields.length > 0 ? cleared(item, fields) : item;
   });

@@ -1,5 +1,5 @@
 /** OpenKruise's Advanced StatefulSet: ordinals are unique in the fleet, and a partition keeps the lowest of them. */
-import { withRelease } from "../divide/release.ts";
+import { withRelease } from "../divide/counted-release.ts";
 import { divideOrdinals } from "./fleet-ordinals.ts";
 import type { OrdinalSet } from "./plan-fleet-ordinals.ts";
 import {

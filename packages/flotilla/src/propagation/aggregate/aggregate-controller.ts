@@ -12,7 +12,7 @@ import type { ResourceBinding } from "@flotilla/karmada";
 import { formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import { PROGRESS_DEBOUNCE_MS } from "../../delivery/status-timing.ts";
+import { progressTiming } from "../../delivery/status-timing.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import type { StatusItem } from "@flotilla/kubernetes";
 import { defineController, done, keyOf, watch } from "@flotilla/controller-runtime";
@@ -108,7 +108,8 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       const now = formatTime(deps.clock.now());
       // A failure is reported at once, and so is the end of a rollout; intermediate states may be delayed.
       const isSettled = items.some(({ applied }) => !applied) || items.every(({ health }) => health === "Healthy");
-      const timing = isSettled ? {} : { debounceMs: PROGRESS_DEBOUNCE_MS };
+      const progress = progressTiming(binding.status?.aggregatedStatus === undefined);
+      const timing = isSettled ? {} : progress;
       const away = awayMembers(key.cluster, items);
       if (planAggregation(binding, items, now, away) !== binding)
         deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, items, now, away), timing);
@@ -128,7 +129,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
           { cluster: key.cluster, namespace: namespace || undefined, name },
           "aggregate",
           (newest) => takeStatus(newest, template, summed),
-          isBehind(summed) ? { debounceMs: PROGRESS_DEBOUNCE_MS } : timing,
+          isBehind(summed) ? progress : timing,
         );
       }
       return done;

@@ -81,17 +81,30 @@ test("a deleted object is no longer reported", () => {
   expect(planReflection(work, ["absent"]).status?.manifestStatuses).toEqual([]);
 });
 
-test("counters belong to the release of the report before until the member has observed its copy", () => {
-  const report = (release: string, generation: number, observedGeneration: number) => ({
+test("updated pods are those of the report before until the member has observed its copy", () => {
+  const report = (
+    release: string | undefined,
+    generation: number,
+    observedGeneration: number,
+    updatedReplicas: number,
+  ) => ({
     ...seen,
-    reading: { status: { release, generation, observedGeneration, updatedReplicas: 3 }, health: "Healthy" as const },
+    reading: {
+      status: { ...(release && { release }), generation, observedGeneration, updatedReplicas },
+      health: "Healthy" as const,
+    },
   });
-  const releaseIn = ({ status }: ReturnType<typeof planReflection>): unknown =>
-    (status?.manifestStatuses?.[0]?.status as { release?: unknown } | undefined)?.release;
+  const counted = ({ status }: ReturnType<typeof planReflection>): unknown => {
+    const reported = status?.manifestStatuses?.[0]?.status as
+      | { release?: string; updatedReplicas?: number }
+      | undefined;
+    return `${reported?.updatedReplicas} of ${reported?.release}`;
+  };
 
-  const first = planReflection(makeWork("paris", "web").build(), [report("one", 1, 1)]);
-  const unobserved = planReflection(first, [report("two", 2, 1)]);
-  const observed = planReflection(unobserved, [report("two", 2, 2)]);
+  const first = planReflection(makeWork("paris", "web").build(), [report("one", 1, 1, 3)]);
+  const unobserved = planReflection(first, [report("two", 2, 1, 1)]);
+  const unnamed = planReflection(first, [report(undefined, 2, 1, 1)]);
+  const observed = planReflection(unobserved, [report("two", 2, 2, 0)]);
 
-  expect([first, unobserved, observed].map(releaseIn)).toEqual(["one", "one", "two"]);
+  expect([first, unobserved, unnamed, observed].map(counted)).toEqual(["3 of one", "3 of one", "3 of one", "0 of two"]);
 });

@@ -4,7 +4,8 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { COUNTED_RELEASE, InterpretError } from "@flotilla/kubernetes";
+import { InterpretError } from "@flotilla/kubernetes";
+import { keepCounted } from "@flotilla/openkruise";
 import { type Interpreter } from "../../interpreter/interpreter.ts";
 import type { ObjectRef } from "../../delivery/delivery.ts";
 import { TEMPLATE_GENERATION } from "@flotilla/karmada";
@@ -59,7 +60,8 @@ export function planReflection(work: DeepReadonly<Work>, seen: readonly Observed
     // An object that is currently unobservable keeps its last known status.
     if (!item) return before.filter(({ identifier }) => identifier.ordinal === ordinal);
     const last = before.find(({ identifier }) => identifier.ordinal === ordinal);
-    return [withCountedRelease(statusOf(item, ordinal), last?.status)];
+    const next = statusOf(item, ordinal);
+    return [{ ...next, status: keepCounted(next.status, last?.status) }];
   });
   if (equalJson(manifestStatuses, before)) return work;
   return { ...work, status: { ...work.status, manifestStatuses } };
@@ -81,14 +83,18 @@ function statusOf({ ref, resource, reading }: Seen, ordinal: number): ManifestSt
   };
 }
 
-/** Until a member's controller has observed its copy, the counters belong to the release of the report before. */
-function withCountedRelease(next: ManifestStatus, last: unknown): ManifestStatus {
-  const { status } = next;
-  if (!isObject(status) || status[COUNTED_RELEASE] === undefined || isObserved(status)) return next;
-  const release = isObject(last) ? last[COUNTED_RELEASE] : undefined;
-  return { ...next, status: { ...status, [COUNTED_RELEASE]: release } as ManifestStatus["status"] };
+/**
+ * Whether the next report is worth waiting for: nothing was reported yet, or a member's controller has not observed its
+ * copy. It does so within moments, and what it counts until then is of an earlier copy, from which no stage should
+ * decide.
+ */
+export function isPreliminary(work: DeepReadonly<Work>, reflected: DeepReadonly<Work>): boolean {
+  const { manifestStatuses = [] } = reflected.status ?? {};
+  return !work.status?.manifestStatuses?.length || manifestStatuses.some(({ status }) => !isObserved(status));
 }
 
-function isObserved({ generation, observedGeneration }: JsonObject): boolean {
-  return typeof generation !== "number" || (typeof observedGeneration === "number" && observedGeneration >= generation);
+function isObserved(status: unknown): boolean {
+  const { generation, observedGeneration } = isObject(status) ? status : {};
+  if (typeof generation !== "number" || typeof observedGeneration !== "number") return true;
+  return observedGeneration >= generation;
 }

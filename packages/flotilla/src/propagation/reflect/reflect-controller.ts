@@ -8,14 +8,14 @@
 import { Work, WORK_NAME } from "@flotilla/karmada";
 import type { ObjectKey } from "@flotilla/client";
 import { isReleasedFrom } from "../../delivery/marks.ts";
-import { PROGRESS_DEBOUNCE_MS } from "../../delivery/status-timing.ts";
+import { progressTiming } from "../../delivery/status-timing.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { defineController, done } from "@flotilla/controller-runtime";
 import type { Controller, Source, StatusWriter } from "@flotilla/controller-runtime";
 import { refsOf } from "../member-objects.ts";
 import type { MemberObjects } from "../member-objects.ts";
 import type { RuleFailure, ReportRuleFailure } from "../rule-failures.ts";
-import { planReflection, readObject, withoutGeneration } from "./plan-reflection.ts";
+import { isPreliminary, planReflection, readObject, withoutGeneration } from "./plan-reflection.ts";
 import type { ObservedManifest } from "./plan-reflection.ts";
 
 export interface ReflectDependencies {
@@ -81,7 +81,7 @@ export function createReflectController({
           key,
           "reflect",
           (newest) => planReflection(newest, seen),
-          isSettled ? {} : { debounceMs: PROGRESS_DEBOUNCE_MS },
+          isSettled ? {} : progressTiming(isPreliminary(work, reflected)),
         );
       }
       return done;
