@@ -113,6 +113,7 @@ export function createExecution({
         ruleChanges: ruleChanges.works(),
         reportRuleFailure,
         workStatus: driver.status,
+        clock,
       }),
     ].map(withHandovers),
     lanes: driver.lanes,

@@ -130,7 +130,7 @@ export const pipeline: readonly Stage[] = [
     name: "reflect",
     does: "collects the status of a member's objects into the Work",
     reads: ["Work.spec", "member.status"],
-    writes: ["Work.status.manifestStatuses"],
+    writes: ["Work.status.manifestStatuses", "Work.status.conditions[Healthy]"],
   },
   {
     name: "aggregate",
@@ -139,6 +139,7 @@ export const pipeline: readonly Stage[] = [
     writes: [
       "ResourceBinding.status.aggregatedStatus",
       "ResourceBinding.status.conditions[FullyApplied]",
+      "ResourceBinding.status.conditions[Healthy]",
       "template.status",
     ],
   },

@@ -3,7 +3,7 @@
  * the fleet.
  *
  * Reads: ResourceBinding or ClusterResourceBinding, its Works, its template.
- * Writes: `aggregatedStatus` and the condition `FullyApplied` of the binding; the template's status.
+ * Writes: `aggregatedStatus` and the conditions `FullyApplied` and `Healthy` of the binding; the template's status.
  * Before: reflect filled the Works' status. After: nothing; this is the last stage of the status flow.
  */
 import { Work } from "@flotilla/karmada";
@@ -14,6 +14,8 @@ import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { PROGRESS_DEBOUNCE_MS } from "../../delivery/status-timing.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
+import type { MemberVerdict } from "../../health/healthy-condition.ts";
+import { InterpretError } from "@flotilla/kubernetes";
 import type { StatusItem } from "@flotilla/kubernetes";
 import { defineController, done, watch } from "@flotilla/controller-runtime";
 import type { Controller, Source, StatusWriter } from "@flotilla/controller-runtime";
@@ -22,7 +24,7 @@ import type { BindingScope } from "../binding-scope.ts";
 import type { ReportRuleFailure } from "../rule-failures.ts";
 import { RELIST_RETRY_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
-import { isBehind, isTooEarly, planAggregation, planItems, takeStatus } from "./plan-aggregation.ts";
+import { isBehind, isTooEarly, planAggregation, planItems, planVerdicts, takeStatus } from "./plan-aggregation.ts";
 
 export interface AggregateDependencies {
   scope: BindingScope;
@@ -43,6 +45,8 @@ export interface AggregateDependencies {
 }
 
 const CONCURRENCY = 64;
+/** Rules that run for the member's object. */
+const MEMBER_RULES = ["ReflectStatusFailed", "InterpretHealthFailed"] as const;
 
 export function createAggregateController(deps: AggregateDependencies): Controller<ObjectKey> {
   async function sum(
@@ -56,6 +60,15 @@ export function createAggregateController(deps: AggregateDependencies): Controll
     } catch (error) {
       deps.reportRuleFailure(template, "AggregateStatusFailed", error);
       throw error;
+    }
+  }
+
+  /** Rules that failed on a member's object are reported on the template too, where its owner looks. */
+  function reportMembersRules(template: DeepReadonly<KubernetesObject>, verdicts: readonly MemberVerdict[]): void {
+    for (const rule of MEMBER_RULES) {
+      const failed = verdicts.find(({ reason }) => reason === rule);
+      if (failed) deps.reportRuleFailure(template, rule, new InterpretError(`on ${failed.cluster}: ${failed.message}`));
+      else deps.reportRuleFailure.over(template, rule);
     }
   }
 
@@ -85,11 +98,13 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       // A failure is reported at once, and so is the end of a rollout; intermediate states may be delayed.
       const isSettled = items.some(({ applied }) => !applied) || items.every(({ health }) => health === "Healthy");
       const timing = isSettled ? {} : { debounceMs: PROGRESS_DEBOUNCE_MS };
-      if (planAggregation(binding, items, now) !== binding)
-        deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, items, now), timing);
+      const aggregation = { items, verdicts: planVerdicts(binding, works) };
+      if (planAggregation(binding, aggregation, now) !== binding)
+        deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, aggregation, now), timing);
       const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
+      reportMembersRules(template, aggregation.verdicts);
       if (!(await deps.templates.kindOf(binding.spec.resource)).subresources.status) {
         // Written as an ordinary field it would be a new version of the template, and every status report a rollout.
         if (!hadReports && items.some(({ status }) => status)) deps.reportNoStatus(template, binding);
