@@ -126,6 +126,7 @@ export type { ExecutionMeter } from "./propagation/meter.ts";
 export { planOverrides } from "./propagation/override/plan-overrides.ts";
 export type { AppliedOverride, OverrideInput } from "./propagation/override/plan-overrides.ts";
 export { policyTargets } from "./propagation/policy-targets.ts";
+export { INTERPRETER } from "./propagation/rule-failures.ts";
 export { implicitPriority, matchesResource } from "./propagation/resource-selector.ts";
 export type { ResourceSelector, SelectableResource } from "./propagation/resource-selector.ts";
 export { assignReplicas } from "./propagation/schedule/assign.ts";

@@ -77,7 +77,7 @@ export function createExecution({
     random,
     log,
   });
-  const reportRuleFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
+  const reportRuleFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock, log });
 
   /** When a member changes between pull and push, all its Works change their controller. */
   const handovers = watch(Cluster, ({ object, old }) =>
