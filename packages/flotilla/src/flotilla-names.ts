@@ -63,3 +63,6 @@ export const PURGE_ANNOTATION = "flotilla.dev/purge";
 export const FORCE_ANNOTATION = "flotilla.dev/force-unjoin";
 /** The condition that reports what an unjoin waits for. */
 export const UNJOINING = "Unjoining";
+
+/** The Lease of the process that leads the hub's controllers, in Karmada's namespace. */
+export const CONTROLLERS_LEASE = "flotilla-controllers";

@@ -11,7 +11,7 @@ import type { Unhealthy } from "./why-unhealthy.ts";
 
 export const HEALTHY = "Healthy";
 /** Pods need a moment to start. A workload that has been unhealthy for longer than this is a problem. */
-export const HEALTH_GRACE_MS = 60_000;
+const HEALTH_GRACE_MS = 60_000;
 /** Reasons of `Unknown`: the rule that failed for the member's object. */
 export const RULE_FAILURES: ReadonlySet<string> = new Set(["ReflectStatusFailed", "InterpretHealthFailed"]);
 /** In the message of a binding; the Works have the others. */

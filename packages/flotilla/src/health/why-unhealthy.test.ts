@@ -36,14 +36,21 @@ const cases: Record<string, { of: ReturnType<typeof object>; health?: string; wa
     ),
     want: "PodsNotReady: 1 of 3 pods is not ready: ProgressDeadlineExceeded: timed out",
   },
-  "pods that a quota rejects are reported with its message": {
+  "pods that a quota rejects are reported with its message, without the name that differs each time": {
     of: deployment(
       { replicas: 2 },
       {
-        conditions: [{ type: "ReplicaFailure", status: "True", reason: "FailedCreate", message: "exceeded quota" }],
+        conditions: [
+          {
+            type: "ReplicaFailure",
+            status: "True",
+            reason: "FailedCreate",
+            message: 'pods "web-84fb7c4b64-mzx9k" is forbidden: exceeded quota',
+          },
+        ],
       },
     ),
-    want: "PodsNotReady: 2 of 2 pods are not ready: FailedCreate: exceeded quota",
+    want: 'PodsNotReady: 2 of 2 pods are not ready: FailedCreate: pods "web-84fb7c4b64-…" is forbidden: exceeded quota',
   },
   "a custom kind without the counter is not judged by its replicas": {
     of: object("Widget", "example.com/v1", { replicas: 3 }, { replicas: 3 }),
@@ -105,6 +112,11 @@ const cases: Record<string, { of: ReturnType<typeof object>; health?: string; wa
       { replicas: 2, updateStrategy: { type: "OnDelete" } },
       { ...READY, updatedReplicas: 0 },
     ),
+    health: "Unhealthy",
+    want: undefined,
+  },
+  "pods that are not ready for minReadySeconds yet are not stuck": {
+    of: deployment({ replicas: 2, minReadySeconds: 600 }, { ...READY, availableReplicas: 0 }),
     health: "Unhealthy",
     want: undefined,
   },

@@ -49,7 +49,9 @@ export function whyUnhealthy(object: Observed, health: string | undefined): Unhe
       message: `${missing.unready} of ${missing.total} pods ${missing.unready === 1 ? "is" : "are"} not ready${cause}`,
     };
   if (health !== "Unhealthy" || isHeldOnPurpose(spec, status)) return undefined;
-  return outdatedIn(spec, status, cause) ?? { reason: "Unhealthy", message: `${ruleVerdict(object, status)}${cause}` };
+  const outdated = outdatedIn(spec, status, cause);
+  if (!outdated && isSettling(spec, status)) return undefined;
+  return outdated ?? { reason: "Unhealthy", message: `${ruleVerdict(object, status)}${cause}` };
 }
 
 /** Pods that are ready or updated; when the sum grows, a rollout makes progress. */
@@ -118,6 +120,10 @@ function isHeldOnPurpose(spec: JsonObject, status: JsonObject): boolean {
   return kept > 0 && updated < wanted && updated >= wanted - kept;
 }
 
+/** All pods are ready, but not for `minReadySeconds` yet. */
+const isSettling = ({ minReadySeconds }: JsonObject, { replicas, availableReplicas }: JsonObject): boolean =>
+  countOf(minReadySeconds) > 0 && countOf(availableReplicas) < countOf(replicas);
+
 function strategyIn({ updateStrategy }: JsonObject): { strategy: JsonObject; rolling: JsonObject } {
   const strategy = isObject(updateStrategy) ? updateStrategy : {};
   const { rollingUpdate } = strategy;
@@ -146,7 +152,15 @@ function ruleVerdict(object: Observed, status: JsonObject): string {
 /** `: Reason: message` */
 function textOf({ reason, message }: { readonly reason?: unknown; readonly message?: unknown }): string {
   const words = [reason, message].filter((text) => typeof text === "string" && text !== "");
-  return words.map((text) => `: ${String(text).replaceAll(/\s+/g, " ").trim()}`).join("");
+  return words.map((text) => `: ${steady(String(text))}`).join("");
+}
+
+/** Every attempt to create a pod has another name for it; a message that repeats it would be written each time. */
+function steady(text: string): string {
+  return text
+    .replaceAll(/\s+/g, " ")
+    .replaceAll(/\bpods "([^"]+)-[a-z0-9]{5}"/g, 'pods "$1-…"')
+    .trim();
 }
 
 function partOf(object: Observed, name: "spec" | "status"): JsonObject {

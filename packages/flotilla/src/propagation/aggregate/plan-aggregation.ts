@@ -29,10 +29,12 @@ export function planItems(works: readonly DeepReadonly<Work>[]): Item[] {
 export function isTooEarly(binding: DeepReadonly<ResourceBinding>, works: readonly DeepReadonly<Work>[]): boolean {
   if (binding.status?.aggregatedStatus) return false;
   // Before the first scheduling the template keeps its status; after it, no clusters means that nothing runs.
+  const held = new Set(binding.spec.suspension?.dispatchingOnClusters?.clusterNames);
   const targets = targetsOf(binding.spec);
   if (targets.length === 0) return !isConditionTrue(binding.status?.conditions ?? [], "Scheduled");
   const tried = works.filter(({ status }) => findCondition(status?.conditions ?? [], "Applied")).length;
-  return tried < targets.length;
+  // A member to which nothing is dispatched would never be tried.
+  return tried < targets.filter(({ name }) => !held.has(name)).length;
 }
 
 function itemOf(work: DeepReadonly<Work>): Item {
