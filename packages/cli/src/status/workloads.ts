@@ -1,7 +1,10 @@
-/** Where workloads run, from their bindings. Pure. */
+/** Where workloads run, from their bindings and from ManifestWorks. Pure. */
 import type { ResourceBinding } from "@flotilla/karmada";
-import type { DeepReadonly } from "@flotilla/base";
+import type { ManifestWork } from "@flotilla/ocm";
+import { isObject } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { findCondition } from "@flotilla/apimachinery";
+import { objectOf, objectsOf, textOf } from "../members/json-parts.ts";
 import type { WorkloadStatus } from "./fleet-status.ts";
 
 export function summariseWorkload({ metadata, spec, status }: DeepReadonly<ResourceBinding>): WorkloadStatus {
@@ -11,6 +14,7 @@ export function summariseWorkload({ metadata, spec, status }: DeepReadonly<Resou
     kind: spec.resource.kind,
     desired: desiredOf(spec),
     ready: (status?.aggregatedStatus ?? []).reduce((sum, item) => sum + readyOf(item.status), 0),
+    state: endOf(status?.aggregatedStatus ?? []),
     applied: appliedOf(status?.conditions ?? [], metadata.deletionTimestamp !== undefined),
     placement: placementOf(spec),
   };
@@ -45,3 +49,62 @@ function readyOf(status: unknown): number {
   const ready = (status as { readyReplicas?: unknown } | undefined)?.readyReplicas;
   return typeof ready === "number" ? ready : 0;
 }
+
+/** A workload that runs to completion is not ready once it has finished: it is complete, or it failed. */
+function endOf(items: readonly DeepReadonly<{ status?: unknown }>[]): string | undefined {
+  const ends = items.map(({ status }) => {
+    const conditions = isObject(status) ? objectsOf(status["conditions"]) : [];
+    return ["Complete", "Failed"].find((end) =>
+      conditions.some(({ type, status: value }) => type === end && value === "True"),
+    );
+  });
+  if (ends.includes("Failed")) return "Failed";
+  return ends.length > 0 && ends.every((end) => end === "Complete") ? "Complete" : undefined;
+}
+
+/** The objects of a ManifestWork that run pods. Their numbers are known if the work asks for them as feedback. */
+export function summariseManifests({ metadata, spec, status }: DeepReadonly<ManifestWork>): WorkloadStatus[] {
+  const reported = new Map(
+    status?.resourceStatus?.manifests?.map((manifest) => [manifest.resourceMeta.ordinal ?? 0, manifest]),
+  );
+  return ((spec.workload?.manifests ?? []) as unknown as readonly JsonObject[]).flatMap((manifest, ordinal) => {
+    const own = objectOf(manifest["spec"]);
+    if (!runsPods(own)) return [];
+    const { name, namespace } = objectOf(manifest["metadata"]);
+    const { conditions, statusFeedback } = reported.get(ordinal) ?? {};
+    const ready = statusFeedback?.values?.find((value) => value.name === "ReadyReplicas")?.fieldValue.integer;
+    const progressing = findCondition(conditions, "Progressing")?.status;
+    return [
+      {
+        namespace: textOf(namespace),
+        name: textOf(name),
+        kind: textOf(manifest["kind"]),
+        desired: typeof own["replicas"] === "number" ? own["replicas"] : undefined,
+        ready,
+        state:
+          ready === undefined
+            ? progressing === "True"
+              ? "Progressing"
+              : progressing === "False"
+                ? "UpToDate"
+                : undefined
+            : undefined,
+        applied: findCondition(conditions, "Applied")?.status ?? "Unknown",
+        placement: `${metadata.namespace ?? ""} (ManifestWork ${metadata.name})`,
+      },
+    ];
+  });
+}
+
+/** The namespaces that a ManifestWork is about: its cluster's, and those of its objects. */
+export function namespacesOf({ metadata, spec }: DeepReadonly<ManifestWork>): Set<string> {
+  const manifests = (spec.workload?.manifests ?? []) as unknown as readonly JsonObject[];
+  return new Set([
+    metadata.namespace ?? "",
+    ...manifests.map((manifest) => textOf(objectOf(manifest["metadata"])["namespace"])),
+  ]);
+}
+
+/** A pod template, that of jobs on a schedule, or the containers of a SidecarSet or a pod. */
+const runsPods = ({ template, jobTemplate, containers }: JsonObject): boolean =>
+  isObject(template) || isObject(jobTemplate) || Array.isArray(containers);

@@ -5,25 +5,9 @@ import type { PolicyStatus } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
-import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "@flotilla/flotilla";
+import { ownProblemsOf } from "../../health/policy-problems.ts";
 
 type Policy = DeepReadonly<PropagationPolicy & { status?: PolicyStatus }>;
-
-/** Problems that other checks report for the workload itself. */
-const REPORTED_ELSEWHERE = new Set([
-  "NoClusterFit",
-  "Unschedulable",
-  "SchedulerError",
-  "AppliedFailed",
-  "KindNotServed",
-  MEMBER_UNREACHABLE,
-  NO_ANSWER,
-  ANSWER_PENDING,
-  "RenderFailed",
-  "DivideFailed",
-  "RolloutHeld",
-  "FullyAppliedFailed",
-]);
 
 export const policiesCheck = defineCheck<readonly Policy[]>({
   name: "policies",
@@ -46,7 +30,8 @@ export const policiesCheck = defineCheck<readonly Policy[]>({
         nowMs - Date.parse(metadata.creationTimestamp ?? "") <= stuckAfterMs
       )
         return [];
-      if ((status?.matched ?? 0) === 0) {
+      const problems = ownProblemsOf(policy);
+      if ((status?.matched ?? 0) === 0 && problems.length === 0) {
         const kinds = [...new Set(policy.spec.resourceSelectors.map((selector) => selector.kind))].join(", ");
         return [
           {
@@ -61,19 +46,17 @@ export const policiesCheck = defineCheck<readonly Policy[]>({
           },
         ];
       }
-      return (status?.problems ?? [])
-        .filter(({ reason }) => !REPORTED_ELSEWHERE.has(reason))
-        .map((problem) => ({
-          severity: "problem",
-          about,
-          seen: `${problem.kind} ${problem.namespace ? `${problem.namespace}/` : ""}${problem.name}: ${problem.reason}: ${problem.message ?? ""}`,
-          fix: problem.reason.startsWith("BindingName")
-            ? "Rename one of the objects."
-            : "`flotilla why` shows what it waits for.",
-          commands: [
-            `flotilla why ${problem.kind.toLowerCase()}/${problem.name}${problem.namespace ? ` -n ${problem.namespace}` : ""}`,
-          ],
-        }));
+      return problems.map((problem) => ({
+        severity: "problem",
+        about,
+        seen: problem.text,
+        fix: problem.reason.startsWith("BindingName")
+          ? "Rename one of the objects."
+          : "`flotilla why` shows what it waits for.",
+        commands: [
+          `flotilla why ${problem.kind.toLowerCase()}/${problem.name}${problem.namespace ? ` -n ${problem.namespace}` : ""}`,
+        ],
+      }));
     });
     return { seen: `${counted(policies.length, "policy", "policies")}, ${findings.length} with findings`, findings };
   },
