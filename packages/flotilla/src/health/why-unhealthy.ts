@@ -41,7 +41,7 @@ export function whyUnhealthy(object: Observed, health: string | undefined): Unhe
       reason: "Failed",
       message: `it failed${textOf(failed ?? { reason: status["reason"], message: status["message"] })}`,
     };
-  const missing = unreadyIn(object, spec, status);
+  const missing = unreadyOf(object);
   const cause = causeIn(conditions);
   if (missing)
     return {
@@ -71,11 +71,9 @@ export function progressOf(status: unknown): number {
 /**
  * Counted against all pods that the workload has, so that a new pod which never starts next to ready old ones is seen.
  */
-function unreadyIn(
-  { apiVersion }: Observed,
-  spec: JsonObject,
-  status: JsonObject,
-): { unready: number; total: number } | undefined {
+export function unreadyOf(object: Observed): { unready: number; total: number } | undefined {
+  const [spec, status] = [partOf(object, "spec"), partOf(object, "status")];
+  const { apiVersion } = object;
   const isCounted = COUNTED_GROUPS.has(parseApiVersion(apiVersion).group);
   const numbers = (
     [
