@@ -138,6 +138,10 @@ export const alertCases: Record<string, AlertCase> = {
     fires: [`flotilla_work_objects{${c},health="Unhealthy"} 1`],
     quiet: [`flotilla_work_objects{${c},health="Healthy"} 1`],
   },
+  FlotillaWorkloadStuck: {
+    fires: ['flotilla_workloads_unhealthy{resource_kind="Deployment"} 1'],
+    quiet: ['flotilla_workload_pods_unready{resource_kind="Deployment"} 1'],
+  },
   FlotillaCloneSetNotReady: {
     fires: [
       `kruise_cloneset_status_replicas_ready{${workload("cloneset")}} 2`,

@@ -3,8 +3,8 @@
  * process that do their work.
  */
 import { afterEach, expect, test } from "vitest";
-import { Deployment, Namespace, Pod } from "@flotilla/kubernetes";
-import { PropagationPolicy } from "@flotilla/karmada";
+import { Deployment, Event, Namespace, Pod } from "@flotilla/kubernetes";
+import { PropagationPolicy, ResourceInterpreterCustomization } from "@flotilla/karmada";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
@@ -57,4 +57,34 @@ test("the logs of the scheduler and the controllers contain their own lines", as
   expect(scheduler.filter((line) => line.includes("key=shop/web-deployment")).length).toBeGreaterThan(0);
   expect(controllers.filter((line) => line.includes("controller=dispatch")).length).toBeGreaterThan(0);
   expect(controllers.filter((line) => line.includes("controller=ocm-"))).toEqual([]);
+});
+
+test("an interpreter script that fails is in the log of the webhook, and an event of the object", async () => {
+  fleet = await startTestFleet({ members: ["m1"], nodes: 1 });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await fleet.client.create(ResourceInterpreterCustomization, "hub", {
+    apiVersion: "config.karmada.io/v1alpha1",
+    kind: "ResourceInterpreterCustomization",
+    metadata: { name: "health" },
+    spec: {
+      target: { apiVersion: "apps/v1", kind: "Deployment" },
+      customizations: {
+        healthInterpretation: { luaScript: "function InterpretHealth(o) return o.status.nowhere.ready end" },
+      },
+    },
+  });
+  await fleet.client.create(PropagationPolicy, "hub", makePolicy("shop/web").selects("apps/v1", "Deployment").build());
+  await fleet.client.create(Deployment, "hub", makeDeployment("shop/web").replicas(2).build());
+  await fleet.run(60_000);
+
+  const lines = (await logOf(podOf("karmada-webhook"))).filter((line) => line.includes("key=shop/web "));
+  const events = (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items.filter(
+    ({ reason, involvedObject }) => reason === "InterpretHealthFailed" && involvedObject.name === "web",
+  );
+
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatch(
+    /WARN interpreter rule failed .*kind=Deployment reason=InterpretHealthFailed error=.*with key 'ready'/,
+  );
+  expect(events.map(({ message }) => message)).toEqual([expect.stringMatching(/^on m1: .*with key 'ready'/)]);
 });

@@ -65,6 +65,7 @@ describe("a Deployment under a policy with weights", () => {
     });
     expect((await find(ResourceBinding, "hub", "web-deployment"))?.status?.conditions).toMatchObject([
       { type: "FullyApplied", status: "True" },
+      { type: "Healthy", status: "True" },
       { type: "Scheduled", status: "True" },
     ]);
   });

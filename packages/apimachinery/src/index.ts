@@ -15,7 +15,7 @@ export type { OtherVersion, OtherVersions } from "./apply/field-versions.ts";
 export { parseFieldSelector } from "./apply/fields.ts";
 export { recordUpdate } from "./apply/managed-fields.ts";
 export { findCondition, isConditionTrue, withCondition } from "./conditions.ts";
-export type { NextCondition } from "./conditions.ts";
+export type { Condition, NextCondition } from "./conditions.ts";
 export { durationProblem, timeProblem } from "./exact/go-time.ts";
 export { parseGoUrl } from "./exact/go-url.ts";
 export { field } from "./field.ts";

@@ -85,3 +85,6 @@ export const FORCE_ANNOTATION = "flotilla.dev/force-unjoin";
 export const DRAIN_TAINT = "flotilla.dev/drain";
 /** The condition that reports what an unjoin waits for. */
 export const UNJOINING = "Unjoining";
+
+/** The Lease of the process that leads the hub's controllers, in Karmada's namespace. */
+export const CONTROLLERS_LEASE = "flotilla-controllers";

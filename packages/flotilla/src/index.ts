@@ -44,6 +44,9 @@ export type { FleetPlan, MemberChange } from "./explain/plan-fleet.ts";
 export type { TemplatePlan } from "./explain/plan-template.ts";
 export { SNAPSHOT_KINDS, viewsOf } from "./explain/snapshot.ts";
 export type { FleetSnapshot } from "./explain/snapshot.ts";
+export { HEALTHY, RULE_FAILURES, unhealthyForMs } from "./health/healthy-condition.ts";
+export { RUN_TO_COMPLETION } from "./health/run-to-completion.ts";
+export { whyUnhealthy } from "./health/why-unhealthy.ts";
 export { createConfiguredInterpreter } from "./interpreter/configured.ts";
 export { findConflicts, interpreterAdmissions } from "./interpreter/customization/admissions.ts";
 export { LEFT_TO_MEMBERS } from "./interpreter/customization/retained-by-script.ts";
@@ -119,7 +122,7 @@ export { createPropagation } from "./propagation/create-propagation.ts";
 export { createDeletionProtection } from "./propagation/deletion-protection.ts";
 export { readCapacity } from "./propagation/estimate/capacity.ts";
 export type { Capacity } from "./propagation/estimate/capacity.ts";
-export { estimateReplicas, readRequest } from "./propagation/estimate/estimate-replicas.ts";
+export { estimateReplicas, MOST_REPLICAS, readRequest } from "./propagation/estimate/estimate-replicas.ts";
 export { estimateSets, readComponentSet } from "./propagation/estimate/estimate-sets.ts";
 export type { FailoverOptions } from "./propagation/failover/failover-controller.ts";
 export { divideCompletions } from "./propagation/job-completions.ts";
@@ -132,6 +135,7 @@ export { planOverrides } from "./propagation/override/plan-overrides.ts";
 export type { AppliedOverride, OverrideInput } from "./propagation/override/plan-overrides.ts";
 export { isFinishedRun } from "./propagation/finished-run.ts";
 export { equalPolicy, policyTargets, unjoinedClusters } from "./propagation/policy-targets.ts";
+export { INTERPRETER } from "./propagation/rule-failures.ts";
 export { implicitPriority, matchesResource } from "./propagation/resource-selector.ts";
 export type { ResourceSelector, SelectableResource } from "./propagation/resource-selector.ts";
 export { assignReplicas } from "./propagation/schedule/assign.ts";
@@ -155,6 +159,7 @@ export { divideByWeight } from "./propagation/webster.ts";
 export type { ClusterReplicas, WeightedCluster } from "./propagation/webster.ts";
 export {
   ANSWER_PENDING,
+  CONTROLLERS_LEASE,
   DRAIN_TAINT,
   DRIFT,
   FORCE_ANNOTATION,

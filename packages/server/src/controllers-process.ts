@@ -18,7 +18,7 @@ import {
   createWriteThroughClient,
   writeControllerMetrics,
 } from "@flotilla/controller-runtime";
-import { createMonitoring } from "@flotilla/flotilla";
+import { CONTROLLERS_LEASE, createMonitoring } from "@flotilla/flotilla";
 import type { Monitoring } from "@flotilla/flotilla";
 import { serveMetrics } from "./agent/agent-metrics.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
@@ -31,7 +31,7 @@ import { readWorkOrigin } from "./roles/work-origin.ts";
 import { createStderrLog } from "./process/stderr-log.ts";
 import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
 
-const LEASE = { cluster: HUB, namespace: KARMADA_SYSTEM_NAMESPACE, name: "flotilla-controllers" };
+const LEASE = { cluster: HUB, namespace: KARMADA_SYSTEM_NAMESPACE, name: CONTROLLERS_LEASE };
 /** How often a process that stands by looks who leads. */
 const STANDBY_POLL_MS = 250;
 /** How many of them until a server that does not answer is reported: five seconds. */

@@ -2,13 +2,15 @@
  * Composes the roles in one process: API server, hub controllers, member controllers, and the agent of members that
  * pull. No network and no files: `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
-import { HUB } from "@flotilla/apimachinery";
+import { HUB, isNotFound } from "@flotilla/apimachinery";
 import type { ApiServer, Cache, Engine } from "@flotilla/apiserver";
 import type { CertificateAuthority } from "@flotilla/apimachinery";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { VERSION } from "@flotilla/cli";
 import type { Client, Transport } from "@flotilla/client";
-import { createMonitoring, dryRunOver } from "@flotilla/flotilla";
+import { CONTROLLERS_LEASE, createMonitoring, dryRunOver } from "@flotilla/flotilla";
+import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
+import { Lease } from "@flotilla/kubernetes";
 import type {
   ConnectMember,
   FailoverOptions,
@@ -145,7 +147,17 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const synced: Part = {
     start: async (signal) => void (await Promise.all(managers.map((manager) => manager.whenSynced(signal)))),
   };
-  const parts: readonly Part[] = [api, access, metrics, members, readers, controllers, synced, pull];
+  const parts: readonly Part[] = [
+    api,
+    access,
+    metrics,
+    members,
+    readers,
+    ownControllers(client),
+    controllers,
+    synced,
+    pull,
+  ];
   return {
     server,
     cache,
@@ -194,6 +206,17 @@ function wireMemberControllers({ options, api, access }: Base): MemberController
     hasKruise: api.hasKruise,
   });
 }
+
+/** The Lease of controllers that once ran in another process would be taken for controllers that have stopped. */
+const ownControllers = (client: Client): Part => ({
+  async start() {
+    try {
+      await client.delete(Lease, { cluster: HUB, namespace: KARMADA_SYSTEM_NAMESPACE, name: CONTROLLERS_LEASE });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+  },
+});
 
 const hubLog = ({ options, logs }: Base): Log => logs.keepOfHub(options.log.with({ component: "hub" }));
 

@@ -2,7 +2,12 @@ export { createComponentLogs } from "./components/component-logs.ts";
 export type { ComponentLogs } from "./components/component-logs.ts";
 export { componentsAlone, withComponentLogs } from "./components/component-runtime.ts";
 export { createKruiseInstallController } from "./components/install-controller.ts";
-export { KARMADA_CONTROLLER_MANAGER, KARMADA_SCHEDULER, karmadaLayer } from "./components/karmada-layer.ts";
+export {
+  KARMADA_CONTROLLER_MANAGER,
+  KARMADA_SCHEDULER,
+  KARMADA_WEBHOOK,
+  karmadaLayer,
+} from "./components/karmada-layer.ts";
 export { kruiseLayer, nodeLayer } from "./components/kruise-layer.ts";
 export { MANAGER, kruiseNamespace } from "./components/kruise-manifests.ts";
 export { CLUSTER_MANAGER, KLUSTERLET, clusterManagerLayer, klusterletLayer } from "./components/ocm-layer.ts";

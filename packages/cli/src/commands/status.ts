@@ -13,10 +13,11 @@ export const statusCommand = defineCommand({
   name: "status",
   summary: "show the members of the fleet, what is unhealthy, and where workloads run",
   details:
-    "Shows members with their Karmada and Open Cluster Management registrations; what is unhealthy, with counts and the worst ten; and where workloads run. Exit code 0 means that the status could be read, not that everything is healthy: pods are not checked.",
+    "Shows members with their Karmada and Open Cluster Management registrations; what is unhealthy, with counts and the worst ten; and where workloads run. A workload is unhealthy when its pods have not been ready or updated for a minute, or at once when a pod reports an error; the pods of such workloads are read from the members. What could not be checked is listed first. Exit code 0 means that the status could be read, not that everything is healthy.",
   example: [
     { says: "Show the status once.", run: "flotilla status" },
     { says: "Refresh every five seconds, and print what changed.", run: "flotilla status --watch" },
+    { says: "Show the workloads of one namespace.", run: "flotilla status -n shop" },
     { says: "Show a fleet with another data directory.", run: "flotilla status --data ./fleet" },
     { says: "Show any hub, with JSON output.", run: "flotilla status --kubeconfig hub.kubeconfig -o json" },
   ],
@@ -26,6 +27,13 @@ export const statusCommand = defineCommand({
       type: "boolean",
       short: "w",
       description: "refresh every five seconds and print what changed, until Ctrl-C",
+    },
+    namespace: {
+      type: "string",
+      short: "n",
+      value: "NS",
+      completes: "namespace",
+      description: "only the workloads of this namespace (default: all namespaces)",
     },
     all: {
       type: "boolean",
@@ -39,7 +47,7 @@ export const statusCommand = defineCommand({
       let last: Json | undefined;
       for (;;) {
         const nowMs = clock.now();
-        const status = await readStatus(client, server, nowMs, signal);
+        const status = await readStatus({ client, server, clock, signal, namespace: flags.namespace });
         const steady = withoutTimes(status);
         if (last !== undefined && !equalJson(last, steady)) output.say("");
         if (last === undefined || !equalJson(last, steady))

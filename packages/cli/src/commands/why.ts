@@ -11,9 +11,12 @@ import { ClusterExplanation, Explanation } from "@flotilla/flotilla";
 import { defineCommand } from "../command.ts";
 import { renderWhy } from "../explain/render-why.ts";
 import { resolveType } from "../explain/resolve-type.ts";
+import { isForbidden } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { bindingName } from "@flotilla/karmada";
 
+/** Namespaces that are named when the object is not in the one that was specified. */
+const MAX_NAMESPACES = 3;
 const OCM_DOMAIN = "open-cluster-management.io";
 /** API groups of Karmada's own hub objects. */
 const HUBS_OWN: ReadonlySet<string> = new Set([
@@ -27,7 +30,7 @@ export const whyCommand = defineCommand({
   name: "why",
   summary: "explain why a resource is where it is, what its members report, and what to do",
   details:
-    "Shows which policy matched, which clusters were selected or excluded and why, what each member got and reports, what moved, what is wrong and what to do. Also explains Placements, ManifestWorks and ManifestWorkReplicaSets, and objects that ManifestWorks apply to members.",
+    "Shows which policy matched, which clusters were selected or excluded and why, what each member got and reports, what moved, what is wrong and what to do. Pods that do not run are read from the members, with their reasons. Also explains Placements, ManifestWorks and ManifestWorkReplicaSets, and objects that ManifestWorks apply to members.",
   example: [
     { says: "Explain where a Deployment runs.", run: "flotilla why deployment/web" },
     { says: "Explain a workload in another namespace.", run: "flotilla why cloneset web -n shop" },
@@ -60,7 +63,9 @@ export const whyCommand = defineCommand({
     try {
       const kind = await resolveType(client, type, signal);
       const where = kind.scope === "Namespaced" ? { namespace: flags.namespace, name } : { name };
-      const explanation = await explained(client, kind, where, clock, signal);
+      const found = await explained(client, kind, where, clock, signal);
+      const { lookAtCopies } = await import("../explain/look-at-copies.ts");
+      const explanation = await lookAtCopies(found, { client, clock, signal });
       output.result(explanation as unknown as Json, () => renderWhy(explanation, output.width));
     } finally {
       await close();
@@ -96,7 +101,7 @@ async function explained(
   if (!template)
     throw new FlotillaError(
       "NotFound",
-      `${kind.kind} ${where.name}${where.namespace ? ` in namespace ${where.namespace}` : ""} not found on the hub, and no ManifestWork applies one to members`,
+      `${kind.kind} ${where.name}${where.namespace ? ` in namespace ${where.namespace}` : ""} not found on the hub, and no ManifestWork applies one to members${await elsewhere(client, kind, where, signal)}`,
     );
   // These are never templates, so policies do not apply to them.
   if (kind.group.endsWith(OCM_DOMAIN))
@@ -109,4 +114,26 @@ async function explained(
     );
   const { explainUnbound } = await import("../explain/explain-unbound.ts");
   return explainUnbound(client, template, clock, signal);
+}
+
+/** The namespaces that have an object of this name, as the end of a sentence. */
+async function elsewhere(
+  client: Client,
+  kind: AnyKind,
+  { namespace, name }: { namespace?: string; name: string },
+  signal: AbortSignal,
+): Promise<string> {
+  if (namespace === undefined) return "";
+  try {
+    const { items } = await client.list(kind, { cluster: HUB, fieldSelector: `metadata.name=${name}`, signal });
+    const namespaces = items.map(({ metadata }) => metadata.namespace ?? "");
+    const [first] = namespaces;
+    if (first === undefined) return "";
+    const shown = namespaces.slice(0, MAX_NAMESPACES).join(", ");
+    const more = namespaces.length > MAX_NAMESPACES ? ` and ${namespaces.length - MAX_NAMESPACES} more` : "";
+    return `; namespace ${shown}${more} has one: run 'flotilla why ${kind.kind.toLowerCase()}/${name} -n ${first}'`;
+  } catch (error) {
+    if (isForbidden(error)) return ""; // Only a hint.
+    throw error;
+  }
 }

@@ -1,6 +1,8 @@
 /** Renders an explanation as text. Pure. */
 import { isObject, type DeepReadonly } from "@flotilla/base";
+import { MOST_REPLICAS } from "@flotilla/flotilla";
 import type { ExplainedMember, ExplainedPolicy, Explanation } from "@flotilla/flotilla";
+import type { SeenExplanation } from "./look-at-copies.ts";
 import { renderTable } from "../table.ts";
 import { wrapLines } from "../text-layout.ts";
 import { renderField } from "./render-fields.ts";
@@ -9,7 +11,7 @@ import { isManagedByPolicy, renderOcm, renderWorks } from "./render-ocm.ts";
 type Read = DeepReadonly<Explanation>;
 
 /** Fits the terminal width, if there is one. */
-export function renderWhy(explanation: Read, width?: number): string {
+export function renderWhy(explanation: SeenExplanation, width?: number): string {
   const { kind, namespace, name, apiVersion } = explanation.resource;
   // Sections are indented.
   const room = width === undefined ? undefined : width - 2;
@@ -21,6 +23,7 @@ export function renderWhy(explanation: Read, width?: number): string {
     renderWorks(explanation),
     renderMembers(explanation),
     renderMoves(explanation),
+    renderNotChecked(explanation),
     renderProblems(explanation),
   ];
   const text = sections
@@ -52,7 +55,7 @@ function renderDecision({ decision }: Read, width: number | undefined): string[]
       cluster,
       "kept",
       number(score),
-      number(available),
+      available === MOST_REPLICAS ? "no limit" : number(available),
       number(replicas),
       "",
     ]),
@@ -94,12 +97,17 @@ function countText({ replicas, status }: DeepReadonly<ExplainedMember>, kind: st
 
 function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): string[] {
   const { cluster, state, applied, health, message, divided, overridden, overridePolicies, drift, stale } = member;
-  const { onMember = [], onMemberBy } = member;
+  const { onMember = [], onMemberBy, unhealthy } = member;
   const facts = [
     ...countText(member, kind),
     ...(state === "leaving" ? ["being left"] : []),
     applied === undefined ? "not applied yet" : applied ? "applied" : "not applied",
-    ...(health === undefined ? [] : [health.toLowerCase()]),
+    ...(unhealthy !== undefined
+      ? [`${health === "Unknown" ? "health unknown" : "not healthy"}: ${unhealthy}`]
+      : health === undefined
+        ? []
+        : // A partition, OnDelete or minReadySeconds, which Karmada's rules do not know.
+          [health === "Unhealthy" ? "unhealthy by its kind's rule only" : health.toLowerCase()]),
     ...(stale ? ["last known numbers"] : []),
   ];
   return [
@@ -132,7 +140,11 @@ function renderMoves({ moves, leaving }: Read): string[] {
   ];
 }
 
-function renderProblems({ problems }: Read): string[] {
-  if (problems.length === 0) return ["PROBLEMS", "none"];
+function renderNotChecked({ notChecked = [] }: SeenExplanation): string[] {
+  return notChecked.length === 0 ? [] : ["NOT CHECKED", ...notChecked];
+}
+
+function renderProblems({ problems, notChecked = [] }: SeenExplanation): string[] {
+  if (problems.length === 0) return ["PROBLEMS", notChecked.length === 0 ? "none" : "none in what was checked"];
   return ["PROBLEMS", ...problems.flatMap(({ what, try: remedy }) => [what, `  → ${remedy}`])];
 }

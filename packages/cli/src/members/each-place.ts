@@ -19,18 +19,18 @@ export interface Failure {
   isAway?: boolean;
 }
 
-export interface Gathered<T> {
+export interface Gathered<T, P extends Place = Place> {
   /** In the order of the places. */
-  answers: { place: Place; answer: T }[];
+  answers: { place: P; answer: T }[];
   failures: Failure[];
 }
 
 /** Stops early only when the signal is aborted. */
-export async function askEach<T>(
-  places: readonly Place[],
+export async function askEach<T, P extends Place = Place>(
+  places: readonly P[],
   signal: AbortSignal,
-  ask: (place: Place) => Promise<T>,
-): Promise<Gathered<T>> {
+  ask: (place: P) => Promise<T>,
+): Promise<Gathered<T, P>> {
   const outcomes: ({ answer: T } | Omit<Failure, "place"> | undefined)[] = Array.from({ length: places.length });
   let next = 0;
   const work = async (): Promise<void> => {
@@ -50,7 +50,7 @@ export async function askEach<T>(
     }
   };
   await Promise.all(Array.from({ length: Math.min(CONCURRENCY, places.length) }, work));
-  const gathered: Gathered<T> = { answers: [], failures: [] };
+  const gathered: Gathered<T, P> = { answers: [], failures: [] };
   places.forEach((place, index) => {
     const outcome = outcomes[index];
     if (outcome && "answer" in outcome) gathered.answers.push({ place, answer: outcome.answer });

@@ -34,11 +34,11 @@ const MAX_EVENTS = 1_000;
 export async function readEvents(
   asking: Asking,
   place: Place,
-  about: { kind: string; namespace?: string; name: string },
+  about: { kind: string; namespace?: string | undefined; name?: string },
 ): Promise<SeenEvent[]> {
   const selection = {
     namespace: about.namespace,
-    fieldSelector: `involvedObject.kind=${about.kind},involvedObject.name=${about.name}`,
+    fieldSelector: `involvedObject.kind=${about.kind}${about.name === undefined ? "" : `,involvedObject.name=${about.name}`}`,
     accept: "application/json",
   };
   return objectsIn(await readList(asking, place, EVENTS, selection, { left: MAX_EVENTS })).map((event) =>

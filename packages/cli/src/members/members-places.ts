@@ -112,7 +112,8 @@ async function knownNames(client: Client, signal: AbortSignal): Promise<string[]
 
 export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status.code === 403;
 
-function placeOf({ metadata: { name }, spec, status }: DeepReadonly<Cluster>): Place {
+/** The place of a member. */
+export function placeOf({ metadata: { name }, spec, status }: DeepReadonly<Cluster>): Place {
   const ready = findCondition(status?.conditions, "Ready");
   const enablements = status?.apiEnablements;
   return {

@@ -87,7 +87,7 @@ async function podNamed(asking: Asking, place: Place, namespace: string, name: s
 async function podsBy(
   asking: Asking,
   place: Place,
-  namespace: string,
+  namespace: string | undefined,
   labelSelector: string | undefined,
 ): Promise<JsonObject[]> {
   const pods = objectsIn(
@@ -96,11 +96,12 @@ async function podsBy(
   return pods.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 }
 
-async function podsOf(
+/** The pods of a workload on one member, or the pod itself. */
+export async function podsOf(
   asking: Asking,
   place: Place,
   type: ServedType,
-  namespace: string,
+  namespace: string | undefined,
   name: string,
 ): Promise<JsonObject[]> {
   const owner = await readOneObject(asking, place, type, namespace, name);

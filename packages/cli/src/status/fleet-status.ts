@@ -8,8 +8,14 @@ export interface FleetStatus {
   objects: { bindings: number; works: number; manifestWorks: number; placements: number; replicaSets: number };
   unwell: Unwell;
   workloads: WorkloadStatus[];
+  /** The only namespace that was read; unset for all. */
+  namespace?: string;
+  /** What was looked at, for the sentence that nothing was found. */
+  checked: string[];
   /** Kinds that the user may not list, and that are therefore missing. */
   notShown: string[];
+  /** What else could not be looked at, with the reason. */
+  notChecked: string[];
 }
 
 export interface ComponentsStatus {
@@ -29,6 +35,8 @@ export interface MemberStatus {
    * Cluster.
    */
   ready?: string;
+  /** The message of that condition, if it is not `True`. */
+  message?: string | undefined;
   /** The condition `ManagedClusterConditionAvailable` of the ManagedCluster; unset without one. */
   available?: string;
   /** Whether the hub accepts the ManagedCluster. */
@@ -43,6 +51,8 @@ export interface MemberStatus {
   taints: string[];
   /** When its agent last renewed a lease; unset for push-mode members. */
   heard?: string;
+  /** That is too long ago, so what the hub knows about the member is old. */
+  isSilent?: boolean;
   age: string;
 }
 
@@ -60,7 +70,10 @@ export interface WorkloadStatus {
   kind: string;
   /** Over all members; unset for objects without replicas, and for kinds that run once. */
   desired: number | undefined;
-  ready: number;
+  /** Unset when unknown. */
+  ready: number | undefined;
+  /** What replaces the numbers, for objects of ManifestWorks that report none. */
+  state?: string | undefined;
   /** The numbers of some members are from their last report: they are not ready, or do not apply their latest copy. */
   stale?: boolean;
   /** Pods of a kind that runs once, such as Job, over all members. */
@@ -73,8 +86,13 @@ export interface WorkloadStatus {
 export type Trouble =
   | "check of the hub failed"
   | "member not available"
+  | "policy failed"
   | "binding not scheduled"
   | "binding not applied"
+  | "workload unhealthy"
+  | "ManifestWork unhealthy"
+  | "rule failed"
+  | "binding suspended"
   | "Work failed"
   | "ManifestWork failed"
   | "rollout stopped"

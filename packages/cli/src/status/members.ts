@@ -2,7 +2,6 @@
 import type { Cluster } from "@flotilla/karmada";
 import type { Lease } from "@flotilla/kubernetes";
 import type { ManagedCluster } from "@flotilla/ocm";
-import { CLUSTER_LEASE } from "@flotilla/ocm";
 import {
   findCondition,
   formatAge,
@@ -12,7 +11,8 @@ import {
 } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { MemberStatus } from "./fleet-status.ts";
-import { KARMADA_CLUSTER_NAMESPACE } from "@flotilla/karmada";
+import { renewalsOf } from "../health/renewals.ts";
+import type { Renewal } from "../health/renewals.ts";
 
 type Registrations = { cluster?: DeepReadonly<Cluster>; managed?: DeepReadonly<ManagedCluster> };
 
@@ -31,16 +31,16 @@ export function summariseMembers({ clusters, managedClusters, leases, nowMs }: M
   for (const cluster of clusters) apis.set(cluster.metadata.name, { cluster });
   for (const managed of managedClusters)
     apis.set(managed.metadata.name, { ...apis.get(managed.metadata.name), managed });
-  const heard = lastRenewals(leases);
+  const renewals = renewalsOf(leases);
   return [...apis]
     .toSorted(([a], [b]) => a.localeCompare(b, "en", { numeric: true }))
-    .map(([name, each]) => summariseMember(name, each, heard.get(name), nowMs));
+    .map(([name, each]) => summariseMember(name, each, renewals.get(name), nowMs));
 }
 
 function summariseMember(
   name: string,
   { cluster, managed }: Registrations,
-  heard: string | undefined,
+  renewal: Renewal | undefined,
   nowMs: number,
 ): MemberStatus {
   const mode = cluster?.spec.syncMode === "Push" ? "push" : "pull";
@@ -55,6 +55,7 @@ function summariseMember(
     name,
     mode,
     ready: cluster ? readyOf(cluster, managed) : undefined,
+    message: whyNotReady(cluster),
     ...(managed && {
       available: findCondition(managed.status?.conditions, "ManagedClusterConditionAvailable")?.status ?? "Unknown",
       accepted: managed.spec.hubAcceptsClient === true,
@@ -65,7 +66,8 @@ function summariseMember(
     free,
     taints: taintsOf(cluster, managed),
     // No agent renews the lease of a push-mode member.
-    heard: heard !== undefined && mode === "pull" ? heard : undefined,
+    ...(renewal &&
+      mode === "pull" && { heard: renewal.at, isSilent: nowMs - renewal.atMs > renewal.holdsMs || undefined }),
     age: formatAge(nowMs - Date.parse(created)),
   };
 }
@@ -77,24 +79,9 @@ function readyOf({ spec, status }: DeepReadonly<Cluster>, managed: Registrations
   return spec.syncMode === "Pull" && isSilent && managed ? "NoAgent" : (ready?.status ?? "Unknown");
 }
 
-function lastRenewals(leases: readonly DeepReadonly<Lease>[]): Map<string, string> {
-  const heard = new Map<string, string>();
-  for (const { metadata, spec } of leases) {
-    const member =
-      metadata.namespace === KARMADA_CLUSTER_NAMESPACE
-        ? metadata.name
-        : metadata.name === CLUSTER_LEASE
-          ? metadata.namespace
-          : undefined;
-    const before = heard.get(member ?? "");
-    if (
-      member !== undefined &&
-      spec?.renewTime &&
-      (before === undefined || Date.parse(before) < Date.parse(spec.renewTime))
-    )
-      heard.set(member, spec.renewTime);
-  }
-  return heard;
+function whyNotReady(cluster: Registrations["cluster"]): string | undefined {
+  const ready = findCondition(cluster?.status?.conditions, "Ready");
+  return ready && ready.status !== "True" ? ready.message || ready.reason : undefined;
 }
 
 /** Whole gibibytes, and cores with one digit, are precise enough. */

@@ -1,11 +1,14 @@
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
+import { createFakeClock } from "@flotilla/base";
 import type { Client, ListOptions } from "@flotilla/client";
 import { forbidden, internalError, notFound } from "@flotilla/apimachinery";
 import { makeBinding, makeCluster, makeDeployment } from "@flotilla/testing/builders.ts";
 import { readStatus } from "./read-status.ts";
 
 const { signal } = new AbortController();
+const read = (client: Client, namespace?: string) =>
+  readStatus({ client, server: "https://hub", clock: createFakeClock(), signal, namespace });
 
 /** A fake hub with these objects by plural; it does not serve a missing plural. */
 function hubWith(
@@ -31,7 +34,7 @@ function hubWith(
 }
 
 test("a hub that serves only one project's kinds is read as far as possible", async () => {
-  const status = await readStatus(hubWith({ clusters: [makeCluster("paris")] }), "https://hub", 0, signal);
+  const status = await read(hubWith({ clusters: [makeCluster("paris")] }));
 
   expect(status).toMatchObject({ members: [{ name: "paris" }], objects: { manifestWorks: 0 }, notShown: [] });
 });
@@ -39,25 +42,19 @@ test("a hub that serves only one project's kinds is read as far as possible", as
 test("kinds that may not be listed are named, and the rest is shown", async () => {
   const refusal = forbidden({ group: "", resource: "works" }, "", "no");
 
-  const status = await readStatus(
+  const status = await read(
     hubWith({ clusters: [makeCluster("paris")], works: refusal, manifestworks: refusal, leases: refusal }),
-    "https://hub",
-    0,
-    signal,
   );
 
-  expect(status).toMatchObject({ members: [{ name: "paris" }], notShown: ["manifestworks", "works"] });
+  expect(status).toMatchObject({ members: [{ name: "paris" }], notShown: ["leases", "manifestworks", "works"] });
 });
 
 test("many objects are read page by page", async () => {
   const asked: ListOptions[] = [];
   const binding = makeBinding(makeDeployment("shop/web").build()).targets({ paris: 1 }).build();
 
-  const { workloads } = await readStatus(
+  const { workloads } = await read(
     hubWith({ clusters: [], resourcebindings: Array.from({ length: 250 }, () => binding) }, asked),
-    "https://hub",
-    0,
-    signal,
   );
 
   expect(workloads).toHaveLength(250);
@@ -65,15 +62,13 @@ test("many objects are read page by page", async () => {
 });
 
 test("a server that is not a hub is not shown as an empty fleet", async () => {
-  await expect(readStatus(hubWith({}), "https://hub", 0, signal)).rejects.toThrow(
+  await expect(read(hubWith({}))).rejects.toThrow(
     "https://hub serves neither Clusters nor ManagedClusters, so it is not a hub",
   );
 });
 
 test("a hub that fails is an error", async () => {
-  await expect(
-    readStatus(hubWith({ clusters: internalError("out of order") }), "https://hub", 0, signal),
-  ).rejects.toThrow("out of order");
+  await expect(read(hubWith({ clusters: internalError("out of order") }))).rejects.toThrow("out of order");
 });
 
 const checks: Record<string, { page: { status: number; text: string }; want: unknown[] }> = {
@@ -104,7 +99,7 @@ const checks: Record<string, { page: { status: number; text: string }; want: unk
 };
 for (const [behaviour, { page, want }] of Object.entries(checks)) {
   test(behaviour, async () => {
-    const { unwell } = await readStatus(hubWith({ clusters: [] }, [], page), "https://hub", 0, signal);
+    const { unwell } = await read(hubWith({ clusters: [] }, [], page));
 
     expect(unwell.worst).toEqual(want);
   });

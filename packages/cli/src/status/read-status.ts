@@ -1,9 +1,11 @@
 /** Reads the status of a fleet through the hub's API, page by page, keeping little of each object. */
 import {
   Cluster,
+  ClusterPropagationPolicy,
   ClusterResourceBinding,
   KARMADA_CLUSTER_NAMESPACE,
   KARMADA_SYSTEM_NAMESPACE,
+  PropagationPolicy,
   ResourceBinding,
   Work,
 } from "@flotilla/karmada";
@@ -15,11 +17,12 @@ import {
   OCM_HUB_NAMESPACE,
   OcmPlacement,
 } from "@flotilla/ocm";
-import { Deployment, Lease } from "@flotilla/kubernetes";
-import { ApiError, HUB, isNotFound } from "@flotilla/apimachinery";
+import { Deployment, Event, Lease } from "@flotilla/kubernetes";
+import { HUB, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
-import type { DeepReadonly } from "@flotilla/base";
+import type { Clock, DeepReadonly } from "@flotilla/base";
+import { CONTROLLERS_LEASE } from "@flotilla/flotilla";
 import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { failedChecksOf, HUB_CHECKS_PATH } from "../hub-checks.ts";
@@ -27,21 +30,42 @@ import { readText } from "../members/ask.ts";
 import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-status.ts";
 import { summariseMembers } from "./members.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
-import { summariseWorkload } from "./workloads.ts";
+import { namespacesOf, summariseManifests, summariseWorkload } from "./workloads.ts";
+import { candidateOfBinding, candidatesOfWork, judgeCandidate } from "../health/candidates.ts";
+import type { Candidate } from "../health/candidates.ts";
+import { lookAtPods } from "../health/look-at-pods.ts";
+import { leaderlessMs } from "../health/renewals.ts";
+import { failingNow, readRuleEvents, RULES_BY_EVENT } from "../health/rule-events.ts";
+import { isForbidden, placeOf } from "../members/members-places.ts";
 
 /** The namespaces of Karmada's and Open Cluster Management's components on a hub. */
 const COMPONENT_NAMESPACES = [KARMADA_SYSTEM_NAMESPACE, OCM_HUB_NAMESPACE];
 
-export async function readStatus(
-  client: Client,
-  server: string,
-  nowMs: number,
-  signal: AbortSignal,
-): Promise<FleetStatus> {
-  const notShown: string[] = [];
+/** More candidates than this have one common cause. */
+const MAX_CANDIDATES = 500;
+
+interface Where {
+  namespace?: string | undefined;
+  fieldSelector?: string;
+}
+
+export interface StatusQuestion {
+  client: Client;
+  server: string;
+  clock: Clock;
+  signal: AbortSignal;
+  /** Only the workloads of this namespace. */
+  namespace?: string | undefined;
+}
+
+export async function readStatus({ client, server, clock, signal, namespace }: StatusQuestion): Promise<FleetStatus> {
+  const nowMs = clock.now();
+  const notShown = new Set<string>();
   const notServed = new Set<string>();
   const unwell = createUnhealthyCollector();
   const workloads: WorkloadStatus[] = [];
+  const candidates: Candidate[] = [];
+  const counts = new Map<string, number>();
 
   /**
    * Passes on every object and counts them. A kind that the hub does not serve has none; a kind that may not be listed
@@ -50,32 +74,38 @@ export async function readStatus(
   async function each<T extends KubernetesObject>(
     kind: Kind<T>,
     see: (object: DeepReadonly<T>) => void,
+    where: Where = {},
   ): Promise<number> {
     let count = 0;
     try {
-      for await (const object of eachObject(client, kind, { cluster: HUB, signal })) {
+      for await (const object of eachObject(client, kind, { cluster: HUB, ...where, signal })) {
         count += 1;
         see(object);
       }
+      counts.set(kind.kind, (counts.get(kind.kind) ?? 0) + count);
     } catch (error) {
-      if (isForbidden(error)) notShown.push(kind.plural);
+      if (isForbidden(error)) notShown.add(kind.plural);
       else if (isNotFound(error)) notServed.add(kind.kind);
       else throw error;
     }
     return count;
   }
-  async function all<T extends KubernetesObject>(kind: Kind<T>): Promise<DeepReadonly<T>[]> {
+  async function all<T extends KubernetesObject>(kind: Kind<T>, where: Where = {}): Promise<DeepReadonly<T>[]> {
     const found: DeepReadonly<T>[] = [];
-    await each(kind, (object) => void found.push(object));
+    await each(kind, (object) => void found.push(object), where);
     return found;
   }
 
-  const [clusters, managedClusters, leases, components, failedChecks] = await Promise.all([
+  const [clusters, managedClusters, leases, components, failedChecks, leaders] = await Promise.all([
     all(Cluster),
     all(ManagedCluster),
-    readLeases(client, signal),
+    Promise.all([
+      all(Lease, { namespace: KARMADA_CLUSTER_NAMESPACE }),
+      all(Lease, { fieldSelector: `metadata.name=${CLUSTER_LEASE}` }),
+    ]),
     readComponents(client, signal),
     readFailedChecks(client, signal),
+    all(Lease, { namespace: KARMADA_SYSTEM_NAMESPACE, fieldSelector: `metadata.name=${CONTROLLERS_LEASE}` }),
   ]);
   // Reporting an empty fleet would be wrong.
   if (notServed.has(Cluster.kind) && notServed.has(ManagedCluster.kind))
@@ -83,45 +113,101 @@ export async function readStatus(
       "NoHub",
       `${server} serves neither Clusters nor ManagedClusters, so it is not a hub; specify the hub's kubeconfig with --kubeconfig FILE, or start a hub with 'flotilla up'`,
     );
-  for (const check of failedChecks) unwell.hubCheck(check);
-  const members = summariseMembers({ clusters, managedClusters, leases, nowMs });
+  for (const check of failedChecks ?? []) unwell.hubCheck(check);
+  if (leaderlessMs(leaders[0], nowMs) !== undefined) unwell.hubCheck(CONTROLLERS_LEASE);
+  const members = summariseMembers({ clusters, managedClusters, leases: leases.flat(), nowMs });
   for (const member of members) unwell.member(member);
-  const [bindings, clusterBindings, works, manifestWorks, placements, replicaSets] = await Promise.all([
-    each(ResourceBinding, (binding) => {
-      unwell.binding(binding);
-      workloads.push(summariseWorkload(binding));
-    }),
-    each(ClusterResourceBinding as unknown as Kind<ResourceBinding>, unwell.binding),
-    each(Work, unwell.work),
-    each(ManifestWork, unwell.manifestWork),
-    each(OcmPlacement, unwell.placement),
-    each(ManifestWorkReplicaSet, unwell.replicaSet),
+
+  const seeBinding = (binding: DeepReadonly<ResourceBinding>): void => {
+    unwell.binding(binding);
+    workloads.push(summariseWorkload(binding));
+    const candidate = candidateOfBinding(binding, { nowMs });
+    if (candidate && candidates.length < MAX_CANDIDATES) candidates.push(candidate);
+  };
+  const areAllKnown = !notShown.has(Cluster.plural) && !notShown.has(ManagedCluster.plural);
+  const known = areAllKnown ? new Set(members.map(({ name }) => name)) : undefined;
+  const seeWork = (work: DeepReadonly<ManifestWork>): void => {
+    if (namespace !== undefined && !namespacesOf(work).has(namespace)) return;
+    workloads.push(...summariseManifests(work).filter((row) => namespace === undefined || row.namespace === namespace));
+    unwell.manifestWork(work);
+    if (candidates.length < MAX_CANDIDATES) candidates.push(...candidatesOfWork(work, { nowMs, members: known }));
+  };
+  const skip = Promise.resolve(0);
+  const [bindings, clusterBindings, works, manifestWorks, , , placements, replicaSets, rules] = await Promise.all([
+    each(ResourceBinding, seeBinding, { namespace }),
+    namespace === undefined ? each(ClusterResourceBinding as unknown as Kind<ResourceBinding>, seeBinding) : skip,
+    // The bindings of a namespace report what is wrong with their Works.
+    namespace === undefined ? each(Work, unwell.work) : skip,
+    each(ManifestWork, seeWork),
+    each(PropagationPolicy, unwell.policy, { namespace }),
+    namespace === undefined
+      ? each(ClusterPropagationPolicy as unknown as Kind<PropagationPolicy>, unwell.policy)
+      : skip,
+    each(OcmPlacement, unwell.placement, { namespace }),
+    each(ManifestWorkReplicaSet, unwell.replicaSet, { namespace }),
+    readRuleEvents((fieldSelector) => all(Event, { namespace, fieldSelector }), RULES_BY_EVENT),
   ]);
+  for (const { kind, namespace: place, name, message } of failingNow(rules, nowMs))
+    unwell.unhealthy({ trouble: "rule failed", kind, namespace: place, name }, message);
+
+  const reports = await lookAtPods(
+    candidates.flatMap(({ copies }) => copies),
+    { client, clock, signal, places: notShown.has(Cluster.plural) ? undefined : clusters.map(placeOf) },
+  );
+  for (const candidate of candidates) {
+    const reason = judgeCandidate(candidate, reports);
+    if (reason !== undefined) unwell.unhealthy(candidate, reason);
+  }
   return {
     server,
-    components,
+    components: components ?? [],
     members,
     objects: { bindings: bindings + clusterBindings, works, manifestWorks, placements, replicaSets },
     unwell: unwell.result(),
     workloads,
-    notShown: notShown.toSorted(),
+    namespace,
+    checked: [
+      ...(failedChecks ? ["the hub"] : []),
+      ...CHECKED_KINDS.flatMap(([names, what, plural = `${what}s`]) => {
+        const most = Math.max(...names.flatMap((name) => counts.get(name) ?? []), 0);
+        return most > 0 ? [`${most} ${most === 1 ? what : plural}`] : [];
+      }),
+      ...(counts.has(Event.kind) ? ["interpreter rules"] : []),
+      "pods of workloads that are not ready",
+    ],
+    notShown: [...notShown].toSorted(),
+    notChecked: [
+      ...(failedChecks ? [] : ["the hub's own checks: you are not allowed to read /readyz"]),
+      ...(components ? [] : ["the hub's components: you are not allowed to list deployments"]),
+      ...reports.unseen,
+    ],
   };
 }
 
-/** The names of the hub's own failing checks. Empty if the user may not read them, or the server has none. */
-async function readFailedChecks(client: Client, signal: AbortSignal): Promise<string[]> {
+/** Members are registered with one API or both. */
+const CHECKED_KINDS: readonly (readonly [kinds: readonly string[], what: string, plural?: string])[] = [
+  [[Cluster.kind, ManagedCluster.kind], "member"],
+  [[PropagationPolicy.kind], "policy", "policies"],
+  [[ResourceBinding.kind], "binding"],
+  [[Work.kind], "Work"],
+  [[ManifestWork.kind], "ManifestWork"],
+  [[OcmPlacement.kind], "Placement"],
+  [[ManifestWorkReplicaSet.kind], "ManifestWorkReplicaSet"],
+];
+
+/** The names of the hub's own failing checks; none if the server has no such checks, undefined if they may not be read. */
+async function readFailedChecks(client: Client, signal: AbortSignal): Promise<string[] | undefined> {
   const { status, body } = await client.raw(
     { method: "GET", path: HUB_CHECKS_PATH, cluster: HUB, headers: { accept: "text/plain" } },
     signal,
   );
   const page = await readText(body);
+  if (status === 401 || status === 403) return undefined;
   return status < 500 ? [] : failedChecksOf(page);
 }
 
-/**
- * A user who may not read them still gets everything else. A hub may run its components elsewhere, and then has none.
- */
-async function readComponents(client: Client, signal: AbortSignal): Promise<ComponentsStatus[]> {
+/** Undefined if the user may not read them. A hub may run its components elsewhere, and then has none. */
+async function readComponents(client: Client, signal: AbortSignal): Promise<ComponentsStatus[] | undefined> {
   const found: ComponentsStatus[] = [];
   for (const namespace of COMPONENT_NAMESPACES) {
     try {
@@ -131,23 +217,9 @@ async function readComponents(client: Client, signal: AbortSignal): Promise<Comp
         .map(({ metadata }) => metadata.name);
       if (deployments.length > 0) found.push({ namespace, total: deployments.length, unready });
     } catch (error) {
-      if (!isForbidden(error) && !isNotFound(error)) throw error;
+      if (isForbidden(error)) return undefined;
+      if (!isNotFound(error)) throw error;
     }
   }
   return found;
 }
-
-/** A user who may not read them still gets everything else. */
-async function readLeases(client: Client, signal: AbortSignal): Promise<DeepReadonly<Lease>[]> {
-  const found: DeepReadonly<Lease>[] = [];
-  for (const where of [{ namespace: KARMADA_CLUSTER_NAMESPACE }, { fieldSelector: `metadata.name=${CLUSTER_LEASE}` }]) {
-    try {
-      for await (const lease of eachObject(client, Lease, { cluster: HUB, ...where, signal })) found.push(lease);
-    } catch (error) {
-      if (!isForbidden(error) && !isNotFound(error)) throw error;
-    }
-  }
-  return found;
-}
-
-const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status.code === 403;

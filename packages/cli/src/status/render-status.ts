@@ -28,12 +28,27 @@ export function renderStatus(status: FleetStatus, page: StatusPage): string {
   const { server, members, notShown } = status;
   return [
     [`hub ${server}`, ...renderComponents(status, page)].join("\n"),
-    members.length > 0 ? renderMembers(members, page) : "No members yet.",
+    ...renderNotChecked(status, page),
+    ...(members.length > 0
+      ? [renderMembers(members, page)]
+      : MEMBER_KINDS.some((kind) => notShown.includes(kind))
+        ? []
+        : ["No members yet."]),
     ...renderObjects(status),
-    renderUnwell(status.unwell, page),
-    renderWorkloads(status, page),
-    ...(notShown.length > 0 ? [`Not shown, because you are not allowed to list them: ${notShown.join(", ")}`] : []),
+    renderUnwell(status, page),
+    ...renderWorkloads(status, page),
   ].join("\n\n");
+}
+
+/** Before everything else: what follows says nothing about it. */
+function renderNotChecked({ notShown, notChecked }: FleetStatus, { width, paint = plain }: StatusPage): string[] {
+  const lines = [
+    ...(notShown.length > 0 ? [`${notShown.join(", ")}: you are not allowed to list them`] : []),
+    ...notChecked,
+  ];
+  if (lines.length === 0) return [];
+  const wrapped = lines.flatMap((line) => (width === undefined ? [line] : wrapWords(line, width - 4)));
+  return [[paint.yellow("NOT CHECKED:"), ...wrapped.map((line) => `  ${line}`)].join("\n")];
 }
 
 function renderComponents({ components }: FleetStatus, { width }: StatusPage): string[] {
@@ -102,15 +117,24 @@ function renderObjects({ objects }: FleetStatus): string[] {
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
-const NO_PROBLEMS = [
-  "No problems found in the hub, members, bindings and works.",
-  "Pods were not checked: 'flotilla why KIND/NAME' shows the health of a workload.",
-].join("\n");
+/** The kinds of members; a user who may not list one of them does not see all members. */
+const MEMBER_KINDS = ["clusters", "managedclusters"];
 
-function renderUnwell({ counts, worst }: Unwell, { all, width, paint = plain }: StatusPage): string {
+/** Nothing is claimed about what was not looked at. */
+function renderNoProblems(
+  { checked, notShown, notChecked, namespace }: FleetStatus,
+  width: number | undefined,
+): string {
+  const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
+  const isPartial = notShown.length + notChecked.length > 0;
+  const line = `${isPartial ? "No problems found in what was checked" : "No problems found"}${where}: ${checked.join(", ")}.`;
+  return width === undefined ? line : wrapWords(line, width).join("\n");
+}
+
+function renderUnwell(status: FleetStatus, { all, width, paint = plain }: StatusPage): string {
+  const { counts, worst }: Unwell = status.unwell;
   const kinds = Object.entries(counts);
-  // The health of workloads is not read here, so it is not claimed.
-  if (kinds.length === 0) return NO_PROBLEMS;
+  if (kinds.length === 0) return renderNoProblems(status, width);
   const total = kinds.map(([trouble, count]) => `${count} ${plural(trouble, count)}`).join(", ");
   const shown = all ? worst : someOfEach(worst, MAX_UNWELL);
   const lines = shown.flatMap(({ kind, namespace, name, reason }) =>
@@ -137,16 +161,22 @@ function plural(trouble: string, count: number): string {
   return [count === 1 ? what : `${what}s`, ...rest].join(" ");
 }
 
-function renderWorkloads({ workloads, objects, notShown }: FleetStatus, { all, width }: StatusPage): string {
+function renderWorkloads(
+  { workloads, objects, notShown, namespace }: FleetStatus,
+  { all, width }: StatusPage,
+): string[] {
+  if (workloads.length === 0 && notShown.includes("resourcebindings")) return [];
+  if (workloads.length === 0 && namespace !== undefined)
+    return [`No workloads of namespace ${namespace} are propagated.`];
   if (workloads.length === 0)
-    return objects.manifestWorks > 0 || notShown.includes("resourcebindings")
-      ? "No workloads are propagated by policies."
-      : "No workloads are propagated yet: apply one together with a PropagationPolicy.";
+    return objects.manifestWorks > 0
+      ? ["No workloads are propagated by policies."]
+      : ["No workloads are propagated yet: apply one together with a PropagationPolicy."];
   const shown = all ? workloads : workloads.slice(0, MAX_WORKLOADS);
   const table = renderTable(
     ["NAMESPACE", "NAME", "KIND", "READY", "APPLIED", "PLACEMENT"],
     shown.map((workload) => [
-      workload.namespace,
+      workload.namespace || "-",
       workload.name,
       workload.kind,
       renderReady(workload),
@@ -158,12 +188,13 @@ function renderWorkloads({ workloads, objects, notShown }: FleetStatus, { all, w
     width,
   );
   return shown.length < workloads.length
-    ? `${table}\nand ${workloads.length - shown.length} more; use --all to show them`
-    : table;
+    ? [`${table}\nand ${workloads.length - shown.length} more; use --all to show them`]
+    : [table];
 }
 
-function renderReady({ desired, ready, run, stale }: WorkloadStatus): string {
-  const count = run ? renderRun(run) : desired === undefined ? "-" : `${ready}/${desired}`;
+function renderReady({ desired, ready, state, run, stale }: WorkloadStatus): string {
+  const numbers = desired === undefined || ready === undefined ? "-" : `${ready}/${desired}`;
+  const count = run ? renderRun(run) : (state ?? numbers);
   return stale ? `${count} (stale)` : count;
 }
 

@@ -11,7 +11,7 @@ import { summariseMembers, type MemberInput } from "./members.ts";
 import { displayWidth } from "../text-layout.ts";
 import { renderRun, renderStatus } from "./render-status.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
-import { summariseWorkload } from "./workloads.ts";
+import { summariseManifests, summariseWorkload } from "./workloads.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);
 const condition = (type: string, status: "True" | "False" | "Unknown", reason = "Test", message = "") => ({
@@ -369,7 +369,9 @@ describe("as text", () => {
     objects: { bindings: 0, works: 0, manifestWorks: 0, placements: 0, replicaSets: 0 },
     unwell: { counts: {}, worst: [] },
     workloads: [],
+    checked: ["the hub", "2 members"],
     notShown: [],
+    notChecked: [],
     ...extra,
   });
   const render = (extra: Partial<FleetStatus>, all = false): string =>
@@ -441,10 +443,15 @@ describe("as text", () => {
       },
       workloads: [summariseWorkload(binding)],
       notShown: ["works"],
+      notChecked: ["the pods on oslo: the member is not ready"],
     });
 
     expect(text.split("\n")).toEqual([
       "hub https://hub",
+      "",
+      "NOT CHECKED:",
+      "  works: you are not allowed to list them",
+      "  the pods on oslo: the member is not ready",
       "",
       "MEMBER  MODE  KARMADA  OCM        VERSION  NODES  CPU   MEMORY  LAST SEEN",
       "oslo    pull  Unknown  -          v1.36.3  2/3    22.5  95Gi    10s",
@@ -460,8 +467,6 @@ describe("as text", () => {
       "",
       "NAMESPACE  NAME  KIND        READY  APPLIED  PLACEMENT",
       "shop       web   Deployment  4/5    Unknown  paris=3 oslo=2",
-      "",
-      "Not shown, because you are not allowed to list them: works",
     ]);
   });
 
@@ -557,11 +562,82 @@ describe("as text", () => {
     expect(Math.max(...text.split("\n").map(displayWidth))).toBeLessThan(350);
   });
 
-  test("a fleet without problems is not called healthy, because pods were not checked", () => {
-    const text = renderStatus(status({ unwell: { counts: {}, worst: [] } }), { nowMs: NOW, all: false, width: 80 });
+  test("a fleet without problems states what was checked", () => {
+    expect(render({})).toContain("No problems found: the hub, 2 members.");
+    expect(render({ namespace: "shop" })).toContain("No problems found in namespace shop: the hub, 2 members.");
+  });
 
-    expect(text).toContain("No problems found in the hub, members, bindings and works.\nPods were not checked: ");
-    expect(text).not.toContain("healthy.");
+  test("what was not checked comes first, and nothing is claimed about it", () => {
+    const text = render({
+      notShown: ["clusters", "resourcebindings"],
+      notChecked: ["the hub's own checks: you are not allowed to read /readyz"],
+      checked: ["1 Placement"],
+    });
+
+    expect(text.split("\n")).toEqual([
+      "hub https://hub",
+      "",
+      "NOT CHECKED:",
+      "  clusters, resourcebindings: you are not allowed to list them",
+      "  the hub's own checks: you are not allowed to read /readyz",
+      "",
+      "No problems found in what was checked: 1 Placement.",
+    ]);
+  });
+
+  test("a finished Job is shown by its end instead of numbers", () => {
+    const ended = (...types: string[]) =>
+      summariseWorkload({
+        ...binding,
+        status: {
+          aggregatedStatus: types.map((type, index) => ({
+            clusterName: `m${index}`,
+            status: { conditions: [{ type, status: "True" }] },
+          })),
+        },
+      });
+
+    expect([ended("Complete", "Complete"), ended("Complete", "Failed"), ended("Complete", "Suspended")]).toMatchObject([
+      { state: "Complete" },
+      { state: "Failed" },
+      { state: undefined },
+    ]);
+    expect(render({ workloads: [ended("Complete")] })).toMatch(/web +Deployment +Complete/);
+  });
+
+  test("the workloads of a ManifestWork are listed with the numbers that its feedback has", () => {
+    const work = {
+      metadata: { namespace: "paris", name: "apps" },
+      status: {
+        resourceStatus: {
+          manifests: [
+            {
+              resourceMeta: { ordinal: 0 },
+              conditions: [condition("Applied", "True"), condition("Progressing", "True")],
+            },
+            {
+              resourceMeta: { ordinal: 1 },
+              conditions: [condition("Applied", "True")],
+              statusFeedback: { values: [{ name: "ReadyReplicas", fieldValue: { type: "Integer", integer: 2 } }] },
+            },
+          ],
+        },
+      },
+      spec: {
+        workload: {
+          manifests: [
+            { kind: "Deployment", metadata: { name: "a", namespace: "shop" }, spec: { replicas: 3, template: {} } },
+            { kind: "CloneSet", metadata: { name: "b", namespace: "shop" }, spec: { replicas: 3, template: {} } },
+            { kind: "ConfigMap", metadata: { name: "c", namespace: "shop" } },
+          ],
+        },
+      },
+    } as unknown as ManifestWork;
+
+    expect(summariseManifests(work)).toMatchObject([
+      { name: "a", kind: "Deployment", desired: 3, ready: undefined, state: "Progressing", applied: "True" },
+      { name: "b", kind: "CloneSet", desired: 3, ready: 2, state: undefined },
+    ]);
   });
 
   test("an empty fleet shows the next command", () => {

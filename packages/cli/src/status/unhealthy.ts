@@ -1,10 +1,13 @@
 /** Collects unhealthy objects: counts of all, and details of the first ones. Objects are visited once and not kept. */
 import { findCondition } from "@flotilla/apimachinery";
 import type { ManifestWork, ManifestWorkReplicaSet, OcmPlacement } from "@flotilla/ocm";
-import type { ResourceBinding, Work } from "@flotilla/karmada";
+import type { PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { MemberStatus, Trouble, Unwell, UnhealthyObject } from "./fleet-status.ts";
 import { BINDING_NAME, CLUSTER_BINDING_NAME } from "@flotilla/karmada";
+import { ownProblemsOf } from "../health/policy-problems.ts";
+import { suspensionsOf } from "../health/suspensions.ts";
+import { CONTROLLERS_LEASE } from "@flotilla/flotilla";
 
 /** A fleet with more problems than this has one common cause. */
 const MAX_WORST = 1000;
@@ -16,8 +19,13 @@ const RANKS: Readonly<Record<Trouble, number>> = {
   "binding not applied": 3,
   "Work failed": 4,
   "binding not scheduled": 5,
-  "rollout stopped": 6,
-  "Placement unsatisfied": 7,
+  "policy failed": 6,
+  "workload unhealthy": 7,
+  "ManifestWork unhealthy": 8,
+  "rule failed": 9,
+  "rollout stopped": 10,
+  "Placement unsatisfied": 11,
+  "binding suspended": 12,
 };
 /** Explanations of the hub's failed checks. Other checks are only named. */
 const HUB_CHECKS: ReadonlyMap<string, string> = new Map(
@@ -26,6 +34,8 @@ const HUB_CHECKS: ReadonlyMap<string, string> = new Map(
       "its disk is full, so every change is rejected; free some space there (run 'flotilla doctor' for the path)",
     controllers: "its controllers are stuck, so nothing is propagated; check its log",
     shutdown: "it is stopping",
+    [CONTROLLERS_LEASE]:
+      "no process leads the hub's controllers, so nothing is propagated and what is shown here is old; start 'flotilla controllers'",
   }),
 );
 /** A work that does not match its cluster's labels is healthy. */
@@ -51,7 +61,10 @@ export interface UnhealthyCollector {
   member(member: MemberStatus): void;
   binding(binding: DeepReadonly<ResourceBinding>): void;
   work(work: DeepReadonly<Work>): void;
+  /** A workload whose pods were looked at, or an object for which a rule fails. */
+  unhealthy(found: Pick<UnhealthyObject, "trouble" | "kind" | "namespace" | "name">, reason: string): void;
   manifestWork(work: DeepReadonly<ManifestWork>): void;
+  policy(policy: DeepReadonly<PropagationPolicy>): void;
   placement(placement: DeepReadonly<OcmPlacement>): void;
   replicaSet(set: DeepReadonly<ManifestWorkReplicaSet>): void;
   result(): Unwell;
@@ -81,16 +94,19 @@ export function createUnhealthyCollector(): UnhealthyCollector {
         { kind: "hub", metadata: { name } },
         HUB_CHECKS.get(name) ?? "the check fails; see the hub's log",
       ),
-    member({ name, ready, available, accepted, leaving }) {
+    member({ name, ready, message, available, accepted, leaving, isSilent }) {
       // The user is removing it.
       if (leaving) return;
       const said = [
-        ...(ready === undefined || ready === "True" || ready === "NoAgent" ? [] : [`Ready is ${ready}`]),
+        ...(ready === undefined || ready === "True" || ready === "NoAgent"
+          ? []
+          : [`Ready is ${ready}${message ? ` (${message})` : ""}`]),
         ...(accepted === false
           ? ["the hub has not accepted it"]
           : available === undefined || available === "True"
             ? []
             : [`Available is ${available}`]),
+        ...(isSilent ? ["its agent no longer renews its Lease, so what the hub knows of it is old"] : []),
       ];
       if (said.length > 0) note("member not available", { kind: "member", metadata: { name } }, said.join(", "));
     },
@@ -102,10 +118,14 @@ export function createUnhealthyCollector(): UnhealthyCollector {
       const failed = [findCondition(conditions, "Dispatched"), findCondition(conditions, "FullyApplied")].find(
         (condition) => condition?.status === "False",
       );
+      const suspended = suspensionsOf(binding.spec);
       if (refused?.appliedMessage)
         note("binding not applied", binding, `${refused.clusterName}: ${refused.appliedMessage}`);
-      else if (failed) note("binding not applied", binding, textOf(failed));
+      else if (failed && suspended.length === 0) note("binding not applied", binding, textOf(failed));
+      if (suspended.length > 0) note("binding suspended", binding, suspended.join(", "));
     },
+    unhealthy: ({ trouble, kind, namespace, name }, reason) =>
+      note(trouble, { kind, metadata: { namespace, name } }, reason),
     work(work) {
       const applied = findCondition(work.status?.conditions, "Applied");
       // Its binding reports the same.
@@ -115,13 +135,16 @@ export function createUnhealthyCollector(): UnhealthyCollector {
     manifestWork(work) {
       const { conditions, resourceStatus } = work.status ?? {};
       const applied = findCondition(conditions, "Applied");
-      const degraded = findCondition(conditions, "Degraded");
       if (applied?.status === "False" && applied.reason !== WITHHELD) {
         const first = resourceStatus?.manifests
           ?.flatMap((manifest) => findCondition(manifest.conditions, "Applied") ?? [])
           .find(({ status }) => status === "False");
         note("ManifestWork failed", work, textOf(first ?? applied).replace(APPLY_FAILED, ""));
-      } else if (degraded?.status === "True") note("ManifestWork failed", work, textOf(degraded));
+      }
+    },
+    policy(policy) {
+      const [problem] = ownProblemsOf(policy);
+      if (problem) note("policy failed", policy, problem.text);
     },
     placement(placement) {
       const [wrong, satisfied] = [

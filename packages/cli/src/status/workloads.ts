@@ -1,7 +1,10 @@
-/** Where workloads run, from their bindings. Pure. */
+/** Where workloads run, from their bindings and from ManifestWorks. Pure. */
 import type { ResourceBinding } from "@flotilla/karmada";
-import { isObject, type DeepReadonly } from "@flotilla/base";
+import type { ManifestWork } from "@flotilla/ocm";
+import { isObject } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { findCondition, isConditionTrue, parseApiVersion } from "@flotilla/apimachinery";
+import { objectOf, textOf } from "../members/json-parts.ts";
 import type { RunStatus, WorkloadStatus } from "./fleet-status.ts";
 
 export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): WorkloadStatus {
@@ -78,3 +81,50 @@ function desiredOf({ replicas, clusters = [] }: DeepReadonly<ResourceBinding>["s
 function readyOf(status: unknown): number {
   return numberOf((status as { readyReplicas?: unknown } | undefined)?.readyReplicas);
 }
+
+/** The objects of a ManifestWork that run pods. Their numbers are known if the work asks for them as feedback. */
+export function summariseManifests({ metadata, spec, status }: DeepReadonly<ManifestWork>): WorkloadStatus[] {
+  const reported = new Map(
+    status?.resourceStatus?.manifests?.map((manifest) => [manifest.resourceMeta.ordinal ?? 0, manifest]),
+  );
+  return ((spec.workload?.manifests ?? []) as unknown as readonly JsonObject[]).flatMap((manifest, ordinal) => {
+    const own = objectOf(manifest["spec"]);
+    if (!runsPods(own)) return [];
+    const { name, namespace } = objectOf(manifest["metadata"]);
+    const { conditions, statusFeedback } = reported.get(ordinal) ?? {};
+    const ready = statusFeedback?.values?.find((value) => value.name === "ReadyReplicas")?.fieldValue.integer;
+    const progressing = findCondition(conditions, "Progressing")?.status;
+    return [
+      {
+        namespace: textOf(namespace),
+        name: textOf(name),
+        kind: textOf(manifest["kind"]),
+        desired: typeof own["replicas"] === "number" ? own["replicas"] : undefined,
+        ready,
+        state:
+          ready === undefined
+            ? progressing === "True"
+              ? "Progressing"
+              : progressing === "False"
+                ? "UpToDate"
+                : undefined
+            : undefined,
+        applied: findCondition(conditions, "Applied")?.status ?? "Unknown",
+        placement: `${metadata.namespace ?? ""} (ManifestWork ${metadata.name})`,
+      },
+    ];
+  });
+}
+
+/** The namespaces that a ManifestWork is about: its cluster's, and those of its objects. */
+export function namespacesOf({ metadata, spec }: DeepReadonly<ManifestWork>): Set<string> {
+  const manifests = (spec.workload?.manifests ?? []) as unknown as readonly JsonObject[];
+  return new Set([
+    metadata.namespace ?? "",
+    ...manifests.map((manifest) => textOf(objectOf(manifest["metadata"])["namespace"])),
+  ]);
+}
+
+/** A pod template, that of jobs on a schedule, or the containers of a SidecarSet or a pod. */
+const runsPods = ({ template, jobTemplate, containers }: JsonObject): boolean =>
+  isObject(template) || isObject(jobTemplate) || Array.isArray(containers);

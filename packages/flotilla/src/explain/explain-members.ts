@@ -24,6 +24,7 @@ import type { ExplainedMember } from "./explanation.ts";
 import { compareFields } from "./field-changes.ts";
 import type { Binding } from "./plan-template.ts";
 import { clusterNameOf } from "@flotilla/karmada";
+import { HEALTHY, RULE_FAILURES } from "../health/healthy-condition.ts";
 
 export interface ExplainMembersDependencies {
   views: PlanningViews;
@@ -61,9 +62,10 @@ export async function explainMembers(
       state: leaving ? ("leaving" as const) : ("target" as const),
       divided: copy ? compareFields(bare, copy, isBookkeeping).fields : [],
       ...overrides(views, copy, leaving ? undefined : cluster),
-      applied: item?.applied !== undefined ? item.applied : undefined,
+      applied: wasTried(workOf.get(cluster)) ? item?.applied : undefined,
       ...(item?.applied === false && reasonOf(workOf.get(cluster))),
       health: item?.health !== undefined ? item.health : undefined,
+      ...(item?.applied && unhealthyOf(workOf.get(cluster), item.health)),
       ...(message && { message }),
       status: isObject(item?.status) ? item.status : undefined,
       stale:
@@ -156,9 +158,28 @@ function deliveryMessage(work: DeepReadonly<Work> | undefined): string | undefin
   return released?.status === "False" ? released.message : undefined;
 }
 
+/** A Work that was never dispatched is neither applied nor rejected. */
+const wasTried = (work: DeepReadonly<Work> | undefined): boolean =>
+  work === undefined || findCondition(work.status?.conditions ?? [], "Applied") !== undefined;
+
 function reasonOf(work: DeepReadonly<Work> | undefined): Pick<ExplainedMember, "reason"> {
   const applied = findCondition(work?.status?.conditions ?? [], "Applied");
   return applied?.status === "False" ? { reason: applied.reason } : {};
+}
+
+function unhealthyOf(
+  work: DeepReadonly<Work> | undefined,
+  health: string | undefined,
+): Pick<ExplainedMember, "unhealthy" | "unhealthySince" | "failedRule"> {
+  const condition = findCondition(work?.status?.conditions ?? [], HEALTHY);
+  // Another program's agent reports the verdict of the rule only.
+  if (!condition) return health === "Unhealthy" ? { unhealthy: "its kind's health rule says Unhealthy" } : {};
+  if (condition.status === "True") return {};
+  return {
+    unhealthy: condition.message,
+    unhealthySince: condition.lastTransitionTime,
+    failedRule: RULE_FAILURES.has(condition.reason) ? condition.reason.replace(/Failed$/, "") : undefined,
+  };
 }
 
 function driftOf(work: DeepReadonly<Work> | undefined): Pick<ExplainedMember, "drift"> {

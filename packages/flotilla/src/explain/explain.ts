@@ -66,6 +66,7 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
         clusterOf: (name) => views.clusters.get({ cluster: views.hub, name }),
         found: plan.problems,
         isUncopied: plan.isUncopied ?? false,
+        nowMs,
       }),
     ],
   };

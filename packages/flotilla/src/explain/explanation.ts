@@ -37,7 +37,12 @@ const member = s.object({
   overridePolicies: s.array("The override policies that apply to the copy.", s.string("The name of a policy.")),
   applied: s.optional(s.boolean("Whether the copy is applied; unset when unknown.")),
   reason: s.optional(s.string("Why the copy is not applied: the reason of the Work's condition.")),
-  health: s.optional(s.string("The health of the copy.")),
+  health: s.optional(s.string("The health of the copy, by the rule of its kind.")),
+  unhealthy: s.optional(
+    s.string("What is wrong with the copy on the member, from the condition `Healthy` of its Work."),
+  ),
+  unhealthySince: s.optional(s.time("Since when nothing has improved.")),
+  failedRule: s.optional(s.string("The interpreter rule that failed, so that the health is unknown.")),
   message: s.optional(s.string("The message of the member or of the delivery to it.")),
   status: s.optional(s.json("The status that the member reported.")),
   stale: s.optional(
@@ -82,6 +87,8 @@ const manifest = s.object({
     s.string("The status of the condition."),
   ),
   feedback: s.map("Values collected by feedback rules.", s.string("A value.")),
+  unhealthy: s.optional(s.string("What is wrong with the object: it is degraded, or not up to date.")),
+  unhealthySince: s.optional(s.time("Since when.")),
   message: s.optional(s.string("The message of the member.")),
   leaving: s.optional(
     s.boolean(

@@ -3,6 +3,7 @@ import type { Cluster } from "@flotilla/karmada";
 import type { Explanation } from "./explanation.ts";
 import { findProblems, type ProblemInput } from "./find-problems.ts";
 
+const NOW_MS = Date.UTC(2024, 4, 1, 12);
 const resource = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
 const policy = {
   kind: "PropagationPolicy",
@@ -45,6 +46,46 @@ const cases: Record<
     explanation: { policy, members: [member({ health: "Healthy" })] },
     want: [],
   },
+  "reports a copy that has not become healthy for longer than a minute": {
+    explanation: {
+      policy,
+      members: [
+        member({
+          health: "Healthy",
+          unhealthy: "1 of 2 pods is not ready",
+          unhealthySince: "2024-05-01T11:58:00Z",
+        }),
+      ],
+    },
+    want: ["it is not healthy on oslo for 2m: 1 of 2 pods is not ready"],
+  },
+  "leaves a copy a minute to become healthy": {
+    explanation: {
+      policy,
+      members: [
+        member({
+          health: "Unhealthy",
+          unhealthy: "1 of 2 pods is not ready",
+          unhealthySince: "2024-05-01T11:59:30Z",
+        }),
+      ],
+    },
+    want: [],
+  },
+  "reports a rule that failed at once": {
+    explanation: {
+      policy,
+      members: [
+        member({
+          health: "Unknown",
+          unhealthy: "line 1: nil",
+          unhealthySince: "2024-05-01T12:00:00Z",
+          failedRule: "InterpretHealth",
+        }),
+      ],
+    },
+    want: ["its health on oslo is unknown, because the rule InterpretHealth failed: line 1: nil"],
+  },
   "reports a missing policy first": { want: ["no policy selects it, so it is not propagated"] },
   "reports an unschedulable resource once, with a fix for the exclusion": {
     explanation: { policy, decision },
@@ -76,8 +117,8 @@ const cases: Record<
     want: ["oslo is not ready: no answer"],
   },
   "reports an unhealthy copy": {
-    explanation: { policy, members: [member({ health: "Unhealthy" })] },
-    want: ["it is not healthy on oslo"],
+    explanation: { policy, members: [member({ health: "Unhealthy", unhealthy: "its rule says so" })] },
+    want: ["it is not healthy on oslo: its rule says so"],
   },
   "reports drift that is not repaired, but not drift that was repaired": {
     explanation: {
@@ -99,6 +140,7 @@ for (const [behaviour, { explanation = {}, found = [], want, ...given }] of Obje
       clusterOf: () => cluster,
       found,
       isUncopied: false,
+      nowMs: NOW_MS,
     };
 
     const problems = findProblems(input);
@@ -115,6 +157,7 @@ test("suggests tolerations when a taint excluded the clusters", () => {
     clusterOf: () => undefined,
     found: [],
     isUncopied: false,
+    nowMs: NOW_MS,
   });
 
   expect(problem?.try).toContain("placement.clusterTolerations");
@@ -133,6 +176,7 @@ test("suggests more capacity when the fitting clusters are too small, even if ot
     clusterOf: () => undefined,
     found: [],
     isUncopied: false,
+    nowMs: NOW_MS,
   });
 
   expect(problem?.try).toBe("add capacity to the clusters, or add clusters to the policy");
@@ -162,7 +206,7 @@ describe("suggests a fix that matches the problem", () => {
       want: "correct what the member rejects",
     },
     "inspect an unhealthy copy by its fully qualified name": {
-      what: { health: "Unhealthy" },
+      what: { health: "Unhealthy", unhealthy: "its kind's health rule says Unhealthy" },
       want: "'flotilla describe deployment.apps/web -n shop --clusters oslo'",
     },
   };
@@ -174,6 +218,7 @@ describe("suggests a fix that matches the problem", () => {
         clusterOf: () => ready("True"),
         found: [],
         isUncopied: false,
+        nowMs: NOW_MS,
       });
 
       expect(problems.map((problem) => problem.try)).toEqual([expect.stringContaining(want)]);
@@ -209,6 +254,7 @@ test("reports a failing override once, with its clusters", () => {
     clusterOf: () => ready("True"),
     found,
     isUncopied: true,
+    nowMs: NOW_MS,
   });
 
   expect(problems.map(({ what }) => what)).toEqual(found);
@@ -222,6 +268,7 @@ describe("parts of a policy without effect", () => {
       clusterOf: (name) => (name === "oslo" ? { ...ready("True"), spec: { taints } as Cluster["spec"] } : undefined),
       found: [],
       isUncopied: false,
+      nowMs: 0,
     }).map(({ what, try: fix }) => `${what} → ${fix}`);
   const clusters = [{ name: "oslo" }];
 

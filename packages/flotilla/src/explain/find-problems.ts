@@ -1,10 +1,11 @@
 /** Finds problems on a resource's path to its members, and suggests fixes. Pure. */
-import { findCondition, parseApiVersion } from "@flotilla/apimachinery";
+import { findCondition, formatAge, parseApiVersion } from "@flotilla/apimachinery";
 import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT, ignoredSpread } from "@flotilla/karmada";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Explanation, Problem } from "./explanation.ts";
 import type { Binding } from "./plan-template.ts";
+import { unhealthyForMs } from "../health/healthy-condition.ts";
 import {
   ANSWER_PENDING,
   DRAIN_TAINT,
@@ -41,9 +42,10 @@ export interface ProblemInput {
   found: readonly string[];
   /** The errors include why copies cannot be rendered. */
   isUncopied: boolean;
+  nowMs: number;
 }
 
-export function findProblems({ explanation, binding, clusterOf, found, isUncopied }: ProblemInput): Problem[] {
+export function findProblems({ explanation, binding, clusterOf, found, isUncopied, nowMs }: ProblemInput): Problem[] {
   const { resource, policy, decision, members } = explanation;
   const problems: Problem[] = [];
   if (!policy && !binding?.spec.requiredBy?.length) {
@@ -62,7 +64,7 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
     if (!what.startsWith(unscheduled?.replace(/\.$/, "") ?? "\0"))
       problems.push({ what, try: "correct the named object; the hub then continues automatically" });
   if (binding) problems.push(...bindingProblems(binding, isUncopied), ...placementProblems(binding, clusterOf));
-  for (const member of members) problems.push(...memberProblems(resource, member, clusterOf(member.cluster)));
+  for (const member of members) problems.push(...memberProblems(resource, member, clusterOf(member.cluster), nowMs));
   return problems.slice(0, MAX_PROBLEMS);
 }
 
@@ -104,6 +106,12 @@ function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolea
       what: "dispatching is suspended: members do not receive changes",
       try: "set spec.suspension.dispatching of the policy to false",
     });
+  const held = spec.suspension?.dispatchingOnClusters?.clusterNames ?? [];
+  if (held.length > 0)
+    problems.push({
+      what: `dispatching to ${held.join(", ")} is suspended: these members do not receive changes`,
+      try: "remove them from spec.suspension.dispatchingOnClusters of the policy",
+    });
   return problems;
 }
 
@@ -141,9 +149,11 @@ const UNREACHABLE_REASONS: ReadonlySet<string> = new Set([MEMBER_UNREACHABLE, NO
 
 function memberProblems(
   resource: Explanation["resource"],
-  { cluster, applied, reason = "", health, message, drift, state }: Explanation["members"][number],
+  member: Explanation["members"][number],
   object: DeepReadonly<Cluster> | undefined,
+  nowMs: number,
 ): Problem[] {
+  const { cluster, applied, reason = "", message, drift, state } = member;
   const problems: Problem[] = [];
   const ready = findCondition(object?.status?.conditions ?? [], "Ready");
   if (!object)
@@ -178,8 +188,7 @@ function memberProblems(
       what: `${cluster} rejected it: ${message ?? "no reason given"}`,
       try: fixForExclusion(resource, cluster, reason, message),
     });
-  else if (health === "Unhealthy")
-    problems.push({ what: `it is not healthy on ${cluster}`, try: inspectCommand(resource, cluster) });
+  else problems.push(...healthProblems(resource, member, nowMs));
   if (drift?.startsWith("ReportOnly"))
     problems.push({
       what: `it was changed on ${cluster}: ${drift.slice("ReportOnly: ".length)}`,
@@ -191,6 +200,33 @@ function memberProblems(
       try: "the copy is deleted when its replacement is healthy",
     });
   return problems;
+}
+
+/** A copy that has not improved for longer than the grace is a problem, whatever its health rule says. */
+function healthProblems(
+  resource: Explanation["resource"],
+  { cluster, unhealthy, unhealthySince, failedRule }: Explanation["members"][number],
+  nowMs: number,
+): Problem[] {
+  if (failedRule !== undefined)
+    return [
+      {
+        what: `its health on ${cluster} is unknown, because the rule ${failedRule} failed: ${unhealthy ?? ""}`,
+        try: `correct the rule; 'flotilla interpret' runs it on an object`,
+      },
+    ];
+  if (unhealthy === undefined) return [];
+  if (unhealthySince === undefined)
+    return [{ what: `it is not healthy on ${cluster}: ${unhealthy}`, try: inspectCommand(resource, cluster) }];
+  const forMs = unhealthyForMs({ status: "False", lastTransitionTime: unhealthySince }, nowMs);
+  return forMs === undefined
+    ? []
+    : [
+        {
+          what: `it is not healthy on ${cluster} for ${formatAge(forMs)}: ${unhealthy}`,
+          try: inspectCommand(resource, cluster),
+        },
+      ];
 }
 
 function fixForExclusion(resource: Explanation["resource"], cluster: string, reason: string, message = ""): string {

@@ -157,7 +157,7 @@ export function createMonitoring({ hub, version, informers, clock }: MonitoringO
       writeBuild(text, version);
       writeFleetGauges(text, members, managedClusters.list({ cluster: hub }));
       for (const part of [pipeline, controllers, deliveries, latency, requests, placements]) part.write(text);
-      counts?.write(text);
+      counts?.write(text, clock.now());
       if (!monitored) return;
       const { managers, lanes, store, informersOf, serves } = monitored;
       writeQueues(text, new Map(managers().flatMap((manager) => [...manager.metrics()])), counts?.unschedulable() ?? 0);

@@ -31,9 +31,9 @@ function setUp() {
     manifestWorks: manifestWorks.informer,
     placements: placements.informer,
   });
-  const samples = (): string[] => {
+  const samples = (nowMs = 0): string[] => {
     const text = new MetricsText();
-    counts.write(text);
+    counts.write(text, nowMs);
     return text
       .finish()
       .split("\n")
@@ -202,4 +202,35 @@ test("Placements are counted by whether they are satisfied", () => {
     'flotilla_placements{state="unsatisfied"} 1',
     'flotilla_placements{state="misconfigured"} 1',
   ]);
+});
+
+test("a workload that has not been healthy for longer than a minute is counted by its kind, until it is", () => {
+  const { binding, samples } = setUp();
+  const at = (status: string) => ({
+    metadata: { name: "web", namespace: "shop" },
+    spec: {
+      resource: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+      clusters: [{ name: "paris", replicas: 3 }],
+    },
+    status: {
+      conditions: [{ type: "Healthy", status, reason: "x", message: "", lastTransitionTime: "2024-05-01T12:00:00Z" }],
+      aggregatedStatus: [
+        { clusterName: "paris", applied: true, status: { replicas: 3, readyReplicas: status === "True" ? 3 : 1 } },
+      ],
+    },
+  });
+  const health = (lines: string[]): string[] => lines.filter((line) => line.startsWith("flotilla_workload"));
+  const minute = (count: number): number => Date.UTC(2024, 4, 1, 12, count);
+
+  binding({ object: at("False") });
+  const [early, late] = [samples(minute(1)), samples(minute(2))];
+  binding({ object: at("True"), old: at("False") });
+  const over = samples(minute(3));
+
+  expect(health(early)).toEqual(['flotilla_workload_pods_unready{resource_kind="Deployment"} 2']);
+  expect(health(late)).toEqual([
+    'flotilla_workload_pods_unready{resource_kind="Deployment"} 2',
+    'flotilla_workloads_unhealthy{resource_kind="Deployment"} 1',
+  ]);
+  expect(health(over)).toEqual([]);
 });

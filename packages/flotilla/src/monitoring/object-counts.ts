@@ -3,13 +3,15 @@
  * object names are never labels.
  */
 import { findCondition } from "@flotilla/apimachinery";
-import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { Condition, KubernetesObject } from "@flotilla/apimachinery";
 import type { ManifestWork, OcmPlacement } from "@flotilla/ocm";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
-import { Counts, gauge } from "@flotilla/base";
+import { Counts, gauge, writeGauge } from "@flotilla/base";
 import type { DeepReadonly, Metric, MetricsText } from "@flotilla/base";
 import type { Informer } from "@flotilla/controller-runtime";
 import { clusterNameOf } from "@flotilla/karmada";
+import { HEALTHY, unhealthyForMs } from "../health/healthy-condition.ts";
+import { unreadyOf } from "../health/why-unhealthy.ts";
 
 const BINDINGS = gauge(
   "flotilla_bindings",
@@ -44,6 +46,16 @@ const PLACEMENTS = gauge(
   "Placements by state: satisfied, unsatisfied or misconfigured.",
   "state",
 );
+const UNHEALTHY = gauge(
+  "flotilla_workloads_unhealthy",
+  "Bindings whose condition Healthy has been False or Unknown for longer than a minute, by kind of the workload.",
+  "resource_kind",
+);
+const UNREADY = gauge(
+  "flotilla_workload_pods_unready",
+  "Pods that are missing or not ready on the members, by kind of the workload; workloads that are rolled out are included.",
+  "resource_kind",
+);
 const EVICTIONS = gauge(
   "eviction_kind_total",
   "Objects pending eviction from a member, by kind.",
@@ -59,6 +71,8 @@ export const countMetrics: readonly Metric[] = [
   MANIFEST_WORKS,
   PLACEMENTS,
   EVICTIONS,
+  UNREADY,
+  UNHEALTHY,
 ];
 
 type Conditions = readonly { readonly type: string; readonly status: string }[] | undefined;
@@ -98,6 +112,22 @@ function placementState({ status }: DeepReadonly<OcmPlacement>): string {
   return statusOf(status?.conditions, "PlacementSatisfied") === "True" ? "satisfied" : "unsatisfied";
 }
 
+/** Of the copies that are applied; a copy that reports no number counts as ready. */
+function unreadyPods({ spec, status }: DeepReadonly<ResourceBinding>): number {
+  const shares = new Map((spec.clusters ?? []).map(({ name, replicas }) => [name, replicas]));
+  const { apiVersion, kind, name } = spec.resource;
+  return (status?.aggregatedStatus ?? []).reduce((sum, { applied, clusterName, status: reported }) => {
+    const copy = {
+      apiVersion,
+      kind,
+      metadata: { name },
+      spec: { replicas: shares.get(clusterName) },
+      status: reported,
+    };
+    return applied ? sum + (unreadyOf(copy)?.unready ?? 0) : sum;
+  }, 0);
+}
+
 const memberOf = ({ metadata }: DeepReadonly<Work>): string => clusterNameOf(metadata.namespace ?? "") ?? "";
 
 const NOWHERE: readonly Place[] = [];
@@ -114,13 +144,17 @@ export interface CountedInformers {
 export interface ObjectCounts {
   /** The number of unschedulable bindings. */
   unschedulable(): number;
-  write(text: MetricsText): void;
+  write(text: MetricsText, nowMs: number): void;
 }
 
 export function createObjectCounts({ bindings, works, manifestWorks, placements }: CountedInformers): ObjectCounts {
   // A count must be decremented under the labels it was incremented with, so the number of series is not capped; there
   // are never more series than objects.
-  const families = new Map<Metric, Counts>(countMetrics.map((metric) => [metric, new Counts(metric, Infinity)]));
+  const families = new Map<Metric, Counts>(
+    countMetrics.filter((metric) => metric !== UNHEALTHY).map((metric) => [metric, new Counts(metric, Infinity)]),
+  );
+  /** Bindings that are not healthy: a scrape looks at these only. */
+  const unhealthy = new Map<string, { kind: string; condition: Condition }>();
 
   function follow<T extends KubernetesObject>(
     informer: Informer<T>,
@@ -138,7 +172,21 @@ export function createObjectCounts({ bindings, works, manifestWorks, placements 
     });
   }
 
+  function followHealth(informer: Informer<ResourceBinding>): void {
+    const counts = families.get(UNREADY) as Counts;
+    informer.subscribe(({ object, old, deleted }) => {
+      const { kind } = object.spec.resource;
+      const changed = (deleted ? 0 : unreadyPods(object)) - (old ? unreadyPods(old) : 0);
+      if (changed !== 0) counts.add([kind], changed);
+      const id = `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
+      const condition = findCondition(object.status?.conditions, HEALTHY);
+      if (deleted || !condition || condition.status === "True") unhealthy.delete(id);
+      else unhealthy.set(id, { kind, condition });
+    });
+  }
+
   for (const informer of bindings) {
+    followHealth(informer);
     follow(informer, BINDINGS, (binding) => [[bindingState(binding)]]);
     follow(informer, EVICTIONS, ({ spec }) =>
       (spec.gracefulEvictionTasks ?? []).map(({ fromCluster }) => [fromCluster, spec.resource.kind]),
@@ -153,8 +201,16 @@ export function createObjectCounts({ bindings, works, manifestWorks, placements 
   follow(placements, PLACEMENTS, (placement) => [[placementState(placement)]]);
   return {
     unschedulable: () => families.get(BINDINGS)?.get(["unschedulable"]) ?? 0,
-    write(text) {
+    write(text, nowMs) {
       for (const family of families.values()) family.write(text);
+      const kinds = new Map<string, number>();
+      for (const { kind, condition } of unhealthy.values())
+        if (unhealthyForMs(condition, nowMs) !== undefined) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+      writeGauge(
+        text,
+        UNHEALTHY,
+        Array.from(kinds, ([kind, count]) => [[kind], count] as const),
+      );
     },
   };
 }

@@ -80,7 +80,7 @@ export function createExecution({
     random,
     log,
   });
-  const reportRuleFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
+  const reportRuleFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock, log });
 
   /** When a member changes between pull and push, all its Works change their controller. */
   const handovers = watch(Cluster, ({ object, old }) =>
@@ -117,6 +117,7 @@ export function createExecution({
         ruleChanges: ruleChanges.works(),
         reportRuleFailure,
         workStatus: driver.status,
+        clock,
       }),
     ].map(withHandovers),
     lanes: driver.lanes,

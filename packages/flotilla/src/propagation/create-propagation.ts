@@ -91,7 +91,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   const statusWriter = { clock, windowMs: STATUS_WINDOW_MS, log };
   const execution = createExecution({ ...deps, followsPolicies: true });
   const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [bindings, clusterBindings], works, templates });
-  const reportRuleFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock });
+  const reportRuleFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock, log });
   const tally = createPolicyTally();
   for (const informer of [bindings, clusterBindings])
     informer.subscribe(({ object, deleted }) => tally.bind(idOfKey(keyOf(hub, object)), deleted ? undefined : object));

@@ -136,7 +136,7 @@ export const pipeline: readonly Stage[] = [
     name: "reflect",
     does: "collects the status of a member's objects into the Work",
     reads: ["Work.spec", "member.status"],
-    writes: ["Work.status.manifestStatuses"],
+    writes: ["Work.status.manifestStatuses", "Work.status.conditions[Healthy]"],
   },
   {
     name: "aggregate",
@@ -146,6 +146,7 @@ export const pipeline: readonly Stage[] = [
       "ResourceBinding.status.aggregatedStatus",
       "ResourceBinding.status.conditions[FullyApplied]",
       "ResourceBinding.status.conditions[Stale]",
+      "ResourceBinding.status.conditions[Healthy]",
       "template.status",
     ],
   },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createFakeClock } from "@flotilla/base";
+import { createFakeClock, createLog } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import { createReportRuleFailure } from "./rule-failures.ts";
 
@@ -8,12 +8,14 @@ const object = { apiVersion: "v1", kind: "Widget", metadata: { name: "w", uid: "
 function setUp() {
   const clock = createFakeClock();
   const reported: string[] = [];
+  const logged: unknown[] = [];
   const report = createReportRuleFailure({
     hub: "hub",
     clock,
+    log: createLog({ level: "info", clock, write: (line) => void logged.push(JSON.parse(line)) }),
     events: { record: (_cluster, _regarding, { reason, message }) => void reported.push(`${reason}: ${message}`) },
   });
-  return { clock, reported, report };
+  return { clock, reported, logged, report };
 }
 
 test("a continuing failure is reported periodically, and another one at once", () => {
@@ -46,5 +48,18 @@ test("the recovery of a rule is reported once, and only after its failure was re
   expect(reported).toEqual([
     "GetReplicasFailed: a",
     "GetReplicasSucceed: Get replicas of resource template successfully.",
+  ]);
+});
+
+test("a failure is logged with the object and the error as often as it is reported", () => {
+  const { logged, report } = setUp();
+
+  report(object, "GetReplicasFailed", new InterpretError("a"));
+  report(object, "GetReplicasFailed", new InterpretError("a"));
+  report.over(object, "GetReplicasFailed");
+
+  expect(logged).toMatchObject([
+    { level: "warn", controller: "interpreter", key: "hub/w", kind: "Widget", reason: "GetReplicasFailed", error: "a" },
+    { level: "info", controller: "interpreter", key: "hub/w", reason: "GetReplicasFailed" },
   ]);
 });

@@ -1,9 +1,9 @@
 /**
- * A rule failure is reported as an event on the object that it failed for, where its owner sees it; the stage retries
- * with backoff. The recovery is reported once, and only after a reported failure.
+ * A rule failure is reported as an event on the object that it failed for, where its owner sees it, and in the log; the
+ * stage retries with backoff. The recovery is reported once, and only after a reported failure.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import type { Clock, DeepReadonly } from "@flotilla/base";
+import type { Clock, DeepReadonly, Log } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { EventRecorder } from "@flotilla/controller-runtime";
 
@@ -35,16 +35,21 @@ export interface ReportRuleFailure {
 const REPORT_AGAIN_MS = 5 * 60_000;
 const MAX_REMEMBERED = 10_000;
 
-export function createReportRuleFailure({
-  hub,
-  events,
-  clock,
-}: {
+/** The name under which rules are logged; the hub shows these lines as the log of karmada-webhook. */
+export const INTERPRETER = "interpreter";
+
+export interface RuleFailureDependencies {
   hub: string;
   events: EventRecorder;
   clock: Clock;
-}): ReportRuleFailure {
+  log: Log;
+}
+
+export function createReportRuleFailure({ hub, events, clock, log }: RuleFailureDependencies): ReportRuleFailure {
+  const ruleLog = log.with({ controller: INTERPRETER });
   const reported = new Map<string, { message: string; atMs: number }>();
+  const keyOf = ({ metadata: { namespace, name } }: Regarding): string =>
+    `${hub}/${namespace ? `${namespace}/` : ""}${name}`;
   const idOf = ({ metadata }: Regarding, reason: RuleFailure): string => `${metadata.uid ?? metadata.name}/${reason}`;
 
   function report(object: Regarding, reason: RuleFailure, error: unknown): void {
@@ -57,10 +62,17 @@ export function createReportRuleFailure({
     reported.set(key, { message: error.message, atMs: nowMs });
     if (reported.size > MAX_REMEMBERED) reported.delete(reported.keys().next().value ?? "");
     events.record(hub, object, { type: "Warning", reason, message: error.message });
+    ruleLog.warn("interpreter rule failed", {
+      key: keyOf(object),
+      kind: object.kind,
+      reason,
+      error: error.message,
+    });
   }
 
   function over(object: Regarding, reason: RuleFailure): void {
     if (reported.size === 0 || !reported.delete(idOf(object, reason))) return;
+    ruleLog.info("interpreter rule succeeded again", { key: keyOf(object), kind: object.kind, reason });
     const message = ENDINGS[reason];
     if (message !== undefined)
       events.record(hub, object, { type: "Normal", reason: reason.replace("Failed", "Succeed"), message });

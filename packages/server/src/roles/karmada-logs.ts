@@ -7,8 +7,10 @@ import {
   createComponentLogs,
   KARMADA_CONTROLLER_MANAGER,
   KARMADA_SCHEDULER,
+  KARMADA_WEBHOOK,
 } from "@flotilla/simulation";
 import type { ComponentLogs } from "@flotilla/simulation";
+import { INTERPRETER } from "@flotilla/flotilla";
 import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
 
 export interface KarmadaLogs extends Pick<ComponentLogs, "keep"> {
@@ -21,7 +23,9 @@ const componentOf = (controller: string): string | undefined =>
     ? undefined
     : controller.startsWith("schedule")
       ? KARMADA_SCHEDULER
-      : KARMADA_CONTROLLER_MANAGER;
+      : controller === INTERPRETER
+        ? KARMADA_WEBHOOK
+        : KARMADA_CONTROLLER_MANAGER;
 
 export function createKarmadaLogs(clock: Clock): KarmadaLogs {
   const logs = createComponentLogs({ clock, componentOf });

@@ -12,7 +12,9 @@ import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
 /** The names that guides use with `kubectl logs`. */
 export const KARMADA_CONTROLLER_MANAGER = "karmada-controller-manager";
 export const KARMADA_SCHEDULER = "karmada-scheduler";
-const COMPONENTS = ["karmada-aggregated-apiserver", KARMADA_CONTROLLER_MANAGER, KARMADA_SCHEDULER, "karmada-webhook"];
+/** Guides look for errors of interpreter scripts in its log. */
+export const KARMADA_WEBHOOK = "karmada-webhook";
+const COMPONENTS = ["karmada-aggregated-apiserver", KARMADA_CONTROLLER_MANAGER, KARMADA_SCHEDULER, KARMADA_WEBHOOK];
 /** The release whose behavior the controllers implement. */
 const VERSION = "v1.18.1";
 /** The hub has no nodes; its pods need a node name. */

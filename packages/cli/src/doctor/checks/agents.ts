@@ -1,5 +1,5 @@
 /** Checks that the agents of pull-mode members report. */
-import { CLUSTER_LEASE, ManagedCluster } from "@flotilla/ocm";
+import { ManagedCluster } from "@flotilla/ocm";
 import { Lease } from "@flotilla/kubernetes";
 import { findCondition, formatAge } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
@@ -7,19 +7,17 @@ import type { DeepReadonly } from "@flotilla/base";
 import { counted, defineCheck, listed } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { membersIn } from "../context.ts";
-import { KARMADA_CLUSTER_NAMESPACE } from "@flotilla/karmada";
+import { renewalsOf } from "../../health/renewals.ts";
+import type { Renewal } from "../../health/renewals.ts";
 
 export interface AgentFacts {
   /** Pull-mode members. */
   clusters: readonly DeepReadonly<Cluster>[];
   /** When each agent last renewed its lease, and how long the lease is valid. */
-  renewals: ReadonlyMap<string, { atMs: number; holdsMs: number }>;
+  renewals: ReadonlyMap<string, Pick<Renewal, "atMs" | "holdsMs">>;
   /** Members with an Open Cluster Management agent, which applies works but does not serve policies. */
   managed: ReadonlySet<string>;
 }
-
-/** As Karmada's agents use. */
-const HOLDS_MS = 40_000;
 
 export const agentsCheck = defineCheck<AgentFacts>({
   name: "agents",
@@ -32,26 +30,9 @@ export const agentsCheck = defineCheck<AgentFacts>({
       context.lists.all(Lease),
       context.lists.all(ManagedCluster),
     ]);
-    const renewals = new Map<string, { atMs: number; holdsMs: number }>();
-    for (const {
-      metadata: { namespace = "", name },
-      spec,
-    } of leases) {
-      const member = namespace === KARMADA_CLUSTER_NAMESPACE ? name : name === CLUSTER_LEASE ? namespace : undefined;
-      const atMs = Date.parse(spec?.renewTime ?? "");
-      if (member === undefined || !Number.isFinite(atMs) || (renewals.get(member)?.atMs ?? 0) > atMs) continue;
-      // An Open Cluster Management lease is valid for five times its duration.
-      renewals.set(member, {
-        atMs,
-        holdsMs:
-          namespace === KARMADA_CLUSTER_NAMESPACE
-            ? HOLDS_MS
-            : Math.max(HOLDS_MS, (spec?.leaseDurationSeconds ?? 60) * 5_000),
-      });
-    }
     return {
       clusters: clusters.filter(({ spec }) => spec.syncMode === "Pull"),
-      renewals,
+      renewals: renewalsOf(leases),
       managed: new Set(managed.map(({ metadata }) => metadata.name)),
     };
   },

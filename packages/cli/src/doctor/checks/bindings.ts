@@ -5,6 +5,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { findCondition, formatAge } from "@flotilla/apimachinery";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
+import { suspensionsOf } from "../../health/suspensions.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 
@@ -12,7 +13,7 @@ export const bindingsCheck = defineCheck<readonly Binding[]>({
   name: "bindings",
   summary: "every workload is scheduled, and every member's copy can be created",
   reports:
-    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, and for bindings that were never scheduled. Running workloads stay unchanged.",
+    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, and for bindings that were never scheduled. A warning for each binding whose scheduling or dispatching is suspended. Running workloads stay unchanged.",
   async gather({ lists }) {
     const [bindings, clusterBindings] = await Promise.all([
       lists.all(ResourceBinding),
@@ -39,9 +40,16 @@ export const bindingsCheck = defineCheck<readonly Binding[]>({
             `${condition.type}=False for ${formatAge(nowMs - Date.parse(condition.lastTransitionTime))}, ${condition.reason}: ${condition.message}`,
           ),
         );
-      return scheduled === undefined && !isNew && spec.suspension?.scheduling !== true
-        ? [findingOf(binding, "It was never scheduled.")]
-        : [];
+      const suspended = suspensionsOf(spec);
+      if (suspended.length > 0 && !isNew)
+        return [
+          {
+            ...findingOf(binding, `${suspended.join("; ")}.`),
+            severity: "warning" as const,
+            fix: "Resume it in spec.suspension of the policy, or of the binding, if it is no longer intended.",
+          },
+        ];
+      return scheduled === undefined && !isNew ? [findingOf(binding, "It was never scheduled.")] : [];
     });
     return {
       seen: `${counted(bindings.length, "binding")}, ${findings.length} not scheduled or not dispatched`,

@@ -1,9 +1,17 @@
 /** Checks that the hub responds, is ready, and has the version of this program. */
+import { formatAge } from "@flotilla/apimachinery";
 import { messageOf } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
+import { CONTROLLERS_LEASE } from "@flotilla/flotilla";
+import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
+import { Lease } from "@flotilla/kubernetes";
+import { leaderlessMs } from "../../health/renewals.ts";
+import { isForbidden } from "../../members/members-places.ts";
 import { failedChecksOf, HUB_CHECKS_PATH } from "../../hub-checks.ts";
 import { KUBERNETES_VERSION } from "../../version.ts";
 import { defineCheck } from "../check.ts";
 import { isHere } from "../context.ts";
+import type { DoctorContext } from "../context.ts";
 import type { DoctorFinding } from "../check.ts";
 import { askRaw, objectOf } from "../raw-answers.ts";
 
@@ -17,6 +25,10 @@ export interface HubFacts {
   tookMs: number;
   /** The hub's own readiness checks that fail. */
   failing: readonly string[];
+  /** The Lease of the controllers; undefined where they run in the process of the API server. */
+  lease?: DeepReadonly<Lease> | undefined;
+  /** What could not be read. */
+  unseen?: readonly string[];
 }
 
 /** A hub on the same continent answers a small request well within this. */
@@ -26,7 +38,7 @@ export const hubCheck = defineCheck<HubFacts>({
   name: "hub",
   summary: "the hub responds, is ready, and matches the version of this program",
   reports:
-    "A problem when one of the hub's own checks (`/readyz`) fails: its controllers are stuck, its disk is full, or it is stopping. A warning when it serves a Kubernetes version other than the one this program was built for, or takes longer than two seconds. When it does not respond at all, nothing else can be checked.",
+    "A problem when one of the hub's own checks (`/readyz`) fails: its controllers are stuck, its disk is full, or it is stopping. A problem when the controllers run in a process of their own and none has renewed the Lease `karmada-system/flotilla-controllers`: then nothing is propagated, and every status is old. A warning when it serves a Kubernetes version other than the one this program was built for, or takes longer than two seconds. When it does not respond at all, nothing else can be checked.",
   async gather(context) {
     const version = await askRaw(context, "/version").catch((error: unknown) => {
       context.signal.throwIfAborted();
@@ -43,15 +55,18 @@ export const hubCheck = defineCheck<HubFacts>({
       };
     const ready = await askRaw(context, HUB_CHECKS_PATH, "text/plain");
     const failing = failedChecksOf(ready.text);
+    const leases = await readLease(context);
     const { gitVersion } = objectOf("querying the hub for its version", version);
     return {
       server: context.server,
       version: typeof gitVersion === "string" ? gitVersion : "",
       tookMs: version.tookMs,
       failing: ready.status === 200 ? [] : failing.length > 0 ? failing : [`/readyz returned ${ready.status}`],
+      lease: leases?.[0],
+      unseen: leases ? [] : ["whether controllers run: you are not allowed to list leases"],
     };
   },
-  judge({ version, tookMs, failing, server, unreachable, data }) {
+  judge({ version, tookMs, failing, server, unreachable, data, lease, unseen }, { nowMs }) {
     const findings: DoctorFinding[] = [];
     if (unreachable !== undefined)
       return {
@@ -79,6 +94,15 @@ export const hubCheck = defineCheck<HubFacts>({
           : "Check its log for the reason; a hub that is stopping must be started again.",
         commands: ["flotilla doctor --only data", "flotilla up --log-level info"],
       });
+    const leaderless = leaderlessMs(lease, nowMs);
+    if (leaderless !== undefined)
+      findings.push({
+        severity: "problem",
+        about: `hub ${server}`,
+        seen: `No process has led its controllers for ${formatAge(leaderless)}: nothing is propagated, and what the hub reports about members and workloads is old.`,
+        fix: "Start the controllers, or check the log of their process.",
+        commands: ["flotilla controllers --kubeconfig controllers.kubeconfig"],
+      });
     const [own, hub] = [minorOf(KUBERNETES_VERSION), minorOf(version)];
     if (hub !== undefined && own !== hub)
       findings.push({
@@ -96,8 +120,25 @@ export const hubCheck = defineCheck<HubFacts>({
         fix: "Check the load of its machine, and the network between.",
         commands: ["kubectl get --raw /metrics"],
       });
-    return { seen: `${version || "unknown version"}, responded in ${Math.round(tookMs)} ms`, findings };
+    return {
+      seen: `${version || "unknown version"}, responded in ${Math.round(tookMs)} ms`,
+      findings,
+      unseen: unseen ?? [],
+    };
   },
 });
+
+/** Undefined if it may not be read. */
+async function readLease({ lists }: DoctorContext): Promise<readonly DeepReadonly<Lease>[] | undefined> {
+  try {
+    return await lists.some(Lease, {
+      namespace: KARMADA_SYSTEM_NAMESPACE,
+      fieldSelector: `metadata.name=${CONTROLLERS_LEASE}`,
+    });
+  } catch (error) {
+    if (isForbidden(error)) return undefined;
+    throw error;
+  }
+}
 
 const minorOf = (version: string): string | undefined => /^v?(\d+\.\d+)/.exec(version)?.[1];

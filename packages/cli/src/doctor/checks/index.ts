@@ -19,6 +19,7 @@ import { ocmCheck } from "./ocm.ts";
 import { openkruiseCheck } from "./openkruise.ts";
 import { policiesCheck } from "./policies.ts";
 import { versionsCheck } from "./versions.ts";
+import { workloadsCheck } from "./workloads.ts";
 import { worksCheck } from "./works.ts";
 
 export const CHECKS: readonly DoctorCheck[] = [
@@ -35,6 +36,7 @@ export const CHECKS: readonly DoctorCheck[] = [
   policiesCheck,
   bindingsCheck,
   worksCheck,
+  workloadsCheck,
   ocmCheck,
   interpretersCheck,
   driftCheck,

@@ -11,38 +11,19 @@ import type { DoctorContext } from "../context.ts";
 import { samplesOf } from "../metrics-samples.ts";
 import type { Sample } from "../metrics-samples.ts";
 import { askRaw } from "../raw-answers.ts";
-
-export interface RuleEvent {
-  reason: string;
-  /** `Deployment shop/web` */
-  object: string;
-  message: string;
-  atMs: number;
-}
+import { failingNow, readRuleEvents } from "../../health/rule-events.ts";
+import type { RuleEvent } from "../../health/rule-events.ts";
 
 export interface InterpreterFacts {
   customizations: readonly DeepReadonly<ResourceInterpreterCustomization>[];
   webhooks: readonly DeepReadonly<ResourceInterpreterWebhookConfiguration>[];
   /** Failure and recovery events of rules. */
-  events: readonly RuleEvent[];
+  events: readonly Pick<RuleEvent, "reason" | "object" | "message" | "atMs">[];
   quarantined: readonly Sample[];
   scriptFailures: readonly Sample[];
   webhookFailures: readonly Sample[];
   unseen: readonly string[];
 }
-
-/** The recovery event has `Succeed` instead of `Failed`. */
-const FAILURES = [
-  "GetReplicasFailed",
-  "GetComponentsFailed",
-  "DivideFailed",
-  "GetDependenciesFailed",
-  "AggregateStatusFailed",
-  "ReflectStatusFailed",
-  "InterpretHealthFailed",
-];
-/** Older failures have been retried since, and would have been reported again. */
-const RECENT_MS = 3_600_000;
 
 export const interpretersCheck = defineCheck<InterpreterFacts>({
   name: "interpreters",
@@ -54,7 +35,7 @@ export const interpretersCheck = defineCheck<InterpreterFacts>({
     const [customizations, webhooks, events, metrics] = await Promise.all([
       context.lists.all(ResourceInterpreterCustomization),
       context.lists.all(ResourceInterpreterWebhookConfiguration),
-      readEvents(context),
+      readRuleEvents((fieldSelector) => context.lists.some(Event, { fieldSelector })),
       readMetrics(context, unseen),
     ]);
     return {
@@ -100,37 +81,11 @@ export const interpretersCheck = defineCheck<InterpreterFacts>({
 const checkCommand = (name: string): string =>
   `kubectl get resourceinterpretercustomization ${name} -o yaml | flotilla interpret -f - --check`;
 
-async function readEvents({ lists }: DoctorContext): Promise<RuleEvent[]> {
-  const reasons = FAILURES.flatMap((reason) => [reason, reason.replace("Failed", "Succeed")]);
-  const found = await Promise.all(reasons.map((reason) => lists.some(Event, { fieldSelector: `reason=${reason}` })));
-  return found.flat().map(({ reason = "", message = "", involvedObject, lastTimestamp, eventTime, series }) => ({
-    reason,
-    object: `${involvedObject.kind ?? ""} ${involvedObject.namespace ? `${involvedObject.namespace}/` : ""}${involvedObject.name ?? ""}`,
-    message,
-    atMs: Math.max(
-      ...[lastTimestamp, eventTime, series?.lastObservedTime]
-        .map((time) => Date.parse(time ?? ""))
-        .filter(Number.isFinite),
-      0,
-    ),
-  }));
-}
-
 async function readMetrics(context: DoctorContext, unseen: string[]): Promise<string> {
   const { status, text } = await askRaw(context, "/metrics", "text/plain");
   if (status === 200) return text;
   unseen.push(`the hub's metrics: it returned ${status}`);
   return "";
-}
-
-/** The newest event per object and rule, if it is a failure. */
-function failingNow(events: readonly RuleEvent[], nowMs: number): RuleEvent[] {
-  const last = new Map<string, RuleEvent>();
-  for (const event of events) {
-    const key = `${event.object} ${event.reason.replace(/Failed$|Succeed$/, "")}`;
-    if ((last.get(key)?.atMs ?? -1) <= event.atMs) last.set(key, event);
-  }
-  return [...last.values()].filter(({ reason, atMs }) => reason.endsWith("Failed") && nowMs - atMs < RECENT_MS);
 }
 
 function cureOfRule(message: string, { customizations }: InterpreterFacts): Pick<DoctorFinding, "fix" | "commands"> {

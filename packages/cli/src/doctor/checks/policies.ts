@@ -5,25 +5,10 @@ import type { PolicyStatus } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
-import { ANSWER_PENDING, equalPolicy, MEMBER_UNREACHABLE, NO_ANSWER, unjoinedClusters } from "@flotilla/flotilla";
+import { equalPolicy, unjoinedClusters } from "@flotilla/flotilla";
+import { ownProblemsOf } from "../../health/policy-problems.ts";
 
 type Policy = DeepReadonly<PropagationPolicy & { status?: PolicyStatus }>;
-
-/** Problems that other checks report for the workload itself. */
-const REPORTED_ELSEWHERE = new Set([
-  "NoClusterFit",
-  "Unschedulable",
-  "SchedulerError",
-  "AppliedFailed",
-  "KindNotServed",
-  MEMBER_UNREACHABLE,
-  NO_ANSWER,
-  ANSWER_PENDING,
-  "RenderFailed",
-  "DivideFailed",
-  "RolloutHeld",
-  "FullyAppliedFailed",
-]);
 
 interface PolicyFacts {
   policies: readonly Policy[];
@@ -57,7 +42,8 @@ export const policiesCheck = defineCheck<PolicyFacts>({
         nowMs - Date.parse(metadata.creationTimestamp ?? "") <= stuckAfterMs
       )
         return [];
-      if ((status?.matched ?? 0) === 0) {
+      const problems = ownProblemsOf(policy);
+      if ((status?.matched ?? 0) === 0 && problems.length === 0) {
         const kinds = [...new Set(policy.spec.resourceSelectors.map((selector) => selector.kind))].join(", ");
         return [
           {
@@ -73,27 +59,20 @@ export const policiesCheck = defineCheck<PolicyFacts>({
         ];
       }
       const ineffective: DoctorFinding[] = ineffectiveParts(policy, byScope.get(scopeOf(policy)) ?? [], joined).map(
-        (finding) => ({
-          severity: "warning",
-          about,
-          commands: [],
-          ...finding,
-        }),
+        (finding) => ({ severity: "warning", about, commands: [], ...finding }),
       );
       return ineffective.concat(
-        (status?.problems ?? [])
-          .filter(({ reason }) => !REPORTED_ELSEWHERE.has(reason))
-          .map((problem) => ({
-            severity: "problem",
-            about,
-            seen: `${problem.kind} ${problem.namespace ? `${problem.namespace}/` : ""}${problem.name}: ${problem.reason}: ${problem.message ?? ""}`,
-            fix: problem.reason.startsWith("BindingName")
-              ? "Rename one of the objects."
-              : "`flotilla why` shows what it waits for.",
-            commands: [
-              `flotilla why ${problem.kind.toLowerCase()}/${problem.name}${problem.namespace ? ` -n ${problem.namespace}` : ""}`,
-            ],
-          })),
+        problems.map((problem) => ({
+          severity: "problem",
+          about,
+          seen: problem.text,
+          fix: problem.reason.startsWith("BindingName")
+            ? "Rename one of the objects."
+            : "`flotilla why` shows what it waits for.",
+          commands: [
+            `flotilla why ${problem.kind.toLowerCase()}/${problem.name}${problem.namespace ? ` -n ${problem.namespace}` : ""}`,
+          ],
+        })),
       );
     });
     return { seen: `${counted(policies.length, "policy", "policies")}, ${findings.length} with findings`, findings };

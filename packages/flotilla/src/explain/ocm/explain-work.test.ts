@@ -24,6 +24,7 @@ const cluster: Cluster = makeCluster("paris");
 const views = (extra: Partial<WorkViews> = {}): WorkViews => ({
   managedCluster: managedCluster(),
   cluster,
+  nowMs: Date.UTC(2024, 4, 1, 12, 5),
   otherOwner: () => undefined,
   ...extra,
 });
@@ -235,4 +236,19 @@ test("lists failing objects first when there are very many", () => {
 
   expect(manifests).toHaveLength(100);
   expect(manifests[0]).toMatchObject({ name: "web149", applied: false });
+});
+
+test("a manifest that has not become healthy for longer than a minute is a problem", () => {
+  const work = makeWork({
+    manifest: [
+      condition("Applied", "True"),
+      condition("Available", "True"),
+      condition("Progressing", "True", "Deployment web is progressing"),
+    ],
+  });
+
+  expect(explainWork(work, views()).problems.map(({ what }) => what)).toEqual([
+    "Deployment shop/web has not been healthy on the member for 5m: Deployment web is progressing",
+  ]);
+  expect(explainWork(work, views({ nowMs: Date.UTC(2024, 4, 1, 12, 0, 30) })).problems).toEqual([]);
 });

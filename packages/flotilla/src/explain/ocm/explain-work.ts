@@ -5,7 +5,9 @@
 import type { Cluster } from "@flotilla/karmada";
 import type { ManagedCluster, ManifestWork } from "@flotilla/ocm";
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
-import { findCondition } from "@flotilla/apimachinery";
+import { findCondition, formatAge } from "@flotilla/apimachinery";
+import { unhealthyForMs } from "../../health/healthy-condition.ts";
+import { RUN_TO_COMPLETION } from "../../health/run-to-completion.ts";
 import { DELETION_REFUSED } from "../../ocm/work/plan-work-status.ts";
 import { optionsOf } from "../../ocm/work/manifest-options.ts";
 import type { ExplainedManifest, Explanation, Problem } from "../explanation.ts";
@@ -18,6 +20,7 @@ export interface WorkViews {
   /** The member's two registrations. */
   managedCluster: DeepReadonly<ManagedCluster> | undefined;
   cluster: DeepReadonly<Cluster> | undefined;
+  nowMs: number;
   /** The Karmada owner that delivers this object to the member; undefined if there is none. */
   otherOwner(object: { apiVersion: string; kind: string; namespace?: string; name: string }): string | undefined;
 }
@@ -43,7 +46,11 @@ export function explainWork(work: Work, views: WorkViews): WorkExplanation {
   const manifests = all.length > MAX_MANIFESTS ? [...failing, ...all.filter(isFine)].slice(0, MAX_MANIFESTS) : all;
   return {
     manifests,
-    problems: [...workProblems(work, failing, views), ...failing.flatMap(manifestProblems)].slice(0, MAX_PROBLEMS),
+    problems: [
+      ...workProblems(work, failing, views),
+      ...failing.flatMap(manifestProblems),
+      ...all.flatMap((manifest) => healthProblems(manifest, work.metadata.namespace ?? "", views.nowMs)),
+    ].slice(0, MAX_PROBLEMS),
   };
 }
 
@@ -95,6 +102,7 @@ function explainManifest(
         String(fieldValue.integer ?? fieldValue.string ?? fieldValue.boolean ?? fieldValue.jsonRaw ?? ""),
       ]),
     ),
+    ...(isLeaving ? {} : unhealthyOf(reported)),
     message: message ? (plainMessage(message) ?? message) : undefined,
     leaving: isLeaving ? (true as const) : undefined,
     alsoBy,
@@ -208,6 +216,30 @@ function manifestProblems(manifest: ExplainedManifest): Problem[] {
         },
       ]
     : [];
+}
+
+function unhealthyOf(reported: ReportedManifest | undefined): Pick<ExplainedManifest, "unhealthy" | "unhealthySince"> {
+  const wrong = ["Degraded", "Progressing"]
+    .map((type) => findCondition(reported?.conditions, type))
+    .find((condition) => condition?.status === "True");
+  return wrong ? { unhealthy: wrong.message, unhealthySince: wrong.lastTransitionTime } : {};
+}
+
+function healthProblems(manifest: ExplainedManifest, cluster: string, nowMs: number): Problem[] {
+  const { unhealthy, unhealthySince: lastTransitionTime, kind, namespace, name, conditions } = manifest;
+  const isRunning = RUN_TO_COMPLETION.has(kind) && conditions["Degraded"] !== "True";
+  const forMs =
+    unhealthy === undefined || isRunning
+      ? undefined
+      : unhealthyForMs({ status: "False", lastTransitionTime: lastTransitionTime ?? "" }, nowMs);
+  if (forMs === undefined) return [];
+  const place = namespace ? ` -n ${namespace}` : "";
+  return [
+    {
+      what: `${placeOf(manifest)} has not been healthy on the member for ${formatAge(forMs)}: ${unhealthy ?? ""}`,
+      try: `inspect it there: 'flotilla describe ${kind.toLowerCase()}/${name}${place} --clusters ${cluster}'`,
+    },
+  ];
 }
 
 function remedyFor(message: string): string {

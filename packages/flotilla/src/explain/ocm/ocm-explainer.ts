@@ -135,6 +135,7 @@ export function createOcmExplainer({
             ...explainWork(work, {
               managedCluster: clusters.get(key),
               cluster: views.clusters.get(key),
+              nowMs: clock.now(),
               otherOwner: (object) => bindingOf(namespace, object),
             }),
           }

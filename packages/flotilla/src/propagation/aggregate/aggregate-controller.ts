@@ -3,7 +3,8 @@
  * the fleet.
  *
  * Reads: ResourceBinding or ClusterResourceBinding, its Works, its template; whether Clusters are ready.
- * Writes: `aggregatedStatus` and the conditions `FullyApplied` and `Stale` of the binding; the template's status.
+ * Writes: `aggregatedStatus` and the conditions `FullyApplied`, `Healthy` and `Stale` of the binding; the template's
+ * status.
  * Before: reflect filled the Works' status. After: nothing; this is the last stage of the status flow.
  */
 import { Cluster, Work } from "@flotilla/karmada";
@@ -14,6 +15,8 @@ import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { progressTiming } from "../../delivery/status-timing.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
+import type { MemberVerdict } from "../../health/healthy-condition.ts";
+import { InterpretError } from "@flotilla/kubernetes";
 import type { StatusItem } from "@flotilla/kubernetes";
 import { defineController, done, keyOf, watch } from "@flotilla/controller-runtime";
 import type { Controller, Informer, Lister, Source, StatusWriter } from "@flotilla/controller-runtime";
@@ -25,7 +28,15 @@ import { RELIST_RETRY_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { isFinishedRun } from "../finished-run.ts";
 import { jobItems } from "../job-items.ts";
-import { isBehind, isTooEarly, planAggregation, planItems, takeStatus, withFinalReports } from "./plan-aggregation.ts";
+import {
+  isBehind,
+  isTooEarly,
+  planAggregation,
+  planItems,
+  planVerdicts,
+  takeStatus,
+  withFinalReports,
+} from "./plan-aggregation.ts";
 
 export interface AggregateDependencies {
   scope: BindingScope;
@@ -50,6 +61,8 @@ export interface AggregateDependencies {
 const CONCURRENCY = 64;
 /** Bindings by the members whose numbers they have. */
 const BY_REPORT = "aggregate.report";
+/** Rules that run for the member's object. */
+const MEMBER_RULES = ["ReflectStatusFailed", "InterpretHealthFailed"] as const;
 
 export function createAggregateController(deps: AggregateDependencies): Controller<ObjectKey> {
   deps.bindings.addIndex(BY_REPORT, ({ status }) =>
@@ -74,6 +87,15 @@ export function createAggregateController(deps: AggregateDependencies): Controll
     } catch (error) {
       deps.reportRuleFailure(template, "AggregateStatusFailed", error);
       throw error;
+    }
+  }
+
+  /** Rules that failed on a member's object are reported on the template too, where its owner looks. */
+  function reportMembersRules(template: DeepReadonly<KubernetesObject>, verdicts: readonly MemberVerdict[]): void {
+    for (const rule of MEMBER_RULES) {
+      const failed = verdicts.find(({ reason }) => reason === rule);
+      if (failed) deps.reportRuleFailure(template, rule, new InterpretError(`on ${failed.cluster}: ${failed.message}`));
+      else deps.reportRuleFailure.over(template, rule);
     }
   }
 
@@ -110,12 +132,13 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       const isSettled = items.some(({ applied }) => !applied) || items.every(({ health }) => health === "Healthy");
       const progress = progressTiming(binding.status?.aggregatedStatus === undefined);
       const timing = isSettled ? {} : progress;
-      const away = awayMembers(key.cluster, items);
-      if (planAggregation(binding, items, now, away) !== binding)
-        deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, items, now, away), timing);
+      const aggregation = { items, verdicts: planVerdicts(binding, works), away: awayMembers(key.cluster, items) };
+      if (planAggregation(binding, aggregation, now) !== binding)
+        deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, aggregation, now), timing);
       const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
+      reportMembersRules(template, aggregation.verdicts);
       if (!(await deps.templates.kindOf(binding.spec.resource)).subresources.status) {
         // Written as an ordinary field it would be a new version of the template, and every status report a rollout.
         if (!hadReports && items.some(({ status }) => status)) deps.reportNoStatus(template, binding);

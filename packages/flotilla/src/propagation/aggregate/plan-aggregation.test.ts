@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { makeBinding, makeDeployment, makeWork } from "@flotilla/testing/builders.ts";
-import { isBehind, isTooEarly, planAggregation, planItems, takeStatus } from "./plan-aggregation.ts";
+import { isBehind, isTooEarly, planAggregation, planItems, planVerdicts, takeStatus } from "./plan-aggregation.ts";
 
 const NOW = "2024-05-01T12:00:00Z";
 const binding = makeBinding(makeDeployment("shop/web").build()).targets({ paris: 5, oslo: 3 }).build();
@@ -58,7 +58,8 @@ for (const [behaviour, { applied, away, reports = true, want }] of Object.entrie
     const work = makeWork("paris", "web").applied(applied);
     const items = planItems([(reports ? work.reports({ replicas: 5 }) : work).build()]);
 
-    const { conditions = [] } = planAggregation(binding, items, NOW, new Set(away)).status ?? {};
+    const { conditions = [] } =
+      planAggregation(binding, { items, verdicts: [], away: new Set(away) }, NOW).status ?? {};
 
     const found = conditions.find(({ type }) => type === "Stale");
     if (want) expect(found).toMatchObject(want);
@@ -68,9 +69,9 @@ for (const [behaviour, { applied, away, reports = true, want }] of Object.entrie
 
 test("a binding whose members report again is no longer stale", () => {
   const items = planItems([makeWork("paris", "web").applied("True").reports({ replicas: 5 }).build()]);
-  const before = planAggregation(binding, items, NOW, new Set(["paris"]));
+  const before = planAggregation(binding, { items, verdicts: [], away: new Set(["paris"]) }, NOW);
 
-  const after = planAggregation(before, items, NOW, new Set());
+  const after = planAggregation(before, { items, verdicts: [] }, NOW);
 
   expect(after.status?.conditions).toMatchObject([
     { type: "FullyApplied" },
@@ -100,9 +101,9 @@ const fully: Record<string, { works: ReturnType<ReturnType<typeof makeWork>["bui
 };
 for (const [behaviour, { works, want }] of Object.entries(fully)) {
   test(`a binding ${behaviour}`, () => {
-    const next = planAggregation(binding, planItems(works), NOW);
+    const next = planAggregation(binding, { items: planItems(works), verdicts: [] }, NOW);
 
-    expect(next.status?.conditions).toMatchObject([{ type: "FullyApplied", status: want }]);
+    expect(next.status?.conditions).toContainEqual(expect.objectContaining({ type: "FullyApplied", status: want }));
   });
 }
 
@@ -111,10 +112,68 @@ test("an unchanged aggregation returns the same binding, so that nothing is writ
     makeWork("paris", "web").applied("True").build(),
     makeWork("oslo", "web").applied("True").build(),
   ]);
-  const once = planAggregation(binding, items, NOW);
+  const aggregation = { items, verdicts: [] };
+  const once = planAggregation(binding, aggregation, NOW);
 
-  expect(planAggregation(once, items, "2024-05-01T13:00:00Z")).toBe(once);
+  expect(planAggregation(once, aggregation, "2024-05-01T13:00:00Z")).toBe(once);
 });
+
+function unhealthy(cluster: string, lastTransitionTime: string, status: "False" | "Unknown" = "False") {
+  const work = makeWork(cluster, "web").applied("True").build();
+  const said =
+    status === "False"
+      ? { reason: "PodsNotReady", message: "1 of 2 pods is not ready" }
+      : { reason: "InterpretHealthFailed", message: "no such field" };
+  work.status?.conditions?.push({ type: "Healthy", status, ...said, lastTransitionTime });
+  return work;
+}
+const ready = (cluster: string) =>
+  makeWork(cluster, "web").applied("True").reports({ replicas: 5, readyReplicas: 5 }).build();
+const healthy: Record<string, { works: ReturnType<ReturnType<typeof makeWork>["build"]>[]; want: object }> = {
+  "is healthy when all of its Works are": {
+    works: ["paris", "oslo"].map(ready),
+    want: { status: "True", lastTransitionTime: NOW },
+  },
+  "is unhealthy since the first of its members is": {
+    works: [unhealthy("paris", "2024-05-01T11:30:00Z"), unhealthy("oslo", "2024-05-01T11:00:00Z")],
+    want: {
+      status: "False",
+      reason: "PodsNotReady",
+      message: "oslo: 1 of 2 pods is not ready; paris: 1 of 2 pods is not ready",
+      lastTransitionTime: "2024-05-01T11:00:00Z",
+    },
+  },
+  "is not judged by members that are no longer targets": {
+    works: [...["paris", "oslo"].map(ready), unhealthy("rome", NOW)],
+    want: { status: "True" },
+  },
+  "is not called healthy while a member has not applied it": {
+    works: [makeWork("paris", "web").applied("True").build(), makeWork("oslo", "web").applied("False").build()],
+    want: { status: "Unknown", reason: "NotFullyApplied" },
+  },
+  "is not called healthy before every member has reported": {
+    works: [ready("paris"), makeWork("oslo", "web").applied("True").build()],
+    want: { status: "Unknown", reason: "NotReported" },
+  },
+  "has unknown health when a rule failed on a member": {
+    works: [ready("paris"), unhealthy("oslo", NOW, "Unknown")],
+    want: { status: "Unknown", reason: "InterpretHealthFailed", message: "oslo: no such field" },
+  },
+  "is judged by the reported numbers where another agent reports them": {
+    works: [
+      makeWork("paris", "web").applied("True").reports({ replicas: 5, readyReplicas: 4 }).build(),
+      makeWork("oslo", "web").applied("True").reports({ replicas: 3, readyReplicas: 3 }).build(),
+    ],
+    want: { status: "False", message: "paris: 1 of 5 pods is not ready" },
+  },
+};
+for (const [behaviour, { works, want }] of Object.entries(healthy)) {
+  test(`a binding ${behaviour}`, () => {
+    const next = planAggregation(binding, { items: planItems(works), verdicts: planVerdicts(binding, works) }, NOW);
+
+    expect(next.status?.conditions?.find(({ type }) => type === "Healthy")).toMatchObject(want);
+  });
+}
 
 test("aggregation starts once every target was tried", () => {
   const tried = makeWork("paris", "web").applied("True").build();

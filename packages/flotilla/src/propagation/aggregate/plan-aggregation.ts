@@ -1,4 +1,6 @@
-/** Aggregates the Works of a binding: one item per target cluster, and whether all of them are applied. Pure. */
+/**
+ * Aggregates the Works of a binding: one item per target cluster, and whether all of them are applied and healthy. Pure.
+ */
 import { findCondition, isConditionTrue, withCondition } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
@@ -7,6 +9,9 @@ import type { DeepReadonly } from "@flotilla/base";
 import { targetsOf } from "../targets.ts";
 import { clusterNameOf } from "@flotilla/karmada";
 import { STALE, STOPPED_REASONS } from "../../flotilla-names.ts";
+import { HEALTHY, withBindingHealth } from "../../health/healthy-condition.ts";
+import type { MemberVerdict } from "../../health/healthy-condition.ts";
+import { whyUnhealthy } from "../../health/why-unhealthy.ts";
 
 type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
 
@@ -35,10 +40,12 @@ const byCluster = (a: Item, b: Item): number => (a.clusterName < b.clusterName ?
 export function isTooEarly(binding: DeepReadonly<ResourceBinding>, works: readonly DeepReadonly<Work>[]): boolean {
   if (binding.status?.aggregatedStatus) return false;
   // Before the first scheduling the template keeps its status; after it, no clusters means that nothing runs.
+  const held = new Set(binding.spec.suspension?.dispatchingOnClusters?.clusterNames);
   const targets = targetsOf(binding.spec);
   if (targets.length === 0) return !isConditionTrue(binding.status?.conditions ?? [], "Scheduled");
   const tried = works.filter(({ status }) => findCondition(status?.conditions ?? [], "Applied")).length;
-  return tried < targets.length;
+  // A member to which nothing is dispatched would never be tried.
+  return tried < targets.filter(({ name }) => !held.has(name)).length;
 }
 
 /** A member that does not apply the latest copy still runs an earlier one, so its numbers count. */
@@ -62,18 +69,61 @@ function itemOf(work: DeepReadonly<Work>): Item {
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** What is wrong on members that have applied their Work, sorted by cluster name. */
+export function planVerdicts(
+  { spec }: DeepReadonly<ResourceBinding>,
+  works: readonly DeepReadonly<Work>[],
+): MemberVerdict[] {
+  const targets = new Map(targetsOf(spec).map((target) => [target.name, target]));
+  return works
+    .filter(({ metadata, status }) => !metadata.deletionTimestamp && isConditionTrue(status?.conditions, "Applied"))
+    .flatMap((work): MemberVerdict[] => {
+      const cluster = clusterNameOf(work.metadata.namespace ?? "") ?? "";
+      const target = targets.get(cluster);
+      if (!target) return [];
+      const condition = findCondition(work.status?.conditions, HEALTHY);
+      if (condition) {
+        const { status, reason, message, lastTransitionTime: since } = condition;
+        return status === "True"
+          ? []
+          : [{ cluster, status: status === "False" ? "False" : "Unknown", reason, message, since }];
+      }
+      // Another program's agent reports the status and the verdict of the rule only.
+      const [manifest] = work.status?.manifestStatuses ?? [];
+      if (!manifest) return [];
+      const { apiVersion, kind, name } = spec.resource;
+      const found = whyUnhealthy(
+        {
+          apiVersion,
+          kind,
+          metadata: { name },
+          spec: { replicas: target.replicas },
+          status: manifest.status,
+        } as KubernetesObject,
+        manifest.health,
+      );
+      return found ? [{ cluster, status: "False", ...found }] : [];
+    })
+    .toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1));
+}
+
+export interface Aggregation {
+  items: readonly Item[];
+  verdicts: readonly MemberVerdict[];
+  /** Members that are not ready. */
+  away?: ReadonlySet<string>;
+}
+
 export function planAggregation(
   binding: DeepReadonly<ResourceBinding>,
-  items: readonly Item[],
+  { items, verdicts, away = NONE }: Aggregation,
   now: string,
-  /** Members that are not ready. */
-  away: ReadonlySet<string> = NONE,
 ): DeepReadonly<ResourceBinding> {
   const targets = targetsOf(binding.spec);
   // A member that is no longer a target may still have a Work that scales it down.
   const applied = new Set(items.filter((item) => item.applied).map(({ clusterName }) => clusterName));
   const isComplete = targets.every(({ name }) => applied.has(name));
-  const applying = withCondition(
+  const applies = withCondition(
     binding.status?.conditions ?? [],
     isComplete
       ? {
@@ -90,7 +140,8 @@ export function planAggregation(
         },
     now,
   );
-  const conditions = withStaleness(applying, items, away, now);
+  const healthy = targets.length === 0 ? applies : withBindingHealth(applies, verdicts, knownOf(targets, items), now);
+  const conditions = withStaleness(healthy, items, away, now);
   if (conditions === binding.status?.conditions && equalJson(items, binding.status?.aggregatedStatus ?? []))
     return binding;
   return { ...binding, status: { ...binding.status, conditions: [...conditions], aggregatedStatus: [...items] } };
@@ -132,6 +183,16 @@ function withStaleness(
     },
     now,
   );
+}
+
+/** How far the health of a binding without findings is known. */
+function knownOf(
+  targets: readonly { readonly name: string }[],
+  items: readonly Item[],
+): "all" | "unreported" | "unapplied" {
+  const itemOf = new Map(items.map((item) => [item.clusterName, item]));
+  if (!targets.every(({ name }) => itemOf.get(name)?.applied)) return "unapplied";
+  return targets.every(({ name }) => itemOf.get(name)?.health !== "Unknown") ? "all" : "unreported";
 }
 
 type Template = DeepReadonly<KubernetesObject> & { readonly status?: unknown };

@@ -4,6 +4,7 @@ import { InterpretError } from "@flotilla/kubernetes";
 import { makeDeployment, makeWork } from "@flotilla/testing/builders.ts";
 import { planReflection, readObject } from "./plan-reflection.ts";
 
+const NOW = "2024-05-01T12:00:00Z";
 const ref = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
 const object = makeDeployment("shop/web")
   .replicas(2)
@@ -16,7 +17,7 @@ const object = makeDeployment("shop/web")
 const seen = { ref, resource: "deployments", reading: await readObject(object, createInterpreter()) };
 
 test("a Work contains the status and health of its member's object", () => {
-  const work = planReflection(makeWork("paris", "web").build(), [seen]);
+  const work = planReflection(makeWork("paris", "web").build(), [seen], NOW);
 
   expect(work.status?.manifestStatuses).toEqual([
     {
@@ -60,25 +61,64 @@ test("an object whose health rule fails still reports its status", async () => {
 test("an object whose status rule fails reports none", async () => {
   const reading = await readObject(object, { ...createInterpreter(), reflectStatus: failing });
 
-  expect(reading).toEqual({ health: "Healthy" });
+  expect(reading).toMatchObject({ status: undefined, health: "Healthy" });
 });
 
 test("an unobservable object keeps its last known status", () => {
-  const work = planReflection(makeWork("paris", "web").build(), [seen]);
+  const work = planReflection(makeWork("paris", "web").build(), [seen], NOW);
 
-  expect(planReflection(work, [undefined])).toBe(work);
+  expect(planReflection(work, [undefined], NOW)).toBe(work);
 });
 
 test("an unchanged status returns the same Work, so that nothing is written", () => {
-  const work = planReflection(makeWork("paris", "web").build(), [seen]);
+  const work = planReflection(makeWork("paris", "web").build(), [seen], NOW);
 
-  expect(planReflection(work, [seen])).toBe(work);
+  expect(planReflection(work, [seen], NOW)).toBe(work);
 });
 
 test("a deleted object is no longer reported", () => {
-  const work = planReflection(makeWork("paris", "web").build(), [seen]);
+  const work = planReflection(makeWork("paris", "web").build(), [seen], NOW);
 
-  expect(planReflection(work, ["absent"]).status?.manifestStatuses).toEqual([]);
+  expect(planReflection(work, ["absent"], NOW).status?.manifestStatuses).toEqual([]);
+});
+
+const short = (readyReplicas: number) => ({
+  ...object,
+  status: { ...object.status, availableReplicas: readyReplicas, readyReplicas },
+});
+const healthOf = (work: ReturnType<typeof planReflection>) =>
+  work.status?.conditions?.find(({ type }) => type === "Healthy");
+
+test("a Work whose object was never unhealthy has no condition about it", () => {
+  expect(healthOf(planReflection(makeWork("paris", "web").build(), [seen], NOW))).toBeUndefined();
+});
+
+test("a Work is unhealthy since the last progress, and healthy again when its pods are ready", async () => {
+  const times = ["2024-05-01T12:00:00Z", "2024-05-01T12:01:00Z", "2024-05-01T12:02:00Z", "2024-05-01T12:03:00Z"];
+  let work: ReturnType<typeof planReflection> = makeWork("paris", "web").build();
+  const conditions = [];
+  for (const [index, ready] of [0, 1, 1, 2].entries()) {
+    const reading = await readObject(short(ready), createInterpreter());
+    work = planReflection(work, [{ ...seen, reading }], times[index] ?? "");
+    conditions.push(healthOf(work));
+  }
+
+  expect(conditions).toMatchObject([
+    { status: "False", message: "2 of 2 pods are not ready", lastTransitionTime: times[0] },
+    { status: "False", message: "1 of 2 pods is not ready", lastTransitionTime: times[1] },
+    { status: "False", message: "1 of 2 pods is not ready", lastTransitionTime: times[1] },
+    { status: "True", lastTransitionTime: times[3] },
+  ]);
+});
+
+test("a Work whose health rule fails says so", async () => {
+  const reading = await readObject(object, { ...createInterpreter(), health: failing });
+
+  expect(healthOf(planReflection(makeWork("paris", "web").build(), [{ ...seen, reading }], NOW))).toMatchObject({
+    status: "Unknown",
+    reason: "InterpretHealthFailed",
+    message: "no such field",
+  });
 });
 
 test("updated pods are those of the report before until the member has observed its copy", () => {
@@ -101,10 +141,10 @@ test("updated pods are those of the report before until the member has observed 
     return `${reported?.updatedReplicas} of ${reported?.release}`;
   };
 
-  const first = planReflection(makeWork("paris", "web").build(), [report("one", 1, 1, 3)]);
-  const unobserved = planReflection(first, [report("two", 2, 1, 1)]);
-  const unnamed = planReflection(first, [report(undefined, 2, 1, 1)]);
-  const observed = planReflection(unobserved, [report("two", 2, 2, 0)]);
+  const first = planReflection(makeWork("paris", "web").build(), [report("one", 1, 1, 3)], NOW);
+  const unobserved = planReflection(first, [report("two", 2, 1, 1)], NOW);
+  const unnamed = planReflection(first, [report(undefined, 2, 1, 1)], NOW);
+  const observed = planReflection(unobserved, [report("two", 2, 2, 0)], NOW);
 
   expect([first, unobserved, unnamed, observed].map(counted)).toEqual(["3 of one", "3 of one", "3 of one", "0 of two"]);
 });

@@ -9,6 +9,9 @@ import { keepCounted } from "@flotilla/openkruise";
 import { type Interpreter } from "../../interpreter/interpreter.ts";
 import type { ObjectRef } from "../../delivery/delivery.ts";
 import { TEMPLATE_GENERATION } from "@flotilla/karmada";
+import { withWorkHealth } from "../../health/healthy-condition.ts";
+import type { Verdict } from "../../health/healthy-condition.ts";
+import { progressOf, whyUnhealthy } from "../../health/why-unhealthy.ts";
 
 /** One manifest, and the status of the member's object. */
 interface Seen {
@@ -22,8 +25,10 @@ type ManifestStatus = NonNullable<NonNullable<Work["status"]>["manifestStatuses"
 /** `absent`: the member's cache is fresh and the object does not exist. Undefined: currently unknown. */
 export type ObservedManifest = Seen | "absent" | undefined;
 
-/** An object's status and health, as its kind's rules interpret it. */
-export type Reading = Pick<ManifestStatus, "status" | "health">;
+/** An object's status and health, as its kind's rules interpret it, and what is wrong with it beyond these rules. */
+export interface Reading extends Pick<ManifestStatus, "status" | "health"> {
+  verdict?: Verdict;
+}
 
 /** A failed rule means unknown: reporting nothing is better than reporting healthy. */
 export async function readObject(
@@ -31,18 +36,25 @@ export async function readObject(
   interpreter: Pick<Interpreter, "reflectStatus" | "health">,
   onFailure: (reason: "ReflectStatusFailed" | "InterpretHealthFailed", error: InterpretError) => void = () => {},
 ): Promise<Reading> {
+  let failure: Verdict;
   const attempt = async <T>(reason: Parameters<typeof onFailure>[0], read: Promise<T>): Promise<T | undefined> => {
     try {
       return await read;
     } catch (error) {
       if (!(error instanceof InterpretError)) throw error;
       onFailure(reason, error);
+      failure ??= { status: "Unknown", reason, message: error.message };
       return undefined;
     }
   };
   const status = await attempt("ReflectStatusFailed", interpreter.reflectStatus(object));
   const health = await attempt("InterpretHealthFailed", interpreter.health(object));
-  return { status: status !== undefined ? (status as JsonObject) : undefined, health: health ?? "Unknown" };
+  const unhealthy = whyUnhealthy(object, health);
+  return {
+    status: status !== undefined ? (status as JsonObject) : undefined,
+    health: health ?? "Unknown",
+    verdict: unhealthy ? { status: "False", ...unhealthy } : failure,
+  };
 }
 
 /** A released object as rules can read it: it no longer follows the template's generation. */
@@ -53,7 +65,11 @@ export function withoutGeneration(object: DeepReadonly<KubernetesObject>): DeepR
   };
 }
 
-export function planReflection(work: DeepReadonly<Work>, seen: readonly ObservedManifest[]): DeepReadonly<Work> {
+export function planReflection(
+  work: DeepReadonly<Work>,
+  seen: readonly ObservedManifest[],
+  now: string,
+): DeepReadonly<Work> {
   const before = work.status?.manifestStatuses ?? [];
   const manifestStatuses = seen.flatMap((item, ordinal) => {
     if (item === "absent") return [];
@@ -63,11 +79,43 @@ export function planReflection(work: DeepReadonly<Work>, seen: readonly Observed
     const next = statusOf(item, ordinal);
     return [{ ...next, status: keepCounted(next.status, last?.status) }];
   });
-  if (equalJson(manifestStatuses, before)) return work;
-  return { ...work, status: { ...work.status, manifestStatuses } };
+  const conditions = healthOf(work, seen, progressIn(manifestStatuses) > progressIn(before), now);
+  if (conditions === work.status?.conditions && equalJson(manifestStatuses, before)) return work;
+  return { ...work, status: { ...work.status, ...(conditions && { conditions: [...conditions] }), manifestStatuses } };
 }
 
-function statusOf({ ref, resource, reading }: Seen, ordinal: number): ManifestStatus {
+const progressIn = (statuses: readonly DeepReadonly<ManifestStatus>[]): number =>
+  statuses.reduce((sum, { status }) => sum + progressOf(status), 0);
+
+/** Unchanged while an object cannot be observed: the last verdict on it stays. */
+function healthOf(
+  { status }: DeepReadonly<Work>,
+  seen: readonly ObservedManifest[],
+  isProgress: boolean,
+  now: string,
+): NonNullable<DeepReadonly<Work>["status"]>["conditions"] {
+  const observed = seen.flatMap((item) => (typeof item === "object" ? [item] : []));
+  if (observed.length < seen.length || observed.length === 0) return status?.conditions;
+  const wrong =
+    observed.find(({ reading }) => reading.verdict?.status === "False") ??
+    observed.find(({ reading }) => reading.verdict);
+  const verdict = wrong?.reading.verdict;
+  const next = withWorkHealth(
+    status?.conditions ?? [],
+    {
+      verdict:
+        verdict && observed.length > 1
+          ? { ...verdict, message: `${wrong.ref.kind} ${wrong.ref.name}: ${verdict.message}` }
+          : verdict,
+      isByRule: observed.every(({ reading }) => reading.health === "Healthy"),
+      isProgress,
+    },
+    now,
+  );
+  return next.length === 0 ? status?.conditions : next;
+}
+
+function statusOf({ ref, resource, reading: { status, health } }: Seen, ordinal: number): ManifestStatus {
   const { group, version } = parseApiVersion(ref.apiVersion);
   return {
     identifier: {
@@ -79,7 +127,8 @@ function statusOf({ ref, resource, reading }: Seen, ordinal: number): ManifestSt
       namespace: ref.namespace || undefined,
       name: ref.name,
     },
-    ...reading,
+    status,
+    health,
   };
 }
 

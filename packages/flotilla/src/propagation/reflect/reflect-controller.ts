@@ -2,10 +2,12 @@
  * Reflect collects the status of a member's objects into their Work.
  *
  * Reads: Work, the member's objects.
- * Writes: `manifestStatuses` in the Work's status only.
+ * Writes: `manifestStatuses` and the condition `Healthy` of the Work.
  * Before: execute applied the manifests. After: aggregate combines the Works of a binding.
  */
 import { Work, WORK_NAME } from "@flotilla/karmada";
+import { formatTime } from "@flotilla/base";
+import type { Clock } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { isReleasedFrom } from "../../delivery/marks.ts";
 import { progressTiming } from "../../delivery/status-timing.ts";
@@ -25,6 +27,7 @@ export interface ReflectDependencies {
   ruleChanges: Source<ObjectKey>;
   reportRuleFailure: ReportRuleFailure;
   workStatus: StatusWriter<Work>;
+  clock: Clock;
 }
 
 const CONCURRENCY = 64;
@@ -35,6 +38,7 @@ export function createReflectController({
   ruleChanges,
   reportRuleFailure,
   workStatus,
+  clock,
 }: ReflectDependencies): Controller<ObjectKey> {
   return defineController({
     name: "reflect",
@@ -74,13 +78,14 @@ export function createReflectController({
       if (seen.some((view) => typeof view === "object"))
         for (const reason of ["ReflectStatusFailed", "InterpretHealthFailed"] as const)
           if (!failed.has(reason)) reportRuleFailure.over(work, reason);
-      const reflected = planReflection(work, seen);
+      const now = formatTime(clock.now());
+      const reflected = planReflection(work, seen, now);
       if (reflected !== work) {
         const isSettled = reflected.status?.manifestStatuses?.every(({ health }) => health === "Healthy");
         workStatus.set(
           key,
           "reflect",
-          (newest) => planReflection(newest, seen),
+          (newest) => planReflection(newest, seen, now),
           isSettled ? {} : progressTiming(isPreliminary(work, reflected)),
         );
       }

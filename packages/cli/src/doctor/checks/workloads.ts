@@ -1,0 +1,79 @@
+/** Reports workloads that do not run on their members: pods that wait or crash, rollouts that stand still, failed Jobs. */
+import { Cluster, ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
+import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
+import type { Kind } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import { candidateOfBinding, candidatesOfWork, judgeCandidate } from "../../health/candidates.ts";
+import type { Candidate, Moment } from "../../health/candidates.ts";
+import { lookAtPods } from "../../health/look-at-pods.ts";
+import type { CopyReports } from "../../health/look-at-pods.ts";
+import { placeOf } from "../../members/members-places.ts";
+import { counted, defineCheck } from "../check.ts";
+import type { DoctorFinding } from "../check.ts";
+
+export interface WorkloadFacts {
+  bindings: readonly DeepReadonly<ResourceBinding>[];
+  works: readonly DeepReadonly<ManifestWork>[];
+  /** The names of all members. */
+  members: ReadonlySet<string>;
+  /** Members to check; undefined means all. */
+  only: ReadonlySet<string> | undefined;
+  /** What the members have, for the workloads that are not healthy. */
+  reports: CopyReports;
+}
+
+export const workloadsCheck = defineCheck<WorkloadFacts>({
+  name: "workloads",
+  summary: "the pods of workloads run on their members",
+  reports:
+    "A problem for each workload whose condition `Healthy` has been `False` for longer than `--stuck-after`: pods that are not ready, a rollout that stands still or is paused midway, a failed Job. The same for manifests of ManifestWorks that are degraded or not up to date, and for ManifestWorks that no agent applies. It is reported at once if a pod has an error, such as `ImagePullBackOff`, `CreateContainerConfigError` or `CrashLoopBackOff`. The pods of these workloads are read from the members; the pods of ready workloads are not.",
+  async gather({ client, clock, signal, lists, only }) {
+    const [bindings, clusterBindings, works, clusters, managed] = await Promise.all([
+      lists.all(ResourceBinding),
+      lists.all(ClusterResourceBinding as unknown as Kind<ResourceBinding>),
+      lists.all(ManifestWork),
+      lists.all(Cluster),
+      lists.all(ManagedCluster),
+    ]);
+    const members = new Set([...clusters, ...managed].map(({ metadata }) => metadata.name));
+    const facts = { bindings: [...bindings, ...clusterBindings], works, members, only };
+    const reports = await lookAtPods(
+      candidatesIn(facts, { nowMs: clock.now() }).flatMap(({ copies }) => copies),
+      { client, clock, signal, places: clusters.map(placeOf) },
+    );
+    return { ...facts, reports };
+  },
+  judge(facts, { nowMs, stuckAfterMs }) {
+    const { bindings, works, reports } = facts;
+    const findings = candidatesIn(facts, { nowMs, graceMs: stuckAfterMs }).flatMap((candidate): DoctorFinding[] => {
+      const reason = judgeCandidate(candidate, reports);
+      return reason === undefined ? [] : [findingOf(candidate, reason)];
+    });
+    return {
+      seen: `${counted(bindings.length, "binding")}, ${counted(works.length, "ManifestWork")}, ${findings.length} unhealthy`,
+      findings,
+      unseen: reports.unseen,
+    };
+  },
+});
+
+/** Failed rules are reported by the check of interpreters. */
+function candidatesIn({ bindings, works, members, only }: Omit<WorkloadFacts, "reports">, moment: Moment): Candidate[] {
+  return [
+    ...bindings.flatMap((binding) => candidateOfBinding(binding, moment) ?? []),
+    ...works.flatMap((work) => candidatesOfWork(work, { ...moment, members })),
+  ].filter(
+    ({ trouble, copies }) => trouble !== "rule failed" && (!only || copies.some(({ cluster }) => only.has(cluster))),
+  );
+}
+
+function findingOf({ kind, namespace, name }: Candidate, seen: string): DoctorFinding {
+  const where = namespace ? ` -n ${namespace}` : "";
+  return {
+    severity: "problem",
+    about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,
+    seen,
+    fix: "`flotilla why` shows each member; `flotilla get pods` lists the pods there.",
+    commands: [`flotilla why ${kind.toLowerCase()}/${name}${where}`],
+  };
+}

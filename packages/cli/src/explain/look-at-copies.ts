@@ -1,0 +1,114 @@
+/** Adds to an explanation what the members' pods report, and interpreter rules that no condition reports. */
+import { Cluster } from "@flotilla/karmada";
+import { Event } from "@flotilla/kubernetes";
+import { HUB } from "@flotilla/apimachinery";
+import type { Clock, DeepReadonly } from "@flotilla/base";
+import { eachObject } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
+import { unhealthyForMs } from "@flotilla/flotilla";
+import type { Explanation } from "@flotilla/flotilla";
+import { causesOf, lookAtPods } from "../health/look-at-pods.ts";
+import type { CopyRef } from "../health/look-at-pods.ts";
+import { failingNow, readRuleEvents, RULES_BY_EVENT } from "../health/rule-events.ts";
+import { isForbidden, placeOf } from "../members/members-places.ts";
+
+/** An explanation with what was looked at on the members, and what could not be. */
+export type SeenExplanation = DeepReadonly<Explanation> & { readonly notChecked?: readonly string[] };
+
+/** Of an object that only ManifestWorks deliver, the hub does not know whether it is healthy. */
+const MAX_DELIVERED = 10;
+
+export async function lookAtCopies(
+  explanation: DeepReadonly<Explanation>,
+  { client, clock, signal }: { client: Client; clock: Clock; signal: AbortSignal },
+): Promise<SeenExplanation> {
+  const { copies, isOverdue } = unhealthyCopies(explanation, clock.now());
+  const notChecked: string[] = [];
+  const allowed = async <T>(read: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await read;
+    } catch (error) {
+      if (isForbidden(error)) return undefined;
+      throw error;
+    }
+  };
+  const clusters =
+    copies.length === 0 ? [] : await allowed(Array.fromAsync(eachObject(client, Cluster, { cluster: HUB, signal })));
+  const { reports, unseen } = await lookAtPods(copies, { client, clock, signal, places: clusters?.map(placeOf) });
+  const causes = causesOf([...reports.values()], isOverdue).map((what) => ({
+    what,
+    try: inspectCommand(copies, what),
+  }));
+  const rules = await allowed(readRules(explanation, client, clock, signal));
+  if (!rules) notChecked.push("interpreter rules: you are not allowed to list events");
+  const known = explanation.problems.map(({ what }) => what).join("\n");
+  return {
+    ...explanation,
+    problems: [...causes, ...(rules ?? []).filter(({ what }) => !known.includes(what)), ...explanation.problems],
+    ...(unseen.length + notChecked.length > 0 && { notChecked: [...notChecked, ...unseen] }),
+  };
+}
+
+function unhealthyCopies(
+  { resource, members, manifests = [], works = [] }: DeepReadonly<Explanation>,
+  nowMs: number,
+): { copies: CopyRef[]; isOverdue: boolean } {
+  const { apiVersion, kind, namespace, name } = resource;
+  const copy = (cluster: string): CopyRef => ({ cluster, apiVersion, kind, namespace, name });
+  const [sickMembers, sickManifests] = [
+    members.filter(({ unhealthy, failedRule }) => unhealthy !== undefined && failedRule === undefined),
+    manifests.filter(({ unhealthy }) => unhealthy !== undefined),
+  ];
+  return {
+    copies: [
+      ...sickMembers.map(({ cluster }) => copy(cluster)),
+      ...sickManifests.map((manifest) => ({
+        cluster: namespace ?? "",
+        apiVersion: manifest.apiVersion,
+        kind: manifest.kind,
+        namespace: manifest.namespace,
+        name: manifest.name,
+      })),
+      ...(members.length > 0
+        ? []
+        : works
+            .filter((item) => item.applied)
+            .map(({ cluster }) => copy(cluster))
+            .slice(0, MAX_DELIVERED)),
+    ],
+    isOverdue: [...sickMembers, ...sickManifests].some(
+      ({ unhealthySince }) =>
+        unhealthyForMs({ status: "False", lastTransitionTime: unhealthySince ?? "" }, nowMs) !== undefined,
+    ),
+  };
+}
+
+function inspectCommand([first]: readonly CopyRef[], cause: string): string {
+  const where = first?.namespace ? ` -n ${first.namespace}` : "";
+  const fix = cause.includes("ImagePullBackOff") || cause.includes("ErrImagePull") ? "correct the image; " : "";
+  return `${fix}'flotilla get pods${where} --clusters ${first?.cluster ?? ""}' lists the pods there, 'flotilla describe pod/NAME${where}' shows one`;
+}
+
+async function readRules(
+  { resource: { kind, namespace, name } }: DeepReadonly<Explanation>,
+  client: Client,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<{ what: string; try: string }[]> {
+  const events = await readRuleEvents(
+    async (fieldSelector) =>
+      (
+        await client.list(Event, {
+          cluster: HUB,
+          namespace,
+          fieldSelector: `${fieldSelector},involvedObject.name=${name}`,
+          signal,
+        })
+      ).items,
+    RULES_BY_EVENT,
+  );
+  return failingNow(
+    events.filter((event) => event.kind === kind && event.name === name),
+    clock.now(),
+  ).map(({ message }) => ({ what: message, try: "correct the rule; 'flotilla interpret' runs it on an object" }));
+}

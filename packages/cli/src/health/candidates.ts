@@ -1,0 +1,146 @@
+/**
+ * Workloads that are not healthy according to the hub: bindings by their condition `Healthy`, ManifestWorks by the
+ * conditions of their manifests. The pods on their members show whether, and why, that is a problem. Pure.
+ */
+import { findCondition, formatAge } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import { HEALTHY, RULE_FAILURES, RUN_TO_COMPLETION, unhealthyForMs, whyUnhealthy } from "@flotilla/flotilla";
+import type { ResourceBinding } from "@flotilla/karmada";
+import type { ManifestWork } from "@flotilla/ocm";
+import { causesOf, idOf } from "./look-at-pods.ts";
+import type { CopyReports, CopyRef } from "./look-at-pods.ts";
+
+export interface Candidate {
+  trouble: "workload unhealthy" | "ManifestWork unhealthy" | "rule failed";
+  kind: string;
+  namespace?: string | undefined;
+  name: string;
+  /** What the hub reports. */
+  said: string;
+  /** For how long; undefined while the workload may still be starting. */
+  forMs: number | undefined;
+  /** The copies whose pods to look at. */
+  copies: readonly CopyRef[];
+  /** Taking long is no problem by itself: it runs to completion. */
+  runsToCompletion: boolean;
+}
+
+export interface Moment {
+  nowMs: number;
+  /** The names of all members; unset when they are not known. */
+  members?: ReadonlySet<string> | undefined;
+  /** How long a workload may take to become healthy. */
+  graceMs?: number | undefined;
+}
+
+export function candidateOfBinding(
+  { metadata, spec, status }: DeepReadonly<ResourceBinding>,
+  { nowMs, graceMs }: Moment,
+): Candidate | undefined {
+  const condition = findCondition(status?.conditions, HEALTHY);
+  if (!condition || condition.status === "True" || metadata.deletionTimestamp !== undefined) return undefined;
+  const forMs = unhealthyForMs(condition, nowMs, graceMs);
+  const isRule = RULE_FAILURES.has(condition.reason);
+  if (condition.status === "Unknown" && forMs === undefined) return undefined;
+  const { apiVersion, kind, namespace, name } = spec.resource;
+  const shares = new Map((spec.clusters ?? []).map((cluster) => [cluster.name, cluster.replicas]));
+  const applied = (status?.aggregatedStatus ?? []).filter((item) => item.applied);
+  const wrong = applied.filter(({ clusterName, health, status: reported }) => {
+    const copy = {
+      apiVersion,
+      kind,
+      metadata: { name },
+      spec: { replicas: shares.get(clusterName) },
+      status: reported,
+    };
+    return whyUnhealthy(copy, health) !== undefined || health === "Unhealthy";
+  });
+  // Where the reported numbers do not show which copy it is, all of them are looked at.
+  const copies = (wrong.length > 0 ? wrong : applied).map(({ clusterName: cluster }) => ({
+    cluster,
+    apiVersion,
+    kind,
+    namespace: namespace || undefined,
+    name,
+  }));
+  return {
+    trouble: isRule ? "rule failed" : "workload unhealthy",
+    kind,
+    namespace: namespace || undefined,
+    name,
+    said: condition.message || condition.reason,
+    forMs,
+    copies,
+    runsToCompletion: false,
+  };
+}
+
+/** One for each manifest that progresses or is degraded, or one if no agent has applied the work. */
+export function candidatesOfWork(work: DeepReadonly<ManifestWork>, moment: Moment): Candidate[] {
+  const { metadata, status } = work;
+  const { nowMs, graceMs } = moment;
+  if (metadata.deletionTimestamp !== undefined) return [];
+  if (!findCondition(status?.conditions, "Applied")) return unappliedWork(work, moment);
+  return (status?.resourceStatus?.manifests ?? []).flatMap(({ resourceMeta, conditions }): Candidate[] => {
+    const [degraded, progressing] = [findCondition(conditions, "Degraded"), findCondition(conditions, "Progressing")];
+    const condition = degraded?.status === "True" ? degraded : progressing?.status === "True" ? progressing : undefined;
+    if (!condition) return [];
+    const { group = "", version = "", kind = "", namespace, name = "" } = resourceMeta;
+    const { namespace: cluster = "" } = metadata;
+    return [
+      {
+        trouble: "ManifestWork unhealthy",
+        kind: "ManifestWork",
+        namespace: cluster,
+        name: metadata.name,
+        said: condition.message,
+        forMs: unhealthyForMs({ ...condition, status: "False" }, nowMs, graceMs),
+        copies: [
+          {
+            cluster,
+            apiVersion: group ? `${group}/${version}` : version,
+            kind,
+            namespace: namespace || undefined,
+            name,
+          },
+        ],
+        runsToCompletion: condition === progressing && RUN_TO_COMPLETION.has(kind),
+      },
+    ];
+  });
+}
+
+/** Agents serve the namespace of their cluster only. */
+function unappliedWork({ metadata }: DeepReadonly<ManifestWork>, { nowMs, graceMs, members }: Moment): Candidate[] {
+  const { namespace: cluster = "", name, creationTimestamp: lastTransitionTime } = metadata;
+  const isLost = members !== undefined && !members.has(cluster);
+  const forMs = unhealthyForMs({ status: "False", lastTransitionTime: lastTransitionTime ?? "" }, nowMs, graceMs);
+  return [
+    {
+      trouble: "ManifestWork unhealthy",
+      kind: "ManifestWork",
+      namespace: cluster,
+      name,
+      said: isLost
+        ? `there is no cluster named ${cluster}, so no agent applies works of this namespace`
+        : `${cluster} has not applied it; check its agent`,
+      forMs: isLost ? Math.max(0, nowMs - Date.parse(lastTransitionTime ?? "")) : forMs,
+      copies: [],
+      runsToCompletion: false,
+    },
+  ];
+}
+
+/** What is wrong, the cause first; undefined if nothing is, or if it may still be starting. */
+export function judgeCandidate(
+  { said, forMs, copies, runsToCompletion, trouble }: Candidate,
+  { reports: known }: Pick<CopyReports, "reports">,
+): string | undefined {
+  const isOverdue = forMs !== undefined;
+  const reports = copies.flatMap((copy) => known.get(idOf(copy)) ?? []);
+  const causes = causesOf(reports, isOverdue);
+  if (causes.length === 0 && (!isOverdue || runsToCompletion)) return undefined;
+  if (trouble === "rule failed") return said;
+  const since = forMs === undefined ? "" : ` (for ${formatAge(forMs)})`;
+  return [...causes, `${said}${since}`].join("; ");
+}

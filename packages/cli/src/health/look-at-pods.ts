@@ -1,0 +1,163 @@
+/**
+ * Looks at the pods of workloads that are not healthy, on their members, through the hub: in parallel, for a limited
+ * number of workloads and a limited time. What could not be read is reported.
+ */
+import { parseApiVersion } from "@flotilla/apimachinery";
+import { ask } from "../members/ask.ts";
+import type { Asking } from "../members/ask.ts";
+import { createDiscovery } from "../members/discovery.ts";
+import type { Discovery } from "../members/discovery.ts";
+import { askEach } from "../members/each-place.ts";
+import { newestEvents, readEvents } from "../members/events.ts";
+import { isForbidden, proxyPath } from "../members/members-places.ts";
+import type { Place } from "../members/members-places.ts";
+import { podsOf } from "../members/pods.ts";
+import { findPodTroubles, sortTroubles, troubleText } from "./pod-troubles.ts";
+import type { PodTrouble } from "./pod-troubles.ts";
+
+/** A copy of a workload on a member. */
+export interface CopyRef {
+  cluster: string;
+  apiVersion: string;
+  kind: string;
+  namespace?: string | undefined;
+  name: string;
+}
+
+/** What the member has. */
+export interface CopyReport {
+  copy: CopyRef;
+  troubles: readonly PodTrouble[];
+  /** The newest warning about the workload itself, if no pod explains it: pods that cannot be created have none. */
+  warning?: string | undefined;
+}
+
+export interface CopyReports {
+  /** By the id of the copy. */
+  reports: ReadonlyMap<string, CopyReport>;
+  /** `the pods on member2: no response within 3 s` */
+  unseen: string[];
+}
+
+export const idOf = ({ cluster, apiVersion, kind, namespace = "", name }: CopyRef): string =>
+  [cluster, apiVersion, kind, namespace, name].join("/");
+
+/** Requests per workload and member: itself, its pods, its events. */
+const MAX_COPIES = 60;
+const RESPONSE_MS = 3_000;
+const ALL_MS = 8_000;
+const VOLUME = "PersistentVolumeClaim";
+/** An older warning may be about something that is over. */
+const RECENT_MS = 15 * 60_000;
+
+export interface LookOptions extends Pick<Asking, "client" | "clock" | "signal"> {
+  /** The members; undefined if the user may not list them: then every name is tried. */
+  places: readonly Place[] | undefined;
+}
+
+export async function lookAtPods(
+  copies: readonly CopyRef[],
+  { client, clock, signal, places }: LookOptions,
+): Promise<CopyReports> {
+  if (copies.length === 0) return { reports: new Map(), unseen: [] };
+  const known = new Map(places?.map((place) => [place.name, place]));
+  const unseen = new Set<string>();
+  const asked = copies.slice(0, MAX_COPIES).flatMap((copy) => {
+    const { cluster: name } = copy;
+    const place = places
+      ? known.get(name)
+      : { name, prefix: proxyPath(name), mode: "push" as const, unready: undefined };
+    if (place && place.unready === undefined) return [{ ...place, copy }];
+    unseen.add(`the pods on ${copy.cluster}: ${place ? "the member is not ready" : "it is not a member"}`);
+    return [];
+  });
+  if (copies.length > MAX_COPIES)
+    unseen.add(`the pods of ${copies.length - MAX_COPIES} more copies of workloads: only ${MAX_COPIES} are read`);
+  const stop = new AbortController();
+  const timer = clock.after(ALL_MS, () => stop.abort());
+  const asking: Asking = {
+    client,
+    clock,
+    responseTimeoutMs: RESPONSE_MS,
+    signal: AbortSignal.any([signal, stop.signal]),
+  };
+  const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
+  try {
+    const { answers, failures } = await askEach(asked, signal, (place) => look(asking, discovery, place, place.copy));
+    for (const { place, reason } of failures) unseen.add(`the pods on ${place.name}: ${reason}`);
+    return {
+      reports: new Map(answers.map(({ answer }) => [idOf(answer.copy), answer])),
+      unseen: [...unseen].toSorted(),
+    };
+  } finally {
+    timer.cancel();
+  }
+}
+
+async function look(asking: Asking, discovery: Discovery, place: Place, copy: CopyRef): Promise<CopyReport> {
+  const { kind, namespace, name, apiVersion } = copy;
+  const { group } = parseApiVersion(apiVersion);
+  const [type] = await discovery.typesAt(place, group ? `${kind}.${group}` : kind);
+  if (!type) return { copy, troubles: [] };
+  // A cluster-scoped object selects pods of other owners, such as a SidecarSet; only its own warnings are about it.
+  const pods = type.scope === "Namespaced" ? await podsOf(asking, place, type, namespace, name) : [];
+  const troubles = findPodTroubles(pods);
+  if (troubles.some(({ isCertain }) => isCertain)) return { copy, troubles };
+  // A pod that waits for its volume does not say why the volume does.
+  const isVolume = troubles.some(({ detail }) => detail.includes(VOLUME));
+  const about = isVolume ? { kind: VOLUME, namespace } : copy;
+  return { copy, troubles, warning: await newestWarning(asking, place, about) };
+}
+
+async function newestWarning(
+  asking: Asking,
+  place: Place,
+  about: Parameters<typeof readEvents>[2],
+): Promise<string | undefined> {
+  try {
+    const events = await readEvents(asking, place, about);
+    const recent = events.filter(
+      ({ type, at }) => type === "Warning" && asking.clock.now() - Date.parse(at) < RECENT_MS,
+    );
+    const [newest] = newestEvents(recent, 1);
+    return newest && `${newest.reason}: ${newest.message.replaceAll(/\s+/g, " ")}`;
+  } catch (error) {
+    // A user who may not read events still gets everything else.
+    if (isForbidden(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The causes on all members of one workload, most important first, each once: `3 pods wait on member1 and member2:
+ * ImagePullBackOff: image nginx:broken`. `isOverdue`: the workload has had enough time to start.
+ */
+export function causesOf(reports: readonly CopyReport[], isOverdue: boolean): string[] {
+  const groups = new Map<string, { trouble: PodTrouble; clusters: string[] }>();
+  const warnings = new Map<string, string[]>();
+  for (const { copy, troubles, warning } of reports) {
+    for (const trouble of troubles) {
+      if (!trouble.isCertain && !isOverdue) continue;
+      const id = `${trouble.reason} ${trouble.detail}`;
+      const group = groups.get(id);
+      if (group) {
+        group.trouble = { ...group.trouble, count: group.trouble.count + trouble.count };
+        group.clusters.push(copy.cluster);
+      } else groups.set(id, { trouble, clusters: [copy.cluster] });
+    }
+    if (warning !== undefined && isOverdue) warnings.set(warning, [...(warnings.get(warning) ?? []), copy.cluster]);
+  }
+  const all = [...groups.values()];
+  const sorted = sortTroubles(all.map(({ trouble, clusters }) => ({ ...trouble, clusters })));
+  return [
+    ...Array.from(warnings, ([warning, clusters]) => `${clusters.join(", ")}: ${warning}`),
+    ...sorted.map((trouble) => troubleText(trouble, ` on ${named(trouble.clusters)}`)),
+  ].slice(0, MAX_CAUSES);
+}
+
+const MAX_CAUSES = 3;
+const MAX_CLUSTERS = 3;
+const named = (clusters: readonly string[]): string =>
+  clusters.length <= MAX_CLUSTERS
+    ? clusters.join(", ")
+    : `${clusters.slice(0, MAX_CLUSTERS).join(", ")} and ${clusters.length - MAX_CLUSTERS} more`;

@@ -1,0 +1,141 @@
+/** Why pods of a workload do not run: equal reasons are one finding, with the number of pods. Pure. */
+import type { JsonObject } from "@flotilla/base";
+import { objectOf, objectsOf, textOf } from "../members/json-parts.ts";
+
+export interface PodTrouble {
+  /** As the kubelet or the scheduler names it: `ImagePullBackOff`, `Unschedulable`. */
+  reason: string;
+  /** `image nginx:broken`, `secret "db" not found`; empty when there is none. */
+  detail: string;
+  /** How the sentence continues after the number of pods. */
+  does: "wait" | "fail" | "run";
+  /** Not a state that every pod passes while it starts. */
+  isCertain: boolean;
+  /** The first one, for a command. */
+  pod: string;
+  count: number;
+}
+
+type Found = Omit<PodTrouble, "count" | "pod">;
+
+/** Containers that are being created, which takes a moment. */
+const STARTING: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing", ""]);
+const PULLING: ReadonlySet<string> = new Set([
+  "ImagePullBackOff",
+  "ErrImagePull",
+  "InvalidImageName",
+  "ErrImageNeverPull",
+]);
+const MAX_DETAIL = 200;
+
+/** The most frequent one first; certain ones before others. */
+export function findPodTroubles(pods: readonly JsonObject[]): PodTrouble[] {
+  const groups = new Map<string, PodTrouble>();
+  for (const pod of pods) {
+    const found = troubleOf(pod);
+    if (!found) continue;
+    const id = `${found.reason} ${found.detail}`;
+    const known = groups.get(id);
+    if (known) known.count += 1;
+    else groups.set(id, { ...found, pod: textOf(objectOf(pod["metadata"])["name"]), count: 1 });
+  }
+  return sortTroubles([...groups.values()]);
+}
+
+export function sortTroubles<T extends PodTrouble>(troubles: readonly T[]): T[] {
+  return troubles.toSorted((a, b) => Number(b.isCertain) - Number(a.isCertain) || b.count - a.count);
+}
+
+/** `3 pods wait: ImagePullBackOff: image nginx:broken` */
+export function troubleText({ reason, detail, does, count }: PodTrouble, where = ""): string {
+  const one = count === 1;
+  const verb = { wait: one ? "waits" : "wait", fail: "failed", run: one ? "is not ready" : "are not ready" }[does];
+  const why = does === "run" ? [detail] : [reason, detail];
+  return [`${count} ${one ? "pod" : "pods"} ${verb}${where}`, ...why].filter(Boolean).join(": ");
+}
+
+function troubleOf(pod: JsonObject): Found | undefined {
+  if (objectOf(pod["metadata"])["deletionTimestamp"] !== undefined) return undefined;
+  const status = objectOf(pod["status"]);
+  const phase = textOf(status["phase"]);
+  if (phase === "Succeeded") return undefined;
+  const containers = [...objectsOf(status["initContainerStatuses"]), ...objectsOf(status["containerStatuses"])];
+  if (phase === "Failed") return failureOf(status, containers);
+  const unscheduled = conditionOf(status, "PodScheduled");
+  if (unscheduled?.["status"] === "False")
+    return {
+      reason: textOf(unscheduled["reason"]) || "Unschedulable",
+      // What preemption could do is no cause.
+      detail: shortened(textOf(unscheduled["message"]).replace(/\.? preemption: .*$/s, "")),
+      does: "wait",
+      isCertain: false,
+    };
+  const stopped = containers.map(stoppedBy).find((found) => found !== undefined);
+  if (stopped) return stopped;
+  if (conditionOf(status, "Ready")?.["status"] === "True") return undefined;
+  const starting = containers.find(({ state }) => objectOf(state)["waiting"] !== undefined);
+  if (starting || containers.length === 0)
+    return { reason: reasonIn(starting) || "ContainerCreating", detail: "", does: "wait", isCertain: false };
+  const unready = containers.find(({ ready, state }) => ready !== true && objectOf(state)["running"] !== undefined);
+  return {
+    reason: "NotReady",
+    detail: unready
+      ? `container ${textOf(unready["name"])} runs, but its readiness probe does not succeed`
+      : textOf(conditionOf(status, "Ready")?.["message"]),
+    does: "run",
+    isCertain: false,
+  };
+}
+
+const reasonIn = (container: JsonObject | undefined): string =>
+  textOf(objectOf(objectOf(container?.["state"])["waiting"])["reason"]);
+
+function failureOf(status: JsonObject, containers: readonly JsonObject[]): Found {
+  const ended = containers.map(exitOf).find((exit) => exit !== undefined);
+  const reason = textOf(status["reason"]);
+  return {
+    reason: reason || ended?.reason || "Failed",
+    detail: ended?.text ?? shortened(textOf(status["message"])),
+    does: "fail",
+    isCertain: true,
+  };
+}
+
+function stoppedBy(container: JsonObject): Found | undefined {
+  const { waiting, terminated } = objectOf(container["state"]);
+  const reason = textOf(objectOf(waiting)["reason"]);
+  if (waiting !== undefined && !STARTING.has(reason)) {
+    const message = textOf(objectOf(waiting)["message"]);
+    const exit = exitOf({ ...container, state: container["lastState"] ?? {} });
+    const detail = PULLING.has(reason)
+      ? `image ${textOf(container["image"])}`
+      : reason === "CrashLoopBackOff"
+        ? (exit?.text ?? `container ${textOf(container["name"])}`)
+        : shortened(message);
+    return { reason, detail, does: "wait", isCertain: true };
+  }
+  // Between two restarts.
+  const exit = terminated === undefined ? undefined : exitOf(container);
+  return exit && { reason: exit.reason, detail: exit.text, does: "fail", isCertain: false };
+}
+
+/** How a container ended; undefined if it did not, or with success. */
+function exitOf({ name, state }: JsonObject): { reason: string; text: string } | undefined {
+  const { terminated } = objectOf(state);
+  const { exitCode, reason } = objectOf(terminated);
+  if (typeof exitCode !== "number" || exitCode === 0) return undefined;
+  const word = textOf(reason);
+  return {
+    reason: word || "Error",
+    text: `container ${textOf(name)} exited with code ${exitCode}${word && word !== "Error" ? ` (${word})` : ""}`,
+  };
+}
+
+function conditionOf({ conditions }: JsonObject, type: string): JsonObject | undefined {
+  return objectsOf(conditions).find((condition) => condition["type"] === type);
+}
+
+const shortened = (text: string): string => {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length > MAX_DETAIL ? `${line.slice(0, MAX_DETAIL)}…` : line;
+};

@@ -1,0 +1,153 @@
+import { expect, test } from "vitest";
+import { progressOf, whyUnhealthy } from "./why-unhealthy.ts";
+
+const object = (kind: string, apiVersion: string, spec: object, status: object, metadata: object = {}) => ({
+  apiVersion,
+  kind,
+  metadata: { name: "web", namespace: "shop", generation: 1, ...metadata },
+  spec,
+  status,
+});
+const deployment = (spec: object, status: object, metadata?: object) =>
+  object("Deployment", "apps/v1", spec, status, metadata);
+const READY = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2 };
+
+const cases: Record<string, { of: ReturnType<typeof object>; health?: string; want: string | undefined }> = {
+  "a Deployment whose pods are ready is healthy": { of: deployment({ replicas: 2 }, READY), want: undefined },
+  "a Deployment that is scaled to zero is healthy": { of: deployment({ replicas: 0 }, {}), want: undefined },
+  "a surge pod that never starts is reported although the health rule is satisfied": {
+    of: deployment({ replicas: 1 }, { replicas: 2, updatedReplicas: 1, readyReplicas: 1, unavailableReplicas: 1 }),
+    want: "PodsNotReady: 1 of 2 pods is not ready",
+  },
+  "a Deployment without a single ready pod omits the counter": {
+    of: deployment({ replicas: 1 }, { replicas: 1, unavailableReplicas: 1 }),
+    want: "PodsNotReady: 1 of 1 pods is not ready",
+  },
+  "a missed deadline is quoted": {
+    of: deployment(
+      { replicas: 2 },
+      {
+        ...READY,
+        replicas: 3,
+        conditions: [
+          { type: "Progressing", status: "False", reason: "ProgressDeadlineExceeded", message: "timed out" },
+        ],
+      },
+    ),
+    want: "PodsNotReady: 1 of 3 pods is not ready: ProgressDeadlineExceeded: timed out",
+  },
+  "pods that a quota rejects are reported with its message, without the name that differs each time": {
+    of: deployment(
+      { replicas: 2 },
+      {
+        conditions: [
+          {
+            type: "ReplicaFailure",
+            status: "True",
+            reason: "FailedCreate",
+            message: 'pods "web-84fb7c4b64-mzx9k" is forbidden: exceeded quota',
+          },
+        ],
+      },
+    ),
+    want: 'PodsNotReady: 2 of 2 pods are not ready: FailedCreate: pods "web-84fb7c4b64-…" is forbidden: exceeded quota',
+  },
+  "a custom kind without the counter is not judged by its replicas": {
+    of: object("Widget", "example.com/v1", { replicas: 3 }, { replicas: 3 }),
+    want: undefined,
+  },
+  "nodes without a ready pod of a DaemonSet are counted": {
+    of: object("DaemonSet", "apps/v1", {}, { desiredNumberScheduled: 3, numberReady: 1 }),
+    want: "PodsNotReady: 2 of 3 pods are not ready",
+  },
+  "a failed Job is reported with its reason": {
+    of: object(
+      "Job",
+      "batch/v1",
+      {},
+      {
+        failed: 7,
+        conditions: [{ type: "Failed", status: "True", reason: "BackoffLimitExceeded", message: "limit reached" }],
+      },
+    ),
+    want: "Failed: it failed: BackoffLimitExceeded: limit reached",
+  },
+  "a finished Job is healthy": {
+    of: object("Job", "batch/v1", {}, { succeeded: 4, ready: 0, conditions: [{ type: "Complete", status: "True" }] }),
+    want: undefined,
+  },
+  "active pods of a Job that are not ready are counted": {
+    of: object("Job", "batch/v1", {}, { active: 2, ready: 0 }),
+    want: "PodsNotReady: 2 of 2 pods are not ready",
+  },
+  "a rollout that is paused midway is reported": {
+    of: object(
+      "CloneSet",
+      "apps.kruise.io/v1alpha1",
+      { replicas: 2, updateStrategy: { paused: true } },
+      { ...READY, updatedReplicas: 1, expectedUpdatedReplicas: 2 },
+    ),
+    health: "Unhealthy",
+    want: "RolloutPaused: the rollout is paused: 1 of 2 pods is updated",
+  },
+  "a rollout that stands still is reported": {
+    of: deployment({ replicas: 2 }, { ...READY, updatedReplicas: 1 }),
+    health: "Unhealthy",
+    want: "PodsNotUpdated: 1 of 2 pods is updated",
+  },
+  "a partition that keeps pods at the old revision is intended": {
+    of: object(
+      "StatefulSet",
+      "apps/v1",
+      { replicas: 2, updateStrategy: { rollingUpdate: { partition: 1 } } },
+      { ...READY, updatedReplicas: 1 },
+    ),
+    health: "Unhealthy",
+    want: undefined,
+  },
+  "the update strategy OnDelete is intended": {
+    of: object(
+      "StatefulSet",
+      "apps/v1",
+      { replicas: 2, updateStrategy: { type: "OnDelete" } },
+      { ...READY, updatedReplicas: 0 },
+    ),
+    health: "Unhealthy",
+    want: undefined,
+  },
+  "pods that are not ready for minReadySeconds yet are not stuck": {
+    of: deployment({ replicas: 2, minReadySeconds: 600 }, { ...READY, availableReplicas: 0 }),
+    health: "Unhealthy",
+    want: undefined,
+  },
+  "the phase explains the verdict of a rule": {
+    of: object("PersistentVolumeClaim", "v1", {}, { phase: "Pending" }),
+    health: "Unhealthy",
+    want: "Unhealthy: its kind's health rule says Unhealthy: its phase is Pending",
+  },
+  "a condition that is not true explains the verdict of a rule": {
+    of: object("Widget", "example.com/v1", {}, { conditions: [{ type: "Ready", status: "False", reason: "NoDisk" }] }),
+    health: "Unhealthy",
+    want: "Unhealthy: its kind's health rule says Unhealthy: Ready is False: NoDisk",
+  },
+  "an object that a finalizer keeps is reported": {
+    of: deployment(
+      { replicas: 2 },
+      { ...READY },
+      { deletionTimestamp: "2024-05-01T12:00:00Z", finalizers: ["example.com/hold"] },
+    ),
+    want: "Terminating: it is being deleted on the member and waits for the finalizer example.com/hold",
+  },
+};
+for (const [behaviour, { of, health = "Healthy", want }] of Object.entries(cases)) {
+  test(behaviour, () => {
+    const found = whyUnhealthy(of, health);
+
+    expect(found && `${found.reason}: ${found.message}`).toBe(want);
+  });
+}
+
+test("more ready or updated pods are progress", () => {
+  expect(progressOf({ readyReplicas: 2, updatedReplicas: 1 })).toBe(3);
+  expect(progressOf(undefined)).toBe(0);
+});

@@ -1,0 +1,167 @@
+/**
+ * Why an object on a member is not as it should be, from the object itself. Pure.
+ *
+ * The health of a copy in `aggregatedStatus` follows Karmada's rules, which a broken rollout can satisfy: the surge pod
+ * of a Deployment counts as updated while it never starts, and a failed Job has no rule. What is found here stands
+ * beside that health, in the condition `Healthy` of Works and bindings.
+ */
+import { findCondition, parseApiVersion } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { isObject } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import { conditionsOf, countOf } from "@flotilla/kubernetes";
+
+export interface Unhealthy {
+  /** CamelCase, for the condition. */
+  reason: string;
+  message: string;
+}
+
+type Observed = DeepReadonly<KubernetesObject>;
+
+/** Groups whose workloads omit a counter that is zero. Elsewhere a missing counter is unknown. */
+const COUNTED_GROUPS: ReadonlySet<string> = new Set(["apps", "apps.kruise.io"]);
+/** Conditions that are `True` when pods cannot be created or updated. */
+const FAILURES = ["ReplicaFailure", "FailedScale", "FailedUpdate"];
+
+/** `health` is the verdict of the kind's health rule. Undefined if nothing is wrong. */
+export function whyUnhealthy(object: Observed, health: string | undefined): Unhealthy | undefined {
+  const { deletionTimestamp, finalizers = [] } = object.metadata;
+  if (deletionTimestamp !== undefined)
+    return {
+      reason: "Terminating",
+      message: `it is being deleted on the member${finalizers.length > 0 ? ` and waits for the finalizer ${finalizers.join(", ")}` : ""}`,
+    };
+  const [spec, status] = [partOf(object, "spec"), partOf(object, "status")];
+  const conditions = conditionsOf(object);
+  if (findCondition(conditions, "Complete")?.status === "True") return undefined;
+  const failed = findCondition(conditions, "Failed");
+  if (failed?.status === "True" || status["phase"] === "Failed")
+    return {
+      reason: "Failed",
+      message: `it failed${textOf(failed ?? { reason: status["reason"], message: status["message"] })}`,
+    };
+  const missing = unreadyOf(object);
+  const cause = causeIn(conditions);
+  if (missing)
+    return {
+      reason: "PodsNotReady",
+      message: `${missing.unready} of ${missing.total} pods ${missing.unready === 1 ? "is" : "are"} not ready${cause}`,
+    };
+  if (health !== "Unhealthy" || isHeldOnPurpose(spec, status)) return undefined;
+  const outdated = outdatedIn(spec, status, cause);
+  if (!outdated && isSettling(spec, status)) return undefined;
+  return outdated ?? { reason: "Unhealthy", message: `${ruleVerdict(object, status)}${cause}` };
+}
+
+/** Pods that are ready or updated; when the sum grows, a rollout makes progress. */
+export function progressOf(status: unknown): number {
+  if (!isObject(status)) return 0;
+  const fields = [
+    "readyReplicas",
+    "updatedReplicas",
+    "numberReady",
+    "updatedNumberScheduled",
+    "ready",
+    "succeeded",
+  ] as const;
+  return fields.reduce((sum, field) => sum + countOf(status[field]), 0);
+}
+
+/**
+ * Counted against all pods that the workload has, so that a new pod which never starts next to ready old ones is seen.
+ */
+export function unreadyOf(object: Observed): { unready: number; total: number } | undefined {
+  const [spec, status] = [partOf(object, "spec"), partOf(object, "status")];
+  const { apiVersion } = object;
+  const isCounted = COUNTED_GROUPS.has(parseApiVersion(apiVersion).group);
+  const numbers = (
+    [
+      ["readyReplicas", Math.max(countOf(spec["replicas"]), countOf(status["replicas"]))],
+      ["numberReady", countOf(status["desiredNumberScheduled"])],
+      // Of a Job: pods that finished are not active.
+      ["ready", countOf(status["active"])],
+    ] as const
+  ).find(([field]) => status[field] !== undefined) ?? [
+    "readyReplicas",
+    isCounted ? Math.max(countOf(spec["replicas"]), countOf(status["replicas"])) : 0,
+  ];
+  const [field, total] = numbers;
+  // An available pod is ready, whether or not the counter is reported.
+  const unready = total - Math.max(countOf(status[field]), countOf(status["availableReplicas"]));
+  return unready > 0 ? { unready, total } : undefined;
+}
+
+/** A rollout that has not reached its stage although every pod is ready. */
+function outdatedIn(spec: JsonObject, status: JsonObject, cause: string): Unhealthy | undefined {
+  const wanted = status["expectedUpdatedReplicas"] ?? spec["replicas"] ?? status["desiredNumberScheduled"];
+  const updated = countOf(status["updatedReplicas"] ?? status["updatedNumberScheduled"]);
+  if (typeof wanted !== "number" || updated >= wanted) return undefined;
+  const counts = `${updated} of ${wanted} pods ${updated === 1 ? "is" : "are"} updated`;
+  return isPaused(spec)
+    ? { reason: "RolloutPaused", message: `the rollout is paused: ${counts}${cause}` }
+    : { reason: "PodsNotUpdated", message: `${counts}${cause}` };
+}
+
+function isPaused(spec: JsonObject): boolean {
+  const { strategy, rolling } = strategyIn(spec);
+  return [spec, strategy, rolling].some((part) => part["paused"] === true);
+}
+
+/** A partition or `OnDelete` keeps pods at the old revision; Karmada's rules call that unhealthy. */
+function isHeldOnPurpose(spec: JsonObject, status: JsonObject): boolean {
+  const { strategy, rolling } = strategyIn(spec);
+  const wanted = countOf(spec["replicas"]);
+  const updated = countOf(status["updatedReplicas"]);
+  if (strategy["type"] === "OnDelete") return true;
+  const kept = countOf(rolling["partition"]);
+  return kept > 0 && updated < wanted && updated >= wanted - kept;
+}
+
+/** All pods are ready, but not for `minReadySeconds` yet. */
+const isSettling = ({ minReadySeconds }: JsonObject, { replicas, availableReplicas }: JsonObject): boolean =>
+  countOf(minReadySeconds) > 0 && countOf(availableReplicas) < countOf(replicas);
+
+function strategyIn({ updateStrategy }: JsonObject): { strategy: JsonObject; rolling: JsonObject } {
+  const strategy = isObject(updateStrategy) ? updateStrategy : {};
+  const { rollingUpdate } = strategy;
+  return { strategy, rolling: isObject(rollingUpdate) ? rollingUpdate : {} };
+}
+
+type Conditions = ReturnType<typeof conditionsOf>;
+
+/** What the workload's controller says, as the end of a sentence. */
+function causeIn(conditions: Conditions): string {
+  const failure = FAILURES.map((type) => findCondition(conditions, type)).find((found) => found?.status === "True");
+  if (failure) return textOf(failure);
+  const progressing = findCondition(conditions, "Progressing");
+  return progressing?.status === "False" ? textOf(progressing) : "";
+}
+
+/** The rule only says yes or no; the phase or the condition that is not true usually is the reason. */
+function ruleVerdict(object: Observed, status: JsonObject): string {
+  const verdict = "its kind's health rule says Unhealthy";
+  const phase = status["phase"];
+  if (typeof phase === "string" && phase !== "") return `${verdict}: its phase is ${phase}`;
+  const untrue = conditionsOf(object).find(({ status: value, type }) => value === "False" && type !== "Suspended");
+  return untrue ? `${verdict}: ${untrue.type} is False${textOf(untrue)}` : verdict;
+}
+
+/** `: Reason: message` */
+function textOf({ reason, message }: { readonly reason?: unknown; readonly message?: unknown }): string {
+  const words = [reason, message].filter((text) => typeof text === "string" && text !== "");
+  return words.map((text) => `: ${steady(String(text))}`).join("");
+}
+
+/** Every attempt to create a pod has another name for it; a message that repeats it would be written each time. */
+function steady(text: string): string {
+  return text
+    .replaceAll(/\s+/g, " ")
+    .replaceAll(/\bpods "([^"]+)-[a-z0-9]{5}"/g, 'pods "$1-…"')
+    .trim();
+}
+
+function partOf(object: Observed, name: "spec" | "status"): JsonObject {
+  const part = (object as unknown as Readonly<Record<string, unknown>>)[name];
+  return isObject(part) ? part : {};
+}

@@ -1,0 +1,137 @@
+/** Manifests for health-broken.test.ts and health-sound.test.ts: each shows what matters to its case. */
+import type { JsonObject } from "@flotilla/base";
+import type { Manifest } from "./health-fleet.ts";
+
+interface PodOptions {
+  image?: string;
+  /** Annotations of the pods, without the prefix of the simulation. */
+  simulate?: Record<string, string>;
+  pod?: JsonObject;
+  container?: JsonObject;
+}
+
+function template({ image = "web:1", simulate = {}, pod = {}, container = {} }: PodOptions): JsonObject {
+  const annotations = Object.fromEntries(
+    Object.entries(simulate).map(([key, value]) => [`simulation.flotilla.dev/${key}`, value]),
+  );
+  return {
+    metadata: { labels: { app: "web" }, annotations },
+    spec: { containers: [{ name: "main", image, ...container }], ...pod },
+  };
+}
+
+export interface WorkloadOptions extends PodOptions {
+  name?: string;
+  replicas?: number;
+  spec?: JsonObject;
+}
+
+/** A workload `web` with a pod template. */
+function workload(apiVersion: string, kind: string, namespace: string, options: WorkloadOptions = {}): Manifest {
+  const { name = "web", replicas = 2, spec = {} } = options;
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, namespace },
+    spec: { replicas, selector: { matchLabels: { app: "web" } }, template: template(options), ...spec },
+  };
+}
+
+export const deployment = (namespace: string, options?: WorkloadOptions): Manifest =>
+  workload("apps/v1", "Deployment", namespace, options);
+export const cloneSet = (namespace: string, options?: WorkloadOptions): Manifest =>
+  workload("apps.kruise.io/v1alpha1", "CloneSet", namespace, options);
+export const statefulSet = (namespace: string, options: WorkloadOptions = {}): Manifest =>
+  workload("apps/v1", "StatefulSet", namespace, { ...options, spec: { serviceName: "web", ...options.spec } });
+export const advancedStatefulSet = (namespace: string, options: WorkloadOptions = {}): Manifest =>
+  workload("apps.kruise.io/v1beta1", "StatefulSet", namespace, {
+    ...options,
+    spec: { serviceName: "web", ...options.spec },
+  });
+
+export function daemonSet(namespace: string, options: WorkloadOptions = {}): Manifest {
+  const { replicas: _replicas, ...spec } = workload("apps/v1", "DaemonSet", namespace, options)["spec"] as JsonObject;
+  return { apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name: "web", namespace }, spec };
+}
+
+export function job(namespace: string, options: WorkloadOptions = {}): Manifest {
+  return {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { name: "web", namespace },
+    spec: {
+      backoffLimit: 0,
+      template: template({ ...options, pod: { restartPolicy: "Never", ...options.pod } }),
+      ...options.spec,
+    },
+  };
+}
+
+export const object = (
+  apiVersion: string,
+  kind: string,
+  namespace: string,
+  name: string,
+  rest: JsonObject = {},
+): Manifest => ({
+  apiVersion,
+  kind,
+  metadata: { name, ...(namespace && { namespace }) },
+  ...rest,
+});
+
+export interface PolicyOptions {
+  clusters?: string[];
+  apiVersion?: string;
+  spec?: JsonObject;
+  placement?: JsonObject;
+}
+
+/** A policy for everything of a kind in the namespace, on `m1` with all replicas. */
+export function policy(namespace: string, kind: string, options: PolicyOptions = {}): Manifest {
+  const { clusters = ["m1"], apiVersion = "apps/v1", spec = {}, placement = {} } = options;
+  return object("policy.karmada.io/v1alpha1", "PropagationPolicy", namespace, "all", {
+    spec: {
+      resourceSelectors: [{ apiVersion, kind }],
+      placement: { clusterAffinity: { clusterNames: clusters }, ...placement },
+      ...spec,
+    },
+  });
+}
+
+/** An OverridePolicy for all Deployments of the namespace. */
+export const override = (namespace: string, path: string, value: unknown): Manifest =>
+  object("policy.karmada.io/v1alpha1", "OverridePolicy", namespace, "all", {
+    spec: {
+      resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }],
+      overrideRules: [{ overriders: { plaintext: [{ path, operator: "replace", value: value as JsonObject }] } }],
+    },
+  });
+
+/** A kind of its own, so that rules for it affect no other case. */
+export function definition(kind: string): Manifest {
+  const plural = `${kind.toLowerCase()}s`;
+  const schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+  return object("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", `${plural}.example.com`, {
+    spec: {
+      group: "example.com",
+      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      scope: "Namespaced",
+      versions: [
+        { name: "v1", served: true, storage: true, schema: { openAPIV3Schema: schema }, subresources: { status: {} } },
+      ],
+    },
+  });
+}
+
+/** Rules in Lua for a kind of `definition`: `{ healthInterpretation: "function InterpretHealth(o) … end" }`. */
+export const rules = (kind: string, scripts: Record<string, string>): Manifest =>
+  object("config.karmada.io/v1alpha1", "ResourceInterpreterCustomization", "", kind.toLowerCase(), {
+    spec: {
+      target: { apiVersion: "example.com/v1", kind },
+      customizations: Object.fromEntries(Object.entries(scripts).map(([rule, luaScript]) => [rule, { luaScript }])),
+    },
+  });
+
+export const manifestWork = (cluster: string, name: string, ...manifests: Manifest[]): Manifest =>
+  object("work.open-cluster-management.io/v1", "ManifestWork", cluster, name, { spec: { workload: { manifests } } });
