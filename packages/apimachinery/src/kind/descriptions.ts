@@ -28,22 +28,20 @@ const joined = (path: string, inner: string): string =>
 export function describedKind<T extends KubernetesObject>(kind: Kind<T>): Kind<T> {
   const { descriptions, versions } = kind;
   if (!descriptions) return kind;
-  let tree: Tree | undefined;
-  const described = (schema: Schema): Schema => withTree(schema, (tree ??= treeOf(descriptions)));
   return {
     ...kind,
     versions: Object.fromEntries(
-      Object.entries(versions).map(([name, version]) => [name, changedSchema(version, described)]),
+      Object.entries(versions).map(([name, version]) => [name, describedVersion(version, descriptions)]),
     ),
   };
 }
 
 /** Does not read the schema of the version, which may not be loaded yet. */
-function changedSchema(version: KindVersion, change: (schema: Schema) => Schema): KindVersion {
-  let changed: Schema | undefined;
+function describedVersion(version: KindVersion, descriptions: FieldDescriptions): KindVersion {
+  let described: Schema | undefined;
   return Object.defineProperties({} as KindVersion, {
     ...Object.getOwnPropertyDescriptors(version),
-    schema: { enumerable: true, get: () => (changed ??= change(version.schema)) },
+    schema: { enumerable: true, get: () => (described ??= withTree(version.schema, treeOf(descriptions))) },
   });
 }
 
@@ -65,6 +63,7 @@ export function descriptionsOf({
   };
 }
 
+/** The table by step. It is larger than the table, so it is not kept. */
 interface Tree {
   description?: string;
   readonly inner: Map<string, Tree>;

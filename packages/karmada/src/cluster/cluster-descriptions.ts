@@ -64,5 +64,5 @@ export const clusterDescriptions: FieldDescriptions = {
   "status.resourceSummary.allocatableModelings": "The number of free nodes of each size in spec.resourceModels.",
   "status.resourceSummary.allocatableModelings[].grade": "The size.",
   "status.resourceSummary.allocatableModelings[].count": "The number of nodes.",
-  "status.remedyActions": "Written by Karmada's remedy controller; the hub does not use it.",
+  "status.remedyActions": "Not used: the hub has no remedy controller.",
 };

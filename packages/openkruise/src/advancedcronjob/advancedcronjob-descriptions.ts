@@ -31,7 +31,8 @@ const pullDescriptions: FieldDescriptions = {
 export const advancedCronJobDescriptions: FieldDescriptions = {
   "": "Runs a Job, a BroadcastJob or an ImageListPullJob on a schedule.",
   spec: "The schedule, and what runs.",
-  "spec.schedule": "The schedule in cron format. Every member runs it.",
+  "spec.schedule":
+    "The schedule in cron format. Every member that a policy selects runs it; select one member if it must run once.",
   "spec.timeZone": "The time zone of the schedule, such as Europe/Berlin; UTC by default.",
   "spec.startingDeadlineSeconds": "How late a missed run may start, in seconds. Unset: at any time.",
   "spec.concurrencyPolicy":

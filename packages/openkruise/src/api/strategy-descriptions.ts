@@ -14,7 +14,7 @@ const hookDescriptions: FieldDescriptions = {
 };
 
 export const lifecycleDescriptions: FieldDescriptions = {
-  "": "Hooks: labels or finalizers with which another controller holds a pod before a step of its life. The pod label lifecycle.apps.kruise.io/state shows the step; a pod that waits is not available.",
+  "": "Hooks: labels or finalizers with which another controller, which must run on every member, holds a pod before a step of its life. The pod label lifecycle.apps.kruise.io/state shows the step; a pod that waits is not available.",
   preDelete: "A pod with any of these is not deleted until they are removed from it.",
   ...descriptionsAt("preDelete", hookDescriptions),
   inPlaceUpdate:
@@ -59,9 +59,14 @@ export const HISTORY = "How many old revisions are kept; 10 by default.";
 export const TEMPLATE = "The pod template. It has the fields of a Kubernetes pod template.";
 export const UPDATE_POLICY =
   "ReCreate deletes and creates pods. InPlaceIfPossible changes running pods if only images or metadata changed, and recreates them otherwise. InPlaceOnly rejects other changes.";
-/** A budget of a kind whose pods the hub counts. */
-export const DIVIDED_BY_SIZE =
-  "A number, or a percentage of the fleet's pods, which is divided over the members by their size; each member gets at least 1.";
+export const REPLICAS =
+  "The number of pods; 1 by default. A policy with Divided scheduling divides it over the members; otherwise every member runs as many.";
+/** A number of a kind whose pods the hub counts. */
+export const COUNTS_FLEET =
+  "If a policy divides the replicas, it counts the pods of the fleet and is divided over the members; otherwise, or with the annotation flotilla.dev/partition-scope: cluster, it applies to each member.";
+/** A budget of such a kind. */
+export const BUDGET_OF_FLEET =
+  "A number, or a percentage. If a policy divides the replicas, the budget is divided over the members as well, with at least 1 for each.";
 /** A budget of a kind whose pods only the members count. */
-export const DIVIDED_EVENLY =
-  "A number is divided evenly over the members, and each gets at least 1; a percentage applies to each member's own pods.";
+export const BUDGET_OF_MEMBERS =
+  "A number above 1 is divided evenly over the members, with at least 1 for each; a percentage applies to each member's own pods.";

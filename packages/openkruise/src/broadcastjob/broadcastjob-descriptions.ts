@@ -19,7 +19,7 @@ export const broadcastJobSpecDescriptions: FieldDescriptions = {
   "failurePolicy.type":
     "FailFast, the default, ends the job and deletes its running pods; Continue runs the other pods; Pause starts no further pods.",
   "failurePolicy.restartLimit":
-    "How often a container may restart before its pod counts as failed. 0 by default: no limit.",
+    "How often the containers of a pod with the restart policy OnFailure may restart before the pod counts as failed. 0 by default: the first restart fails it.",
 };
 
 export const broadcastJobDescriptions: FieldDescriptions = {

@@ -1,6 +1,6 @@
 import { descriptionsAt, labelSelectorDescriptions, type FieldDescriptions } from "@flotilla/apimachinery";
 import {
-  DIVIDED_BY_SIZE,
+  BUDGET_OF_FLEET,
   HISTORY,
   inPlaceUpdateDescriptions,
   lifecycleDescriptions,
@@ -10,16 +10,17 @@ import {
   TEMPLATE,
   UPDATE_POLICY,
   kruiseConditionsDescriptions,
+  COUNTS_FLEET,
+  REPLICAS,
 } from "../api/strategy-descriptions.ts";
 
 const PRE_DOWNLOAD = "For OpenKruise on real members; simulated members download nothing in advance.";
 
 /** In `updateStrategy` in v1alpha1, and in `updateStrategy.rollingUpdate` in v1beta1. */
 const rollingDescriptions: FieldDescriptions = {
-  partition:
-    "How many pods keep the old template: a number, or a percentage. 0 by default. It counts the pods of the fleet; the hub divides it over the members. Raising it rolls pods back.",
-  maxUnavailable: `The largest number of unavailable pods during an update; 20% by default. ${DIVIDED_BY_SIZE}`,
-  maxSurge: `How many pods more than replicas an update may create; 0 by default. Not with InPlaceOnly. ${DIVIDED_BY_SIZE}`,
+  partition: `How many pods keep the old template: a number, or a percentage. 0 by default. ${COUNTS_FLEET} Only a partition that counts the fleet rolls pods back when it is raised.`,
+  maxUnavailable: `The largest number of unavailable pods during an update; 20% by default. ${BUDGET_OF_FLEET}`,
+  maxSurge: `How many pods more than replicas an update may create; 0 by default. Not with InPlaceOnly. If a policy divides the replicas, it is divided over the members as well.`,
   paused: "true stops the update. Pods that are already updated stay so, and scaling continues.",
   ...descriptionsAt("priorityStrategy", priorityDescriptions),
   ...descriptionsAt("scatterStrategy", scatterDescriptions),
@@ -29,11 +30,12 @@ const rollingDescriptions: FieldDescriptions = {
 /** The spec, which is also a template of UnitedDeployments. */
 export const cloneSetSpecDescriptions: FieldDescriptions = {
   "": "The desired state of the workload.",
-  replicas: "The number of pods; 1 by default. On the hub it counts the pods of the fleet, and a policy divides it.",
+  replicas: REPLICAS,
   selector: SELECTOR,
   ...descriptionsAt("selector", labelSelectorDescriptions),
   template: TEMPLATE,
-  volumeClaimTemplates: "PersistentVolumeClaims of each pod. A change affects only new pods.",
+  volumeClaimTemplates:
+    "PersistentVolumeClaims of each pod. A change affects only new pods. Volumes stay on their member when replicas move to another one.",
   minReadySeconds: "How long a pod must be ready before it counts as available, in seconds. 0 by default.",
   revisionHistoryLimit: HISTORY,
   progressDeadlineSeconds:
@@ -41,8 +43,8 @@ export const cloneSetSpecDescriptions: FieldDescriptions = {
   ...descriptionsAt("lifecycle", lifecycleDescriptions),
   scaleStrategy: "How pods are created and deleted when the number of replicas changes.",
   "scaleStrategy.podsToDelete":
-    "Names of pods that are deleted. Reduce replicas as well, or new pods replace them. Each member deletes the pods that it has.",
-  "scaleStrategy.maxUnavailable": `The largest number of unavailable pods while pods are created; unset: no limit. ${DIVIDED_BY_SIZE}`,
+    "Names of pods that are deleted. Reduce replicas as well, or new pods replace them. A member rejects names of pods that it does not have: set them for one member, with an OverridePolicy.",
+  "scaleStrategy.maxUnavailable": `The largest number of unavailable pods while pods are created; unset: no limit. ${BUDGET_OF_FLEET}`,
   "scaleStrategy.enablePVCReuse":
     "true keeps the claims of a deleted pod for the pod that replaces it. By default they are deleted with the pod.",
   "scaleStrategy.disablePVCReuse":

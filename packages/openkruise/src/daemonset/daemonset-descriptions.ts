@@ -1,6 +1,6 @@
 import { descriptionsAt, labelSelectorDescriptions, type FieldDescriptions } from "@flotilla/apimachinery";
 import {
-  DIVIDED_EVENLY,
+  BUDGET_OF_MEMBERS,
   HISTORY,
   lifecycleDescriptions,
   SELECTOR,
@@ -38,8 +38,8 @@ export const daemonSetDescriptions: FieldDescriptions = {
   [`${ROLLING}.selector`]: "Selects the nodes to update by their labels; the others keep the old template.",
   ...descriptionsAt(`${ROLLING}.selector`, labelSelectorDescriptions),
   [`${ROLLING}.paused`]: "true stops the update. Pods that are already updated stay so.",
-  [`${ROLLING}.maxUnavailable`]: `The largest number of nodes without an available pod during an update; 1 by default. Must be 0 if maxSurge is not. ${DIVIDED_EVENLY}`,
-  [`${ROLLING}.maxSurge`]: `How many nodes may run the old and the new pod during an update; 0 by default. Must be 0 if maxUnavailable is not. ${DIVIDED_EVENLY}`,
+  [`${ROLLING}.maxUnavailable`]: `The largest number of nodes without an available pod during an update; 1 by default. Must be 0 if maxSurge is not. ${BUDGET_OF_MEMBERS}`,
+  [`${ROLLING}.maxSurge`]: `How many nodes may run the old and the new pod during an update; 0 by default. Must be 0 if maxUnavailable is not. ${BUDGET_OF_MEMBERS}`,
 
   status: "The observed state; on the hub, summed over the members.",
   "status.desiredNumberScheduled": "Nodes that must run a pod.",

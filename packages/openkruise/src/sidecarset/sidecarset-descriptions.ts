@@ -1,5 +1,5 @@
 import { descriptionsAt, labelSelectorDescriptions, type FieldDescriptions } from "@flotilla/apimachinery";
-import { DIVIDED_EVENLY, HISTORY, priorityDescriptions, scatterDescriptions } from "../api/strategy-descriptions.ts";
+import { BUDGET_OF_MEMBERS, HISTORY, priorityDescriptions, scatterDescriptions } from "../api/strategy-descriptions.ts";
 
 const EXPRESSION =
   "An expression such as max(cpu*50%, 50m): numbers, percentages, quantities, one variable, + - * /, and min or max of two.";
@@ -76,7 +76,7 @@ export const sidecarSetDescriptions: FieldDescriptions = {
   "spec.injectionStrategy.revision.revisionName":
     "The name of the ControllerRevision. Names differ between members: prefer customVersion.",
   "spec.injectionStrategy.revision.policy":
-    "Always: all new pods get the revision. Partial: with a percentage as partition, that share of the new pods, by chance; with a number none.",
+    "Always: all new pods get the revision. Partial: all while the update is paused, and those that updateStrategy.selector does not select; of the others the share that a percentage as partition gives, by chance.",
   "spec.updateStrategy": "How a change of images reaches running pods.",
   "spec.updateStrategy.type": "RollingUpdate, the default, updates running pods; NotUpdate only new pods.",
   "spec.updateStrategy.paused": "true stops the update. Pods that are already updated stay so.",
@@ -84,7 +84,7 @@ export const sidecarSetDescriptions: FieldDescriptions = {
   ...descriptionsAt("spec.updateStrategy.selector", labelSelectorDescriptions),
   "spec.updateStrategy.partition":
     "How many pods keep the old sidecars: a number, or a percentage. 0 by default. It counts the matching pods of the fleet; the hub divides it by the pods that members report.",
-  "spec.updateStrategy.maxUnavailable": `The largest number of unavailable pods during an update; 1 by default. ${DIVIDED_EVENLY}`,
+  "spec.updateStrategy.maxUnavailable": `The largest number of unavailable pods during an update; 1 by default. ${BUDGET_OF_MEMBERS}`,
   ...descriptionsAt("spec.updateStrategy.priorityStrategy", priorityDescriptions),
   ...descriptionsAt("spec.updateStrategy.scatterStrategy", scatterDescriptions),
 

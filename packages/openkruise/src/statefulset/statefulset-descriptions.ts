@@ -1,6 +1,6 @@
 import { descriptionsAt, labelSelectorDescriptions, type FieldDescriptions } from "@flotilla/apimachinery";
 import {
-  DIVIDED_BY_SIZE,
+  BUDGET_OF_FLEET,
   HISTORY,
   inPlaceUpdateDescriptions,
   lifecycleDescriptions,
@@ -9,6 +9,8 @@ import {
   TEMPLATE,
   UPDATE_POLICY,
   kruiseConditionsDescriptions,
+  COUNTS_FLEET,
+  REPLICAS,
 } from "../api/strategy-descriptions.ts";
 
 const ROLLING = "updateStrategy.rollingUpdate";
@@ -17,14 +19,13 @@ const RETENTION = "persistentVolumeClaimRetentionPolicy";
 /** The spec, which is also a template of UnitedDeployments. */
 export const statefulSetSpecDescriptions: FieldDescriptions = {
   "": "The desired state of the workload.",
-  replicas:
-    "The number of pods; 1 by default. On the hub it counts the pods of the fleet, and a policy divides it: each ordinal exists on one member.",
+  replicas: `${REPLICAS} Divided, each ordinal exists on one member of the fleet.`,
   selector: SELECTOR,
   ...descriptionsAt("selector", labelSelectorDescriptions),
   template: TEMPLATE,
   serviceName: "The headless Service of the pods, which must exist. Cannot be changed.",
   podManagementPolicy:
-    "OrderedReady, the default, creates and deletes pods one after the other; Parallel all at once. Cannot be changed. Budgets other than 1 need Parallel.",
+    "OrderedReady, the default, creates and deletes pods one after the other, on each member; Parallel all at once. Cannot be changed. Budgets other than 1 need Parallel.",
   ordinals: "The numbering of the pods.",
   "ordinals.start":
     "The first ordinal; 0 by default. Members need OpenKruise's gate StatefulSetStartOrdinal, which is off by default.",
@@ -33,7 +34,7 @@ export const statefulSetSpecDescriptions: FieldDescriptions = {
   revisionHistoryLimit: HISTORY,
   ...descriptionsAt("lifecycle", lifecycleDescriptions),
   volumeClaimTemplates:
-    "PersistentVolumeClaims of each pod. A change affects only new claims, unless volumeClaimUpdateStrategy is set.",
+    "PersistentVolumeClaims of each pod. A change affects only new claims, unless volumeClaimUpdateStrategy is set. Volumes stay on their member when replicas move to another one.",
   volumeClaimUpdateStrategy: "What a change of volumeClaimTemplates does to existing claims.",
   "volumeClaimUpdateStrategy.type":
     "OnPodRollingUpdate expands the claims of a pod before the pod is updated; only the size may grow. OnDelete, the default, leaves claims unchanged. Members need OpenKruise's gate StatefulSetAutoResizePVCGate, which is off by default.",
@@ -43,14 +44,13 @@ export const statefulSetSpecDescriptions: FieldDescriptions = {
   [`${RETENTION}.whenScaled`]:
     "Retain, the default, keeps the claims of pods that a scale-down removes; Delete deletes them.",
   scaleStrategy: "How pods are created when the number of replicas changes.",
-  "scaleStrategy.maxUnavailable": `The largest number of unavailable pods while pods are created; unset: no limit. Values other than 1 need Parallel. ${DIVIDED_BY_SIZE}`,
+  "scaleStrategy.maxUnavailable": `The largest number of unavailable pods while pods are created; unset: no limit. Values other than 1 need Parallel. ${BUDGET_OF_FLEET}`,
   updateStrategy: "How a change of the template reaches the pods.",
   "updateStrategy.type":
     "RollingUpdate, the default, updates pods from the highest ordinal down; OnDelete only gives the new template to pods that replace deleted ones.",
   [ROLLING]: "Options of the type RollingUpdate.",
-  [`${ROLLING}.partition`]:
-    "How many pods keep the old template: those with the lowest ordinals. 0 by default. It counts the pods of the fleet.",
-  [`${ROLLING}.maxUnavailable`]: `The largest number of unavailable pods during an update; 1 by default. Other values need Parallel. ${DIVIDED_BY_SIZE}`,
+  [`${ROLLING}.partition`]: `How many pods keep the old template: those with the lowest ordinals. A number, 0 by default. ${COUNTS_FLEET}`,
+  [`${ROLLING}.maxUnavailable`]: `The largest number of unavailable pods during an update; 1 by default. Other values need Parallel. ${BUDGET_OF_FLEET}`,
   [`${ROLLING}.podUpdatePolicy`]: `${UPDATE_POLICY} The in-place policies need the readiness gate InPlaceUpdateReady in the template.`,
   [`${ROLLING}.paused`]: "true stops the update. Pods that are already updated stay so, and scaling continues.",
   [`${ROLLING}.minReadySeconds`]:

@@ -1,5 +1,11 @@
 import { descriptionsAt, labelSelectorDescriptions, type FieldDescriptions } from "@flotilla/apimachinery";
-import { HISTORY, SELECTOR, kruiseConditionsDescriptions } from "../api/strategy-descriptions.ts";
+import {
+  HISTORY,
+  SELECTOR,
+  kruiseConditionsDescriptions,
+  COUNTS_FLEET,
+  REPLICAS,
+} from "../api/strategy-descriptions.ts";
 import { cloneSetSpecDescriptions } from "../cloneset/cloneset-descriptions.ts";
 import { statefulSetSpecDescriptions } from "../statefulset/statefulset-descriptions.ts";
 
@@ -9,19 +15,34 @@ const ADAPTIVE = "spec.topology.scheduleStrategy.adaptive";
 const metadata = (kind: string): string =>
   `Labels and annotations of the ${kind}. The labels must match the selector of the UnitedDeployment.`;
 
-/** Fields that the subset determines. */
-const replaced: FieldDescriptions = {
+const PARTITION = "Leave it unset: manualUpdate.partitions of the UnitedDeployment determines it.";
+const UNAVAILABLE =
+  "The largest number of unavailable pods of a subset during an update: a number, or a percentage. It applies to each subset of each member.";
+
+/** Fields that the subset determines, and budgets, which the hub does not divide inside of a template. */
+const inSubset: FieldDescriptions = {
   replicas: "Leave it unset: the subset determines the number of pods.",
   selector: "The selector of the UnitedDeployment, with the label of the subset, takes its place.",
-  "updateStrategy.rollingUpdate.partition":
-    "Leave it unset: manualUpdate.partitions of the UnitedDeployment determines it.",
+  "scaleStrategy.maxUnavailable":
+    "The largest number of unavailable pods of a subset while pods are created; unset: no limit. It applies to each subset of each member.",
+  "updateStrategy.rollingUpdate.partition": PARTITION,
+  "updateStrategy.rollingUpdate.maxUnavailable": UNAVAILABLE,
+};
+
+const SURGE =
+  "How many pods more than the subset has an update may create; 0 by default. It applies to each subset of each member.";
+const cloneSetInSubset: FieldDescriptions = {
+  ...inSubset,
+  "updateStrategy.rollingUpdate.maxSurge": SURGE,
+  "updateStrategy.partition": PARTITION,
+  "updateStrategy.maxUnavailable": UNAVAILABLE,
+  "updateStrategy.maxSurge": SURGE,
 };
 
 export const unitedDeploymentDescriptions: FieldDescriptions = {
   "": "A workload that is divided over subsets, such as zones of one cluster.",
   spec: "The desired state of the workload.",
-  "spec.replicas":
-    "The number of pods; 1 by default. On the hub it counts the pods of the fleet: a policy divides it over the members, and each member over its subsets.",
+  "spec.replicas": `${REPLICAS} A member divides its pods over the subsets.`,
   "spec.selector": SELECTOR,
   ...descriptionsAt("spec.selector", labelSelectorDescriptions),
   "spec.revisionHistoryLimit": HISTORY,
@@ -35,10 +56,10 @@ export const unitedDeploymentDescriptions: FieldDescriptions = {
   "spec.template.statefulSetTemplate.spec": "The spec of the StatefulSets, without replicas and partition.",
   "spec.template.advancedStatefulSetTemplate": "Subsets are StatefulSets of OpenKruise.",
   "spec.template.advancedStatefulSetTemplate.metadata": metadata("StatefulSets"),
-  ...descriptionsAt("spec.template.advancedStatefulSetTemplate.spec", { ...statefulSetSpecDescriptions, ...replaced }),
+  ...descriptionsAt("spec.template.advancedStatefulSetTemplate.spec", { ...statefulSetSpecDescriptions, ...inSubset }),
   "spec.template.cloneSetTemplate": "Subsets are CloneSets.",
   "spec.template.cloneSetTemplate.metadata": metadata("CloneSets"),
-  ...descriptionsAt("spec.template.cloneSetTemplate.spec", { ...cloneSetSpecDescriptions, ...replaced }),
+  ...descriptionsAt("spec.template.cloneSetTemplate.spec", { ...cloneSetSpecDescriptions, ...cloneSetInSubset }),
 
   "spec.topology": "The subsets, and how pods are divided over them.",
   "spec.topology.subsets": "The subsets, in order. A member creates a workload for each of them.",
@@ -48,11 +69,11 @@ export const unitedDeploymentDescriptions: FieldDescriptions = {
   [`${SUBSET}.patch`]:
     "A strategic merge patch for the pod template of the subset, such as another environment variable.",
   [`${SUBSET}.replicas`]:
-    "The pods of the subset: a number, or a percentage of all. Subsets without it share the rest evenly. Counted over the fleet, and divided over the members. Not together with minReplicas, maxReplicas or Adaptive.",
+    "The pods of the subset: a number, or a percentage of all. Subsets without it share the rest evenly. If a policy divides the replicas, it is divided over the members as well. Not together with minReplicas, maxReplicas or Adaptive.",
   [`${SUBSET}.minReplicas`]:
-    "The subset gets at least so many pods: a number, or a percentage. Subsets are filled in order, first up to their minimum. Counted over the fleet, and divided over the members.",
+    "The subset gets at least so many pods: a number, or a percentage. Subsets are filled in order, first up to their minimum. If a policy divides the replicas, it is divided over the members as well.",
   [`${SUBSET}.maxReplicas`]:
-    "The subset gets at most so many pods: a number, or a percentage. At least one subset must have no maximum. Counted over the fleet, and divided over the members.",
+    "The subset gets at most so many pods: a number, or a percentage. At least one subset must have no maximum. If a policy divides the replicas, it is divided over the members as well.",
   "spec.topology.scheduleStrategy": "What happens if the pods of a subset find no nodes.",
   "spec.topology.scheduleStrategy.type":
     "Fixed, the default: the pods wait. Adaptive: other subsets get the pods that wait for too long.",
@@ -67,8 +88,7 @@ export const unitedDeploymentDescriptions: FieldDescriptions = {
   "spec.updateStrategy": "How a change of the template reaches the pods.",
   "spec.updateStrategy.type": "Manual: all subsets get the new template at once, and partitions hold pods back.",
   "spec.updateStrategy.manualUpdate": "Options of Manual.",
-  "spec.updateStrategy.manualUpdate.partitions":
-    "How many pods of a subset keep the old template, by the name of the subset. Unset: 0. It counts the pods of the fleet; the hub divides it over the members. Deployments ignore it.",
+  "spec.updateStrategy.manualUpdate.partitions": `How many pods of a subset keep the old template, by the name of the subset. Unset: 0. Deployments ignore it. ${COUNTS_FLEET}`,
   "spec.updateStrategy.manualUpdate.partitions.*": "The number of pods of the subset.",
 
   status: "The observed state; on the hub, summed over the members.",
