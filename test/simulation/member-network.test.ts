@@ -12,7 +12,7 @@ import { Explanation } from "@flotilla/flotilla";
 import { findCondition } from "@flotilla/apimachinery";
 import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet, TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
-import { makeCluster, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+import { makeCloneSet, makeCluster, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -420,4 +420,34 @@ test("a member that is away keeps its numbers in the sum, marked as stale, until
   expect(await stale()).toBe("False Every member reports its status");
   const { aggregatedStatus = [] } = (await fleet.client.get(ResourceBinding, binding)).status ?? {};
   expect(aggregatedStatus.map(({ clusterName }) => clusterName)).toEqual(["member1"]);
+});
+
+test("a CloneSet that its members reject keeps their numbers in the sum, marked as stale", async () => {
+  await start();
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/sets").selects("apps.kruise.io/v1beta1", "CloneSet").weights({ member1: 1, member2: 1 }).build(),
+  );
+  await fleet.client.create(CloneSet, "hub", makeCloneSet("shop/set").replicas(4).build());
+  await fleet.run(MINUTE);
+  const set = { cluster: "hub", namespace: "shop", name: "set" };
+  const before = await fleet.client.get(CloneSet, set);
+
+  // No member has this pod, so OpenKruise's webhook rejects the copy everywhere.
+  await fleet.client.patch(
+    CloneSet,
+    set,
+    { spec: { scaleStrategy: { podsToDelete: ["set-absent"] } } },
+    { type: "merge" },
+  );
+  await fleet.run(MINUTE);
+
+  const after = await fleet.client.get(CloneSet, set);
+  const { conditions } = (await fleet.client.get(ResourceBinding, { ...set, name: "set-cloneset" })).status ?? {};
+  expect(before.status).toMatchObject({ replicas: 4, readyReplicas: 4 });
+  expect(after.status).toMatchObject({ replicas: 4, readyReplicas: 4 });
+  expect(findCondition(conditions ?? [], "Stale")?.message).toBe(
+    "the status has the last numbers of member1 (not applied), member2 (not applied)",
+  );
 });
