@@ -96,7 +96,7 @@ function copyFor(
     }),
   };
   const copy = withAnnotation({ ...object, spec }, LEAVING_ORDINALS, leaving);
-  // The name of the release tells which counters of the member still count when the partition is lowered.
+  // By the name of the release it is known which counters of the member still count when the partition is lowered.
   const partition = object.spec?.updateStrategy?.rollingUpdate?.partition;
   return partition ? withStage(copy, digestOf(object.spec?.template), partition) : copy;
 }
