@@ -61,7 +61,7 @@ export interface RulesFleetOptions {
   mutate?(body: JsonObject): JsonObject;
 }
 
-export interface ReleaseStep {
+interface ReleaseStep {
   image?: string;
   partition?: number;
   replicas?: number;
