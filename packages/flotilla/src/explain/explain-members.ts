@@ -28,7 +28,7 @@ import { HEALTHY, RULE_FAILURES } from "../health/healthy-condition.ts";
 
 export interface ExplainMembersDependencies {
   views: PlanningViews;
-  interpreter: Pick<Interpreter, "divide" | "retain" | "retainedFields" | "ownerOf">;
+  interpreter: Pick<Interpreter, "divide" | "retain" | "reflectStatus" | "health" | "retainedFields" | "ownerOf">;
   readMember: MemberReader;
 }
 
@@ -80,35 +80,44 @@ export async function explainMembers(
 }
 
 /**
- * What the member has instead of what its copy asks for. Members are asked where it may differ without being drift: a
- * rule keeps values of the member, or the copy is part of a release.
+ * What the member has instead of what its copy asks for, and the rules that fail for it. Members are asked where users'
+ * rules decide, or where the copy is part of a release: otherwise a difference is drift, which the Work reports.
  */
 async function onMember(
   { interpreter, readMember }: Pick<ExplainMembersDependencies, "interpreter" | "readMember">,
   cluster: string,
   work: DeepReadonly<Work> | undefined,
-): Promise<Pick<ExplainedMember, "onMember" | "onMemberBy">> {
+): Promise<Pick<ExplainedMember, "onMember" | "onMemberBy" | "failedRules">> {
   const copy = work?.spec.workload?.manifests?.[0] as unknown as Template | undefined;
-  const owner = copy && interpreter.ownerOf("retain", copy);
-  if (!copy || (owner === undefined && copy.metadata.annotations?.[ROLLOUT_STAGE] === undefined)) return {};
+  const isRuled = copy && MEMBER_RULES.some((rule) => interpreter.ownerOf(rule, copy) !== undefined);
+  if (!copy || (!isRuled && copy.metadata.annotations?.[ROLLOUT_STAGE] === undefined)) return {};
   const observed = await readMember(cluster, copy);
   if (!observed) return {};
-  const retained = owner === undefined ? copy : await retain(interpreter, copy, observed);
-  const kept = compareFields(copy, retained, isBookkeeping).fields;
-  if (kept.length > 0) return { onMember: kept, onMemberBy: owner };
-  const limits = limitsOnMember(copy, observed);
-  return limits.length > 0 ? { onMember: limits } : {};
+  const failed: string[] = [];
+  const attempt = async <T>(run: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await run;
+    } catch (error) {
+      if (!(error instanceof InterpretError)) throw error;
+      failed.push(error.message);
+      return undefined;
+    }
+  };
+  const retained = (await attempt(interpreter.retain(copy, observed))) ?? copy;
+  await attempt(interpreter.reflectStatus(observed));
+  await attempt(interpreter.health(observed));
+  // The copy has no opinion on fields that it does not set.
+  const kept = compareFields(copy, retained, isBookkeeping).fields.filter(({ before }) => before !== undefined);
+  const fields = kept.length > 0 ? kept : limitsOnMember(copy, observed);
+  return {
+    onMember: fields.length > 0 ? fields : undefined,
+    onMemberBy: kept.length > 0 ? interpreter.ownerOf("retain", copy) : undefined,
+    failedRules: failed.length > 0 ? failed : undefined,
+  };
 }
 
-/** The Work reports a rule that fails. */
-async function retain(interpreter: Pick<Interpreter, "retain">, copy: Template, observed: Template): Promise<Template> {
-  try {
-    return await interpreter.retain(copy, observed);
-  } catch (error) {
-    if (error instanceof InterpretError) return copy;
-    throw error;
-  }
-}
+/** The rules that run for a member's object. */
+const MEMBER_RULES = ["retain", "reflectStatus", "isHealthy"] as const;
 
 async function divide(
   interpreter: Pick<Interpreter, "divide">,

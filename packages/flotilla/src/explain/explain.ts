@@ -8,6 +8,9 @@ import { movesOf } from "../propagation/moves.ts";
 import { planSchedule } from "../propagation/schedule/plan-schedule.ts";
 import { summariseDecision } from "../propagation/schedule/summarise-decision.ts";
 import type { Template } from "../propagation/templates.ts";
+import { InterpretError } from "@flotilla/kubernetes";
+import type { StatusItem } from "@flotilla/kubernetes";
+import type { Interpreter } from "../interpreter/interpreter.ts";
 import { explainMembers } from "./explain-members.ts";
 import type { ExplainMembersDependencies } from "./explain-members.ts";
 import { runProblems } from "./explain-runs.ts";
@@ -20,7 +23,9 @@ import type { Binding, PlanningDependencies } from "./plan-template.ts";
 import { bindingName, APPLIED_PLACEMENT } from "@flotilla/karmada";
 
 export interface ExplainInput extends PlanningDependencies, Pick<ExplainMembersDependencies, "readMember"> {
-  interpreter: ExplainMembersDependencies["interpreter"] & PlanningDependencies["interpreter"];
+  interpreter: ExplainMembersDependencies["interpreter"] &
+    PlanningDependencies["interpreter"] &
+    Pick<Interpreter, "aggregateStatus">;
   template: Template;
   /** The scheduler's last decision, if it is recorded. */
   recorded?: RecordedDecision | undefined;
@@ -64,12 +69,28 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
         explanation: base,
         binding,
         clusterOf: (name) => views.clusters.get({ cluster: views.hub, name }),
-        found: plan.problems,
+        found: [...plan.problems, ...(binding ? await aggregationProblems(deps, template, binding) : [])],
         isUncopied: plan.isUncopied ?? false,
         nowMs,
       }),
     ],
   };
+}
+
+/** The aggregated status is missing when its rule fails. */
+async function aggregationProblems(
+  { interpreter }: Pick<ExplainInput, "interpreter">,
+  template: Template,
+  binding: Binding,
+): Promise<string[]> {
+  if (interpreter.ownerOf("aggregateStatus", template) === undefined) return [];
+  try {
+    await interpreter.aggregateStatus(template, (binding.status?.aggregatedStatus ?? []) as readonly StatusItem[]);
+    return [];
+  } catch (error) {
+    if (error instanceof InterpretError) return [error.message];
+    throw error;
+  }
 }
 
 function decide(

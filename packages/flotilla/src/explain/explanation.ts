@@ -56,6 +56,9 @@ const member = s.object({
     ),
   ),
   onMemberBy: s.optional(s.string("The user's object whose Retain rule keeps these values.")),
+  failedRules: s.optional(
+    s.array("Interpreter rules that fail for the member's object.", s.string("The message of the failure.")),
+  ),
 });
 export type ExplainedMember = s.Infer<typeof member>;
 

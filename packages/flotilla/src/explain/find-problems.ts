@@ -64,6 +64,7 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
     if (!what.startsWith(unscheduled?.replace(/\.$/, "") ?? "\0"))
       problems.push({ what, try: "correct the named object; the hub then continues automatically" });
   if (binding) problems.push(...bindingProblems(binding, isUncopied), ...placementProblems(binding, clusterOf));
+  problems.push(...ruleProblems(members));
   for (const member of members) problems.push(...memberProblems(resource, member, clusterOf(member.cluster), nowMs));
   return problems.slice(0, MAX_PROBLEMS);
 }
@@ -143,6 +144,39 @@ function placementProblems({ spec }: Binding, clusterOf: ProblemInput["clusterOf
   }
   return problems;
 }
+
+/** A rule usually fails for all members alike, and keeps the same fields of all of them. */
+function ruleProblems(members: Explanation["members"]): Problem[] {
+  const failed = new Set(members.flatMap(({ failedRules = [] }) => failedRules));
+  const kept = members.flatMap(({ cluster, onMember = [], onMemberBy, reason }) => {
+    const fields = onMember.filter(({ path }) => RELEASE_FIELDS.test(path));
+    // A release that is stopped for the same fields is a problem of its own.
+    if (onMemberBy === undefined || fields.length === 0 || reason === RELEASE_STOPPED) return [];
+    const shown = fields.slice(0, MAX_KEPT_FIELDS).map(({ path, before, after }) => {
+      const text = (value: unknown): string => (value === undefined ? "unset" : JSON.stringify(value));
+      return `${path} is ${text(after)} instead of ${text(before)}`;
+    });
+    return [{ owner: onMemberBy, what: `${cluster}: ${shown.join(", ")}` }];
+  });
+  const byOwner = Map.groupBy(kept, ({ owner }) => owner);
+  return [
+    ...[...failed].map((what) => ({ what, try: "correct the rule; 'flotilla interpret --test' runs it on a file" })),
+    ...[...byOwner].map(([owner, ofOwner]) => ({
+      what: `the Retain rule of ${owner} keeps values of members: ${ofOwner
+        .slice(0, MAX_KEPT_MEMBERS)
+        .map(({ what }) => what)
+        .join(
+          "; ",
+        )}${ofOwner.length > MAX_KEPT_MEMBERS ? ` and ${ofOwner.length - MAX_KEPT_MEMBERS} more members` : ""}`,
+      try: "if the hub should decide these fields, remove them from the rule",
+    })),
+  ];
+}
+
+/** Fields of a workload whose value decides what runs: the others are usually set by controllers of the member. */
+const RELEASE_FIELDS = /^spec\.(template|updateStrategy|strategy|replicas|paused)\b/;
+const MAX_KEPT_FIELDS = 3;
+const MAX_KEPT_MEMBERS = 3;
 
 /** Reasons of the condition Applied that do not blame the object: the member is unreachable or has not responded. */
 const UNREACHABLE_REASONS: ReadonlySet<string> = new Set([MEMBER_UNREACHABLE, NO_ANSWER, ANSWER_PENDING]);

@@ -123,3 +123,22 @@ test("a rule that leaves the replicas unchanged fails", async () => {
     "ReviseReplica to 4 of 6 replicas for a changes nothing",
   );
 });
+
+test("a user rule that returns more replicas than asked fails", async () => {
+  const sized = (replicas: number): KubernetesObject => ({ ...widget, spec: { replicas } }) as KubernetesObject;
+  const doubling: KindInterpreter = {
+    group: "example.io",
+    kind: "Widget",
+    replicas: (object) => ({ replicas: (object as unknown as { spec: { replicas: number } }).spec.replicas }),
+    reviseReplicas: (_object, replicas) => sized(replicas * 2),
+  };
+  const level = { ...createLevel("customization", [doubling]), ownerOf: () => "ResourceInterpreterCustomization a" };
+  const interpreter = createInterpreter([level]);
+
+  await expect(interpreter.divide(sized(6), [{ cluster: "a", replicas: 4 }])).rejects.toThrow(
+    "ReviseReplica of ResourceInterpreterCustomization a to 4 replicas for a returns a copy with 8",
+  );
+  expect(await interpreter.divide(sized(6), [{ cluster: "a", replicas: 4, isWhole: true }])).toEqual(
+    new Map([["a", sized(8)]]),
+  );
+});

@@ -125,6 +125,30 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     );
   }
 
+  /** A copy with more replicas than its share would run more pods than asked. */
+  async function rejectExcessReplicas(
+    object: AnyObject,
+    shares: readonly Share[],
+    copies: ReadonlyMap<string, AnyObject>,
+  ): Promise<void> {
+    const owner = ownerOf("reviseReplicas", object);
+    // A division must not cost a webhook more calls than it does.
+    if (owner === undefined || levelOf("replicas", object) === "webhook") return;
+    // Members with the same number of replicas have the same copy.
+    const checked = new Set<number>();
+    for (const { cluster, replicas, isWhole } of shares) {
+      const copy = copies.get(cluster);
+      if (isWhole || !copy || checked.size === checked.add(replicas).size) continue;
+      const counted = (await ask("replicas", copy))?.replicas ?? 0;
+      if (counted > replicas)
+        throw new InterpretError(
+          `dividing ${object.kind} ${object.metadata.name}: ReviseReplica of ${owner} to ${replicas} replicas for ${cluster} returns a copy with ${counted}`,
+        );
+    }
+  }
+
+  const levelOf: Interpreter["levelOf"] = (rule, { apiVersion, kind }) =>
+    levels.find((level) => level.rulesFor(apiVersion, kind)?.[rule])?.name;
   const ownerOf: Interpreter["ownerOf"] = (rule, { apiVersion, kind }) =>
     levels.find((level) => level.rulesFor(apiVersion, kind)?.[rule])?.ownerOf?.(rule, apiVersion, kind);
 
@@ -159,7 +183,10 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
           ),
         ),
       );
-      if (isCounted) await rejectDuplicatedReplicas(object, staying, copies, rules !== undefined);
+      if (isCounted) {
+        await rejectDuplicatedReplicas(object, staying, copies, rules !== undefined);
+        await rejectExcessReplicas(object, staying, copies);
+      }
       // A user rule wins over a lower level that divides, unless it revises like that level does: then division is not
       // affected.
       const isSame = isCounted && divides?.reviseReplicas && (await revisesAlike(divides, object, staying, copies));
@@ -172,7 +199,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     aggregateStatus: (object, items) => ask("aggregateStatus", object, items, () => aggregateBeneath(object, items)),
     health: async (object) => (((await ask("isHealthy", object)) ?? true) ? "Healthy" : "Unhealthy"),
     dependencies: async (object) => (await ask("dependencies", object)) ?? [],
-    levelOf: (rule, { apiVersion, kind }) => levels.find((level) => level.rulesFor(apiVersion, kind)?.[rule])?.name,
+    levelOf,
     ownerOf,
     retainedFields(template) {
       const cache = known;

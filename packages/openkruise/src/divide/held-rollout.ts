@@ -4,7 +4,7 @@
  * leave room for that.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
 import type { Share } from "@flotilla/kubernetes";
 import { countOf } from "@flotilla/kubernetes";
 import { parseStage, stageTextOf, type MemberStage } from "./member-stage.ts";
@@ -48,7 +48,8 @@ export function heldRollout(
   let partition: number | string = 0;
   const unfinished: string[] = [];
   const unsure: string[] = [];
-  for (const { cluster, held, observed } of staying) {
+  for (const share of staying) {
+    const { cluster, held } = share;
     const copy = copies.get(cluster);
     const stage = copy && parseStage(stageTextOf(copy));
     if (!stage) return undefined;
@@ -59,7 +60,7 @@ export function heldRollout(
       rest += stage.replicas - stage.updated;
       continue;
     }
-    const { has, may } = heldPods(stage, observed);
+    const { has, may } = heldPods(stage, share);
     updated += has;
     reserved += may - has;
     if (has < stage.replicas) unfinished.push(cluster);
@@ -72,9 +73,9 @@ export function heldRollout(
 }
 
 /** The number of release pods that was last requested from a held member, and the number that it may run. */
-function heldPods(stage: MemberStage, observed: Json | undefined): { has: number; may: number } {
+function heldPods(stage: MemberStage, { observed, copy }: Share): { has: number; may: number } {
   const status: JsonObject = isObject(observed) ? observed : {};
-  const isTrusted = observed !== undefined && !reportsStages(status);
+  const isTrusted = observed !== undefined && !reportsStages(status, copy);
   const reported = parseStage(status["rolloutStage"]);
   const isOfRelease = reported?.digest === stage.digest;
   // Where stages are not reported, the requested number is assumed.

@@ -2,9 +2,10 @@
  * Reads the shares of a CloneSet as members of its rollout: their copies and reports, as parts of the release that is
  * divided. Reports come from `reflectStatus`: they name their stage and count the release's pods.
  */
+import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
 import type { Share } from "@flotilla/kubernetes";
-import { countOf, textOf } from "@flotilla/kubernetes";
+import { countOf, TEMPLATE_GENERATION, textOf } from "@flotilla/kubernetes";
 import { failedRollback } from "./failed-rollback.ts";
 import {
   isBackward,
@@ -92,9 +93,9 @@ function viewOf(share: Share, { digest, partition, kept, lent }: Context): Membe
   const was = isPinned
     ? { ...own, updated: letThrough(partitionOf(copy), copy.spec?.replicas ?? 1) }
     : share.held
-      ? lastKnown(share.held, own, reported, reportsStages(status))
+      ? lastKnown(share.held, own, reported, reportsStages(status, copy))
       : own;
-  const isTrusted = share.observed !== undefined && !reportsStages(status);
+  const isTrusted = share.observed !== undefined && !reportsStages(status, copy);
   const before = kept ?? lent;
   const hasTemplateBefore = before !== undefined && !before.isTakenBack;
   return {
@@ -123,9 +124,15 @@ function viewOf(share: Share, { digest, partition, kept, lent }: Context): Membe
   };
 }
 
-/** User-defined rules report neither stages nor generations of the template; the requested number is then assumed. */
-export function reportsStages(status: JsonObject): boolean {
-  return status["rolloutStage"] !== undefined || status["resourceTemplateGeneration"] !== undefined;
+/**
+ * User-defined rules do not report stages; the requested number is then assumed. A report of the built-in rule without a
+ * stage is about an earlier copy, which had none.
+ */
+export function reportsStages(status: JsonObject, copy: DeepReadonly<KubernetesObject> | undefined): boolean {
+  const generation = status["resourceTemplateGeneration"];
+  if (status["rolloutStage"] !== undefined || generation === undefined) return status["rolloutStage"] !== undefined;
+  const isCurrent = countOf(generation) >= Number(copy?.metadata.annotations?.[TEMPLATE_GENERATION] ?? Number.NaN);
+  return !(isCurrent && copy && stageTextOf(copy) !== undefined);
 }
 
 /**
