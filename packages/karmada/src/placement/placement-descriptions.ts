@@ -80,7 +80,7 @@ const statePreservationDescriptions: FieldDescriptions = {
 };
 
 export const failoverDescriptions: FieldDescriptions = {
-  "": "When workloads are moved away from a member. Unset: nothing is moved, not even by a NoExecute taint, except by flotilla drain and if the hub runs with --enable-no-execute-taint-eviction.",
+  "": "When workloads are moved away from a member. Unset: only flotilla drain moves them, and NoExecute taints if the hub runs with --enable-no-execute-taint-eviction.",
   application:
     "Moves a workload away from a member where it is unhealthy for too long. Requires propagateDeps. Each move of a workload that keeps failing waits twice as long as the one before, up to six hours.",
   "application.decisionConditions": "When the workload counts as failed.",

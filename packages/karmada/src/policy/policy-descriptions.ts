@@ -34,8 +34,8 @@ export const policyDescriptions: FieldDescriptions = {
     "The scheduler of the objects, which cannot be changed later. The hub leaves bindings with any other name to that scheduler, and does not support failover for them.",
   "spec.suspension":
     "Stops sending changes to members. The copies there stay, still report their status, and drift is not repaired.",
-  "spec.suspension.dispatching": "Suspends all members. Not together with dispatchingOnClusters.",
-  "spec.suspension.dispatchingOnClusters": "Suspends some members.",
+  "spec.suspension.dispatching": "Stops sending changes to all members. Not together with dispatchingOnClusters.",
+  "spec.suspension.dispatchingOnClusters": "Stops sending changes to some members.",
   "spec.suspension.dispatchingOnClusters.clusterNames": "The names of these members.",
   ...descriptionsAt("status.conditions", conditionsDescriptions),
   "status.problems[].apiVersion": "The API version of the object.",

@@ -8,7 +8,7 @@ export const resourceSelectorDescriptions: FieldDescriptions = {
   "[].kind": "The kind of the objects, such as Deployment.",
   "[].namespace":
     "The namespace of the objects. A namespaced policy selects only objects of its own namespace, which is the default. In a cluster-scoped policy an empty namespace selects objects of every namespace.",
-  "[].name": "The name of one object. Empty: all objects of the kind that labelSelector selects.",
+  "[].name": "The name of one object. Empty: all objects of the kind, or those that labelSelector selects.",
   "[].labelSelector": "Selects objects by their labels. Ignored if name is set. An invalid selector selects no object.",
   ...descriptionsAt("[].labelSelector", labelSelectorDescriptions),
 };

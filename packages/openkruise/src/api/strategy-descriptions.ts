@@ -22,6 +22,7 @@ export const lifecycleDescriptions: FieldDescriptions = {
   ...descriptionsAt("inPlaceUpdate", hookDescriptions),
   preNormal: "A new pod is not available until it has all of these.",
   ...descriptionsAt("preNormal", hookDescriptions),
+  "preNormal.markPodNotReady": "Has no effect for this hook.",
 };
 
 export const priorityDescriptions: FieldDescriptions = {

@@ -1,12 +1,11 @@
 import { descriptionsAt, labelSelectorDescriptions, type FieldDescriptions } from "@flotilla/apimachinery";
 import { BUDGET_OF_MEMBERS, HISTORY, priorityDescriptions, scatterDescriptions } from "../api/strategy-descriptions.ts";
 
-const EXPRESSION =
-  "An expression such as max(cpu*50%, 50m): numbers, percentages, quantities, one variable, + - * /, and min or max of two.";
+const MAY_HAVE = "It may have numbers, percentages, quantities, the four operations, and min or max of two values.";
 
 const resourceDescriptions: FieldDescriptions = {
-  cpu: `${EXPRESSION} The variable is cpu.`,
-  memory: `${EXPRESSION} The variable is memory.`,
+  cpu: `An expression of cpu, such as max(cpu*50%, 50m). ${MAY_HAVE}`,
+  memory: `An expression of memory, such as max(memory*50%, 64Mi). ${MAY_HAVE}`,
 };
 
 /** What a sidecar has besides the fields of a container. */
