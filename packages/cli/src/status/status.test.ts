@@ -589,6 +589,7 @@ describe("as text", () => {
     const ended = (...types: string[]) =>
       summariseWorkload({
         ...binding,
+        spec: { ...binding.spec, resource: { ...binding.spec.resource, apiVersion: "batch/v1", kind: "Job" } },
         status: {
           aggregatedStatus: types.map((type, index) => ({
             clusterName: `m${index}`,
@@ -598,11 +599,11 @@ describe("as text", () => {
       });
 
     expect([ended("Complete", "Complete"), ended("Complete", "Failed"), ended("Complete", "Suspended")]).toMatchObject([
-      { state: "Complete" },
-      { state: "Failed" },
-      { state: undefined },
+      { run: { finished: "Complete" } },
+      { run: { finished: "Failed" } },
+      { run: { finished: undefined } },
     ]);
-    expect(render({ workloads: [ended("Complete")] })).toMatch(/web +Deployment +Complete/);
+    expect(render({ workloads: [ended("Complete")] })).toMatch(/web +Job +Complete/);
   });
 
   test("the workloads of a ManifestWork are listed with the numbers that its feedback has", () => {
