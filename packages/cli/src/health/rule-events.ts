@@ -71,5 +71,14 @@ export function failingNow<E extends Pick<RuleEvent, "reason" | "object" | "mess
     const id = `${event.object} ${event.reason.replace(/(Failed|Succeed)$/, "")}`;
     if ((last.get(id)?.atMs ?? -1) <= event.atMs) last.set(id, event);
   }
-  return [...last.values()].filter(({ reason, atMs }) => reason.endsWith("Failed") && nowMs - atMs < RECENT_MS);
+  const failing = [...last.values()].filter(
+    ({ reason, atMs }) => reason.endsWith("Failed") && nowMs - atMs < RECENT_MS,
+  );
+  // A failure for a member's object is reported on the template as well as on its Work.
+  const onTemplates = failing.filter(({ object }) => !isWork(object)).map(({ message }) => message);
+  return failing.filter(
+    ({ object, message }) => !isWork(object) || !onTemplates.some((other) => other.includes(message)),
+  );
 }
+
+const isWork = (object: string): boolean => object.startsWith("Work ");
