@@ -71,12 +71,13 @@ describe.each([
     accepted = await accept(file);
   });
 
-  test("every rule causes one warning with its canonical form", () => {
+  test("every rule causes one warning with its canonical form, and Retain one about the strategy that it keeps", () => {
     expect(accepted.warnings).toEqual([
       "spec.customizations.replicas.jsonPath is shorthand; it is stored in the canonical form, spec.customizations.replicaResource.luaScript with a function GetReplicas",
       "spec.customizations.scale.jsonPath is shorthand; it is stored in the canonical form, spec.customizations.replicaRevision.luaScript with a function ReviseReplica",
       "spec.customizations.statusReflection.jsonPath is shorthand; it is stored in the canonical form, spec.customizations.statusReflection.luaScript with a function ReflectStatus",
       "spec.customizations.retention.jsonPaths is shorthand; it is stored in the canonical form, spec.customizations.retention.luaScript with a function Retain",
+      "spec.customizations.retention: the Retain rule leaves to the members spec.updateStrategy: values of the template apply only where the object is created, so the hub cannot release by partition, and stops a release that would reach more pods than asked",
     ]);
     expect(rulesIn(accepted.stored)).toEqual(["replicaResource", "replicaRevision", "retention", "statusReflection"]);
   });
