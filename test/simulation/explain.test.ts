@@ -122,8 +122,9 @@ describe("an explanation", () => {
     const { problems, decision } = await why();
 
     expect(decision?.message).toContain("0/3 clusters are available");
-    expect(problems).toHaveLength(1);
+    expect(problems).toHaveLength(2);
     expect(problems[0]?.try).toContain("placement of the policy");
+    expect(problems[1]?.what).toBe("the policy names atlantis, which is not a member of the fleet");
   });
 
   test("does not exist for a missing binding, and causes no writes", async () => {

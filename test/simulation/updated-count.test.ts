@@ -1,7 +1,7 @@
 /** The number of updated pods on the hub while a partition is lowered step by step: members follow one after another. */
 import { expect, test } from "vitest";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import type { Json } from "@flotilla/base";
+import type { DeepReadonly, Json } from "@flotilla/base";
 import { PropagationPolicy } from "@flotilla/karmada";
 import { Namespace } from "@flotilla/kubernetes";
 import { AdvancedDaemonSet, AdvancedStatefulSet, CloneSet } from "@flotilla/openkruise";
@@ -43,7 +43,7 @@ for (const [name, { kind, replicas, partitions, counter }] of Object.entries(cas
       (replicas === undefined ? policy : policy.weights({ member1: 3, member2: 3, member3: 4 })).build(),
     );
     const container = (image: string): object => ({ containers: [{ name: "web", image }] });
-    await fleet.client.create(kind as Kind<Workload>, "hub", {
+    await fleet.client.create(kind, "hub", {
       apiVersion,
       kind: kind.kind,
       metadata: { name: "web", namespace: "shop" },
@@ -59,7 +59,7 @@ for (const [name, { kind, replicas, partitions, counter }] of Object.entries(cas
     const counts: number[] = [];
     const watchFor = async (ms: number): Promise<void> => {
       for (let passed = 0; passed < ms; passed += STEP_MS) {
-        const updated = Number((await fleet.client.get(kind as Kind<Workload>, web)).status?.[counter] ?? 0);
+        const updated = Number(((await fleet.client.get(kind, web)) as DeepReadonly<Workload>).status?.[counter] ?? 0);
         if (counts.at(-1) !== updated) counts.push(updated);
         await fleet.run(STEP_MS);
       }

@@ -2,11 +2,12 @@
  * Composes the roles in one process: API server, hub controllers, member controllers, and the agent of members that
  * pull. No network and no files: `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
-import { HUB, isNotFound } from "@flotilla/apimachinery";
+import { HUB } from "@flotilla/apimachinery";
 import type { ApiServer, Cache, Engine } from "@flotilla/apiserver";
 import type { CertificateAuthority } from "@flotilla/apimachinery";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { VERSION } from "@flotilla/cli";
+import { find } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
 import { CONTROLLERS_LEASE, createMonitoring, dryRunOver } from "@flotilla/flotilla";
 import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
@@ -210,11 +211,8 @@ function wireMemberControllers({ options, api, access }: Base): MemberController
 /** The Lease of controllers that once ran in another process would be taken for controllers that have stopped. */
 const ownControllers = (client: Client): Part => ({
   async start() {
-    try {
-      await client.delete(Lease, { cluster: HUB, namespace: KARMADA_SYSTEM_NAMESPACE, name: CONTROLLERS_LEASE });
-    } catch (error) {
-      if (!isNotFound(error)) throw error;
-    }
+    const key = { cluster: HUB, namespace: KARMADA_SYSTEM_NAMESPACE, name: CONTROLLERS_LEASE };
+    if (await find(client, Lease, key)) await client.delete(Lease, key);
   },
 });
 

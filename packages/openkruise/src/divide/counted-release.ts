@@ -37,7 +37,7 @@ export function keepCounted<T>(status: T, last: unknown): T {
   if (!isObject(status) || isObserved(status)) return status;
   const known: JsonObject = isObject(last) ? last : {};
   const release = known[RELEASE];
-  if (release === undefined) return status[RELEASE] === undefined ? status : ({ ...status, [RELEASE]: undefined } as T);
+  if (release === undefined) return status[RELEASE] === undefined ? status : { ...status, [RELEASE]: undefined };
   const counted = UPDATED_COUNTERS.filter((field) => known[field] !== undefined);
   return { ...status, [RELEASE]: release, ...Object.fromEntries(counted.map((field) => [field, known[field]])) };
 }
