@@ -505,7 +505,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "an unknown format": {
       line: "get pods -o xml --data @fleet",
       code: WRONG_USAGE,
-      want: "-o must be one of table, wide, json, yaml, name, jsonpath=…, custom-columns=…, not 'xml'",
+      want: "-o must be one of table, wide, json, yaml, name, jsonpath=…, go-template=…, custom-columns=…, not 'xml'",
     },
     "no terminal to confirm an apply": {
       line: "apply -f @deployment.yaml --data @fleet",
