@@ -30,7 +30,8 @@ export interface PageResult {
   skipped: readonly { line: number; reason: string }[];
 }
 
-const COMMAND_LIMIT_MS = 60_000;
+/** Longer than any command waits by itself, so that one that waits in vain still states the reason. */
+const COMMAND_LIMIT_MS = 90_000;
 const MATCH_LIMIT_MS = 30_000;
 /** The first repetition comes soon; each later one waits twice as long, because every repetition starts a process. */
 const LOOK_AGAIN_MS = { first: 250, most: 1000 };
