@@ -5,11 +5,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
 import { ClusterRole, Deployment } from "@flotilla/kubernetes";
-import { commands, createOutput, parseCommandLine } from "@flotilla/cli";
-import type { CommandContext } from "@flotilla/cli";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+import { runCommand } from "./run-command.ts";
 
 const SETTLED_MS = 20_000;
 let fleet: TestFleet;
@@ -31,31 +30,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function run(name: string, ...argv: string[]): Promise<{ code: number; text: string }> {
-  const command = await commands.find((entry) => entry.name === name)?.load();
-  if (!command) throw new Error(`no command ${name}`);
-  const { args, flags, format } = parseCommandLine(command, [...argv, "--kubeconfig", "hub.kubeconfig"]);
-  let text = "";
-  const output = createOutput({
-    format,
-    write: (part) => (text += part),
-    warn: (part) => (text += part),
-    showProgress: () => {},
-  });
-  const context = {
-    args,
-    flags,
-    output,
-    signal: new AbortController().signal,
-    clock: fleet.clock,
-    connect: () =>
-      Promise.resolve({ client: fleet.client, server: "https://hub.example.com", close: () => Promise.resolve() }),
-    environment: {},
-    readInput: () => Promise.resolve(""),
-  };
-  const code = await command.run(context as unknown as CommandContext<never>);
-  return { code: code ?? 0, text };
-}
+const run = (name: string, ...argv: string[]): ReturnType<typeof runCommand> => runCommand(fleet, name, ...argv);
 function write(object: unknown): string {
   const file = join(folder, "input.json");
   writeFileSync(file, JSON.stringify(object));

@@ -3,10 +3,7 @@
  * the commands run as users run them.
  */
 import type { JsonObject } from "@flotilla/base";
-import { commands, createOutput, parseCommandLine } from "@flotilla/cli";
-import type { CommandContext } from "@flotilla/cli";
 import { createKindResolver } from "@flotilla/client";
-import type { Client } from "@flotilla/client";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet, TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
 import { CHECKS } from "../../packages/cli/src/doctor/checks/index.ts";
@@ -14,6 +11,7 @@ import type { DoctorFinding } from "../../packages/cli/src/doctor/check.ts";
 import { createHubLists } from "../../packages/cli/src/doctor/context.ts";
 import { slimObject } from "../../packages/cli/src/doctor/slim.ts";
 import { surroundings } from "../../packages/cli/src/doctor/surroundings.ts";
+import { runCommand } from "./run-command.ts";
 
 export type Manifest = JsonObject & { apiVersion: string; kind: string; metadata: JsonObject & { name: string } };
 
@@ -56,7 +54,7 @@ export async function startHealthFleet(options: TestFleetOptions): Promise<Healt
       await client.delete(await kindOf(cluster, object), keyOf(cluster, object));
     },
     async run(name, ...argv) {
-      return runCommand({ client, clock, name, argv });
+      return (await runCommand({ client, clock }, name, ...argv)).text;
     },
     async doctor() {
       const lists = createHubLists({ client, signal, slim: slimObject });
@@ -78,40 +76,6 @@ export async function startHealthFleet(options: TestFleetOptions): Promise<Healt
       return found.flatMap(({ findings }) => findings);
     },
   };
-}
-
-export async function runCommand({
-  client,
-  clock,
-  name,
-  argv,
-}: {
-  client: Client;
-  clock: TestFleet["clock"];
-  name: string;
-  argv: readonly string[];
-}): Promise<string> {
-  const command = await commands.find((entry) => entry.name === name)?.load();
-  if (!command) throw new Error(`no command ${name}`);
-  const { args, flags, format } = parseCommandLine(command, [...argv, "--kubeconfig", "hub.kubeconfig"]);
-  let text = "";
-  const output = createOutput({
-    format,
-    write: (part) => (text += part),
-    warn: (part) => (text += part),
-    showProgress: () => {},
-  });
-  await command.run({
-    args,
-    flags,
-    output,
-    signal: new AbortController().signal,
-    clock,
-    connect: () => Promise.resolve({ client, server: "https://hub.example.com", close: () => Promise.resolve() }),
-    environment: {},
-    readInput: () => Promise.resolve(""),
-  } as unknown as CommandContext<never>);
-  return text;
 }
 
 /** The first three lines of the problems that `flotilla status` lists; none if it lists none. */

@@ -2,7 +2,8 @@
 import { afterEach, expect, test } from "vitest";
 import { createClient } from "@flotilla/client";
 import { formatTime } from "@flotilla/base";
-import { problemsOfStatus, runCommand, startHealthFleet } from "./health-fleet.ts";
+import { problemsOfStatus, startHealthFleet } from "./health-fleet.ts";
+import { runCommand } from "./run-command.ts";
 import type { HealthFleet, Manifest } from "./health-fleet.ts";
 import { deployment, object, policy } from "./health-manifests.ts";
 
@@ -123,7 +124,7 @@ test("a user with a role in one namespace reads first what was not checked, and 
     transport: hub.server.transport({ name: "ann", groups: ["system:authenticated"] }),
     fieldManager: "test",
   });
-  const run = (name: string, ...argv: string[]) => runCommand({ client, clock, name, argv });
+  const run = async (name: string, ...argv: string[]) => (await runCommand({ client, clock }, name, ...argv)).text;
 
   const [all, own] = [await run("status"), await run("status", "-n", "shop")];
 

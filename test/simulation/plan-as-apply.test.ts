@@ -10,11 +10,10 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { commands, createOutput, parseCommandLine } from "@flotilla/cli";
-import type { CommandContext } from "@flotilla/cli";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+import { runCommand } from "./run-command.ts";
 
 const SETTLED_MS = 60_000;
 const MEMBERS = ["member1", "member2", "member3"];
@@ -32,30 +31,8 @@ afterEach(async () => {
 
 /** With `client`, which is the fleet's unless a test wraps it. */
 let client: Client;
-async function run(name: string, ...argv: string[]): Promise<{ code: number; text: string }> {
-  const command = await commands.find((entry) => entry.name === name)?.load();
-  if (!command) throw new Error(`no command ${name}`);
-  const { args, flags, format } = parseCommandLine(command, [...argv, "--kubeconfig", "hub.kubeconfig"]);
-  let text = "";
-  const output = createOutput({
-    format,
-    write: (part) => (text += part),
-    warn: (part) => (text += part),
-    showProgress: () => {},
-  });
-  const code = await command.run({
-    args,
-    flags,
-    output,
-    signal: new AbortController().signal,
-    clock: fleet.clock,
-    connect: () => Promise.resolve({ client, server: "https://hub.example.com", close: () => Promise.resolve() }),
-    environment: {},
-    readInput: () => Promise.resolve(""),
-    terminal: { canAsk: false, ask: () => Promise.resolve("") },
-  } as unknown as CommandContext<never>);
-  return { code: code ?? 0, text };
-}
+const run = (name: string, ...argv: string[]): ReturnType<typeof runCommand> =>
+  runCommand({ client, clock: fleet.clock }, name, ...argv);
 function write(...objects: readonly unknown[]): string {
   const file = join(folder, "input.json");
   writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));

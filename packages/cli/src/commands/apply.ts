@@ -1,7 +1,7 @@
 /** `flotilla apply`: shows what would change on each member, asks for confirmation, and applies it to the hub. */
 import { UsageError } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
-import { namespaceFlag, readSeconds } from "../members/flags.ts";
+import { manifestFlags, namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 export const applyCommand = defineCommand({
@@ -19,23 +19,11 @@ export const applyCommand = defineCommand({
   ],
   args: [],
   flags: {
-    filename: {
-      type: "string",
-      short: "f",
-      value: "FILE",
-      repeated: true,
-      description: "manifests: a file, folder, pattern, URL, or - for standard input; may be repeated",
-    },
-    recursive: { type: "boolean", short: "R", description: "also read subfolders" },
+    ...manifestFlags,
     ...namespaceFlag,
     yes: { type: "boolean", short: "y", description: "apply without confirmation" },
     wait: { type: "boolean", description: "wait until the members have it and are healthy" },
-    timeout: {
-      type: "string",
-      value: "DURATION",
-      default: "2m",
-      description: "how long to wait, for example 90s or 5m",
-    },
+    ...timeoutFlag,
     ...hubFlags,
   },
   async run({ flags, output, signal, clock, connect, environment, readInput, terminal }) {
@@ -44,17 +32,11 @@ export const applyCommand = defineCommand({
       throw new UsageError("cannot ask for confirmation because -f - reads standard input; specify --yes");
     const waitSeconds = readSeconds("--timeout", flags.timeout);
     // Loaded lazily, so that other commands and the help do not load the planners.
-    const [{ runApply }, { download, Sources }, { readDocuments }, { manifestsOf }] = await Promise.all([
+    const [{ runApply }, { readManifests }] = await Promise.all([
       import("../explain/run-apply.ts"),
-      import("../interpret/sources.ts"),
-      import("../interpret/documents.ts"),
-      import("../interpret/customizations.ts"),
+      import("../interpret/read-manifests.ts"),
     ]);
-    const sources = await new Sources({ readInput, download: (url) => download(url, signal) }).read(flags.filename, {
-      recursive: flags.recursive,
-    });
-    const manifests = manifestsOf(sources.flatMap(readDocuments)).map(({ object }) => object);
-    if (manifests.length === 0) throw new UsageError(`${flags.filename.join(", ")} contains no objects`);
+    const manifests = await readManifests(flags, { readInput, signal });
     const hub = await connect(hubKubeconfig(flags, environment));
     try {
       const asking = { client: hub.client, clock, responseTimeoutMs: 10_000, signal };

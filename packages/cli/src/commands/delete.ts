@@ -4,7 +4,7 @@ import { UsageError } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { defineCommand } from "../command.ts";
 import type { Deletion } from "../explain/run-delete.ts";
-import { namespaceFlag, readSeconds } from "../members/flags.ts";
+import { manifestFlags, namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
 import { objectOf, textOf } from "../members/json-parts.ts";
 import { readTargets } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
@@ -33,24 +33,12 @@ export const deleteCommand = defineCommand({
     { name: "NAME", description: "names, if the first argument is only a TYPE", required: false, repeated: true },
   ],
   flags: {
-    filename: {
-      type: "string",
-      short: "f",
-      value: "FILE",
-      repeated: true,
-      description: "manifests: a file, folder, pattern, URL, or - for standard input; may be repeated",
-    },
-    recursive: { type: "boolean", short: "R", description: "also read subfolders" },
+    ...manifestFlags,
     ...namespaceFlag,
     yes: { type: "boolean", short: "y", description: "delete without confirmation" },
     "ignore-not-found": { type: "boolean", description: "do not fail if an object does not exist" },
     wait: { type: "boolean", description: "wait until the objects are gone from the hub and the members" },
-    timeout: {
-      type: "string",
-      value: "DURATION",
-      default: "2m",
-      description: "how long to wait, for example 90s or 5m",
-    },
+    ...timeoutFlag,
     ...hubFlags,
   },
   async run({ args, flags, output, signal, clock, connect, environment, readInput, terminal }) {
@@ -104,22 +92,18 @@ async function named(
 /** In reverse order: what was applied last may need what was applied first. */
 async function inFiles(
   client: Client,
-  { filename, recursive }: { filename: readonly string[]; recursive: boolean },
+  files: { filename: readonly string[]; recursive: boolean },
   fallback: string,
-  { readInput, signal }: { readInput(): Promise<string>; signal: AbortSignal },
+  input: { readInput(): Promise<string>; signal: AbortSignal },
 ): Promise<Deletion[]> {
-  const [{ download, Sources }, { readDocuments }, { manifestsOf }, { createKindResolver }] = await Promise.all([
-    import("../interpret/sources.ts"),
-    import("../interpret/documents.ts"),
-    import("../interpret/customizations.ts"),
+  const [{ readManifests }, { createKindResolver }] = await Promise.all([
+    import("../interpret/read-manifests.ts"),
     import("@flotilla/client"),
   ]);
-  const sources = await new Sources({ readInput, download: (url) => download(url, signal) }).read(filename, {
-    recursive,
-  });
+  const manifests = await readManifests(files, input);
   const kinds = createKindResolver({ client, cluster: HUB });
   const deletions: Deletion[] = [];
-  for (const { object } of manifestsOf(sources.flatMap(readDocuments)).toReversed()) {
+  for (const object of manifests.toReversed()) {
     const kind = await kinds.resolve({ apiVersion: textOf(object["apiVersion"]), kind: textOf(object["kind"]) });
     const metadata = objectOf(object["metadata"]);
     const namespace = kind.scope === "Namespaced" ? textOf(metadata["namespace"]) || fallback : undefined;

@@ -55,27 +55,13 @@ export const planCommand = defineCommand({
     if (flags.filename.length + without.length === 0)
       throw new UsageError("specify what would change: -f FILE, or --without-cluster NAME");
     // Loaded lazily, so that other commands and the help do not load the planners.
-    const [
-      { planInput },
-      { withUnreachable: withAway },
-      { renderPlan },
-      { download, Sources },
-      { readDocuments },
-      { manifestsOf },
-    ] = await Promise.all([
+    const [{ planInput }, { withUnreachable: withAway }, { renderPlan }, { readManifests }] = await Promise.all([
       import("../explain/plan-input.ts"),
       import("../explain/unreachable-members.ts"),
       import("../explain/render-plan.ts"),
-      import("../interpret/sources.ts"),
-      import("../interpret/documents.ts"),
-      import("../interpret/customizations.ts"),
+      import("../interpret/read-manifests.ts"),
     ]);
-    const sources = await new Sources({ readInput, download: (url) => download(url, signal) }).read(flags.filename, {
-      recursive: flags.recursive,
-    });
-    const manifests = manifestsOf(sources.flatMap(readDocuments)).map(({ object }) => object);
-    if (flags.filename.length > 0 && manifests.length === 0)
-      throw new UsageError(`${flags.filename.join(", ")} contains no objects`);
+    const manifests = await readManifests(flags, { readInput, signal });
     const { client, close } = await connect(hubKubeconfig(flags, environment));
     try {
       output.progress("planning");

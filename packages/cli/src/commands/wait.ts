@@ -4,7 +4,7 @@ import { FlotillaError, sleep, UsageError } from "@flotilla/base";
 import type { AnyKind } from "@flotilla/client";
 import { find } from "@flotilla/client";
 import { defineCommand } from "../command.ts";
-import { namespaceFlag, readSeconds } from "../members/flags.ts";
+import { namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
 import { readTargets } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
@@ -41,12 +41,7 @@ export const waitCommand = defineCommand({
       description: "the state to wait for: healthy or delete",
     },
     ...namespaceFlag,
-    timeout: {
-      type: "string",
-      value: "DURATION",
-      default: "2m",
-      description: "how long to wait, for example 90s or 5m",
-    },
+    ...timeoutFlag,
     ...hubFlags,
   },
   async run({ args, flags, output, signal, clock, connect, environment }) {

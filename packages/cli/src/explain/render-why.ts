@@ -92,7 +92,7 @@ function countText({ replicas, status }: DeepReadonly<ExplainedMember>, kind: st
   );
   if (kind === "BroadcastJob") return [...(typeof desired === "number" ? [`${desired} nodes`] : []), ...pods];
   if (kind === "Job") return [...(replicas === undefined ? [] : [`parallelism ${replicas}`]), ...pods];
-  return replicas === undefined ? [] : [`${replicas} replicas`];
+  return replicas === undefined ? [] : [`${replicas} ${replicas === 1 ? "replica" : "replicas"}`];
 }
 
 function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): string[] {

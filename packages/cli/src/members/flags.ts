@@ -1,4 +1,4 @@
-/** Flags shared by the commands that read members. */
+/** Flags shared by commands. */
 import { messageOf, UsageError } from "@flotilla/base";
 import { ApiError, parseFieldSelector, parseLabelSelector } from "@flotilla/apimachinery";
 import { parseDuration } from "@flotilla/cel";
@@ -10,6 +10,28 @@ export const namespaceFlag = {
     value: "NS",
     completes: "namespace",
     description: "the namespace (default: that of the kubeconfig, else default)",
+  },
+} as const;
+
+/** Of the commands that take manifests. */
+export const manifestFlags = {
+  filename: {
+    type: "string",
+    short: "f",
+    value: "FILE",
+    repeated: true,
+    description: "manifests: a file, folder, pattern, URL, or - for standard input; may be repeated",
+  },
+  recursive: { type: "boolean", short: "R", description: "also read subfolders" },
+} as const;
+
+/** Of the commands that wait for members; `readSeconds` reads it. */
+export const timeoutFlag = {
+  timeout: {
+    type: "string",
+    value: "DURATION",
+    default: "2m",
+    description: "how long to wait, for example 90s or 5m",
   },
 } as const;
 

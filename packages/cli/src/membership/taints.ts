@@ -1,6 +1,6 @@
 /** Changes of a member's taints, as `kubectl taint` writes them. Planning is pure; `changeTaints` carries it out. */
 import { HUB, isConflict } from "@flotilla/apimachinery";
-import { equalJson, FlotillaError, formatTime, UsageError } from "@flotilla/base";
+import { didYouMean, equalJson, FlotillaError, formatTime, UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -57,8 +57,17 @@ export async function changeTaints(
 ): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
     const cluster = await find(client, Cluster, { cluster: HUB, name }, { signal });
-    if (!cluster)
-      throw new FlotillaError("NoMember", `member ${name} not found; run 'flotilla status' to list the members`);
+    if (!cluster) {
+      const { items } = await client.list(Cluster, { cluster: HUB, signal });
+      const meant = didYouMean(
+        name,
+        items.map(({ metadata }) => metadata.name),
+      );
+      throw new FlotillaError(
+        "NoMember",
+        `member ${name} not found${meant}; run 'flotilla status' to list the members`,
+      );
+    }
     const before = cluster.spec.taints ?? [];
     const after = planTaints(before, changes, clock.now());
     if (equalJson(before, after)) return false;

@@ -8,8 +8,8 @@ export const STATUS_WINDOW_MS = 50;
 
 /**
  * Preliminary reports and successes wait this long for the result: a starting copy, one that its member has not observed
- * yet, or a schedule that is visible in `spec.clusters` anyway. A pod takes about a second to start, so most workloads are reported once, when they run.
- * Failures and final states are never delayed.
+ * yet, or a schedule that is visible in `spec.clusters` anyway. A pod takes about a second to start, so most workloads
+ * are reported once, when they run. Failures and final states are never delayed.
  */
 export const PROGRESS_DEBOUNCE_MS = 1_500;
 

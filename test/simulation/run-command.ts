@@ -1,0 +1,36 @@
+/** Runs a command as a user would, with a fleet's client instead of a connection. */
+import type { Clock } from "@flotilla/base";
+import { commands, createOutput, parseCommandLine } from "@flotilla/cli";
+import type { CommandContext } from "@flotilla/cli";
+import type { Client } from "@flotilla/client";
+
+export async function runCommand(
+  hub: { client: Client; clock: Clock },
+  name: string,
+  ...argv: readonly string[]
+): Promise<{ code: number; text: string }> {
+  const command = await commands.find((entry) => entry.name === name)?.load();
+  if (!command) throw new Error(`no command ${name}`);
+  const { args, flags, format } = parseCommandLine(command, [...argv, "--kubeconfig", "hub.kubeconfig"]);
+  let text = "";
+  const output = createOutput({
+    format,
+    write: (part) => (text += part),
+    warn: (part) => (text += part),
+    showProgress: () => {},
+  });
+  const context = {
+    args,
+    flags,
+    output,
+    signal: new AbortController().signal,
+    clock: hub.clock,
+    connect: () =>
+      Promise.resolve({ client: hub.client, server: "https://hub.example.com", close: () => Promise.resolve() }),
+    environment: {},
+    readInput: () => Promise.resolve(""),
+    terminal: { canAsk: false, ask: () => Promise.resolve("") },
+  };
+  const code = await command.run(context as unknown as CommandContext<never>);
+  return { code: code ?? 0, text };
+}
