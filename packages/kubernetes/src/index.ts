@@ -78,7 +78,7 @@ export type {
   Share,
   StatusItem,
 } from "./interpreter/kind-interpreter.ts";
-export { isJobFinished } from "./job/job-interpreter.ts";
+export { isJobFinished } from "./job/job-outcome.ts";
 export { LEVEL_ORDER, createLevel } from "./interpreter/level.ts";
 export type { Awaitable, Beneath, ChangedKind, KindRules, Level, LevelName } from "./interpreter/level.ts";
 export { OPERATIONS } from "./interpreter/operations.ts";
@@ -99,6 +99,8 @@ export {
   withStatus,
 } from "./interpreter/replica-status.ts";
 export type { WithStatus } from "./interpreter/replica-status.ts";
+export { conditionSums, reflectConditions } from "./interpreter/summed-conditions.ts";
+export type { ConditionSums } from "./interpreter/summed-conditions.ts";
 export { earliestOf, latestOf } from "./interpreter/times.ts";
 export {
   isObserved,
