@@ -83,6 +83,8 @@ export function viewsOf(snapshot: FleetSnapshot, hub = HUB): PlanningViews {
         ({ spec }) => spec.components !== undefined,
       ),
     },
+    // A snapshot has no pods: what the binding has recorded stays, and other names are reported as not asked for.
+    locatePods: (_owner, names) => Promise.resolve({ found: new Map(), unasked: names }),
     worksOf: (binding) => worksOfBinding(works, binding),
     render: createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies }),
     templates: {
