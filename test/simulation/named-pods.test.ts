@@ -1,6 +1,6 @@
 /** `podsToDelete` of a CloneSet on the hub: every member is asked to delete the pods that it has, and no others. */
 import { expect, test } from "vitest";
-import type { Json } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
 import { Cluster, PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
 import { Namespace, Pod } from "@flotilla/kubernetes";
 import { CloneSet } from "@flotilla/openkruise";
@@ -9,6 +9,7 @@ import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { planInput } from "../../packages/cli/src/explain/plan-input.ts";
 
 const MINUTE_MS = 60_000;
 const MEMBERS = ["member1", "member2", "member3"];
@@ -186,4 +187,31 @@ test("a pod of a member that is away is deleted when the member is back; the oth
   expect(during).toHaveProperty("message", expect.stringContaining("member3"));
   expect(await podsOn(fleet, "member3")).not.toContain(away);
   expect(await sizes(fleet)).toEqual([5, 3, 2]);
+});
+
+test("a plan shows what will happen: the members of the named pods lose the replicas", async () => {
+  const fleet = await start();
+  const pod = await firstPod(fleet, "member3");
+  const manifest = makeCloneSet("shop/web")
+    .replicas(9)
+    .with(({ spec }) => (spec.scaleStrategy = { podsToDelete: [pod] }))
+    .build();
+
+  const { changes, problems } = await planInput(
+    fleet.client,
+    { manifests: [manifest as unknown as JsonObject], without: [], namespace: "shop" },
+    fleet.clock,
+    new AbortController().signal,
+  );
+
+  expect(problems).toEqual([]);
+  expect(changes.map(({ cluster, fields }) => [cluster, fields.map(({ path, after }) => [path, after])])).toEqual([
+    [
+      "member3",
+      [
+        ["spec.replicas", 1],
+        ["spec.scaleStrategy.podsToDelete", [pod]],
+      ],
+    ],
+  ]);
 });

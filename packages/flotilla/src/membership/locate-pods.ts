@@ -47,7 +47,7 @@ export function createLocatePods({
         namespace: owner.metadata.namespace || undefined,
         signal: timeout.signal,
       });
-      return new Set(items.filter((pod) => isPodOf(owner, pod)).map(({ metadata }) => metadata.name));
+      return podNamesOf(owner, items);
     } catch {
       // An edge: the caller reports the member as not asked, and asks again later.
       return undefined;
@@ -65,12 +65,18 @@ export function createLocatePods({
   };
 }
 
-/** The copy of a template has its name on every member, but not its UID. */
-function isPodOf(owner: DeepReadonly<KubernetesObject>, pod: DeepReadonly<Pod>): boolean {
-  const controller = controllerOf(pod);
-  return (
-    pod.metadata.deletionTimestamp === undefined &&
-    controller?.kind === owner.kind &&
-    controller.name === owner.metadata.name
-  );
+/** The names of the owner's pods. The copy of a template has its name on every member, but not its UID. */
+export function podNamesOf(
+  owner: DeepReadonly<KubernetesObject>,
+  pods: readonly DeepReadonly<KubernetesObject>[],
+): ReadonlySet<string> {
+  const own = pods.filter((pod) => {
+    const controller = controllerOf(pod);
+    return (
+      pod.metadata.deletionTimestamp === undefined &&
+      controller?.kind === owner.kind &&
+      controller.name === owner.metadata.name
+    );
+  });
+  return new Set(own.map(({ metadata }) => metadata.name));
 }
