@@ -169,7 +169,7 @@ test("a pod of a member that is away is deleted when the member is back; the oth
     fleet.client.patch(
       Cluster,
       { cluster: "hub", name: "member3" },
-      { metadata: { annotations: { "simulation.flotilla.dev/fault": fault } } } as unknown as Json,
+      { metadata: { annotations: { "simulation.flotilla.dev/fault": fault } } },
       { type: "merge" },
     );
   await cut("unreachable");
@@ -210,7 +210,7 @@ test("a plan shows what will happen: the members of the named pods lose the repl
       "member3",
       [
         ["spec.replicas", 1],
-        ["spec.scaleStrategy.podsToDelete", [pod]],
+        ["spec.scaleStrategy", { podsToDelete: [pod] }],
       ],
     ],
   ]);

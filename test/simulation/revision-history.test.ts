@@ -174,7 +174,7 @@ test("StatefulSets and DaemonSets have their history in ControllerRevisions", as
   await fleet.run(SETTLED_MS);
   for (const kind of [StatefulSet, DaemonSet])
     await fleet.client.patch<StatefulSet | DaemonSet>(
-      kind as typeof StatefulSet,
+      kind,
       { ...web, name: "db" },
       { spec: { template: { spec: { containers: [{ name: "db", image: "db:2" }] } } } },
       { type: "strategic" },

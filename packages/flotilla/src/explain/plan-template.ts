@@ -25,7 +25,7 @@ import { planScheduled } from "../propagation/schedule/plan-scheduled.ts";
 import { sizeOf } from "../propagation/match/size-of.ts";
 import type { DispatchPlan } from "../propagation/dispatch/plan-dispatch.ts";
 import type { MatchPlan, Policy } from "../propagation/match/plan-match.ts";
-import { namedPodsProblem, recordNamedPods } from "../propagation/named-pods/named-pods.ts";
+import { namedPodsProblem, recordNamedPods } from "../propagation/named-pods.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { SchedulePlan } from "../propagation/schedule/plan-schedule.ts";
 import type { Template } from "../propagation/templates.ts";

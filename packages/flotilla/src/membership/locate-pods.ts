@@ -10,7 +10,7 @@ import { Pod } from "@flotilla/kubernetes";
 import type { Lister } from "@flotilla/controller-runtime";
 import type { MemberSource } from "./member.ts";
 
-export interface LocatedPods {
+interface LocatedPods {
   /** Names of pods by the member that has them; pods that are being deleted are not included. */
   readonly found: ReadonlyMap<string, ReadonlySet<string>>;
   /** Members that did not answer, or that the hub cannot ask. */

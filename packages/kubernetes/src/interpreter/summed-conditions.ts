@@ -8,7 +8,7 @@ import { conditionsIn } from "./joined-conditions.ts";
 import type { StatusItem } from "./kind-interpreter.ts";
 import { textOf } from "./replica-status.ts";
 
-export interface ConditionInput {
+interface ConditionInput {
   /** The status as the rule of the kind aggregated it. */
   readonly status: JsonObject;
   /** The status that the template has now. */

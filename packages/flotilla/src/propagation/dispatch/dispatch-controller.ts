@@ -20,8 +20,8 @@ import type { Controller, EventRecorder, Lister, Source, StatusWriter } from "@f
 import { bindingKeyOf, isAtHome, stageName } from "../binding-scope.ts";
 import type { BindingScope } from "../binding-scope.ts";
 import type { ReportRuleFailure } from "../rule-failures.ts";
-import { namedPodsOf, namedPodsProblem } from "../named-pods/named-pods.ts";
-import { planPodsFound } from "../named-pods/plan-pods-found.ts";
+import { namedPodsOf, namedPodsProblem } from "../named-pods.ts";
+import { planPodsFound } from "./plan-pods-found.ts";
 import { RELIST_RETRY_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { isTouched } from "../works.ts";

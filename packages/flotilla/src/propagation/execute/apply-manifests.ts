@@ -9,7 +9,7 @@ import { obstacleOf } from "../../delivery/obstacles.ts";
 import type { Delivery } from "../../delivery/delivery.ts";
 import type { Oscillations } from "../../delivery/oscillations.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
-import { withoutDonePods } from "../named-pods/member-pods.ts";
+import { withoutDonePods } from "../member-pods.ts";
 import { manifestsOf, refOf } from "../member-objects.ts";
 import type { MemberObjects } from "../member-objects.ts";
 import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";

@@ -43,7 +43,7 @@ import type { PolicyTally } from "./policy-tally.ts";
 import { planPrerequisites } from "./prerequisites.ts";
 import type { PrerequisiteListers } from "./prerequisites.ts";
 import type { LocatePods } from "../../membership/locate-pods.ts";
-import { recordNamedPods } from "../named-pods/named-pods.ts";
+import { recordNamedPods } from "../named-pods.ts";
 import { sizeOf } from "./size-of.ts";
 import { createTakenNames } from "./taken-names.ts";
 

@@ -11,7 +11,7 @@ import { equalJson, type DeepReadonly } from "@flotilla/base";
 import type { Component, Replicas } from "@flotilla/kubernetes";
 import { scopeIn } from "../binding-scope.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, type Policy } from "./plan-match.ts";
-import type { NamedPods } from "../named-pods/named-pods.ts";
+import type { NamedPods } from "../named-pods.ts";
 import type { Size } from "./size-of.ts";
 import { ACTIVATED_TEMPLATE, DRIFT, NAMED_PODS, RERUN_JOBS, RETURN_AFTER_SECONDS } from "../../flotilla-names.ts";
 

@@ -13,7 +13,7 @@ import type { ClusterVerdict } from "./candidate.ts";
 import type { CycleMeter } from "../meter.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
 import { affinityOf, type BindingSpecView, type ClusterView, type CycleAffinity } from "./framework.ts";
-import { clustersOfNamedPods, namedPodsOf } from "../named-pods/named-pods.ts";
+import { clustersOfNamedPods, namedPodsOf } from "../named-pods.ts";
 import { needsScheduling, scheduleType, type BindingView } from "./needs-scheduling.ts";
 import { leaveGracefully, returnDue } from "./return-to-affinity.ts";
 import { scheduleCycle, type CycleResult, type ScheduleOptions, type UnschedulableReason } from "./schedule-cycle.ts";

@@ -7,7 +7,7 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { PODS_TO_DELETE } from "../../flotilla-names.ts";
+import { PODS_TO_DELETE } from "../flotilla-names.ts";
 import { podsToDeleteOf, type NamedPods } from "./named-pods.ts";
 
 type Copy = DeepReadonly<KubernetesObject>;
@@ -54,5 +54,7 @@ function withNames(copy: Copy, names: readonly string[]): Copy {
   const { spec } = copy as { spec?: { scaleStrategy?: object } };
   const { podsToDelete: _all, ...rest } = { podsToDelete: undefined, ...spec?.scaleStrategy };
   const scaleStrategy = names.length > 0 ? { ...rest, podsToDelete: names } : rest;
-  return { ...copy, spec: { ...spec, scaleStrategy } } as Copy;
+  if (Object.keys(scaleStrategy).length > 0) return { ...copy, spec: { ...spec, scaleStrategy } } as Copy;
+  const { scaleStrategy: _empty, ...others } = { scaleStrategy: undefined, ...spec };
+  return { ...copy, spec: others } as Copy;
 }

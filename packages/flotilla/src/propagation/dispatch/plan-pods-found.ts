@@ -5,7 +5,7 @@
 import { findCondition, withCondition } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import type { NamedPodsProblem } from "./named-pods.ts";
+import type { NamedPodsProblem } from "../named-pods.ts";
 
 /** Not a Karmada condition. */
 const PODS_FOUND = "PodsFound";

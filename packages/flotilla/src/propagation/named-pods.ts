@@ -8,9 +8,9 @@
 import { parseApiVersion, type KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { isObject, type DeepReadonly } from "@flotilla/base";
-import type { LocatePods } from "../../membership/locate-pods.ts";
-import { NAMED_PODS } from "../../flotilla-names.ts";
-import { targetsOf } from "../targets.ts";
+import type { LocatePods } from "../membership/locate-pods.ts";
+import { NAMED_PODS } from "../flotilla-names.ts";
+import { targetsOf } from "./targets.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 type Binding = DeepReadonly<ResourceBinding>;
@@ -29,7 +29,7 @@ export interface NamedPods {
   readonly unasked?: readonly string[];
 }
 
-/** More names would not fit into the annotation; nobody deletes that many pods by name. */
+/** More names might not fit into the annotation. The rest follows when the template no longer has the first ones. */
 const MAX_NAMES = 500;
 
 /** The pods that a template names, each once. */
