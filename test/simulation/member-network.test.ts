@@ -3,7 +3,7 @@
  */
 import { afterEach, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
-import { Cluster, PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
+import { Cluster, OverridePolicy, PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
 import { Deployment, Event, Lease, Namespace, Pod } from "@flotilla/kubernetes";
 import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
 import type { DeepReadonly } from "@flotilla/base";
@@ -435,12 +435,21 @@ test("a CloneSet that its members reject keeps their numbers in the sum, marked 
   const before = await fleet.client.get(CloneSet, set);
 
   // No member has this pod, so OpenKruise's webhook rejects the copy everywhere.
-  await fleet.client.patch(
-    CloneSet,
-    set,
-    { spec: { scaleStrategy: { podsToDelete: ["set-absent"] } } },
-    { type: "merge" },
-  );
+  await fleet.client.create(OverridePolicy, "hub", {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "OverridePolicy",
+    metadata: { name: "absent", namespace: "shop" },
+    spec: {
+      resourceSelectors: [{ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" }],
+      overrideRules: [
+        {
+          overriders: {
+            plaintext: [{ path: "/spec/scaleStrategy", operator: "add", value: { podsToDelete: ["set-absent"] } }],
+          },
+        },
+      ],
+    },
+  });
   await fleet.run(MINUTE);
 
   const after = await fleet.client.get(CloneSet, set);

@@ -44,6 +44,10 @@ export const UNHEALTHY_SINCE = "flotilla.dev/unhealthy-since";
 export const MOVES = "flotilla.dev/moves";
 /** dispatch: the completions of a Job that members finished before it left them, as JSON (`propagation/job-record.ts`). */
 export const JOB_RECORD = "flotilla.dev/job-record";
+/** match: the pods that a template names for deletion, and their members, as JSON (`propagation/named-pods.ts`). */
+export const NAMED_PODS = "flotilla.dev/named-pods";
+/** dispatch: the pods that a member's copy was given for deletion, separated by commas. */
+export const PODS_TO_DELETE = "flotilla.dev/pods-to-delete";
 /**
  * dependencies: on the binding of a dependency, its unmanaged requirers and their clusters, as JSON
  * (`propagation/unmanaged.ts`).

@@ -29,6 +29,8 @@ export { createObserver } from "./delivery/observer.ts";
 export { references } from "./delivery/references-ownership.ts";
 export { isBookkeeping } from "./explain/explain-bookkeeping.ts";
 export { explain } from "./explain/explain.ts";
+export { createLocatePods, podNamesOf } from "./membership/locate-pods.ts";
+export type { LocatePods } from "./membership/locate-pods.ts";
 export { createMemberReader } from "./membership/member-reader.ts";
 export { createExplainer } from "./explain/explainer.ts";
 export { ClusterExplanation, Explanation, explanationKinds } from "./explain/explanation.ts";

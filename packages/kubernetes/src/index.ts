@@ -29,6 +29,7 @@ export { CustomResourceDefinition } from "./customresourcedefinition/customresou
 export { APPROVAL, approvalOf, isProtectedGroup } from "./customresourcedefinition/definition-rules.ts";
 export { daemonPod, isUpdated, targetNode } from "./daemonset/daemon-pod.ts";
 export { DaemonSet } from "./daemonset/daemonset-kind.ts";
+export { daemonSetRevisions } from "./daemonset/daemonset-revisions.ts";
 export { createFailedPods } from "./daemonset/failed-pods.ts";
 export { changesPlaces, nodeFitness, viewNodes } from "./daemonset/node-fitness.ts";
 export type { NodeView, NodeViews, ReadonlyNode } from "./daemonset/node-fitness.ts";
@@ -48,7 +49,14 @@ export { viewOf } from "./definition/state-family.ts";
 export type { Fields, Sample, StateFamily, StateKind, StateView } from "./definition/state-family.ts";
 export { deploymentInterpreter } from "./deployment/deployment-interpreter.ts";
 export { Deployment } from "./deployment/deployment-kind.ts";
-export { templateHash } from "./deployment/replica-sets.ts";
+export {
+  REVISION_ANNOTATION,
+  findNewReplicaSet,
+  makeReplicaSet,
+  newestAnnotations,
+  revisionOf,
+  templateHash,
+} from "./deployment/replica-sets.ts";
 export { changedDrivers, nodeOfAllocation, prepareClaimStatus } from "./dra/claim-status.ts";
 export { ResourceClaim } from "./dra/resource-claim.ts";
 export { ResourceSlice } from "./dra/resource-slice.ts";
@@ -78,7 +86,7 @@ export type {
   Share,
   StatusItem,
 } from "./interpreter/kind-interpreter.ts";
-export { isJobFinished } from "./job/job-interpreter.ts";
+export { isJobFinished } from "./job/job-outcome.ts";
 export { LEVEL_ORDER, createLevel } from "./interpreter/level.ts";
 export type { Awaitable, Beneath, ChangedKind, KindRules, Level, LevelName } from "./interpreter/level.ts";
 export { OPERATIONS } from "./interpreter/operations.ts";
@@ -99,6 +107,8 @@ export {
   withStatus,
 } from "./interpreter/replica-status.ts";
 export type { WithStatus } from "./interpreter/replica-status.ts";
+export { conditionSums, reflectConditions } from "./interpreter/summed-conditions.ts";
+export type { ConditionSums } from "./interpreter/summed-conditions.ts";
 export { earliestOf, latestOf } from "./interpreter/times.ts";
 export {
   isObserved,
@@ -197,6 +207,7 @@ export type { Allocated, ServicePools } from "./service/service-prepare.ts";
 export { ServiceAccount } from "./serviceaccount/serviceaccount-kind.ts";
 export { INDEX_LABEL, claimsOf, mendedIdentity, statefulPod } from "./statefulset/identity.ts";
 export { StatefulSet } from "./statefulset/statefulset-kind.ts";
+export { statefulSetRevisions } from "./statefulset/statefulset-revisions.ts";
 export { StorageClass, isDefaultStorageClass } from "./storageclass/storageclass-kind.ts";
 export { STORAGE_CLASS_ANNOTATION } from "./storageclass/storageclass-rules.ts";
 export { CLUSTER_INFO_PATH, publishClusterInfo } from "./system/bootstrap/cluster-info.ts";
@@ -208,7 +219,7 @@ export { STATUS_DELAY_MS } from "./workloads/dependencies.ts";
 export type { WorkloadDependencies } from "./workloads/dependencies.ts";
 export { createExpectations } from "./workloads/expectations.ts";
 export type { Expectations, Owner } from "./workloads/expectations.ts";
-export { ownedBy } from "./workloads/ownership.ts";
+export { indexOwners, ownedBy } from "./workloads/ownership.ts";
 export { createScales } from "./workloads/scales.ts";
 export { selectorOf } from "./workloads/selector.ts";
 export { createStatusDelay } from "./workloads/status-delay.ts";

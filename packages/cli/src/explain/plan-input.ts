@@ -16,6 +16,7 @@ import { createDryRunClient } from "./dry-run-client.ts";
 import { hubChangesOf } from "./hub-changes.ts";
 import type { HubChange } from "./hub-changes.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
+import { createLocateNamedPods } from "./locate-named-pods.ts";
 import { ownChanges, type PlanChanges } from "./own-changes.ts";
 import { readHub, readMore } from "./read-snapshot.ts";
 import { withRetained } from "./retained-changes.ts";
@@ -85,7 +86,8 @@ export async function planManifests(
     const { state, gone } = withoutClusters(withObjects(before, versions), without);
     refuseWebhooks(state, given);
     const { snapshot, asking } = withoutAsking(state);
-    const plan = await planFleet(snapshot, { interpreter, nowMs: clock.now() });
+    const locatePods = createLocateNamedPods({ client, clock, signal });
+    const plan = await planFleet(snapshot, { interpreter, nowMs: clock.now(), locatePods });
     const namespaces = given.filter(
       (object) =>
         object.kind === "Namespace" &&

@@ -10,6 +10,8 @@ import { InterpretError } from "@flotilla/kubernetes";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { DRIFTED } from "../propagation/execute/plan-drift.ts";
 import { fieldsOfMembers, isUndivided, jobPlanOf, withCompletions } from "../propagation/dispatch/plan-dispatch.ts";
+import { withOwnPods } from "../propagation/member-pods.ts";
+import { namedPodsOf } from "../propagation/named-pods.ts";
 import type { JobPlan } from "../propagation/plan-job.ts";
 import { isAway } from "../propagation/member-away.ts";
 import { limitsOnMember } from "../propagation/execute/release-limit.ts";
@@ -44,9 +46,10 @@ export async function explainMembers(
   const works = views.worksOf(binding);
   const { memberDecides } = await fieldsOfMembers(template, interpreter);
   const { bare, shares } = planDivision(binding, template, works, memberDecides);
-  const copies = isUndivided(binding)
+  const divided = isUndivided(binding)
     ? new Map(shares.map(({ cluster }) => [cluster, bare]))
     : await divide(interpreter, bare, shares, jobPlanOf(binding, template, works, now));
+  const copies = divided instanceof Error ? divided : withOwnPods(divided, namedPodsOf(binding));
   const workOf = new Map(works.map((work) => [clusterNameOf(work.metadata.namespace ?? ""), work]));
   const said = new Map(binding.status?.aggregatedStatus?.map((item) => [item.clusterName, item]));
   const explained = shares.slice(0, MAX_MEMBERS).map(async ({ cluster, replicas, leaving }) => {

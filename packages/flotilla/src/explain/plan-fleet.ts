@@ -1,10 +1,12 @@
 /** Plans what the pipeline would do with a whole snapshot, and how that differs from the existing Works. */
+import { HUB } from "@flotilla/apimachinery";
 import type { Namespace } from "@flotilla/kubernetes";
 import type { Work } from "@flotilla/karmada";
 import { compareText, isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { prune } from "../interpreter/prune.ts";
+import type { LocatePods } from "../membership/locate-pods.ts";
 import { createFleet } from "../propagation/schedule/fleet.ts";
 import { isTemplate } from "../propagation/templates.ts";
 import { planNamespaceWorks } from "../propagation/namespaces/plan-namespace-works.ts";
@@ -32,6 +34,8 @@ export interface FleetPlan {
 export interface PlanFleetOptions {
   interpreter: PlanningInterpreter & Pick<Interpreter, "dependencies">;
   nowMs: number;
+  /** Asks members for pods that a template names. */
+  locatePods?: LocatePods;
 }
 
 /** Reads the snapshot and writes nothing. The same snapshot yields the same plan. */
@@ -41,8 +45,11 @@ export async function planFleet(snapshot: FleetSnapshot, options: PlanFleetOptio
   return clusters === snapshot.clusters ? plan : planOnce({ ...snapshot, clusters }, options);
 }
 
-async function planOnce(snapshot: FleetSnapshot, { interpreter, nowMs }: PlanFleetOptions): Promise<FleetPlan> {
-  const views = viewsOf(snapshot);
+async function planOnce(
+  snapshot: FleetSnapshot,
+  { interpreter, nowMs, locatePods }: PlanFleetOptions,
+): Promise<FleetPlan> {
+  const views = viewsOf(snapshot, HUB, locatePods);
   const fleet = createFleet(snapshot.clusters);
   const objects = dedupeTemplates(snapshot.templates);
   const plans = new Map<string, TemplatePlan>();

@@ -25,6 +25,7 @@ import { planScheduled } from "../propagation/schedule/plan-scheduled.ts";
 import { sizeOf } from "../propagation/match/size-of.ts";
 import type { DispatchPlan } from "../propagation/dispatch/plan-dispatch.ts";
 import type { MatchPlan, Policy } from "../propagation/match/plan-match.ts";
+import { namedPodsProblem, recordNamedPods } from "../propagation/named-pods.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { SchedulePlan } from "../propagation/schedule/plan-schedule.ts";
 import type { Template } from "../propagation/templates.ts";
@@ -158,10 +159,15 @@ async function bind(
   const own = conflict ? undefined : before;
   const activation = planActivation(policy, spoken, own);
   try {
+    const size = await sizeOf(template, interpreter, views.scheduling.multiplePodTemplatesScheduling ?? false);
+    const namedPods = await recordNamedPods(template, size.replicas?.replicas ?? 0, own, views.locatePods);
+    const problem = namedPodsProblem(template, namedPods);
+    if (problem) problems.push(problem.message);
     const desired = planBinding({
       template,
       policy,
-      ...(await sizeOf(template, interpreter, views.scheduling.multiplePodTemplatesScheduling ?? false)),
+      namedPods,
+      ...size,
       schedulePriority: needs.schedulePriority,
       activated: activation.digest,
     });

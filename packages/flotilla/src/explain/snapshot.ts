@@ -17,6 +17,7 @@ import { createPolicyIndex } from "../propagation/match/policy-index.ts";
 import { createRenderer } from "../propagation/override/renderer.ts";
 import { createWorkloadGroups } from "../propagation/schedule/workload-groups.ts";
 import { indexWorks, worksOfBinding } from "../propagation/works.ts";
+import type { LocatePods } from "../membership/locate-pods.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { Template } from "../propagation/templates.ts";
 import { createStaticInformer } from "./static-informer.ts";
@@ -52,7 +53,10 @@ export const SNAPSHOT_KINDS = {
 export const placeOf = ({ metadata: { namespace = "", name } }: DeepReadonly<KubernetesObject>): string =>
   `${namespace}/${name}`;
 
-export function viewsOf(snapshot: FleetSnapshot, hub = HUB): PlanningViews {
+const askNone: LocatePods = (_owner, clusters) => Promise.resolve({ found: new Map(), unasked: clusters });
+
+/** `locatePods` asks members; a snapshot has no pods, so without it named pods are reported as not asked for. */
+export function viewsOf(snapshot: FleetSnapshot, hub = HUB, locatePods: LocatePods = askNone): PlanningViews {
   const clusters = createStaticInformer(Cluster, snapshot.clusters);
   const overridePolicies = createStaticInformer(OverridePolicy, snapshot.overridePolicies);
   const clusterOverridePolicies = createStaticInformer(ClusterOverridePolicy, snapshot.clusterOverridePolicies);
@@ -83,6 +87,7 @@ export function viewsOf(snapshot: FleetSnapshot, hub = HUB): PlanningViews {
         ({ spec }) => spec.components !== undefined,
       ),
     },
+    locatePods,
     worksOf: (binding) => worksOfBinding(works, binding),
     render: createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies }),
     templates: {

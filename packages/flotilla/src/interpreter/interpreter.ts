@@ -11,6 +11,7 @@ import type {
   Awaitable,
   ChangedKind,
   Component,
+  ConditionSums,
   Dependency,
   KindInterpreter,
   KindRules,
@@ -44,6 +45,14 @@ export interface Interpreter {
   reflectStatus(object: AnyObject): Promise<Json | undefined>;
   /** Undefined when there is no rule to aggregate this kind's status. */
   aggregateStatus(object: AnyObject, items: readonly StatusItem[]): Promise<AnyObject | undefined>;
+  /**
+   * How conditions are added to what the rule returns. Undefined for kinds without such conditions, and when a user's
+   * rule is responsible for the operation.
+   */
+  conditionSums(
+    rule: "reflectStatus" | "aggregateStatus",
+    object: Pick<AnyObject, "apiVersion" | "kind">,
+  ): ConditionSums | undefined;
   health(object: AnyObject): Promise<Health>;
   dependencies(object: AnyObject): Promise<Dependency[]>;
   /** The level whose rule implements an operation for this kind; undefined when the default applies. */
@@ -197,6 +206,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
       return rulesOf(object, ({ reflectStatus }) => reflectStatus) ? ask("reflectStatus", object) : wholeStatus(object);
     },
     aggregateStatus: (object, items) => ask("aggregateStatus", object, items, () => aggregateBeneath(object, items)),
+    conditionSums: (rule, object) => rulesOf(object, (found) => found[rule])?.conditions,
     health: async (object) => (((await ask("isHealthy", object)) ?? true) ? "Healthy" : "Unhealthy"),
     dependencies: async (object) => (await ask("dependencies", object)) ?? [],
     levelOf,

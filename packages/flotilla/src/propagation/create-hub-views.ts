@@ -20,6 +20,7 @@ import type { Clock, DeepReadonly, Log } from "@flotilla/base";
 import { createKindResolver } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import type { Informer, Informers } from "@flotilla/controller-runtime";
+import type { LocatePods } from "../membership/locate-pods.ts";
 import { clusterScope, namespacedScope } from "./binding-scope.ts";
 import { createPolicyIndex } from "./match/policy-index.ts";
 import { createRenderer } from "./override/renderer.ts";
@@ -39,6 +40,8 @@ export interface HubViewsDependencies {
   client: Client;
   /** Scheduler options that differ from Karmada's defaults. */
   scheduling?: ScheduleOptions;
+  /** Asks members which pods they have. */
+  locatePods: LocatePods;
   clock: Clock;
   log: Log;
 }
@@ -54,6 +57,7 @@ export function createHubViews({
   informers,
   client,
   scheduling = {},
+  locatePods,
   clock,
   log,
 }: HubViewsDependencies): HubViews {
@@ -79,6 +83,7 @@ export function createHubViews({
     clusters,
     groups,
     scheduling,
+    locatePods,
     worksOf: (binding) => worksOfBinding(works, binding),
     render: createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies }),
     templates: createTemplates({

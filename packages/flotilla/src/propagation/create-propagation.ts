@@ -37,6 +37,7 @@ import type { PipelineMeter } from "./meter.ts";
 import { createNamespacesController, ownWorks } from "./namespaces/namespaces-controller.ts";
 import type { SyncedNamespace } from "./namespaces/namespaces-controller.ts";
 import { createRebalanceController } from "./rebalance/rebalance-controller.ts";
+import { createRevisionHistoryController } from "./revision-history/revision-history-controller.ts";
 import { createScheduleController } from "./schedule/schedule-controller.ts";
 import { createRuleChanges } from "./rule-changes.ts";
 import { createReportRuleFailure } from "./rule-failures.ts";
@@ -282,6 +283,14 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       clusterBindings,
       templates,
       events: events("flotilla-dependencies"),
+    }),
+    createRevisionHistoryController({
+      hub,
+      client: clientFor("revision-history"),
+      informers,
+      bindings,
+      templates,
+      clock,
     }),
     createRebalanceController({ client: clientFor("rebalance"), bindings, clusterBindings, clock }),
     ...execution.controllers,

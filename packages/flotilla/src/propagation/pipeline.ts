@@ -26,6 +26,7 @@ export const pipeline: readonly Stage[] = [
       "template.metadata.annotations[propagationpolicy.karmada.io]",
       "ResourceBinding.metadata.labels[propagationpolicy.karmada.io]",
       "ResourceBinding.metadata.annotations[propagationpolicy.karmada.io]",
+      "ResourceBinding.metadata.annotations[flotilla.dev/named-pods]",
       "ResourceBinding.metadata.ownerReferences",
       "ResourceBinding.metadata.finalizers",
       "ResourceBinding.spec.resource",
@@ -118,6 +119,7 @@ export const pipeline: readonly Stage[] = [
       "ResourceBinding.status.conditions[Dispatched]",
       "ResourceBinding.metadata.annotations[flotilla.dev/job-record]",
       "ResourceBinding.status.conditions[MemberDecides]",
+      "ResourceBinding.status.conditions[PodsFound]",
     ],
   },
   {

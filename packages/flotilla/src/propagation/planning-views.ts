@@ -6,6 +6,7 @@ import type { Cluster, ResourceBinding, Work } from "@flotilla/karmada";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Lister } from "@flotilla/controller-runtime";
+import type { LocatePods } from "../membership/locate-pods.ts";
 import type { PolicyIndex } from "./match/policy-index.ts";
 import type { PrerequisiteListers } from "./match/prerequisites.ts";
 import type { Rendered } from "./override/renderer.ts";
@@ -25,4 +26,5 @@ export interface PlanningViews extends PrerequisiteListers {
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
   render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
   templates: Pick<Templates, "get">;
+  locatePods: LocatePods;
 }

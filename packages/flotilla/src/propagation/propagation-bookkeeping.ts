@@ -6,7 +6,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { APPLIED_DIGEST, RELEASED_FROM } from "../delivery/marks.ts";
 import { KEPT_TEMPLATE, LEAVING_ORDINALS, ROLLOUT_STAGE } from "@flotilla/openkruise";
-import { ACTIVATED_TEMPLATE, UNMANAGED_FOR, MOVES, UNHEALTHY_SINCE } from "../flotilla-names.ts";
+import { ACTIVATED_TEMPLATE, UNMANAGED_FOR, MOVES, PODS_TO_DELETE, UNHEALTHY_SINCE } from "../flotilla-names.ts";
 import { MANAGED_ANNOTATIONS, MANAGED_LABELS } from "@flotilla/karmada";
 type Copy = DeepReadonly<KubernetesObject>;
 
@@ -19,6 +19,7 @@ const RECORDS: readonly string[] = [
   MANAGED_ANNOTATIONS,
   MANAGED_LABELS,
   MOVES,
+  PODS_TO_DELETE,
   RELEASED_FROM,
   ROLLOUT_STAGE,
   UNHEALTHY_SINCE,

@@ -6,7 +6,7 @@
  * watched in the first version that was named, and read in another one if a policy requires it.
  */
 import { OCM_NAMESPACE } from "@flotilla/ocm";
-import { formatApiVersion, gvkOf, parseApiVersion } from "@flotilla/apimachinery";
+import { controllerOf, formatApiVersion, gvkOf, parseApiVersion } from "@flotilla/apimachinery";
 import type { ClusterPropagationPolicy, PropagationPolicy, ResourceBinding } from "@flotilla/karmada";
 import type { CustomResourceDefinition } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
@@ -220,13 +220,21 @@ export function isOwnNamespace(namespace: string): boolean {
  */
 const ROOT_CERTIFICATE = "kube-root-ca.crt";
 
+/** A revision that belongs to a workload on the hub (`revision-history`): members have their own. */
+function isHistory(object: Template): boolean {
+  const { group, kind } = gvkOf(object);
+  if (group !== "apps" || (kind !== "ReplicaSet" && kind !== "ControllerRevision")) return false;
+  return controllerOf(object) !== undefined;
+}
+
 /**
- * Whether policies may propagate this object: not objects in a system namespace, such a namespace itself, the root CA
+ * Whether policies may propagate this object: not revisions of a workload, not objects in a system namespace, such a namespace itself, the root CA
  * ConfigMap, or the CRD of a control plane kind.
  */
 export function isTemplate(template: Template): boolean {
   const { group, kind } = gvkOf(template);
   const { name, namespace } = template.metadata;
+  if (isHistory(template)) return false;
   if (namespace)
     return !isOwnNamespace(namespace) && !(group === "" && kind === "ConfigMap" && name === ROOT_CERTIFICATE);
   if (group === "" && kind === "Namespace") return !isOwnNamespace(name);

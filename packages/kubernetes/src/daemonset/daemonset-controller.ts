@@ -20,15 +20,13 @@ import { createExpectations } from "../workloads/expectations.ts";
 import type { Owner } from "../workloads/expectations.ts";
 import { createRevisionHistory } from "../controllerrevision/history.ts";
 import { REVISION_LABEL, planHistory, planRevisions } from "../controllerrevision/revisions.ts";
-import type { RevisionFormat, RevisionPlan } from "../controllerrevision/revisions.ts";
+import type { RevisionPlan } from "../controllerrevision/revisions.ts";
 import { createStatusDelay } from "../workloads/status-delay.ts";
-import { templateHash } from "../deployment/replica-sets.ts";
 import { claimPods } from "../pod/claim-pods.ts";
 import { orphanedPods } from "../pod/orphaned-pods.ts";
 import { nextAvailableInMs } from "../pod/pod-state.ts";
 import type { ReadonlyPod } from "../pod/pod-state.ts";
 import { createPodWriter } from "../pod/pod-writer.ts";
-import { revisionData } from "../controllerrevision/revision-data.ts";
 import { createFailedPods } from "./failed-pods.ts";
 import { daemonPod } from "./daemon-pod.ts";
 import type { ReadonlyDaemonSet } from "./daemon-pod.ts";
@@ -36,16 +34,9 @@ import { changesPlaces, viewDaemonSet } from "./node-fitness.ts";
 import type { DaemonView } from "./node-fitness.ts";
 import { planPlaces, planUpdate } from "./plan-daemonset.ts";
 import type { DaemonPlan } from "./plan-daemonset.ts";
+import { daemonSetRevisions } from "./daemonset-revisions.ts";
 import { planDaemonStatus } from "./daemonset-status.ts";
 import type { DaemonSetStatus } from "./daemonset-status.ts";
-
-const FORMAT: RevisionFormat<DaemonSet> = {
-  dataOf: ({ spec }) => revisionData(spec.template),
-  labelsOf: ({ spec }) => spec.template.metadata?.labels,
-  annotationsOf: ({ metadata }) => metadata.annotations,
-  hashOf: ({ spec }, _data, collisionCount) => templateHash(spec.template, collisionCount),
-  hashLabel: REVISION_LABEL,
-};
 
 /** The input of one reconcile. */
 interface Scene {
@@ -93,7 +84,7 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
 
       const ours = await claimPods({ pods, writer }, { cluster: key.cluster, object: set }, signal);
       if (!ours) return done; // Adopted objects trigger the next reconcile.
-      const revisions = planRevisions(FORMAT, set, {
+      const revisions = planRevisions(daemonSetRevisions, set, {
         known: history.of(owner),
         collisionCount: set.status?.collisionCount,
       });

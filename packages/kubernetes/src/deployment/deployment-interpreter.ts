@@ -1,6 +1,7 @@
 /** Deployment, with Karmada's rules. */
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import { withoutAnnotations } from "../interpreter/without.ts";
+import { conditionSums } from "../interpreter/summed-conditions.ts";
 import { aggregateCounters, reflectCounters } from "../interpreter/replica-status.ts";
 import {
   isRolledOut,
@@ -29,6 +30,11 @@ export const deploymentInterpreter: KindInterpreter<Workload> = {
   },
   reflectStatus: (deployment) => reflectCounters(deployment, FIELDS),
   aggregateStatus: (deployment, items) => aggregateCounters(deployment, items, FIELDS),
+  conditions: conditionSums({
+    everywhere: ["Available", "Progressing"],
+    anywhere: ["ReplicaFailure"],
+    doneReasons: { Progressing: "NewReplicaSetAvailable" },
+  }),
   isHealthy: isRolledOut,
   dependencies: templateDependencies,
   prune: (deployment) =>

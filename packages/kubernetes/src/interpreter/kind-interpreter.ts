@@ -6,6 +6,7 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
+import type { ConditionSums } from "./summed-conditions.ts";
 
 /** The requirements of one replica, in the format of a binding's `replicaRequirements`. */
 export interface ReplicaRequirements {
@@ -90,6 +91,8 @@ export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> 
   reflectStatus?(object: DeepReadonly<T>): Json | undefined;
   /** The template with the members' aggregated status. Returns the template itself when nothing differs. */
   aggregateStatus?(object: DeepReadonly<T>, items: readonly StatusItem[]): DeepReadonly<T>;
+  /** The conditions that are summed after `aggregateStatus`, unless a user's rule aggregates the status. */
+  conditions?: ConditionSums;
   isHealthy?(object: DeepReadonly<T>): boolean;
   dependencies?(object: DeepReadonly<T>): Dependency[];
   /** A template without the fields that a member allocates or generates itself. Returns the template if it has none. */

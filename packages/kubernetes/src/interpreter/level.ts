@@ -19,14 +19,14 @@ export type Beneath = () => Promise<DeepReadonly<KubernetesObject> | undefined>;
 type Input<R extends Rule> = Parameters<NonNullable<KindInterpreter[R]>>;
 
 /**
- * The rules of a kind, some of which may call over the network. A partial aggregated status is completed from the
+ * The rules of a kind, some of which may call over the network. Rules of users have no `conditions`. A partial aggregated status is completed from the
  * levels beneath.
  */
 export type KindRules = {
   readonly [R in Rule]?: (
     ...input: R extends "aggregateStatus" ? [...Input<R>, beneath?: Beneath] : Input<R>
   ) => Awaitable<ReturnType<NonNullable<KindInterpreter[R]>>>;
-};
+} & Pick<KindInterpreter, "conditions">;
 
 /** The kind whose rules changed. */
 export interface ChangedKind {

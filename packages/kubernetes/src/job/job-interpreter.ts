@@ -2,12 +2,15 @@
  * Job. Its parallelism counts as replicas; its completions are divided by dispatch. A finished template is never
  * changed again.
  */
-import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { conditionsIn } from "../interpreter/joined-conditions.ts";
 import type { KindInterpreter, StatusItem } from "../interpreter/kind-interpreter.ts";
 import { int32SumOf, reportedStatuses, statusOf, textOf, withStatus } from "../interpreter/replica-status.ts";
 import { withoutNames } from "../interpreter/without.ts";
 import { earliestOf, latestOf } from "../interpreter/times.ts";
 import { reviseExisting, templateDependencies, templateReplicas, type Workload } from "../interpreter/workload.ts";
+import { jobConditionSums } from "./job-conditions-sum.ts";
+import { finishOf, isJobFinished } from "./job-outcome.ts";
 
 interface Job extends Workload {
   spec?: Workload["spec"] & {
@@ -57,6 +60,7 @@ export const jobInterpreter: KindInterpreter<Job> = {
   aggregateStatus(job, items) {
     return isJobFinished(statusOf(job)) ? job : withStatus(job, aggregate(job, items));
   },
+  conditions: jobConditionSums,
   dependencies: templateDependencies,
   prune,
   timeToLive: ["spec", "ttlSecondsAfterFinished"],
@@ -134,23 +138,5 @@ function conditionsOf(items: readonly StatusItem[], statuses: readonly JsonObjec
   return conditions;
 }
 
-function conditionsIn(status: JsonObject | undefined): JsonObject[] {
-  const conditions: Json | undefined = status?.["conditions"];
-  return Array.isArray(conditions) ? conditions.filter(isObject) : [];
-}
-
 const hasCondition = (status: JsonObject, type: string): boolean =>
   conditionsIn(status).some((condition) => condition["type"] === type && condition["status"] === "True");
-
-/** The finish condition of a Job: the first Complete or Failed condition. */
-function finishOf(status: JsonObject): string | undefined {
-  const finish = conditionsIn(status).find(
-    ({ type, status: value }) => (type === "Complete" || type === "Failed") && value === "True",
-  );
-  return finish && textOf(finish["type"]);
-}
-
-/** Whether the status of a Job reports that it is complete or has failed. */
-export function isJobFinished(status: unknown): boolean {
-  return isObject(status) && finishOf(status) !== undefined;
-}

@@ -1,5 +1,6 @@
 /** ReplicaSet: like a Deployment without rollouts. */
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
+import { conditionSums } from "../interpreter/summed-conditions.ts";
 import { aggregateCounters, countIn, reflectCounters } from "../interpreter/replica-status.ts";
 import {
   isObserved,
@@ -22,6 +23,7 @@ export const replicaSetInterpreter: KindInterpreter<Workload> = {
   reviseReplicas: (replicaSet, replicas) => reviseExisting(replicaSet, "replicas", replicas),
   reflectStatus: (replicaSet) => reflectCounters(replicaSet, FIELDS),
   aggregateStatus: (replicaSet, items) => aggregateCounters(replicaSet, items, FIELDS),
+  conditions: conditionSums({ anywhere: ["ReplicaFailure"] }),
   isHealthy: (replicaSet) =>
     isObserved(replicaSet) && countIn(replicaSet, "availableReplicas") >= (replicaSet.spec?.replicas ?? 0),
   dependencies: templateDependencies,

@@ -20,28 +20,22 @@ import { createExpectations } from "../workloads/expectations.ts";
 import type { Owner } from "../workloads/expectations.ts";
 import { createRevisionHistory } from "../controllerrevision/history.ts";
 import { planHistory, planRevisions } from "../controllerrevision/revisions.ts";
-import type { RevisionFormat, RevisionPlan } from "../controllerrevision/revisions.ts";
+import type { RevisionPlan } from "../controllerrevision/revisions.ts";
 import { createStatusDelay } from "../workloads/status-delay.ts";
 import { claimPods } from "../pod/claim-pods.ts";
 import { orphanedPods } from "../pod/orphaned-pods.ts";
 import { nextAvailableInMs } from "../pod/pod-state.ts";
 import type { ReadonlyPod } from "../pod/pod-state.ts";
-import { revisionData } from "../controllerrevision/revision-data.ts";
 import { ordinalOf, revisionOf } from "./identity.ts";
 import type { ReadonlyStatefulSet } from "./identity.ts";
 import { planStatefulSet } from "./plan-statefulset.ts";
 import { createStatefulWriter } from "./stateful-writer.ts";
+import { statefulSetRevisions } from "./statefulset-revisions.ts";
 import { planStatefulStatus } from "./statefulset-status.ts";
 import type { StatefulSetStatus } from "./statefulset-status.ts";
 
 /** Polled, because no event signals that a blocking claim was deleted. */
 const BLOCKED_RETRY_MS = 1_000;
-
-const FORMAT: RevisionFormat<StatefulSet> = {
-  dataOf: ({ spec }) => revisionData(spec.template),
-  labelsOf: ({ spec }) => spec.template.metadata?.labels,
-  annotationsOf: ({ metadata }) => metadata.annotations ?? {},
-};
 
 /** The input of one reconcile. */
 interface View {
@@ -82,7 +76,7 @@ export function createStatefulSetController(deps: WorkloadDependencies): Control
         signal,
       );
       if (!ours) return done; // Adopted objects trigger the next reconcile.
-      const revisions = planRevisions(FORMAT, set, {
+      const revisions = planRevisions(statefulSetRevisions, set, {
         known: history.of(owner),
         currentRevision: set.status?.currentRevision,
         collisionCount: set.status?.collisionCount,

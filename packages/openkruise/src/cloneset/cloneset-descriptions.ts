@@ -43,7 +43,7 @@ export const cloneSetSpecDescriptions: FieldDescriptions = {
   ...descriptionsAt("lifecycle", lifecycleDescriptions),
   scaleStrategy: "How pods are created and deleted when the number of replicas changes.",
   "scaleStrategy.podsToDelete":
-    "Names of pods that are deleted. Reduce replicas as well, or new pods replace them. A member rejects names of pods that it does not have: set them for one member, with an OverridePolicy.",
+    "Names of pods that are deleted. Reduce replicas as well, or new pods replace them. Of a CloneSet on the hub, each member gets the names of the pods that it has, and replicas that are reduced in the same change are taken from these members.",
   "scaleStrategy.maxUnavailable": `The largest number of unavailable pods while pods are created; unset: no limit. ${BUDGET_OF_FLEET}`,
   "scaleStrategy.enablePVCReuse":
     "true keeps the claims of a deleted pod for the pod that replaces it. By default they are deleted with the pod.",

@@ -12,6 +12,7 @@ import { withRelease } from "../divide/counted-release.ts";
 import { keptPods } from "../divide/split-partition.ts";
 import {
   aggregateFields,
+  conditionSums,
   reflectFields,
   templateDependencies,
   templateReplicas,
@@ -47,6 +48,11 @@ export const cloneSetInterpreter: KindInterpreter<Partitioned> = {
     ),
   aggregateStatus: (cloneSet, items) =>
     aggregateFields(cloneSet, items, FIELDS, sumReported(cloneSet, items, NEWER_COUNTERS)),
+  conditions: conditionSums({
+    everywhere: ["Progressing"],
+    anywhere: ["FailedScale", "FailedUpdate"],
+    doneReasons: { Progressing: "CloneSetAvailable" },
+  }),
   isHealthy: (cloneSet) => hasReachedStage(cloneSet, keptPods(partitionOf(cloneSet), cloneSet.spec?.replicas ?? 1)),
   dependencies: templateDependencies,
 };

@@ -4,6 +4,7 @@ import { divideOrdinals } from "./fleet-ordinals.ts";
 import type { OrdinalSet } from "./plan-fleet-ordinals.ts";
 import {
   aggregateFields,
+  conditionSums,
   reflectFields,
   templateDependencies,
   templateReplicas,
@@ -35,6 +36,7 @@ export const advancedStatefulSetInterpreter: KindInterpreter<OrdinalSet> = {
     withRelease(statefulSet, reflectFields(statefulSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts])),
   aggregateStatus: (statefulSet, items) =>
     aggregateFields(statefulSet, items, FIELDS, sumReported(statefulSet, items, NEWER_COUNTERS)),
+  conditions: conditionSums({ anywhere: ["FailedCreatePod", "FailedUpdatePod"] }),
   isHealthy: (statefulSet) =>
     hasReachedStage(
       statefulSet,

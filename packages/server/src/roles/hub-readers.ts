@@ -14,6 +14,7 @@ import {
   createConfiguredInterpreter,
   createExplainer,
   createHubViews,
+  createLocatePods,
   createLastDecisions,
   createMemberReader,
   createOcmExplainer,
@@ -103,7 +104,8 @@ export function createHubReaders(options: HubReadersOptions): HubReaders {
   });
   const reached = combineMembers(simulated ? [simulated, remote] : [remote]);
   const members = combineMembers([createPulledMembers(reached), reached]);
-  const views = createHubViews({ hub, informers, client, scheduling, clock, log });
+  const locatePods = createLocatePods({ hub, clusters: informers.of(Cluster), members, clock });
+  const views = createHubViews({ hub, informers, client, scheduling, locatePods, clock, log });
   const placements = createPlacementSources({ hub, informers });
   const decisions = createLastDecisions(clock);
   const explainer = createExplainer({

@@ -1,18 +1,21 @@
-/** Finds pod names in a template for many clusters. */
+/** Finds pod names in a workload that is copied to many clusters. */
 import { textsAt } from "../fields.ts";
-import { CLONE_SET, copyText, severalJourney } from "../rollouts.ts";
+import type { Journey, LintFleet } from "../lint-fleet.ts";
+import type { LintManifest } from "../lint-manifest.ts";
+import { reachesSeveral } from "../lint-fleet.ts";
+import { CLONE_SET, copyText } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
 
 export const kruisePodsToDelete = defineRule({
   id: "kruise-pods-to-delete",
   severity: "warning",
-  summary: "`podsToDelete` names pods that other clusters do not have",
-  why: "A pod is in one cluster. The others do not know the name, and OpenKruise's webhook rejects the whole update there; in the right cluster the pod is recreated, because the replicas stay.",
-  fix: "Set `podsToDelete` for the one cluster with an OverridePolicy, together with fewer replicas there.",
+  summary: "`podsToDelete` names pods of one cluster in a workload that is copied to several",
+  why: "A pod is in one cluster. A ManifestWork gives the names to every cluster, and OpenKruise's webhook rejects the whole update where it does not know them. A policy that does not divide gives each cluster its own names, but fewer replicas to all of them, so that the other clusters delete pods of their own choice.",
+  fix: "Divide the replicas with a PropagationPolicy: the names go to the clusters that have the pods, and fewer replicas are taken from these clusters.",
   *check(fleet) {
     for (const manifest of fleet.of(CLONE_SET)) {
       const names = textsAt(manifest.object, "spec", "scaleStrategy", "podsToDelete");
-      const journey = names.length > 0 ? severalJourney(fleet, manifest) : undefined;
+      const journey = names.length > 0 ? copyingJourney(fleet, manifest) : undefined;
       if (journey)
         yield {
           manifest,
@@ -22,3 +25,6 @@ export const kruisePodsToDelete = defineRule({
     }
   },
 });
+
+const copyingJourney = (fleet: LintFleet, manifest: LintManifest): Journey | undefined =>
+  fleet.journeysOf(manifest).find((journey) => journey.how === "copied" && reachesSeveral(journey));

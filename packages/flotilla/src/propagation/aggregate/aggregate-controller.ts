@@ -28,6 +28,7 @@ import { RELIST_RETRY_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { isFinishedRun } from "../finished-run.ts";
 import { jobItems } from "../job-items.ts";
+import { itemsOfTargets, planConditions } from "./plan-conditions.ts";
 import {
   isBehind,
   isTooEarly,
@@ -46,7 +47,7 @@ export interface AggregateDependencies {
   templates: Pick<Templates, "get" | "kindOf">;
   /** Keys of the bindings whose template changed, its status included. */
   templateChanges: Source<ObjectKey>;
-  interpreter: Pick<Interpreter, "aggregateStatus">;
+  interpreter: Pick<Interpreter, "aggregateStatus" | "conditionSums">;
   /** Bindings whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
   reportRuleFailure: ReportRuleFailure;
@@ -144,7 +145,12 @@ export function createAggregateController(deps: AggregateDependencies): Controll
         if (!hadReports && items.some(({ status }) => status)) deps.reportNoStatus(template, binding);
         return done;
       }
-      const summed = await sum(template, [...items, ...jobItems(binding, template, works, now)]);
+      const more = jobItems(binding, template, works, now);
+      const counted = await sum(template, [...items, ...more]);
+      const sums = counted && deps.interpreter.conditionSums("aggregateStatus", template);
+      const summed = sums
+        ? planConditions(template, counted, { sums, items: [...itemsOfTargets(binding, items), ...more], now })
+        : counted;
       if (summed && summed !== template) {
         const writer = await deps.templateStatus(binding.spec.resource);
         const { namespace, name } = template.metadata;

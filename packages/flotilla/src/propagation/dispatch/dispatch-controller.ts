@@ -3,7 +3,8 @@
  *
  * Reads: ResourceBinding or ClusterResourceBinding, its template, OverridePolicy, ClusterOverridePolicy, Cluster.
  * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding on failure, and
- * `MemberDecides` where a rule leaves fields of a release to the members; the record of a Job that moves.
+ * `MemberDecides` where a rule leaves fields of a release to the members, and `PodsFound` where named pods are missing;
+ * the record of a Job that moves.
  * Before: schedule fills `spec.clusters`. After: execute applies each Work on its member.
  */
 import { Work } from "@flotilla/karmada";
@@ -19,6 +20,8 @@ import type { Controller, EventRecorder, Lister, Source, StatusWriter } from "@f
 import { bindingKeyOf, isAtHome, stageName } from "../binding-scope.ts";
 import type { BindingScope } from "../binding-scope.ts";
 import type { ReportRuleFailure } from "../rule-failures.ts";
+import { namedPodsOf, namedPodsProblem } from "../named-pods.ts";
+import { planPodsFound } from "./plan-pods-found.ts";
 import { RELIST_RETRY_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { isTouched } from "../works.ts";
@@ -86,6 +89,18 @@ export function createDispatchController(deps: DispatchDependencies): Controller
     const now = formatTime(deps.clock.now());
     if (planMemberDecides(binding, message, now) !== binding)
       deps.bindingStatus.set(key, "member-decides", (newest) => planMemberDecides(newest, message, now));
+  }
+
+  /** Pods that no member has block nothing, and have their own condition. */
+  function reportNamedPods(
+    binding: DeepReadonly<ResourceBinding>,
+    key: ObjectKey,
+    template: DeepReadonly<KubernetesObject>,
+  ): void {
+    const now = formatTime(deps.clock.now());
+    const problem = namedPodsProblem(template, namedPodsOf(binding));
+    if (planPodsFound(binding, problem, now) !== binding)
+      deps.bindingStatus.set(key, "pods-found", (newest) => planPodsFound(newest, problem, now));
   }
 
   async function write(
@@ -167,6 +182,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
         key,
         renderMemberDecides(plan.retained, deps.interpreter.ownerOf("retain", template)),
       );
+      reportNamedPods(binding, key, template);
       const changes = await write(binding, key, desired, signal);
       if (changes.created + changes.updated + changes.deleted > 0)
         log.info("works dispatched", { clusters: desired.length, ...changes });

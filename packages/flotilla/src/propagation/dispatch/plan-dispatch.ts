@@ -10,6 +10,8 @@ import { InterpretError } from "@flotilla/kubernetes";
 import type { FailedRollback, HeldRollout } from "@flotilla/openkruise";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import type { RetainedField } from "../../interpreter/retained-fields.ts";
+import { withOwnPods } from "../member-pods.ts";
+import { namedPodsOf } from "../named-pods.ts";
 import { isJob, planJob } from "../plan-job.ts";
 import type { JobPlan } from "../plan-job.ts";
 import { handingOver, keptWorks, planDivision, planWorks } from "./plan-works.ts";
@@ -111,15 +113,17 @@ async function planCopies(
   const { works, divide, render } = input;
   const { retained, memberDecides } = await fieldsOfMembers(template, input);
   const { bare, shares } = planDivision(binding, template, works, memberDecides);
+  const named = namedPodsOf(binding);
   if (isUndivided(binding)) {
+    const whole = new Map(shares.filter(({ leaving }) => !leaving).map(({ cluster }) => [cluster, bare]));
     return planWorks(binding, template, {
-      copies: new Map(shares.filter(({ leaving }) => !leaving).map(({ cluster }) => [cluster, bare])),
+      copies: withOwnPods(whole, named),
       render,
       works,
     });
   }
   try {
-    const copies = withCompletions(await divide(bare, shares), job);
+    const copies = withOwnPods(withCompletions(await divide(bare, shares), job), named);
     return {
       ...planWorks(binding, template, { copies, render, works }),
       heldRollout: heldRollout(copies, shares),

@@ -9,6 +9,7 @@ import { obstacleOf } from "../../delivery/obstacles.ts";
 import type { Delivery } from "../../delivery/delivery.ts";
 import type { Oscillations } from "../../delivery/oscillations.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
+import { withoutDonePods } from "../member-pods.ts";
 import { manifestsOf, refOf } from "../member-objects.ts";
 import type { MemberObjects } from "../member-objects.ts";
 import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
@@ -73,7 +74,7 @@ export function createApplyManifests(options: ApplyManifestsOptions): ApplyManif
     const owner = retained === desired ? undefined : interpreter.ownerOf("retain", desired);
     const exceeded = owner === undefined ? undefined : exceededRelease(desired, retained, observed);
     if (exceeded) throw new ReleaseStoppedError(renderExceeded(exceeded, owner ?? ""));
-    return retained;
+    return withoutDonePods(retained, observed);
   }
 
   async function applyOne(task: WorkDelivery, manifest: Manifest): Promise<ManifestAttempt> {
@@ -91,8 +92,10 @@ export function createApplyManifests(options: ApplyManifestsOptions): ApplyManif
         await release(task, manifest);
         return reported({ result: "unmanaged" });
       }
+      const ref = refOf(manifest);
+      const isAbsent = memberObjects.isFresh(work, ref) && !memberObjects.get(work, ref);
       const outcome = await delivery().apply(
-        manifest,
+        isAbsent ? withoutDonePods(manifest, undefined) : manifest,
         {
           ...policy,
           isFirst: work.status === undefined,

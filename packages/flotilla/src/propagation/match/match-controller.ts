@@ -42,6 +42,8 @@ import type { PolicyEvents } from "./policy-events.ts";
 import type { PolicyTally } from "./policy-tally.ts";
 import { planPrerequisites } from "./prerequisites.ts";
 import type { PrerequisiteListers } from "./prerequisites.ts";
+import type { LocatePods } from "../../membership/locate-pods.ts";
+import { recordNamedPods } from "../named-pods.ts";
 import { sizeOf } from "./size-of.ts";
 import { createTakenNames } from "./taken-names.ts";
 
@@ -60,11 +62,14 @@ export interface MatchDependencies extends PrerequisiteListers {
   ruleChanges: Source<TemplateKey>;
   reportRuleFailure: ReportRuleFailure;
   changes: PolicyEvents;
+  locatePods: LocatePods;
   tally: Pick<PolicyTally, "wait">;
   meter?: PipelineMeter;
 }
 
 const CONCURRENCY = 64;
+/** How long a named pod of a member that cannot be asked waits. */
+const ASK_AGAIN_MS = 10_000;
 
 export function createMatchController(deps: MatchDependencies): Controller<TemplateKey> {
   const { hub, client, templates, policies, interpreter, ruleChanges, reportRuleFailure, changes, tally, meter } = deps;
@@ -173,10 +178,12 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       reportRuleFailure(spoken, rule, error),
     );
     reportRuleFailure.over(spoken, size.components ? "GetComponentsFailed" : "GetReplicasFailed");
+    const namedPods = await recordNamedPods(spoken, size.replicas?.replicas ?? 0, own, deps.locatePods);
     const desired = planBinding({
       template: spoken,
       policy,
       ...size,
+      namedPods,
       schedulePriority: needs.schedulePriority,
       activated: activation.digest,
     });
@@ -192,7 +199,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
     ]);
     if (!preempted) changes.applied(template, policy);
     if (change) log.info("binding written", { change, policy: policy.metadata.name });
-    return done;
+    return namedPods?.open ? { requeueAfterMs: ASK_AGAIN_MS } : done;
   }
 
   async function writeClaim(

@@ -11,8 +11,9 @@ import { equalJson, type DeepReadonly } from "@flotilla/base";
 import type { Component, Replicas } from "@flotilla/kubernetes";
 import { scopeIn } from "../binding-scope.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, type Policy } from "./plan-match.ts";
+import type { NamedPods } from "../named-pods.ts";
 import type { Size } from "./size-of.ts";
-import { ACTIVATED_TEMPLATE, DRIFT, RERUN_JOBS, RETURN_AFTER_SECONDS } from "../../flotilla-names.ts";
+import { ACTIVATED_TEMPLATE, DRIFT, NAMED_PODS, RERUN_JOBS, RETURN_AFTER_SECONDS } from "../../flotilla-names.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 
@@ -23,6 +24,8 @@ export interface BindingInput extends Size {
   readonly schedulePriority?: number | undefined;
   /** The digest of a lazily activated template. */
   readonly activated?: string | undefined;
+  /** The pods that the template names for deletion. */
+  readonly namedPods?: NamedPods | undefined;
 }
 
 export function planBinding({
@@ -32,6 +35,7 @@ export function planBinding({
   components,
   schedulePriority,
   activated,
+  namedPods,
 }: BindingInput): Binding {
   const { apiVersion, kind, metadata } = template;
   const { labels, annotations } = claimMetadata(policy);
@@ -48,6 +52,7 @@ export function planBinding({
         ...annotations,
         ...carriedAnnotations(policy, metadata.annotations),
         ...(activated !== undefined && { [ACTIVATED_TEMPLATE]: activated }),
+        ...(namedPods && { [NAMED_PODS]: JSON.stringify(namedPods) }),
       },
       ownerReferences: [controllerReference(template)],
       finalizers: [scope.finalizer],
@@ -138,6 +143,9 @@ function fromPolicy({ spec }: Policy): Partial<Binding["spec"]> {
 /** Annotations of the policy that later stages read on the binding. */
 const CARRIED_ANNOTATIONS: readonly string[] = [RETURN_AFTER_SECONDS, DRIFT, RERUN_JOBS];
 
+/** Annotations that follow from the template. */
+const OWN_ANNOTATIONS: readonly string[] = [ACTIVATED_TEMPLATE, NAMED_PODS];
+
 /** Whether a Job runs again is asked of the Job first. */
 function carriedAnnotations(
   { metadata }: Policy,
@@ -172,7 +180,7 @@ export function mergeBinding(existing: Binding, desired: Binding): Binding {
       ...existing.metadata,
       labels: { ...without(existing.metadata.labels, CLAIM_LABELS), ...desired.metadata.labels },
       annotations: {
-        ...without(existing.metadata.annotations, [...CLAIM_ANNOTATIONS, ...CARRIED_ANNOTATIONS, ACTIVATED_TEMPLATE]),
+        ...without(existing.metadata.annotations, [...CLAIM_ANNOTATIONS, ...CARRIED_ANNOTATIONS, ...OWN_ANNOTATIONS]),
         ...desired.metadata.annotations,
       },
       ownerReferences: desired.metadata.ownerReferences ?? [],

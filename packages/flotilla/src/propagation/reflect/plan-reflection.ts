@@ -4,7 +4,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { InterpretError } from "@flotilla/kubernetes";
+import { InterpretError, reflectConditions } from "@flotilla/kubernetes";
 import { keepCounted } from "@flotilla/openkruise";
 import { type Interpreter } from "../../interpreter/interpreter.ts";
 import type { ObjectRef } from "../../delivery/delivery.ts";
@@ -33,7 +33,7 @@ export interface Reading extends Pick<ManifestStatus, "status" | "health"> {
 /** A failed rule means unknown: reporting nothing is better than reporting healthy. */
 export async function readObject(
   object: DeepReadonly<KubernetesObject>,
-  interpreter: Pick<Interpreter, "reflectStatus" | "health">,
+  interpreter: Pick<Interpreter, "reflectStatus" | "conditionSums" | "health">,
   onFailure: (reason: "ReflectStatusFailed" | "InterpretHealthFailed", error: InterpretError) => void = () => {},
 ): Promise<Reading> {
   let failure: Verdict;
@@ -51,10 +51,20 @@ export async function readObject(
   const health = await attempt("InterpretHealthFailed", interpreter.health(object));
   const unhealthy = whyUnhealthy(object, health);
   return {
-    status: status !== undefined ? (status as JsonObject) : undefined,
+    status: isObject(status) ? withMemberConditions(status, object, interpreter) : undefined,
     health: health ?? "Unknown",
     verdict: unhealthy ? { status: "False", ...unhealthy } : failure,
   };
+}
+
+/** The reported status with the conditions that the hub sums. */
+function withMemberConditions(
+  status: JsonObject,
+  object: DeepReadonly<KubernetesObject>,
+  { conditionSums }: Pick<Interpreter, "conditionSums">,
+): JsonObject {
+  const conditions = reflectConditions(object, conditionSums("reflectStatus", object)?.types ?? []);
+  return conditions.length > 0 ? { ...status, conditions } : status;
 }
 
 /** A released object as rules can read it: it no longer follows the template's generation. */

@@ -22,7 +22,7 @@ import type { ObservedManifest } from "./plan-reflection.ts";
 
 export interface ReflectDependencies {
   memberObjects: MemberObjects;
-  interpreter: Pick<Interpreter, "reflectStatus" | "health">;
+  interpreter: Pick<Interpreter, "reflectStatus" | "conditionSums" | "health">;
   /** Works whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
   reportRuleFailure: ReportRuleFailure;

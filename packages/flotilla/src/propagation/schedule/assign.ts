@@ -13,6 +13,7 @@ import { compileAffinity, type ClusterFacts } from "../cluster-affinity.ts";
 import { divideByWeight, type ClusterReplicas, type WeightedCluster } from "../webster.ts";
 import { currentTerm, type BindingSpecView, type BindingStatusView, type Placement } from "./framework.ts";
 import { goSort } from "./go-sort.ts";
+import { takeNamed } from "./take-named.ts";
 
 /** A cluster that passed selection, with its known capacity. */
 export interface Candidate {
@@ -33,6 +34,8 @@ export interface AssignmentInput {
   readonly status?: BindingStatusView;
   /** Keeps clusters that got no replicas in the result, with 0. */
   readonly enableEmptyWorkloadPropagation?: boolean;
+  /** Clusters that have pods which the template names for deletion, one entry per pod. */
+  readonly named?: readonly string[];
 }
 
 export interface AssignedCluster {
@@ -74,16 +77,19 @@ export function isFresh({ rescheduleTriggeredAt }: BindingSpecView, status: Bind
 }
 
 export function assignReplicas(input: AssignmentInput): Assignment {
-  const { candidates, spec, status, enableEmptyWorkloadPropagation = false } = input;
+  const { candidates, status, enableEmptyWorkloadPropagation = false } = input;
   if (candidates.length === 0) return { ok: false, cause: "placement", message: "no clusters available to schedule" };
-  if (!isDivisible(spec))
+  if (!isDivisible(input.spec))
     return { ok: true, clusters: candidates.map(({ cluster }) => ({ name: cluster.metadata.name })) };
 
-  const division = divide(
-    input,
-    spec.replicas ?? 0,
-    Boolean(currentTerm(spec.placement, status)?.overflowAffinities?.length),
-  );
+  const spec = withoutNamed(input);
+  const division =
+    takenByName(input, spec) ??
+    divide(
+      { ...input, spec },
+      spec.replicas ?? 0,
+      Boolean(currentTerm(spec.placement, status)?.overflowAffinities?.length),
+    );
   if (!division.ok) return division;
   const clusters = division.clusters.filter(({ replicas }) => replicas > 0);
   if (!enableEmptyWorkloadPropagation) return { ok: true, clusters };
@@ -92,6 +98,24 @@ export function assignReplicas(input: AssignmentInput): Assignment {
     .filter(({ cluster }) => !assigned.has(cluster.metadata.name))
     .map(({ cluster }) => ({ name: cluster.metadata.name, replicas: 0 }));
   return { ok: true, clusters: [...clusters, ...empty] };
+}
+
+/** The binding without the replicas of named pods; the binding itself where its clusters are chosen anew. */
+function withoutNamed({ spec, status, candidates, named = [] }: AssignmentInput): BindingSpecView {
+  const { clusters: previous = [], replicas = 0, placement } = spec;
+  if (named.length === 0 || strategyOf(placement) === "Duplicated" || isFresh(spec, status)) return spec;
+  const fitting = new Set(candidates.map(({ cluster }) => cluster.metadata.name));
+  if (!previous.every(({ name }) => fitting.has(name))) return spec;
+  const clusters = takeNamed(previous, replicas, named);
+  return clusters === previous ? spec : { ...spec, clusters };
+}
+
+/** The whole division if the named pods are all that is removed. */
+function takenByName(input: AssignmentInput, { clusters = [], replicas = 0 }: BindingSpecView): Division | undefined {
+  const sizes = clusters.map(({ name, replicas: size = 0 }) => ({ name, replicas: size }));
+  const isAll =
+    clusters !== input.spec.clusters && sizes.reduce((sum, { replicas: size }) => sum + size, 0) === replicas;
+  return isAll ? { ok: true, clusters: sizes } : undefined;
 }
 
 type Division = { readonly ok: true; readonly clusters: ClusterReplicas[] } | Extract<Assignment, { ok: false }>;

@@ -13,7 +13,8 @@ import type { ClusterVerdict } from "./candidate.ts";
 import type { CycleMeter } from "../meter.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
 import { affinityOf, type BindingSpecView, type ClusterView, type CycleAffinity } from "./framework.ts";
-import { needsScheduling, type BindingView } from "./needs-scheduling.ts";
+import { clustersOfNamedPods, namedPodsOf } from "../named-pods.ts";
+import { needsScheduling, scheduleType, type BindingView } from "./needs-scheduling.ts";
 import { leaveGracefully, returnDue } from "./return-to-affinity.ts";
 import { scheduleCycle, type CycleResult, type ScheduleOptions, type UnschedulableReason } from "./schedule-cycle.ts";
 import { isFinishedRun } from "../finished-run.ts";
@@ -147,13 +148,19 @@ function tryTerms(
   terms: readonly (CycleAffinity | undefined)[],
 ): Exclude<SchedulePlan, { outcome: "unchanged" }> {
   const failedTerms: FailedTerm[] = [];
+  // A changed placement divides anew.
+  const named =
+    scheduleType(input.binding) === "ScaleSchedule"
+      ? clustersOfNamedPods(namedPodsOf(input.binding), input.binding.spec.replicas ?? 0)
+      : [];
   let failure: Extract<CycleResult, { ok: false }> | undefined;
   for (const affinity of terms) {
     const { spec, status } = input.binding;
     const { kind, namespace = "", name: template } = spec.resource;
     // A name is known before an object is created, so that a plan for a new object is what happens, and stays the same
     // when it is created again.
-    const result = scheduleCycle({ ...input, spec, status, affinity, tieBreaker: `${kind}/${namespace}/${template}` });
+    const tieBreaker = `${kind}/${namespace}/${template}`;
+    const result = scheduleCycle({ ...input, spec, status, affinity, tieBreaker, named });
     const name = affinity?.name;
     if (result.ok)
       return {

@@ -38,6 +38,7 @@ export interface CycleInput extends ScheduleOptions {
   readonly nowMs?: number | undefined;
   /** As for division. */
   readonly tieBreaker?: string;
+  readonly named?: readonly string[];
   readonly meter?: CycleMeter | undefined;
 }
 

@@ -1,0 +1,82 @@
+/**
+ * Finds out which members have the pods that a workload names. One list request per member, and only when a template
+ * names pods that were not found before; so no member's pods are watched for it.
+ */
+import type { Cluster } from "@flotilla/karmada";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { controllerOf } from "@flotilla/apimachinery";
+import type { Clock, DeepReadonly } from "@flotilla/base";
+import { Pod } from "@flotilla/kubernetes";
+import type { Lister } from "@flotilla/controller-runtime";
+import type { MemberSource } from "./member.ts";
+
+interface LocatedPods {
+  /** Names of pods by the member that has them; pods that are being deleted are not included. */
+  readonly found: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Members that did not answer, or that the hub cannot ask. */
+  readonly unasked: readonly string[];
+}
+
+/** `owner` controls the pods. */
+export type LocatePods = (owner: DeepReadonly<KubernetesObject>, clusters: readonly string[]) => Promise<LocatedPods>;
+
+/** A healthy member answers in a fraction of this. */
+const TIMEOUT_MS = 2_000;
+
+export function createLocatePods({
+  hub,
+  clusters,
+  members,
+  clock,
+}: {
+  hub: string;
+  clusters: Pick<Lister<Cluster>, "get">;
+  members: Pick<MemberSource, "find">;
+  clock: Clock;
+}): LocatePods {
+  async function podsOn(owner: DeepReadonly<KubernetesObject>, name: string): Promise<ReadonlySet<string> | undefined> {
+    const cluster = clusters.get({ cluster: hub, name });
+    const member = cluster && members.find(cluster);
+    // The hub may not reach a member that pulls.
+    if (!member || "problem" in member || !member.delivery) return undefined;
+    const timeout = new AbortController();
+    const timer = clock.after(TIMEOUT_MS, () => timeout.abort());
+    try {
+      const { items } = await member.client.list(Pod, {
+        cluster: name,
+        namespace: owner.metadata.namespace || undefined,
+        signal: timeout.signal,
+      });
+      return podNamesOf(owner, items);
+    } catch {
+      // An edge: the caller reports the member as not asked, and asks again later.
+      return undefined;
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  return async (owner, names) => {
+    const answers = await Promise.all(names.map(async (name) => [name, await podsOn(owner, name)] as const));
+    return {
+      found: new Map(answers.flatMap(([name, pods]) => (pods ? [[name, pods] as const] : []))),
+      unasked: answers.flatMap(([name, pods]) => (pods ? [] : [name])),
+    };
+  };
+}
+
+/** The names of the owner's pods. The copy of a template has its name on every member, but not its UID. */
+export function podNamesOf(
+  owner: DeepReadonly<KubernetesObject>,
+  pods: readonly DeepReadonly<KubernetesObject>[],
+): ReadonlySet<string> {
+  const own = pods.filter((pod) => {
+    const controller = controllerOf(pod);
+    return (
+      pod.metadata.deletionTimestamp === undefined &&
+      controller?.kind === owner.kind &&
+      controller.name === owner.metadata.name
+    );
+  });
+  return new Set(own.map(({ metadata }) => metadata.name));
+}
