@@ -129,3 +129,15 @@ test("the problem names absent pods and members that were not asked", () => {
   });
   expect(namedPodsProblem(cloneSet(), { pods: [["x", ["oslo"], 5]] })).toBeUndefined();
 });
+
+test("the problem states how many names have no effect yet", () => {
+  const names = Array.from({ length: 502 }, (_, index) => `pod-${index}`);
+  const pods = names.slice(0, 500).map((name) => [name, ["oslo"], 5] as const);
+
+  expect(namedPodsProblem(cloneSet(...names), { pods })).toEqual({
+    status: "Unknown",
+    reason: "TooManyNames",
+    message:
+      "spec.scaleStrategy.podsToDelete: 2 names after the first 500 have no effect yet; remove the names of pods that are gone",
+  });
+});

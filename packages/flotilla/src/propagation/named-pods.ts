@@ -100,18 +100,17 @@ export function clustersOfNamedPods(named: NamedPods | undefined, replicas: numb
 
 export interface NamedPodsProblem {
   readonly status: "False" | "Unknown";
-  readonly reason: "PodsNotFound" | "MembersNotAsked";
+  readonly reason: "PodsNotFound" | "MembersNotAsked" | "TooManyNames";
   readonly message: string;
 }
 
 /** How many names a message contains. */
 const MAX_LISTED = 10;
 
-export function namedPodsProblem(
-  { kind, metadata }: Template,
-  named: NamedPods | undefined,
-): NamedPodsProblem | undefined {
+export function namedPodsProblem(template: Template, named: NamedPods | undefined): NamedPodsProblem | undefined {
   if (!named) return undefined;
+  const { kind, metadata } = template;
+  const later = podsToDeleteOf(template).length - MAX_NAMES;
   const absent = named.pods.flatMap(([name, clusters]) => (clusters.length === 0 ? [name] : []));
   const { open = [], unasked = [] } = named;
   const parts = [
@@ -121,12 +120,15 @@ export function namedPodsProblem(
     ...(open.length > 0
       ? [`${listed(unasked)} cannot be asked for ${listed(open)} now; a pod that is found there later is deleted then`]
       : []),
+    ...(later > 0
+      ? [`${later} names after the first ${MAX_NAMES} have no effect yet; remove the names of pods that are gone`]
+      : []),
   ];
   if (parts.length === 0) return undefined;
   return {
     ...(absent.length > 0
       ? ({ status: "False", reason: "PodsNotFound" } as const)
-      : ({ status: "Unknown", reason: "MembersNotAsked" } as const)),
+      : ({ status: "Unknown", reason: open.length > 0 ? "MembersNotAsked" : "TooManyNames" } as const)),
     message: `spec.scaleStrategy.podsToDelete: ${parts.join("; ")}`,
   };
 }
