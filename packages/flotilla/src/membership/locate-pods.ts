@@ -4,7 +4,8 @@
  */
 import type { Cluster } from "@flotilla/karmada";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { controllerOf } from "@flotilla/apimachinery";
+import { controllerOf, formatLabelSelector, labelSelectorOf } from "@flotilla/apimachinery";
+import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { Pod } from "@flotilla/kubernetes";
 import type { Lister } from "@flotilla/controller-runtime";
@@ -45,6 +46,7 @@ export function createLocatePods({
       const { items } = await member.client.list(Pod, {
         cluster: name,
         namespace: owner.metadata.namespace || undefined,
+        labelSelector: selectorOf(owner),
         signal: timeout.signal,
       });
       return podNamesOf(owner, items);
@@ -63,6 +65,12 @@ export function createLocatePods({
       unasked: answers.flatMap(([name, pods]) => (pods ? [] : [name])),
     };
   };
+}
+
+/** Empty if the owner has none: then its pods are recognised by their controller alone. */
+function selectorOf(owner: DeepReadonly<KubernetesObject>): string {
+  const { spec } = owner as { spec?: { selector?: DeepReadonly<LabelSelector> } };
+  return spec?.selector ? formatLabelSelector(labelSelectorOf(spec.selector)) : "";
 }
 
 /** The names of the owner's pods. The copy of a template has its name on every member, but not its UID. */
