@@ -34,7 +34,8 @@ export interface PageResult {
 const COMMAND_LIMIT_MS = 90_000;
 const MATCH_LIMIT_MS = 30_000;
 /** Commands that wait for a state: the output of the next command is compared once, as its reader sees it. */
-const WAIT = /^\s*(?:(?:[\w./-]*\/)?flotilla|kubectl)\b.*(?:\swait\s|\srollout\s+status\s|\s--wait\b(?!=false))/;
+const WAIT =
+  /^\s*(?:(?:[\w./-]*\/)?flotilla|kubectl)\b.*\s(?:wait\s|rollout\s+status\s|(?:apply|delete)\s.*--wait\b(?!=false))/;
 /** The first repetition comes soon; each later one waits twice as long, because every repetition starts a process. */
 const LOOK_AGAIN_MS = { first: 250, most: 1000 };
 

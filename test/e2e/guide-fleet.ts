@@ -104,15 +104,18 @@ export async function startGuideFleet(): Promise<GuideFleet> {
     save: (file, text) => writeFileSync(join(workspace.folder, file), text),
     type,
     openTerminal: async () => void (await type(`KUBECONFIG=${join(home, ".kube", "config")}`)),
-    becomes: (cluster, kind, name, want, where) =>
-      expect
-        .poll(() => find(client, kind, keyOf(kind, cluster, name, where)), {
-          ...POLL,
-          message: `${kind.kind} ${name} on ${cluster}`,
-        })
-        .toMatchObject(want),
-    isGone: (cluster, kind, name, where) =>
-      expect.poll(() => find(client, kind, keyOf(kind, cluster, name, where)), POLL).toBeUndefined(),
+    async becomes(cluster, kind, name, want, where) {
+      const message = `${kind.kind} ${name} on ${cluster}`;
+      await expect
+        .poll(() => find(client, kind, keyOf(kind, cluster, name, where)), { ...POLL, message })
+        .toMatchObject(want);
+    },
+    async isGone(cluster, kind, name, where) {
+      const message = `${kind.kind} ${name} on ${cluster}`;
+      await expect
+        .poll(() => find(client, kind, keyOf(kind, cluster, name, where)), { ...POLL, message })
+        .toBeUndefined();
+    },
     get: (cluster, kind, name, where) => client.get(kind, keyOf(kind, cluster, name, where)),
     create: async (cluster, kind, object) => void (await client.create(kind, cluster, object as never)),
     change: async (cluster, kind, name, patch, where) =>

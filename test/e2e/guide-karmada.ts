@@ -52,7 +52,7 @@ const cloneSetsOf = (fleet: GuideFleet, name: string) =>
 async function memberDecides(fleet: GuideFleet): Promise<void> {
   await fleet.becomes("hub", CloneSet, "example", ready(5));
   const before = await cloneSetsOf(fleet, "example");
-  expect(before.map(({ spec }) => spec.replicas ?? 0).toSorted()).toEqual([2, 3]);
+  expect(new Set(before.map(({ spec }) => spec.replicas))).toEqual(new Set([2, 3]));
 
   await fleet.change("hub", CloneSet, "example", release(4));
   await fleet.becomes("hub", ResourceBinding, "example-cloneset", condition("FullyApplied", "False"));
@@ -100,7 +100,7 @@ export const introduction: GuideTable = {
       const shares = await Promise.all(
         MEMBERS.map(async (member) => (await fleet.get(member, AdvancedStatefulSet, "example-ordered")).spec.replicas),
       );
-      expect(shares.toSorted()).toEqual([1, 2]);
+      expect(new Set(shares)).toEqual(new Set([1, 2]));
     },
   },
   "000 ManifestWork for OpenKruise Workloads 1": {

@@ -120,7 +120,7 @@ describe.runIf(noCommands === undefined)("the original guides", { timeout: LIMIT
         await entry.given?.(fleet);
 
         const printed = await type(block, entry);
-        if (printed === undefined) return skip(NO_KARMADACTL);
+        if (printed === undefined) skip(NO_KARMADACTL);
 
         for (const pattern of entry.prints ?? []) expect(printed).toMatch(pattern);
         await entry.effect?.(fleet);
@@ -144,6 +144,7 @@ describe.runIf(noCommands === undefined)("the original guides", { timeout: LIMIT
       await fleet.isGone(member, AdvancedStatefulSet, "example-ordered");
     }
     await fleet.isGone("cluster1", CloneSet, "example-cloneset");
+    expect((await fleet.client.list(ManifestWork, { cluster: "hub" })).items).toEqual([]);
     files.clear();
   });
 
@@ -154,7 +155,11 @@ describe.runIf(noCommands === undefined)("the original guides", { timeout: LIMIT
 
   walk(blocks["001"], karmada);
 
-  test("Open Cluster Management's half starts in a terminal with the contexts of kind", () => fleet.openTerminal());
+  test("Open Cluster Management's half starts in a terminal with the contexts of kind", async () => {
+    await fleet.openTerminal();
+
+    expect(await fleet.type("kubectl config get-contexts -o name")).toMatch(/kind-cluster1\nkind-cluster2\nkind-hub\n/);
+  });
 
   walk(blocks["001"], ocm);
 
