@@ -99,6 +99,15 @@ test("the last command is repeated until it prints the expected output", async (
   await expect(running).resolves.toEqual({ skipped: [] });
 });
 
+test("output directly after a wait is compared once, and output after another change is repeated", async () => {
+  const wait = "kubectl wait pod/web --for=condition=Ready /dev/null";
+  const count = ["echo x >> log; wc -l < log", "~~~", "~~~text", "3", "~~~"];
+
+  await expect(run("~~~sh", wait, ...count)).rejects.toThrow(/did not print this line: 3\n[^]*printed:\n {4}1/);
+  await expect(run("~~~sh", wait, "true", ...count)).resolves.toEqual({ skipped: [] });
+  await expect(run("~~~sh", wait.replace("wait", "delete --wait=false"), ...count)).resolves.toEqual({ skipped: [] });
+});
+
 test("a failing command fails the page, with its line and output", async () => {
   const running = run("text", "~~~sh", "echo fine", "echo broken >&2; exit 3", "echo never", "~~~");
 

@@ -33,6 +33,9 @@ export interface PageResult {
 /** Longer than any command waits by itself, so that one that waits in vain still states the reason. */
 const COMMAND_LIMIT_MS = 90_000;
 const MATCH_LIMIT_MS = 30_000;
+/** Commands that wait for a state: the output of the next command is compared once, as its reader sees it. */
+const WAIT =
+  /^\s*(?:(?:[\w./-]*\/)?flotilla|kubectl)\b.*\s(?:wait\s|rollout\s+status\s|(?:apply|delete)\s.*--wait\b(?!=false))/;
 /** The first repetition comes soon; each later one waits twice as long, because every repetition starts a process. */
 const LOOK_AGAIN_MS = { first: 250, most: 1000 };
 
@@ -114,7 +117,7 @@ async function take(reader: Reader, step: Step): Promise<void> {
   if (step.type === "skipped") return;
   if (step.type === "file") return writeReadersFile(reader.workspace.folder, step.name, step.text);
   if (step.type === "illustration") return show(reader, step);
-  for (const command of step.commands) {
+  for (const [index, command] of step.commands.entries()) {
     const place = `${reader.name}:${step.line + command.line}`;
     const expected = command === step.commands.at(-1) ? step.expected : undefined;
     const finding =
@@ -122,7 +125,7 @@ async function take(reader: Reader, step: Step): Promise<void> {
         ? await startFleet(reader, command, expected)
         : command.staysUp
           ? await startProgram(reader, command, expected)
-          : await runCommand(reader, command, expected);
+          : await runCommand(reader, command, { expected, isFinal: isAfterWait(step.commands, index) });
     if (finding === undefined) continue;
     const ended = reader.fleets.lastOutput().map((text) => `\n  a fleet has ended; it printed:\n${indent(text)}`);
     throw new Error(`${place}: ${command.text}\n${finding}${ended.join("")}`);
@@ -138,16 +141,21 @@ function writeReadersFile(folder: string, name: string, text: string): void {
 /** The problem, or undefined if everything is as the page describes. */
 type Finding = string | undefined;
 
+/** A command that waits, or the one after it. */
+function isAfterWait(commands: readonly ShellCommand[], index: number): boolean {
+  return commands.slice(Math.max(0, index - 1), index + 1).some(({ text }) => WAIT.test(text));
+}
+
 async function runCommand(
   { shell, commandLimitMs, matchLimitMs }: Reader,
   { text, exitCode }: ShellCommand,
-  expected: readonly string[] | undefined,
+  { expected, isFinal }: { expected: readonly string[] | undefined; isFinal: boolean },
 ): Promise<Finding> {
   const untilMs = Date.now() + matchLimitMs;
   for (let waitMs = LOOK_AGAIN_MS.first; ; waitMs = Math.min(2 * waitMs, LOOK_AGAIN_MS.most)) {
     const ran = await shell.run(text, commandLimitMs);
     const finding = judge(ran, exitCode, expected, commandLimitMs);
-    if (finding === undefined || expected === undefined || Date.now() > untilMs) return finding;
+    if (finding === undefined || expected === undefined || isFinal || Date.now() > untilMs) return finding;
     await sleep(systemClock, waitMs);
   }
 }

@@ -6,6 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { GO_ENVIRONMENT } from "../contract/apiserver/command-line.ts";
 import { SHIPPED_BIN } from "../shipped.ts";
 
 export const CHECKOUT = fileURLToPath(new URL("../..", import.meta.url));
@@ -40,6 +41,7 @@ export function createWorkspace(programs: Readonly<Record<string, string>>): Wor
     folder,
     scratch,
     environment: {
+      ...GO_ENVIRONMENT,
       PATH: `${path}:${process.env["PATH"] ?? ""}`,
       HOME: home,
       KUBECONFIG: join(home, ".flotilla", "hub.kubeconfig"),

@@ -250,7 +250,7 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
   });
 
   describe("the guide with kubectl", () => {
-    testGuide({ commands: () => commands, hasLogs: false });
+    testGuide(() => commands);
   });
 
   test("an override changes the copy of one member, and the hub aggregates both statuses", async () => {

@@ -1,6 +1,6 @@
 /**
- * The hub as two processes, `flotilla apiserver` and `flotilla controllers`, walks through the guide that
- * `seeds.test.ts` runs in one process. Its members are clusters of a third process, reached over HTTP with kubeconfigs.
+ * The hub as two processes, `flotilla apiserver` and `flotilla controllers`, walks through Karmada's half of the guide,
+ * which `guide.test.ts` follows block by block in one process. Its members are clusters of a third process, reached over HTTP with kubeconfigs.
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -65,7 +65,7 @@ describe.runIf(noCommands === undefined)("apiserver and controllers as two proce
     ]);
   }, LIMIT_MS);
 
-  testGuide({ commands: () => commands, hasLogs: false });
+  testGuide(() => commands);
 
   test("explanations are served by the API server, without the memory of the controllers", async () => {
     const why = await flotilla("why", "cloneset/sample-cloneset", "--kubeconfig", hub.kubeconfig("hub"));

@@ -1,7 +1,19 @@
-/** The introduction to OpenKruise with Karmada: rules with paths instead of scripts, and a policy that divides. */
+/**
+ * The introduction to OpenKruise with Karmada and Open Cluster Management: rules with paths instead of scripts, a policy
+ * that divides, and CRDs that reach the members first.
+ */
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { AdvancedStatefulSet, CloneSet, type CloneSetV1alpha1 } from "@flotilla/openkruise";
-import { inVersion } from "@flotilla/apimachinery";
+import {
+  AdvancedStatefulSet,
+  CloneSet,
+  SidecarSet,
+  UnitedDeployment,
+  type CloneSetV1alpha1,
+} from "@flotilla/openkruise";
+import { ManifestWork } from "@flotilla/ocm";
+import { CustomResourceDefinition } from "@flotilla/kubernetes";
+import { findCondition, inVersion } from "@flotilla/apimachinery";
+import type { Kind } from "@flotilla/apimachinery";
 import { read, walkThrough, type WalkThrough } from "./walk-through.ts";
 
 const CloneSetInV1alpha1 = inVersion<CloneSetV1alpha1>(CloneSet, "v1alpha1");
@@ -68,4 +80,39 @@ test("Advanced StatefulSet in Karmada: the same with its own rules", async () =>
     readyReplicas: 2,
     currentReplicas: 2,
   });
+});
+
+test("OpenKruise CRD Distribution: ManifestWorks bring the CRDs to a member without OpenKruise, and the earlier workloads follow", async () => {
+  const workloads: Readonly<Record<string, { kind: Kind; name: string }>> = {
+    "cloneset-example": { kind: CloneSet, name: "sample-cloneset" },
+    "advanced-statefulset-example": { kind: AdvancedStatefulSet, name: "sample-advanced-statefulset" },
+    "sidecarset-example": { kind: SidecarSet, name: "sample-sidecarset" },
+    "uniteddeployment-example": { kind: UnitedDeployment, name: "sample-uniteddeployment" },
+  };
+  await walk.fleet.stop();
+  walk = await walkThrough({ members: ["cluster1"], kruise: "none" });
+  const applied = async () =>
+    (await walk.fleet.client.list(ManifestWork, { cluster: "hub", namespace: "cluster1" })).items.map(
+      ({ metadata, status }) => [metadata.name, findCondition(status?.conditions, "Applied")?.status],
+    );
+  await walk.apply(...Object.keys(workloads).map((name) => `ocm/guide-${name}`));
+  await walk.settle();
+  const before = await applied();
+
+  for (const { kind } of Object.values(workloads)) {
+    const name = `${kind.plural}.${kind.group}`;
+    const { apiVersion, kind: definition, spec } = await walk.get(CustomResourceDefinition, "hub", name);
+    await walk.applyObject({
+      apiVersion: "work.open-cluster-management.io/v1",
+      kind: "ManifestWork",
+      metadata: { name: `crd-${kind.plural}`, namespace: "cluster1" },
+      spec: { workload: { manifests: [{ apiVersion, kind: definition, metadata: { name }, spec }] } },
+    });
+  }
+  await walk.fleet.run(5 * 60_000);
+
+  expect(before.map(([, status]) => status)).toEqual(["False", "False", "False", "False"]);
+  expect((await applied()).map(([, status]) => status)).toEqual(Array.from({ length: 8 }, () => "True"));
+  for (const { kind, name } of Object.values(workloads))
+    expect(await walk.find(kind, "cluster1", name), name).toBeDefined();
 });

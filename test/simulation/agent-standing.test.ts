@@ -17,7 +17,7 @@ import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
 import { createSeededRandom, messageOf } from "@flotilla/base";
 import type { Log } from "@flotilla/base";
 import { createClient, find } from "@flotilla/client";
-import type { Client } from "@flotilla/client";
+import type { Client, Transport } from "@flotilla/client";
 import { isConditionTrue } from "@flotilla/apimachinery";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
@@ -48,7 +48,8 @@ const log: Log = {
 
 beforeEach(async () => {
   far = await startTestFleet({ members: ["paris"], seed: 7 });
-  hub = await startTestFleet({ members: [], clock: far.clock });
+  beforePairing = async () => {};
+  hub = await startTestFleet({ members: [], clock: far.clock, wrap });
   stops = [];
   said = [];
 });
@@ -56,6 +57,17 @@ afterEach(async () => {
   for (const stop of stops) await stop();
   await hub.stop();
   await far.stop();
+});
+
+/** Called before the two registrations of a member are paired, which writes their agreement to the ManagedCluster. */
+let beforePairing: () => Promise<void>;
+const wrap = (transport: Transport): Transport => ({
+  ...transport,
+  async send(request, signal) {
+    if (request.verb === "patch" && JSON.stringify(request.body).includes("flotilla.dev/paired-state"))
+      await beforePairing();
+    return transport.send(request, signal);
+  },
 });
 
 const as = (part: string, name: string, ...groups: string[]): Client =>
@@ -215,6 +227,56 @@ test("an unjoined member leaves within seconds, and keeps its workloads without 
   const left = (await web()) as Deployment | undefined;
   expect(Object.keys(left?.metadata.labels ?? {}).filter((label) => label.includes("karmada.io"))).toEqual([]);
   expect(await settings()).toBeDefined();
+});
+
+/** A write of the status before each write that pairs the registrations, which therefore conflicts. */
+async function reportStatus(): Promise<void> {
+  const cluster = await hub.client.get(ManagedCluster, PARIS);
+  const version = { kubernetes: `v1.0.${cluster.metadata.resourceVersion}` };
+  await hub.client.updateStatus(ManagedCluster, "hub", {
+    ...cluster,
+    status: { ...cluster.status, conditions: cluster.status?.conditions ?? [], version },
+  });
+}
+const isAgreed = async (): Promise<boolean> =>
+  (await hub.client.get(ManagedCluster, PARIS)).metadata.annotations?.["flotilla.dev/paired-state"] !== undefined;
+
+test("registrations are paired after conflicts with status reports", async () => {
+  beforePairing = reportStatus;
+  await join();
+  expect(await isAgreed()).toBe(false);
+
+  beforePairing = async () => {};
+  await run(1_000);
+
+  expect(await isAgreed()).toBe(true);
+});
+
+test("a member leaves even if its registrations are not paired yet", async () => {
+  beforePairing = reportStatus;
+  await join();
+
+  await hub.client.delete(Cluster, PARIS);
+  await run(5_000);
+
+  expect(await apis()).toEqual([false, false]);
+});
+
+test("a cluster that requests to join does not delay the unjoin of the one that has its name", async () => {
+  await hub.client.create(Cluster, "hub", {
+    apiVersion: "cluster.karmada.io/v1alpha1",
+    kind: "Cluster",
+    metadata: { name: "paris" },
+    spec: { syncMode: "Pull" },
+  });
+  startAgent();
+  await run(5_000);
+  expect(await apis()).toEqual([true, true]);
+
+  await hub.client.delete(Cluster, PARIS);
+  await run(5_000);
+
+  expect(await apis()).toEqual([true, false]);
 });
 
 test("a member whose ManagedCluster is deleted leaves within seconds, and its works are removed from it", async () => {

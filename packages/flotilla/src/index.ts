@@ -99,6 +99,7 @@ export { createWorkloadMetrics, membersPageMetrics, workloadMetrics } from "./mo
 export type { WorkloadMetrics } from "./monitoring/workload-metrics.ts";
 export { createOcm } from "./ocm/create-ocm.ts";
 export type { OcmDependencies } from "./ocm/create-ocm.ts";
+export { isPaired } from "./ocm/pairing/merge-registrations.ts";
 export { planPlacement } from "./ocm/placement/plan-placement.ts";
 export type { PlacementInput } from "./ocm/placement/plan-placement.ts";
 export { createPlacementSources } from "./ocm/placement/sources.ts";

@@ -11,6 +11,7 @@ import {
   createOcm,
   createPropagation,
   dryRunOver,
+  isPaired,
   leaveModeOf,
   matchesAffinity,
 } from "@flotilla/flotilla";
@@ -74,7 +75,10 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     clientFor,
     members,
     hasBuiltInAgent: options.hasBuiltInAgent,
-    isHeld: (cluster) => informers.of(ManagedCluster).get({ cluster: hub, name: cluster }) !== undefined,
+    isHeld(cluster) {
+      const managed = informers.of(ManagedCluster).get({ cluster: hub, name: cluster });
+      return managed !== undefined && isPaired(managed);
+    },
     matchesAffinity,
     events,
     clock,

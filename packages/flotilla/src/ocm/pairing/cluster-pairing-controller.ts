@@ -25,6 +25,7 @@ import {
   AGREEMENT_ANNOTATION,
   agreementOf,
   agreementText,
+  isPaired,
   isSameAgreement,
   mergeRegistrations,
   NOTHING_AGREED,
@@ -42,6 +43,8 @@ type Managed = DeepReadonly<ManagedCluster>;
 
 /** A missing object counts as deleted only while the hub's own list is complete. */
 const RECHECK_MS = 5_000;
+/** After a conflict: the newer version may differ only in its status, whose changes do not requeue the member. */
+const CONFLICT_RETRY_MS = 500;
 
 export function createClusterPairingController({ hub, informers, client }: PairingDependencies): Controller<ObjectKey> {
   const apis = informers.of(Cluster);
@@ -79,7 +82,7 @@ export function createClusterPairingController({ hub, informers, client }: Pairi
       ),
     );
 
-  async function agree(face: Face, cluster: Managed, key: ObjectKey, signal: AbortSignal): Promise<void> {
+  async function agree(face: Face, cluster: Managed, key: ObjectKey, signal: AbortSignal): Promise<Result> {
     const before = agreementOf(cluster);
     const merged = mergeRegistrations(face, cluster, before ?? NOTHING_AGREED);
     const { labels, taints } = merged.cluster;
@@ -91,7 +94,7 @@ export function createClusterPairingController({ hub, informers, client }: Pairi
         spec: taints ? { taints: taints.length > 0 ? taints : null } : undefined,
       };
       if (!(await unlessChanged(client.patch(Cluster, key, patch as unknown as Json, { type: "merge", signal }))))
-        return;
+        return { requeueAfterMs: CONFLICT_RETRY_MS };
     }
     const other = merged.managedCluster;
     const configs = clientConfigOf(face);
@@ -103,7 +106,7 @@ export function createClusterPairingController({ hub, informers, client }: Pairi
     // It may have been created before it was known how the member is reached.
     const isMarked =
       face.spec.syncMode !== "Push" || cluster.metadata.annotations?.[REACHED_BY_HUB_ANNOTATION] === "true";
-    if (isAgreed && isMarked && !other.labels && !other.taints && !areConfigsOld) return;
+    if (isAgreed && isMarked && !other.labels && !other.taints && !areConfigsOld) return done;
     const annotations = {
       ...(!isAgreed && { [AGREEMENT_ANNOTATION]: agreementText(merged.agreement) }),
       ...(!isMarked && { [REACHED_BY_HUB_ANNOTATION]: "true" }),
@@ -122,7 +125,10 @@ export function createClusterPairingController({ hub, informers, client }: Pairi
             }
           : undefined,
     };
-    await unlessChanged(client.patch(ManagedCluster, key, patch as unknown as Json, { type: "merge", signal }));
+    const written = await unlessChanged(
+      client.patch(ManagedCluster, key, patch as unknown as Json, { type: "merge", signal }),
+    );
+    return written ? done : { requeueAfterMs: CONFLICT_RETRY_MS };
   }
 
   return defineKeyedController<ObjectKey>({
@@ -148,11 +154,11 @@ export function createClusterPairingController({ hub, informers, client }: Pairi
       // A ManagedCluster that is being deleted deletes the Cluster itself.
       if (cluster?.metadata.deletionTimestamp) return done;
       if (face?.metadata.deletionTimestamp) {
-        if (cluster && agreementOf(cluster)) await remove(cluster, signal);
+        if (cluster && isPaired(cluster)) await remove(cluster, signal);
       } else if (!cluster) {
         if (face) await createManaged(face, signal);
       } else if (!face) return without(cluster, signal);
-      else if (cluster.spec.hubAcceptsClient) await agree(face, cluster, key, signal);
+      else if (cluster.spec.hubAcceptsClient) return agree(face, cluster, key, signal);
       return done;
     },
   });

@@ -189,6 +189,13 @@ export function agreementOf({ metadata }: DeepReadonly<ManagedCluster>): Agreeme
   };
 }
 
+/**
+ * Whether a ManagedCluster represents the member of the Cluster with its name. One that only requests to join does not;
+ * an accepted one does, even before their first agreement is written.
+ */
+export const isPaired = (cluster: DeepReadonly<ManagedCluster>): boolean =>
+  cluster.spec.hubAcceptsClient === true || agreementOf(cluster) !== undefined;
+
 export const agreementText = (agreement: Agreement): string => JSON.stringify(agreement);
 export const isSameAgreement = (a: Agreement | undefined, b: Agreement): boolean => a !== undefined && equalJson(a, b);
 
