@@ -167,6 +167,7 @@ function contextOf(
       stdout: process.stdout,
       stderr: process.stderr,
       interrupt: () => void process.kill(process.pid, "SIGINT"),
+      environment,
     }),
   };
 }

@@ -68,7 +68,8 @@ function terminalOf(input: string[] = [], size?: TerminalSize): { terminal: Term
       },
       size: () => size,
       onResize: () => () => void said.push("no resize"),
-      ask: () => Promise.resolve(undefined),
+      edit: (text) => Promise.resolve(text),
+    ask: () => Promise.resolve(undefined),
     },
   };
 }
