@@ -464,7 +464,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     },
     "accepting a cluster that never requested to join": {
       line: "accept oslo --wait 0 --data @fleet",
-      code: WRONG_USAGE,
+      code: FAILED,
       want: "no cluster named oslo has asked to join; start its agent",
     },
     "a type that no member serves": {

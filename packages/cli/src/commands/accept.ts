@@ -3,7 +3,7 @@ import { CertificateSigningRequest } from "@flotilla/kubernetes";
 import { Cluster } from "@flotilla/karmada";
 import { CLUSTER_NAME_LABEL, ManagedCluster } from "@flotilla/ocm";
 import { HUB, isConditionTrue } from "@flotilla/apimachinery";
-import { FlotillaError, formatTime, sleep, UsageError } from "@flotilla/base";
+import { FlotillaError, formatTime, sleep } from "@flotilla/base";
 import type { Clock, Json } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -81,8 +81,7 @@ export const acceptCommand = defineCommand({
 
 /** The hub responded, and the error concerns only this cluster. */
 const isAboutOne = (error: unknown): error is FlotillaError =>
-  error instanceof UsageError ||
-  (error instanceof FlotillaError && (error.code === "NotAccepted" || error.code === "NameTaken"));
+  error instanceof FlotillaError && (error.code === "NotAccepted" || error.code === "NameTaken");
 
 interface Acceptance {
   requesters: readonly string[];
@@ -160,7 +159,8 @@ async function accept(
       if (hint !== undefined)
         throw new FlotillaError("NotAccepted", `${cluster ? `${name} is accepted but has not joined: ` : ""}${hint}`);
       if (!cluster && approved.length === 0)
-        throw new UsageError(
+        throw new FlotillaError(
+          "NotAccepted",
           `no cluster named ${name} has asked to join; start its agent with the command that 'flotilla token' prints, even if it still runs after an unjoin`,
         );
       if (approved.length > 0 || cluster?.spec.hubAcceptsClient) {
