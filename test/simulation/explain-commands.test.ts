@@ -164,7 +164,8 @@ test("a rejected edit is opened again with the reason and the text, until it is 
     (yaml: string) => yaml.replace("replicas: 4", "replicas: -4"),
     (yaml: string) => yaml.replace("name: web\n", "name: other\n"),
     (yaml: string) => `${yaml}: [\n`,
-    (yaml: string) => yaml.replace(": [\n", "").replace("name: other\n", "name: web\n").replace("replicas: -4", "replicas: 5"),
+    (yaml: string) =>
+      yaml.replace(": [\n", "").replace("name: other\n", "name: web\n").replace("replicas: -4", "replicas: 5"),
   ];
 
   const { code, text } = await edit(

@@ -106,10 +106,7 @@ test("a hub whose controllers have stopped is reported first", async () => {
 
 test("a hub whose controllers never ran is reported", async () => {
   world = await startHealthFleet({ members: ["m1"] });
-  await world.create(
-    "hub",
-    object("coordination.k8s.io/v1", "Lease", "karmada-system", "flotilla-controllers", {}),
-  );
+  await world.create("hub", object("coordination.k8s.io/v1", "Lease", "karmada-system", "flotilla-controllers", {}));
 
   expect(problemsOfStatus(await world.run("status"))).toEqual([
     "  hub flotilla-controllers: no process leads the hub's controllers, so nothing is propagated and what is shown here is old; start 'flotilla controllers'",

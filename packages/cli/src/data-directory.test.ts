@@ -10,7 +10,10 @@ test("a hub is started again as it was started last", () => {
 
 const notes: Record<string, { text: string; want: unknown }> = {
   "names the command": { text: '{"command":"apiserver","port":1}', want: { command: "apiserver", port: 1 } },
-  "of an unknown command is that of a whole hub": { text: '{"command":"x","port":1}', want: { command: "up", port: 1 } },
+  "of an unknown command is that of a whole hub": {
+    text: '{"command":"x","port":1}',
+    want: { command: "up", port: 1 },
+  },
   "without a port is ignored": { text: '{"command":"up"}', want: undefined },
   "that is damaged is ignored": { text: '{"comm', want: undefined },
 };

@@ -73,15 +73,10 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
   const metrics =
     options.metricsAddress === undefined
       ? undefined
-      : await serveMetrics(
-          options.metricsAddress,
-          () => renderMetrics(active),
-          log,
-          {
-            problems: () => active?.controllers.manager.problems() ?? [],
-            members: (only) => active?.metrics.workloads.page(only),
-          },
-        );
+      : await serveMetrics(options.metricsAddress, () => renderMetrics(active), log, {
+          problems: () => active?.controllers.manager.problems() ?? [],
+          members: (only) => active?.metrics.workloads.page(only),
+        });
   const ended = (async () => {
     try {
       if (!options.leaderElects) return await lead(signal);

@@ -32,7 +32,8 @@ import { keyOf } from "./select.ts";
 import type { Readers } from "./select.ts";
 import { titleOf } from "./strip.ts";
 import type { Manifest } from "./strip.ts";
-import { UNMANAGED } from "@flotilla/flotilla";
+import { compareFields, UNMANAGED } from "@flotilla/flotilla";
+import type { FieldChange } from "@flotilla/flotilla";
 
 export interface CarryOut {
   client: Client;
@@ -51,6 +52,8 @@ interface AdoptedMember {
   replicas?: number;
   /** Whether the pod template and the replica count are unchanged. */
   isUnchanged: boolean;
+  /** Changed fields of the spec. */
+  fields: FieldChange[];
 }
 
 export interface Adopted {
@@ -170,6 +173,7 @@ async function untilDispatched(resource: Resource, deps: CarryOut): Promise<Deep
         "Adopt",
         `the hub created ${current.length} of ${works.length} works for ${titleOf(resource.template)} within ${waitMs / 1000} s: ${await scheduling(resource, deps)}; no member was changed; run the same command again to continue`,
       );
+    deps.progress(`the hub has created ${current.length} of ${works.length} works of ${titleOf(resource.template)}`);
     await sleep(clock, POLL_MS, signal);
   }
 }
@@ -258,6 +262,9 @@ async function untilDelivered(resource: Resource, deps: CarryOut): Promise<Adopt
         `${titleOf(resource.template)} is not managed by the hub after ${waitMs / 1000} s: ${reasons.join("; ")}. The hub keeps retrying`,
       );
     }
+    deps.progress(
+      `${titleOf(resource.template)} is not managed yet on ${waiting.map(({ cluster }) => cluster).join(", ")}`,
+    );
     await sleep(clock, POLL_MS, signal);
   }
 }
@@ -276,5 +283,10 @@ function adoptedMember(
       isSame("spec", "template") &&
       (isAutoscaled === true || isSame("spec", "replicas")) &&
       isSame("status", "updateRevision"),
+    fields: compareFields(
+      { spec: valueAt(before, ["spec"]) },
+      { spec: valueAt(after, ["spec"]) },
+      (path) => isAutoscaled === true && path === "spec.replicas",
+    ).fields,
   };
 }

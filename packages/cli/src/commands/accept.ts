@@ -9,6 +9,7 @@ import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { describeRefusal, planAccept } from "../agent/accept-plan.ts";
 import { defineCommand } from "../command.ts";
+import type { Output } from "../output.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 const POLL_MS = 500;
@@ -56,7 +57,7 @@ export const acceptCommand = defineCommand({
               name,
               { requesters, skipsCheck: flags["skip-approve-check"], untilMs: clock.now() + flags.wait * 1000 },
               clock,
-              (text) => output.say(text),
+              output,
               signal,
             ),
           );
@@ -94,7 +95,7 @@ async function accept(
   name: string,
   { untilMs, ...trust }: Acceptance,
   clock: Clock,
-  say: (text: string) => void,
+  { say, progress }: Pick<Output, "say" | "progress">,
   signal: AbortSignal,
 ): Promise<Json> {
   const face = await find(client, Cluster, { cluster: HUB, name }, { signal });
@@ -176,6 +177,11 @@ async function accept(
         : `no cluster named ${name} has asked to join yet; waiting (Ctrl-C to stop)`);
     if (notice !== undefined && notice !== said) say(notice);
     said = notice ?? said;
+    progress(
+      cluster || approved.length > 0
+        ? `waiting for the agent of ${name} to join with its certificate`
+        : `waiting for ${name} to ask to join`,
+    );
     await sleep(clock, POLL_MS, signal);
   }
 }

@@ -10,7 +10,8 @@ import { objectOf, textOf } from "../members/json-parts.ts";
 import { readTargets } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
-const USAGE = "'flotilla delete cloneset/web', 'flotilla delete deployment web cart', 'flotilla delete -f web.yaml' or 'flotilla delete -k shop'";
+const USAGE =
+  "'flotilla delete cloneset/web', 'flotilla delete deployment web cart', 'flotilla delete -f web.yaml' or 'flotilla delete -k shop'";
 
 export const deleteCommand = defineCommand({
   name: "delete",
@@ -43,7 +44,8 @@ export const deleteCommand = defineCommand({
     ...hubFlags,
   },
   async run({ args, flags, output, signal, clock, connect, environment, readInput, terminal }) {
-    if ((args.length === 0) === (flags.filename.length === 0 && flags.kustomize === undefined)) throw new UsageError(`name objects or files: ${USAGE}`);
+    if ((args.length === 0) === (flags.filename.length === 0 && flags.kustomize === undefined))
+      throw new UsageError(`name objects or files: ${USAGE}`);
     if (flags.filename.includes("-") && !flags.yes)
       throw new UsageError("cannot ask for confirmation because -f - reads standard input; specify --yes");
     const waitSeconds = readSeconds("--timeout", flags.timeout);

@@ -40,8 +40,7 @@ export const editCommand = defineCommand({
     const hub = await connect(hubKubeconfig(flags, environment));
     try {
       const kind = await resolveType(hub.client, word, signal);
-      const namespace =
-        kind.scope === "Namespaced" ? (flags.namespace ?? hub.namespace ?? "default") : undefined;
+      const namespace = kind.scope === "Namespaced" ? (flags.namespace ?? hub.namespace ?? "default") : undefined;
       return await runEdit(
         { kind, namespace, name, yes: flags.yes, waitMs: flags.wait ? waitSeconds * 1000 : undefined },
         {

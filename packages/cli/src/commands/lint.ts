@@ -42,11 +42,12 @@ export const lintCommand = defineCommand({
     ...hubFlags,
   },
   async run({ flags, output, signal, connect, environment, readInput, openOfflineHub }) {
-    const [{ chooseRules, lintSources }, { renderLint, renderRules }, { describeNames, readSources }] = await Promise.all([
-      import("../lint/lint-input.ts"),
-      import("../lint/render-lint.ts"),
-      import("../interpret/read-manifests.ts"),
-    ]);
+    const [{ chooseRules, lintSources }, { renderLint, renderRules }, { describeNames, readSources }] =
+      await Promise.all([
+        import("../lint/lint-input.ts"),
+        import("../lint/render-lint.ts"),
+        import("../interpret/read-manifests.ts"),
+      ]);
     const rules = chooseRules(flags.rule, flags.ignore);
     if (flags.list) {
       output.result(

@@ -62,7 +62,13 @@ export const statusCommand = defineCommand({
         if (last !== undefined && !equalJson(last, steady)) output.say("");
         if (last === undefined || !equalJson(last, steady))
           output.result(status as unknown as Json, () =>
-            renderStatus(status, { nowMs, all: flags.all, wide: flags.output === "wide", width: output.width, paint: output.paint }),
+            renderStatus(status, {
+              nowMs,
+              all: flags.all,
+              wide: flags.output === "wide",
+              width: output.width,
+              paint: output.paint,
+            }),
           );
         last = steady;
         if (!flags.watch) return;

@@ -39,7 +39,8 @@ function hubWith(existing?: JsonObject): {
 }
 
 const { signal } = new AbortController();
-const apply = (client: Client, manifest: JsonObject) => applyAll(client, { manifests: [manifest], namespace: "shop" }, { signal });
+const apply = (client: Client, manifest: JsonObject) =>
+  applyAll(client, { manifests: [manifest], namespace: "shop" }, { signal });
 
 test("a new object is created with kubectl's last-applied annotation, byte for byte", async () => {
   const { client, writes } = hubWith();

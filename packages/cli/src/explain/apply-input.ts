@@ -82,12 +82,7 @@ export async function applyAll(
 }
 
 /** The results of applying, in apply order, without a write. `dry` is a dry-run client of the same hub. */
-export async function tryAll(
-  client: Client,
-  dry: Writer,
-  input: ApplyInput,
-  signal: AbortSignal,
-): Promise<Applied[]> {
+export async function tryAll(client: Client, dry: Writer, input: ApplyInput, signal: AbortSignal): Promise<Applied[]> {
   const resolve = createManifestResolver(client, input);
   const resolved = await Promise.all(inApplyOrder(input.manifests).map(resolve));
   const results: Applied[] = [];

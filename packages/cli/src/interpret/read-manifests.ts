@@ -44,11 +44,7 @@ export async function readSources(
 export const describeNames = ({ filename, kustomize }: Pick<ManifestNames, "filename" | "kustomize">): string =>
   kustomize ?? filename.join(", ");
 
-async function build(
-  folder: string,
-  environment: ManifestTools["environment"],
-  signal: AbortSignal,
-): Promise<string> {
+async function build(folder: string, environment: ManifestTools["environment"], signal: AbortSignal): Promise<string> {
   const kubectl = kubectlPath(environment);
   if (kubectl === undefined)
     throw new FlotillaError(

@@ -168,9 +168,11 @@ const cases: Record<
 };
 for (const [behaviour, { error, kubeconfigs = [], failureCode, lastStart, want }] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(describeFailure(error, { kubeconfigs, defaultData: "/home/ann/.flotilla", failureCode, lastStart })).toEqual({
-      exitCode: 1,
-      ...want,
-    });
+    expect(describeFailure(error, { kubeconfigs, defaultData: "/home/ann/.flotilla", failureCode, lastStart })).toEqual(
+      {
+        exitCode: 1,
+        ...want,
+      },
+    );
   });
 }

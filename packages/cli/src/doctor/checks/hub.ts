@@ -78,10 +78,7 @@ export const hubCheck = defineCheck<HubFacts>({
             about: `hub ${server}`,
             seen: unreachable,
             fix: "Start it, or specify the kubeconfig of a running hub.",
-            commands: [
-              ...(startCommand === undefined ? [] : [startCommand]),
-              "flotilla doctor --kubeconfig FILE",
-            ],
+            commands: [...(startCommand === undefined ? [] : [startCommand]), "flotilla doctor --kubeconfig FILE"],
           },
         ],
       };
@@ -105,7 +102,9 @@ export const hubCheck = defineCheck<HubFacts>({
             ? "It runs without controllers, and none have ever run: nothing is propagated, and no member can join."
             : `No process has led its controllers for ${formatAge(leaderless)}: nothing is propagated, and what the hub reports about members and workloads is old.`,
         fix:
-          leaderless === "never" ? "Start the controllers." : "Start the controllers, or check the log of their process.",
+          leaderless === "never"
+            ? "Start the controllers."
+            : "Start the controllers, or check the log of their process.",
         commands: ["flotilla controllers --kubeconfig controllers.kubeconfig"],
       });
     const [own, hub] = [minorOf(KUBERNETES_VERSION), minorOf(version)];
