@@ -61,7 +61,7 @@ export const startApiServer: Roles["apiServer"] = (options, progress, signal) =>
   });
 
 /**
- * Creates the Lease of the controllers without a holder, so that clients can tell a hub whose controllers never ran from
+ * Creates the Lease of the controllers without a holder, so that clients distinguish a hub whose controllers never ran from
  * one whose controllers run in its own process.
  */
 async function announceControllersElsewhere(client: Client): Promise<void> {

@@ -20,7 +20,8 @@ import { equalJson, FlotillaError, sleep } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import type { Interpreter } from "@flotilla/flotilla";
+import { compareFields, UNMANAGED } from "@flotilla/flotilla";
+import type { FieldChange, Interpreter } from "@flotilla/flotilla";
 import { valueAt } from "./differences.ts";
 import { isDelivered, workOf } from "./hub-state.ts";
 import type { Copy } from "./merge-copies.ts";
@@ -32,8 +33,6 @@ import { keyOf } from "./select.ts";
 import type { Readers } from "./select.ts";
 import { titleOf } from "./strip.ts";
 import type { Manifest } from "./strip.ts";
-import { compareFields, UNMANAGED } from "@flotilla/flotilla";
-import type { FieldChange } from "@flotilla/flotilla";
 
 export interface CarryOut {
   client: Client;

@@ -135,7 +135,7 @@ Register-ArgumentCompleter -Native -CommandName flotilla, kubectl-flotilla -Scri
         $value, $description = $line -split "\`t", 2
         if ($value -eq '' -or -not $value.StartsWith($current)) { continue }
         if (-not $description) { $description = $value }
-        $text = if ($value -match '[^\w./:=@+-]') { "'" + $value.Replace("'", "''") + "'" } else { $value }
+        $text = if ($value -match '[^a-zA-Z0-9_./:=@+-]') { "'" + $value.Replace("'", "''") + "'" } else { $value }
         [System.Management.Automation.CompletionResult]::new($text, $value, 'ParameterValue', $description)
     })
     if ($results.Count -eq 0) { '' } else { $results }

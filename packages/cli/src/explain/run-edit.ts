@@ -8,6 +8,7 @@ import { equalJson, FlotillaError, isObject, messageOf, UsageError } from "@flot
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { AnyKind } from "@flotilla/client";
+import { textOf } from "../members/json-parts.ts";
 import { wrapWords } from "../text-layout.ts";
 import type { Terminal } from "../terminal.ts";
 import { LAST_APPLIED } from "./apply-input.ts";
@@ -75,7 +76,7 @@ async function editUntilPlanned(edited: JsonObject, tools: EditTools): Promise<O
 }
 
 /** The object without what the hub sets itself, and without kubectl's record of the last applied manifest. */
-export function editableOf(object: DeepReadonly<KubernetesObject>): JsonObject {
+function editableOf(object: DeepReadonly<KubernetesObject>): JsonObject {
   const { metadata, status: _status, ...content } = object as unknown as JsonObject & { metadata: JsonObject };
   const {
     managedFields: _managers,
@@ -113,7 +114,7 @@ function readEdited(text: string, edited: JsonObject): JsonObject {
 function identityOf(object: JsonObject): string {
   const { group, version, kind } = gvkOf(object as unknown as KubernetesObject);
   const { namespace, name } = object["metadata"] as JsonObject;
-  return `${kind} ${[namespace, name].filter((part) => part !== undefined).join("/")} in ${group ? `${group}/` : ""}${version}`;
+  return `${kind} ${namespace === undefined ? "" : `${textOf(namespace)}/`}${textOf(name)} in ${group ? `${group}/` : ""}${version}`;
 }
 
 function commentsFor(problem: string | undefined): string {

@@ -62,6 +62,8 @@ function renderComponents({ components }: FleetStatus, { width }: StatusPage): s
   return [counts, ...unready].flatMap((line) => (width === undefined ? [line] : wrapWords(line, width)));
 }
 
+const MEMBER_COLUMNS = ["MEMBER", "MODE", "KARMADA", "OCM", "VERSION", "NODES", "CPU", "MEMORY", "LAST SEEN"];
+
 function renderMembers(members: readonly MemberStatus[], { nowMs, width, wide, paint = plain }: StatusPage): string {
   const rows = members.map((member) => [
     member.name,
@@ -76,10 +78,7 @@ function renderMembers(members: readonly MemberStatus[], { nowMs, width, wide, p
     ...(wide ? [member.region ?? "-", member.age] : []),
   ]);
   const [header = "", ...lines] = renderTable(
-    [
-      ...["MEMBER", "MODE", "KARMADA", "OCM", "VERSION", "NODES", "CPU", "MEMORY", "LAST SEEN"],
-      ...(wide ? ["REGION", "AGE"] : []),
-    ],
+    [...MEMBER_COLUMNS, ...(wide ? ["REGION", "AGE"] : [])],
     rows,
     2,
     width,

@@ -44,7 +44,7 @@ function countedPods(statuses: readonly JsonObject[]): { desired: number; ready:
 }
 
 const statusesOf = ({ status }: DeepReadonly<ResourceBinding>): JsonObject[] =>
-  (status?.aggregatedStatus ?? []).map((item) => (isObject(item.status) ? (item.status as JsonObject) : {}));
+  (status?.aggregatedStatus ?? []).map((item) => (isObject(item.status) ? item.status : {}));
 
 const sumOf = (statuses: readonly JsonObject[], field: string): number =>
   statuses.reduce((total, status) => total + numberOf(status[field]), 0);

@@ -28,7 +28,9 @@ function setUp() {
     close: () => Promise.resolve(),
   };
   const connection = reportConnection(base, { log, server: "https://hub", signal: stop.signal });
-  const send = (): Promise<unknown> => connection.transport.send({ verb: "get", path: PATH }).catch(() => undefined);
+  const send = async (): Promise<void> => {
+    await Promise.allSettled([connection.transport.send({ verb: "get", path: PATH })]);
+  };
   const watch = async (): Promise<void> => {
     try {
       for await (const _ of connection.transport.watch({ path: PATH }, stop.signal));
