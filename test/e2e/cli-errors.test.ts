@@ -214,12 +214,12 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "an unknown output format": {
       line: "status -o xml",
       code: WRONG_USAGE,
-      want: "--output must be one of table, json, yaml, not 'xml'",
+      want: "--output must be one of table, json, yaml, wide, not 'xml'",
     },
     "nothing to plan": {
       line: "plan",
       code: WRONG_USAGE,
-      want: "specify what would change: -f FILE, or --without-cluster NAME",
+      want: "specify what would change: -f FILE, -k DIR, or --without-cluster NAME",
     },
     "an unknown feature gate": {
       line: "up --kruise-gates Luck=true --data @never --port 0",
@@ -296,7 +296,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "of a stopped hub, for members": {
       line: "get pods --data @stopped",
       code: FAILED,
-      want: /\(ECONNREFUSED\)\. To start the hub of \S+stopped\/hub\.kubeconfig: 'flotilla up --data \S+stopped'$/,
+      want: /\(ECONNREFUSED\)\. To start the hub of \S+stopped\/hub\.kubeconfig: 'flotilla up --data \S+stopped --port 1'$/,
     },
     "that does not exist, for commands that also use the hub's CA": {
       line: "token --data @empty",
@@ -306,7 +306,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "of a stopped hub": {
       line: "status --data @stopped",
       code: FAILED,
-      want: /\(ECONNREFUSED\)\. To start the hub of \S+stopped\/hub\.kubeconfig: 'flotilla up --data \S+stopped'$/,
+      want: /\(ECONNREFUSED\)\. To start the hub of \S+stopped\/hub\.kubeconfig: 'flotilla up --data \S+stopped --port 1'$/,
     },
     "of an unknown host": {
       line: "status --kubeconfig @nowhere.kubeconfig",
@@ -464,7 +464,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     },
     "accepting a cluster that never requested to join": {
       line: "accept oslo --wait 0 --data @fleet",
-      code: WRONG_USAGE,
+      code: FAILED,
       want: "no cluster named oslo has asked to join; start its agent",
     },
     "a type that no member serves": {

@@ -83,6 +83,11 @@ describe.runIf(noCommands === undefined)("apiserver and controllers as two proce
     );
 
     const { code } = await controllers.stop("SIGTERM");
+    await eventually(
+      "it says so",
+      async () => second.stdout(),
+      (text) => /^leading: this process has taken over the controllers$/m.test(text),
+    );
     controllers = { ...controllers, stop: () => second.stop("SIGTERM") };
 
     expect(code).toBe(0);

@@ -1,4 +1,4 @@
-/** `flotilla why` and `flotilla plan` against a running hub: their output and exit codes. */
+/** `flotilla why`, `plan` and `edit` against a running hub: their output and exit codes. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -109,4 +109,88 @@ test("both print JSON on request", async () => {
     ["member1", "update"],
     ["member2", "delete"],
   ]);
+});
+
+const edit = (save: (text: string) => string, ...argv: string[]): ReturnType<typeof runCommand> =>
+  runCommand({ ...fleet, edit: save }, "edit", ...argv);
+
+test("an edit shows what it changes on each member, and writes only the changed fields", async () => {
+  await fleet.client.patch(
+    Deployment,
+    { cluster: "hub", namespace: "default", name: "web" },
+    { metadata: { labels: { team: "a" } } },
+    { type: "merge" },
+  );
+  let shown = "";
+
+  const { code, text } = await edit(
+    (yaml) => {
+      shown = yaml;
+      return yaml.replace("replicas: 4", "replicas: 6").replace("    team: a\n", "");
+    },
+    "deployment/web",
+    "--yes",
+  );
+
+  expect(code).toBe(0);
+  expect(shown).toMatch(/^# Edit the object below/);
+  expect(shown).not.toMatch(/managedFields|status:|uid:/);
+  expect(text).toContain("member1\n  ~ Deployment default/web\n");
+  expect(text).toContain("spec.replicas: 2 → 3");
+  expect(text).toContain("deployment.apps/web changed");
+  const { metadata, spec } = await fleet.client.get(Deployment, {
+    cluster: "hub",
+    namespace: "default",
+    name: "web",
+  });
+  expect(spec.replicas).toBe(6);
+  expect(metadata.labels).not.toHaveProperty("team");
+});
+
+test("an edit without changes, or with an empty file, writes nothing", async () => {
+  expect(await edit((yaml) => yaml, "deployment", "web", "--yes")).toEqual({
+    code: 0,
+    text: "Edit cancelled, no changes made.\n",
+  });
+  expect(await edit(() => "# nothing\n", "deployment/web", "--yes")).toEqual({
+    code: 0,
+    text: "Edit cancelled, the saved file is empty.\n",
+  });
+});
+
+test("a rejected edit is opened again with the reason and the text, until it is valid", async () => {
+  const shown: string[] = [];
+  const saves = [
+    (yaml: string) => yaml.replace("replicas: 4", "replicas: -4"),
+    (yaml: string) => yaml.replace("name: web\n", "name: other\n"),
+    (yaml: string) => `${yaml}: [\n`,
+    (yaml: string) =>
+      yaml.replace(": [\n", "").replace("name: other\n", "name: web\n").replace("replicas: -4", "replicas: 5"),
+  ];
+
+  const { code, text } = await edit(
+    (yaml) => {
+      shown.push(yaml);
+      return saves[shown.length - 1]?.(yaml) ?? yaml;
+    },
+    "deployment/web",
+    "--yes",
+  );
+
+  expect(shown[1]).toMatch(/# .*spec\.replicas: Invalid value: -4/s);
+  expect(shown[1]).toContain("replicas: -4");
+  expect(shown[2]).toContain("cannot be changed; it is Deployment default/web");
+  expect(shown[3]).toContain("the file is not valid YAML");
+  expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining("deployment.apps/web changed") });
+});
+
+test("an edit that stays rejected fails, and an object that does not exist is reported", async () => {
+  expect(await edit((yaml) => yaml.replace("replicas: 4", "replicas: -4"), "deployment/web", "--yes")).toEqual({
+    code: 1,
+    text: "Edit cancelled, no valid changes were saved.\n",
+  });
+  await expect(edit((yaml) => yaml, "deployment/gone", "--yes")).rejects.toThrow(
+    "Deployment default/gone not found on the hub",
+  );
+  await expect(edit((yaml) => yaml, "deployment/web")).rejects.toThrow("cannot ask for confirmation");
 });

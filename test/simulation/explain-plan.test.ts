@@ -75,7 +75,12 @@ function shown(works: readonly DeepReadonly<Work>[]): unknown[] {
 
 async function plannedWorks(objects: KubernetesObject[]): Promise<unknown[]> {
   const dry = createDryRunClient(fleet.client, signal);
-  const applied = await tryAll(fleet.client, dry, objects as unknown as JsonObject[], "default", signal);
+  const applied = await tryAll(
+    fleet.client,
+    dry,
+    { manifests: objects as unknown as JsonObject[], namespace: "default" },
+    signal,
+  );
   const state = withObjects(
     await readHub(fleet.client, [], signal),
     applied.map(({ object }) => [object]),

@@ -104,6 +104,16 @@ test("a hub whose controllers have stopped is reported first", async () => {
   expect(await doctorText()).toMatch(/^hub https:\/\/hub.example.com: No process has led its controllers for 8\ds/);
 });
 
+test("a hub whose controllers never ran is reported", async () => {
+  world = await startHealthFleet({ members: ["m1"] });
+  await world.create("hub", object("coordination.k8s.io/v1", "Lease", "karmada-system", "flotilla-controllers", {}));
+
+  expect(problemsOfStatus(await world.run("status"))).toEqual([
+    "  hub flotilla-controllers: no process leads the hub's controllers, so nothing is propagated and what is shown here is old; start 'flotilla controllers'",
+  ]);
+  expect(await doctorText()).toMatch(/It runs without controllers, and none have ever run/);
+});
+
 test("a user with a role in one namespace reads first what was not checked, and no all-clear", async () => {
   world = await startHealthFleet({ members: ["m1"], nodes: 1 });
   const rbac = "rbac.authorization.k8s.io";

@@ -391,7 +391,7 @@ test("the workloads of ManifestWorks and finished Jobs have a row", async () => 
   const rowOf = (behaviour: string): string =>
     text.split("\n").find((line) => line.startsWith(`${namespaceOf(behaviour)} `)) ?? "";
 
-  expect(rowOf("a Job that is complete")).toMatch(/web +Job +Complete +True +m1/);
+  expect(rowOf("a Job that is complete")).toMatch(/web +Job +1\/1 Complete +True +m1/);
   expect(rowOf("a ManifestWork with a Deployment")).toMatch(
     /web +Deployment +UpToDate +True +m1 \(ManifestWork s\d+\)/,
   );

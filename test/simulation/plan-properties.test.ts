@@ -224,7 +224,11 @@ async function planAndApply(fleet: TestFleet, manifests: readonly KubernetesObje
   const before = await copiesOf(fleet);
   const plan = await planOf(fleet, manifests);
 
-  const results = await applyAll(fleet.client, manifests as unknown as JsonObject[], NAMESPACE, { signal });
+  const results = await applyAll(
+    fleet.client,
+    { manifests: manifests as unknown as JsonObject[], namespace: NAMESPACE },
+    { signal },
+  );
   await fleet.run(SETTLED_MS);
 
   const after = await copiesOf(fleet);

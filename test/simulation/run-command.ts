@@ -5,7 +5,7 @@ import type { CommandContext } from "@flotilla/cli";
 import type { Client } from "@flotilla/client";
 
 export async function runCommand(
-  hub: { client: Client; clock: Clock },
+  hub: { client: Client; clock: Clock; edit?(text: string): string },
   name: string,
   ...argv: readonly string[]
 ): Promise<{ code: number; text: string }> {
@@ -29,7 +29,11 @@ export async function runCommand(
       Promise.resolve({ client: hub.client, server: "https://hub.example.com", close: () => Promise.resolve() }),
     environment: {},
     readInput: () => Promise.resolve(""),
-    terminal: { canAsk: false, ask: () => Promise.resolve("") },
+    terminal: {
+      canAsk: false,
+      ask: () => Promise.resolve(""),
+      edit: (shown: string) => Promise.resolve(hub.edit?.(shown) ?? shown),
+    },
   };
   const code = await command.run(context as unknown as CommandContext<never>);
   return { code: code ?? 0, text };

@@ -44,5 +44,6 @@ Defaults to \`~/.flotilla\`; set it with \`--data\` or \`$FLOTILLA_HOME\`. Only 
 | \`pki/\` | the certificate authority, the serving certificate, an administrator's client certificate (\`admin.pem\`), the tokens of the kubeconfigs, the key that signs service account tokens. Certificates are renewed a month before they expire, also while it runs |
 | \`flotilla.log\` | changes and failures, one line of JSON each; a full file (8 MB) becomes \`.1\`, and the previous one \`.2\` |
 | \`up.json\` | the running process and its address, reported by a second start. Removed on a clean exit |
+| \`last-start.json\` | the command and the port of the last start, for the hint when the hub does not respond |
 
 All files are readable by their owner only. The API server listens on 127.0.0.1 unless \`--bind-address\` is set.`;

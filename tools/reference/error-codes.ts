@@ -87,6 +87,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
       "the pods of a PodDisruptionBudget cannot be counted, because their controller was deleted or has no scale subresource",
     hint: "no pods are evicted meanwhile; the budget's condition reports the same",
   },
+  Editor: {
+    happened: "the editor of `flotilla edit` failed",
+    hint: "name another one with `KUBE_EDITOR` or `EDITOR`",
+  },
   File: { happened: "a file cannot be read or written", hint: "the message names the file and the reason" },
   Fixture: {
     happened: "a fixture of `flotilla interpret --test` is incomplete",

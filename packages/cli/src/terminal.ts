@@ -22,4 +22,6 @@ export interface Terminal {
   onResize(listener: (size: TerminalSize) => void): () => void;
   /** One line, without its end; undefined when input has ended. */
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
+  /** Opens a text in the user's editor; returns what was saved. */
+  edit(text: string, signal: AbortSignal): Promise<string>;
 }

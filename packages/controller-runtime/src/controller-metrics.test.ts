@@ -71,6 +71,21 @@ async function outcomeOf(name: string): Promise<Result> {
   return done;
 }
 
+test("a controller that never reconciled has counters and no histograms", async () => {
+  const { start, create, settle, text } = setUp(() => Promise.resolve(done));
+  start();
+  await settle();
+  const before = text();
+
+  await create("a");
+  await settle();
+
+  expect(before).toContain('workqueue_adds_total{name="widgets"} 0');
+  expect(before).not.toMatch(/^\w+_bucket/m);
+  expect(text()).toContain('controller_runtime_reconcile_time_seconds_count{controller="widgets"} 1');
+  expect(text()).toContain('workqueue_work_duration_seconds_bucket{name="widgets",le="1e-08"} 0');
+});
+
 test("reconciles are counted by result, under controller-runtime's metric names", async () => {
   const { create, start, settle, text } = setUp(outcomeOf);
   start();

@@ -67,6 +67,8 @@ export interface ControllerMetrics {
   allRunningMs: number;
   /** In seconds. */
   reconcileTime: Histogram;
+  /** The same times in the buckets of workqueues. */
+  workTime: Histogram;
   queueTime: Histogram;
 }
 
@@ -89,6 +91,7 @@ export class ControllerRunner<K> {
   readonly #otherSources: Source<K>[] = [];
   readonly #running = new Map<string, { sinceMs: number; work: Promise<void> }>();
   readonly #reconcileTime = new Histogram(RECONCILE_BUCKETS);
+  readonly #workTime = new Histogram(QUEUE_BUCKETS);
   readonly #queueTime = new Histogram(QUEUE_BUCKETS);
   readonly #ready = Promise.withResolvers<void>();
   #isReady = false;
@@ -202,6 +205,7 @@ export class ControllerRunner<K> {
       longestRunningMs: Math.max(0, ...ages),
       allRunningMs: ages.reduce((sum, age) => sum + age, 0),
       reconcileTime: this.#reconcileTime,
+      workTime: this.#workTime,
       queueTime: this.#queueTime,
     };
   }
@@ -265,7 +269,9 @@ export class ControllerRunner<K> {
       // An interruption by a stopping manager is not a failure.
       if (!signal.aborted) this.#fail(key, log, error);
     }
-    this.#reconcileTime.observe((performance.now() - startMs) / 1000);
+    const seconds = (performance.now() - startMs) / 1000;
+    this.#reconcileTime.observe(seconds);
+    this.#workTime.observe(seconds);
     this.#queue.finish(key);
     this.#running.delete(id);
     this.#pumpSoon();

@@ -130,12 +130,12 @@ export function createElectionLease(options: ElectionLeaseOptions): ElectionLeas
   };
 }
 
-/** A renewal when the lease is already ours, otherwise a transition. */
+/** A renewal when the lease is already ours, otherwise a transition, unless no candidate has held it before. */
 function termAfter(lease: DeepReadonly<Lease> | undefined, isOurs: boolean, now: string): LeaseSpec {
   const { acquireTime = now, leaseTransitions = 0 } = lease?.spec ?? {};
   return isOurs
     ? { renewTime: now, acquireTime, leaseTransitions }
-    : { renewTime: now, acquireTime: now, leaseTransitions: lease ? leaseTransitions + 1 : 0 };
+    : { renewTime: now, acquireTime: now, leaseTransitions: lease?.spec?.renewTime ? leaseTransitions + 1 : 0 };
 }
 
 function holderOf({ spec }: DeepReadonly<Lease>): string {

@@ -92,6 +92,7 @@ export { createRemoteMembers } from "./membership/remote-members.ts";
 export type { ConnectMember } from "./membership/remote-members.ts";
 export { createMonitoring, monitoringMetrics } from "./monitoring/create-monitoring.ts";
 export type { Monitoring } from "./monitoring/create-monitoring.ts";
+export type { StoreFigures } from "./monitoring/state-gauges.ts";
 export { createDeliveryMeter, deliveryMetrics } from "./monitoring/delivery-meter.ts";
 export { createExecutionMeter, executionMetrics } from "./monitoring/pipeline-meter.ts";
 export { buildMetrics, laneMetrics, writeBuild, writeLanes } from "./monitoring/state-gauges.ts";

@@ -1,9 +1,13 @@
 /** `flotilla apiserver`: starts the hub's API server without controllers, and serves it. */
-import { HUB } from "@flotilla/apimachinery";
+import { HUB, isAlreadyExists } from "@flotilla/apimachinery";
 import { callLogicalCluster } from "@flotilla/apiserver";
 import type { Roles } from "@flotilla/cli";
 import { kubeconfigPath } from "@flotilla/cli";
+import { find } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
 import { createEventRecorders, createInformers, writeControllerMetrics } from "@flotilla/controller-runtime";
+import { Lease } from "@flotilla/kubernetes";
+import { CONTROLLERS_LEASE_KEY } from "./roles/controllers-lease.ts";
 import { withHubProcess } from "./hub-process.ts";
 import { createHubApiServer } from "./roles/api-server.ts";
 import { createHubLogs } from "./roles/hub-logs.ts";
@@ -48,9 +52,29 @@ export const startApiServer: Roles["apiServer"] = (options, progress, signal) =>
     const { url, writeKubeconfigs } = await hubProcess.serve({ server, client, stop: () => stopParts(parts) }, signal);
     await startParts(parts, signal);
     await manager.whenSynced(signal);
+    await announceControllersElsewhere(client);
     const files = await writeKubeconfigs([HUB]);
     hubProcess.ready();
     log.info("ready", { url });
     const kubeconfigs = { hub: files.get(HUB) ?? "", controllers: kubeconfigPath(data, "controllers") };
     return { url, data, kubeconfigs, logFile, stop, failed };
   });
+
+/**
+ * Creates the Lease of the controllers without a holder, so that clients distinguish a hub whose controllers never ran from
+ * one whose controllers run in its own process.
+ */
+async function announceControllersElsewhere(client: Client): Promise<void> {
+  const { cluster, namespace, name } = CONTROLLERS_LEASE_KEY;
+  if (await find(client, Lease, CONTROLLERS_LEASE_KEY)) return;
+  try {
+    await client.create(Lease, cluster, {
+      apiVersion: "coordination.k8s.io/v1",
+      kind: "Lease",
+      metadata: { namespace, name },
+    });
+  } catch (error) {
+    // Controllers that were already connecting have created it.
+    if (!isAlreadyExists(error)) throw error;
+  }
+}

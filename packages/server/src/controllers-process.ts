@@ -6,32 +6,31 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { HUB } from "@flotilla/apimachinery";
 import { MetricsText, systemClock, systemRandom, writeProcessMetrics } from "@flotilla/base";
-import type { Log } from "@flotilla/base";
 import { VERSION } from "@flotilla/cli";
 import type { ControllersRoleOptions, Roles } from "@flotilla/cli";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "@flotilla/client";
-import type { Client, Transport } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
 import {
   createEventRecorders,
   createInformers,
   createLeaderElection,
   createWriteThroughClient,
-  writeControllerMetrics,
 } from "@flotilla/controller-runtime";
-import { CONTROLLERS_LEASE, createMonitoring } from "@flotilla/flotilla";
-import type { Monitoring } from "@flotilla/flotilla";
+import { createMonitoring } from "@flotilla/flotilla";
 import { serveMetrics } from "./agent/agent-metrics.ts";
+import { CONTROLLERS_LEASE_KEY } from "./roles/controllers-lease.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
 import type { HubControllers } from "./roles/hub-controllers.ts";
+import { createHubMetrics } from "./roles/hub-metrics.ts";
+import type { HubMetrics } from "./roles/hub-metrics.ts";
 import { createHubReaders } from "./roles/hub-readers.ts";
-import type { HubReaders } from "./roles/hub-readers.ts";
 import { startParts, stopParts } from "./roles/parts.ts";
 import type { Part } from "./roles/parts.ts";
 import { readWorkOrigin } from "./roles/work-origin.ts";
+import { reportConnection } from "./process/hub-connection.ts";
+import type { ReportedConnection } from "./process/hub-connection.ts";
 import { createStderrLog } from "./process/stderr-log.ts";
-import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
 
-const LEASE = { cluster: HUB, namespace: KARMADA_SYSTEM_NAMESPACE, name: CONTROLLERS_LEASE };
 /** How often a process that stands by looks who leads. */
 const STANDBY_POLL_MS = 250;
 /** How many of them until a server that does not answer is reported: five seconds. */
@@ -49,15 +48,19 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
     ...surroundings,
   });
   const server = connection.server.href.replace(/\/+$/, "");
+  const hub = reportConnection(transport, { log, server, signal });
   let active: Term | undefined;
+  let hasStood = false;
   const standing = Promise.withResolvers<"leading" | { standby: string }>();
 
   /** Runs one term: everything is created for it and closed after it. */
   async function lead(term: AbortSignal): Promise<void> {
     progress("reading the hub");
-    const run = await startTerm(transport, options, log, term);
+    const run = await startTerm(hub, options, term);
     active = run;
     standing.resolve("leading");
+    if (hasStood) options.onLeadership?.("won");
+    hasStood = true;
     log.info("leading", { server });
     try {
       await untilAborted(term);
@@ -70,33 +73,35 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
   const metrics =
     options.metricsAddress === undefined
       ? undefined
-      : await serveMetrics(
-          options.metricsAddress,
-          () => renderMetrics(active),
-          log,
-          () => active?.controllers.manager.problems() ?? [],
-        );
+      : await serveMetrics(options.metricsAddress, () => renderMetrics(active), log, {
+          problems: () => active?.controllers.manager.problems() ?? [],
+          members: (only) => active?.metrics.workloads.page(only),
+        });
   const ended = (async () => {
     try {
       if (!options.leaderElects) return await lead(signal);
       const election = createLeaderElection({
-        client: createClient({ transport, fieldManager: "flotilla-controllers" }),
+        client: createClient({ transport: hub.transport, fieldManager: "flotilla-controllers" }),
         ...surroundings,
         log,
-        lease: LEASE,
+        lease: CONTROLLERS_LEASE_KEY,
         identity: `${hostname()}_${randomUUID()}`,
       });
       progress("waiting for the lease");
       let polls = 0;
       const watch = setInterval(() => {
         if (election.isLeader) return;
-        if (election.leader !== "") standing.resolve({ standby: election.leader });
+        if (election.leader !== "") {
+          standing.resolve({ standby: election.leader });
+          hasStood = true;
+        }
         // Without a leader the Lease could not be read; retries go on silently, so the wait is reported once.
         else if (++polls === SILENT_POLLS) log.warn("the API server does not answer; retrying", { server });
       }, STANDBY_POLL_MS);
       try {
         // A process that lost its lease stands for it again.
-        while (!signal.aborted) await election.run(lead, signal);
+        while (!signal.aborted)
+          if ((await election.run(lead, signal)) === "lost" && !signal.aborted) options.onLeadership?.("lost");
       } catch (error) {
         // A stop in the middle of a start ends it with the signal's reason.
         if (!signal.aborted) throw error;
@@ -114,15 +119,13 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
 /** The parts of one term that its metrics come from. */
 interface Term {
   controllers: HubControllers;
-  readers: HubReaders;
-  monitoring: Monitoring;
+  metrics: HubMetrics;
   stop(): Promise<void>;
 }
 
 async function startTerm(
-  transport: Transport,
+  { transport, log }: ReportedConnection,
   options: ControllersRoleOptions,
-  log: Log,
   signal: AbortSignal,
 ): Promise<Term> {
   const client = createClient({ transport, fieldManager: "flotilla-system" });
@@ -149,24 +152,30 @@ async function startTerm(
     failover: options.failover,
     autoApprovedUsers: options.autoApprovedUsers,
   });
-  const parts: readonly Part[] = [{ stop: () => informers.close() }, events, readers, controllers];
+  const metrics = createHubMetrics({
+    hub: HUB,
+    monitoring,
+    writeInterpreterMetrics: readers.writeInterpreterMetrics,
+    templates: readers.sources.views.templates,
+    membership: controllers.membership,
+    informers,
+    managers: () => [controllers.manager],
+    lanes: controllers.lanes,
+  });
+  const parts: readonly Part[] = [{ stop: () => informers.close() }, events, metrics, readers, controllers];
   try {
     await startParts(parts, signal);
   } catch (error) {
     await stopParts(parts);
     throw error;
   }
-  return { controllers, readers, monitoring, stop: () => stopParts(parts) };
+  return { controllers, metrics, stop: () => stopParts(parts) };
 }
 
 function renderMetrics(active: Term | undefined): string {
   const text = new MetricsText();
   writeProcessMetrics(text);
-  if (active) {
-    writeControllerMetrics(text, [active.controllers.manager]);
-    active.readers.writeInterpreterMetrics(text);
-    active.monitoring.write(text);
-  }
+  active?.metrics.write(text);
   return text.finish();
 }
 

@@ -18,7 +18,7 @@ import type { ApiServer } from "@flotilla/apiserver";
 import { FlotillaError, systemClock, systemRandom } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import type { HubProcessOptions } from "@flotilla/cli";
-import { kubeconfigPath, logPath, VERSION } from "@flotilla/cli";
+import { kubeconfigPath, lastStartPath, logPath, VERSION } from "@flotilla/cli";
 import { renderKubeconfig } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { CLUSTER_INFO_PATH, publishClusterInfo } from "@flotilla/kubernetes";
@@ -240,7 +240,9 @@ async function serveHttp(
   opened.push(() => http.close());
   const port = await listen(http, options.port, addresses.bind);
   const url = urlOf(addresses.advertise, port);
-  opened.push(await noteRunning(data, { pid: process.pid, url }));
+  const { command = "up" } = options;
+  opened.push(await noteRunning(data, { pid: process.pid, url, command }));
+  await writeSecret(lastStartPath(data), `${JSON.stringify({ command, port })}\n`);
   const stopRenewing = keepCertificates({
     current: certificates,
     ensure: certificatesOnDisk,

@@ -9,8 +9,7 @@ import type { Clock, Log, Random } from "@flotilla/base";
 import { VERSION } from "@flotilla/cli";
 import { find } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
-import { CONTROLLERS_LEASE, createMonitoring, dryRunOver } from "@flotilla/flotilla";
-import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
+import { createMonitoring, dryRunOver } from "@flotilla/flotilla";
 import { Lease } from "@flotilla/kubernetes";
 import type {
   ConnectMember,
@@ -32,6 +31,7 @@ import { createHubControllers } from "./roles/hub-controllers.ts";
 import type { HubControllers } from "./roles/hub-controllers.ts";
 import { createHubLogs } from "./roles/hub-logs.ts";
 import type { HubLogs } from "./roles/hub-logs.ts";
+import { CONTROLLERS_LEASE_KEY } from "./roles/controllers-lease.ts";
 import { createHubMetrics } from "./roles/hub-metrics.ts";
 import type { HubMetrics } from "./roles/hub-metrics.ts";
 import { createHubReaders } from "./roles/hub-readers.ts";
@@ -211,8 +211,7 @@ function wireMemberControllers({ options, api, access }: Base): MemberController
 /** The Lease of controllers that once ran in another process would be taken for controllers that have stopped. */
 const ownControllers = (client: Client): Part => ({
   async start() {
-    const key = { cluster: HUB, namespace: KARMADA_SYSTEM_NAMESPACE, name: CONTROLLERS_LEASE };
-    if (await find(client, Lease, key)) await client.delete(Lease, key);
+    if (await find(client, Lease, CONTROLLERS_LEASE_KEY)) await client.delete(Lease, CONTROLLERS_LEASE_KEY);
   },
 });
 
@@ -299,12 +298,17 @@ function wireMetrics(
     writeInterpreterMetrics: readers.writeInterpreterMetrics,
     templates: readers.sources.views.templates,
     membership: controllers.membership,
-    server: api.server,
-    cache: api.cache,
-    storeBytes: options.storeBytes,
+    store: () => ({
+      entries: api.cache.count("/"),
+      revision: api.cache.revision,
+      bytes: options.storeBytes?.(),
+    }),
     informers: access.informers,
-    memberInformers: access.memberInformers,
-    isSimulated: api.clusters.isSimulated,
+    simulated: {
+      has: api.clusters.isSimulated,
+      informers: access.memberInformers,
+      serves: api.server.serves,
+    },
     managers: () => [...managers, ...pull.managers()],
     lanes: () => [...controllers.lanes(), ...pull.lanes()],
   });

@@ -1,4 +1,5 @@
 /** Parses the command line, runs the command, and sets the exit code. */
+import { dirname } from "node:path";
 import { didYouMean, FlotillaError, systemClock, UsageError } from "@flotilla/base";
 import {
   asCalled,
@@ -6,12 +7,14 @@ import {
   commands,
   createOutput,
   defaultDataDirectory,
+  lastStartPath,
   parseCommandLine,
+  parseLastStart,
   PROGRAM,
   renderHelp,
   renderOverview,
 } from "@flotilla/cli";
-import type { Command, CommandContext, FleetStarter, Parsed } from "@flotilla/cli";
+import type { Command, CommandContext, FleetStarter, LastStart, Parsed } from "@flotilla/cli";
 import { createProgress } from "./process/progress.ts";
 import type { Progress } from "./process/progress.ts";
 import { helpWidth, paintFor, widthOf } from "./process/screen.ts";
@@ -167,6 +170,7 @@ function contextOf(
       stdout: process.stdout,
       stderr: process.stderr,
       interrupt: () => void process.kill(process.pid, "SIGINT"),
+      environment,
     }),
   };
 }
@@ -183,6 +187,7 @@ async function fail(
   const failure = describeFailure(error, {
     kubeconfigs,
     defaultData: defaultDataDirectory(environment),
+    lastStart: await lastStartOf(kubeconfigs[0]),
     failureCode: command?.failureCode,
   });
   const exitCode = stop && failure.code === "Stopped" ? STOPPED[stop] : failure.exitCode;
@@ -196,6 +201,14 @@ async function fail(
   if (environment["FLOTILLA_DEBUG"] || /--log-level[ =]debug/.test(argv.join(" ")))
     process.stderr.write(`${(await import("node:util")).inspect(error)}\n`);
   return exitCode;
+}
+
+/** A kubeconfig outside a data directory has no such record beside it. */
+async function lastStartOf(kubeconfig: string | undefined): Promise<LastStart | undefined> {
+  if (kubeconfig === undefined) return undefined;
+  const { readIfThere } = await import("./data/files.ts");
+  const text = await readIfThere(lastStartPath(dirname(kubeconfig)));
+  return text === undefined ? undefined : parseLastStart(text);
 }
 
 function helpPage(noColor: boolean): Parameters<typeof renderOverview>[1] {

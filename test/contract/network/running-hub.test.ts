@@ -24,16 +24,16 @@ afterEach(async () => {
 const OTHER = process.ppid;
 
 test("a directory with a running fleet is rejected, with its process, its address and what to do", async () => {
-  await noteRunning(data, { pid: OTHER, url });
+  await noteRunning(data, { pid: OTHER, url, command: "apiserver" });
 
   await expect(refuseSecondStart(data)).rejects.toMatchObject({
     code: "AlreadyRunning",
-    message: `'flotilla up' is already running in ${data} (pid ${OTHER}, ${url}); use that one, stop it with 'kill ${OTHER}', or choose another directory with --data DIR`,
+    message: `'flotilla apiserver' is already running in ${data} (pid ${OTHER}, ${url}); use that one, stop it with 'kill ${OTHER}', or choose another directory with --data DIR`,
   });
 });
 
 test("a stopped fleet leaves no note behind", async () => {
-  const forget = await noteRunning(data, { pid: OTHER, url });
+  const forget = await noteRunning(data, { pid: OTHER, url, command: "up" });
 
   await forget();
 

@@ -20,7 +20,8 @@ import { equalJson, FlotillaError, sleep } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import type { Interpreter } from "@flotilla/flotilla";
+import { compareFields, UNMANAGED } from "@flotilla/flotilla";
+import type { FieldChange, Interpreter } from "@flotilla/flotilla";
 import { valueAt } from "./differences.ts";
 import { isDelivered, workOf } from "./hub-state.ts";
 import type { Copy } from "./merge-copies.ts";
@@ -32,7 +33,6 @@ import { keyOf } from "./select.ts";
 import type { Readers } from "./select.ts";
 import { titleOf } from "./strip.ts";
 import type { Manifest } from "./strip.ts";
-import { UNMANAGED } from "@flotilla/flotilla";
 
 export interface CarryOut {
   client: Client;
@@ -51,6 +51,8 @@ interface AdoptedMember {
   replicas?: number;
   /** Whether the pod template and the replica count are unchanged. */
   isUnchanged: boolean;
+  /** Changed fields of the spec. */
+  fields: FieldChange[];
 }
 
 export interface Adopted {
@@ -170,6 +172,7 @@ async function untilDispatched(resource: Resource, deps: CarryOut): Promise<Deep
         "Adopt",
         `the hub created ${current.length} of ${works.length} works for ${titleOf(resource.template)} within ${waitMs / 1000} s: ${await scheduling(resource, deps)}; no member was changed; run the same command again to continue`,
       );
+    deps.progress(`the hub has created ${current.length} of ${works.length} works of ${titleOf(resource.template)}`);
     await sleep(clock, POLL_MS, signal);
   }
 }
@@ -258,6 +261,9 @@ async function untilDelivered(resource: Resource, deps: CarryOut): Promise<Adopt
         `${titleOf(resource.template)} is not managed by the hub after ${waitMs / 1000} s: ${reasons.join("; ")}. The hub keeps retrying`,
       );
     }
+    deps.progress(
+      `${titleOf(resource.template)} is not managed yet on ${waiting.map(({ cluster }) => cluster).join(", ")}`,
+    );
     await sleep(clock, POLL_MS, signal);
   }
 }
@@ -276,5 +282,10 @@ function adoptedMember(
       isSame("spec", "template") &&
       (isAutoscaled === true || isSame("spec", "replicas")) &&
       isSame("status", "updateRevision"),
+    fields: compareFields(
+      { spec: valueAt(before, ["spec"]) },
+      { spec: valueAt(after, ["spec"]) },
+      (path) => isAutoscaled === true && path === "spec.replicas",
+    ).fields,
   };
 }

@@ -79,16 +79,23 @@ test("the advice matches the problem", () => {
   expect(adviceFor([{ ...outlook(quiet), problems: ["another policy has it"] }])).toBe("");
 });
 
-test("the result reports whether everything is unchanged", () => {
+test("the result reports which fields changed, and whether a pod did", () => {
   expect(
     renderAdopted([
       {
         resource,
         members: [
-          { cluster: "oslo", replicas: 3, isUnchanged: true },
-          { cluster: "rome", isUnchanged: false },
+          { cluster: "oslo", replicas: 3, isUnchanged: true, fields: [] },
+          {
+            cluster: "paris",
+            isUnchanged: true,
+            fields: [{ path: "spec.updateStrategy.maxUnavailable", before: "20%", after: 1 }],
+          },
+          { cluster: "rome", isUnchanged: false, fields: [] },
         ],
       },
     ]),
-  ).toBe("Deployment shop/web is adopted\n  oslo (3): unchanged\n  rome: changed; run 'flotilla why' for details");
+  ).toBe(
+    "Deployment shop/web is adopted\n  oslo (3): unchanged\n  paris: no pod changed\n      spec.updateStrategy.maxUnavailable: 20% → 1\n  rome: changed; run 'flotilla why' for details",
+  );
 });

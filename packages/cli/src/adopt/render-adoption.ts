@@ -111,10 +111,10 @@ export function renderAdopted(adopted: readonly Adopted[]): string {
   return adopted
     .flatMap(({ resource, members }) => [
       `${titleOf(resource.template)} is adopted`,
-      ...members.map(
-        ({ cluster, replicas, isUnchanged }) =>
-          `  ${cluster}${replicas === undefined ? "" : ` (${replicas})`}: ${isUnchanged ? "unchanged" : "changed; run 'flotilla why' for details"}`,
-      ),
+      ...members.flatMap(({ cluster, replicas, isUnchanged, fields }) => [
+        `  ${cluster}${replicas === undefined ? "" : ` (${replicas})`}: ${isUnchanged ? (fields.length === 0 ? "unchanged" : "no pod changed") : "changed; run 'flotilla why' for details"}`,
+        ...fields.map((field) => `      ${renderField(field)}`),
+      ]),
     ])
     .join("\n");
 }

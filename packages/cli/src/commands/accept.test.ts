@@ -14,6 +14,7 @@ test("waiting for an unknown cluster is reported once, and the timeout error sta
     after: (delayMs, run) => (fake.advance(delayMs), queueMicrotask(run), { cancel: () => {} }),
   };
   let text = "";
+  const steps = new Set<string>();
   const client = {
     list: () => Promise.resolve({ items: [], resourceVersion: "1" }),
     get: (_kind: unknown, { name }: { name: string }) =>
@@ -23,7 +24,7 @@ test("waiting for an unknown cluster is reported once, and the timeout error sta
     format: "table",
     write: (part) => void (text += part),
     warn: () => {},
-    showProgress: () => {},
+    showProgress: (step) => void steps.add(step),
   });
   const context = {
     args: ["nope"],
@@ -44,5 +45,6 @@ test("waiting for an unknown cluster is reported once, and the timeout error sta
   const running = acceptCommand.run(context as unknown as CommandContext<never>);
 
   await expect(running).rejects.toThrow("no cluster named nope has asked to join; start its agent");
+  expect([...steps]).toEqual(["accepting nope", "waiting for nope to ask to join", ""]);
   expect(text).toBe("no cluster named nope has asked to join yet; waiting (Ctrl-C to stop)\n");
 });

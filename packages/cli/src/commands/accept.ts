@@ -3,12 +3,13 @@ import { CertificateSigningRequest } from "@flotilla/kubernetes";
 import { Cluster } from "@flotilla/karmada";
 import { CLUSTER_NAME_LABEL, ManagedCluster } from "@flotilla/ocm";
 import { HUB, isConditionTrue } from "@flotilla/apimachinery";
-import { FlotillaError, formatTime, sleep, UsageError } from "@flotilla/base";
+import { FlotillaError, formatTime, sleep } from "@flotilla/base";
 import type { Clock, Json } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { describeRefusal, planAccept } from "../agent/accept-plan.ts";
 import { defineCommand } from "../command.ts";
+import type { Output } from "../output.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 const POLL_MS = 500;
@@ -56,7 +57,7 @@ export const acceptCommand = defineCommand({
               name,
               { requesters, skipsCheck: flags["skip-approve-check"], untilMs: clock.now() + flags.wait * 1000 },
               clock,
-              (text) => output.say(text),
+              output,
               signal,
             ),
           );
@@ -81,8 +82,7 @@ export const acceptCommand = defineCommand({
 
 /** The hub responded, and the error concerns only this cluster. */
 const isAboutOne = (error: unknown): error is FlotillaError =>
-  error instanceof UsageError ||
-  (error instanceof FlotillaError && (error.code === "NotAccepted" || error.code === "NameTaken"));
+  error instanceof FlotillaError && (error.code === "NotAccepted" || error.code === "NameTaken");
 
 interface Acceptance {
   requesters: readonly string[];
@@ -95,7 +95,7 @@ async function accept(
   name: string,
   { untilMs, ...trust }: Acceptance,
   clock: Clock,
-  say: (text: string) => void,
+  { say, progress }: Pick<Output, "say" | "progress">,
   signal: AbortSignal,
 ): Promise<Json> {
   const face = await find(client, Cluster, { cluster: HUB, name }, { signal });
@@ -160,7 +160,8 @@ async function accept(
       if (hint !== undefined)
         throw new FlotillaError("NotAccepted", `${cluster ? `${name} is accepted but has not joined: ` : ""}${hint}`);
       if (!cluster && approved.length === 0)
-        throw new UsageError(
+        throw new FlotillaError(
+          "NotAccepted",
           `no cluster named ${name} has asked to join; start its agent with the command that 'flotilla token' prints, even if it still runs after an unjoin`,
         );
       if (approved.length > 0 || cluster?.spec.hubAcceptsClient) {
@@ -176,6 +177,11 @@ async function accept(
         : `no cluster named ${name} has asked to join yet; waiting (Ctrl-C to stop)`);
     if (notice !== undefined && notice !== said) say(notice);
     said = notice ?? said;
+    progress(
+      cluster || approved.length > 0
+        ? `waiting for the agent of ${name} to join with its certificate`
+        : `waiting for ${name} to ask to join`,
+    );
     await sleep(clock, POLL_MS, signal);
   }
 }

@@ -15,6 +15,7 @@ export const applyCommand = defineCommand({
       says: "In a script: apply without confirmation, and continue only when all members are healthy.",
       run: "flotilla apply -f shop/ --yes --wait",
     },
+    { says: "Apply what a kustomization builds.", run: "flotilla apply -k overlays/production" },
     { says: "From standard input, into a namespace.", run: "cat web.yaml | flotilla apply -f - -n shop --yes" },
   ],
   args: [],
@@ -27,7 +28,8 @@ export const applyCommand = defineCommand({
     ...hubFlags,
   },
   async run({ flags, output, signal, clock, connect, environment, readInput, terminal }) {
-    if (flags.filename.length === 0) throw new UsageError("specify what to apply: -f FILE");
+    if (flags.filename.length === 0 && flags.kustomize === undefined)
+      throw new UsageError("specify what to apply: -f FILE, or -k DIR");
     if (flags.filename.includes("-") && !flags.yes)
       throw new UsageError("cannot ask for confirmation because -f - reads standard input; specify --yes");
     const waitSeconds = readSeconds("--timeout", flags.timeout);
@@ -36,7 +38,7 @@ export const applyCommand = defineCommand({
       import("../explain/run-apply.ts"),
       import("../interpret/read-manifests.ts"),
     ]);
-    const manifests = await readManifests(flags, { readInput, signal });
+    const manifests = await readManifests(flags, { readInput, signal, environment });
     const hub = await connect(hubKubeconfig(flags, environment));
     try {
       const asking = { client: hub.client, clock, responseTimeoutMs: 10_000, signal };

@@ -17,6 +17,10 @@ export const completionCommand = defineCommand({
     },
     { says: "For zsh, in a folder of its fpath.", run: "flotilla completion zsh > ~/.zfunc/_flotilla" },
     { says: "For fish.", run: "flotilla completion fish > ~/.config/fish/completions/flotilla.fish" },
+    {
+      says: "For PowerShell; add the line to $PROFILE.",
+      run: "flotilla completion powershell | Out-String | Invoke-Expression",
+    },
   ],
   args: [{ name: "SHELL", description: SHELLS.join(", "), required: true, choices: SHELLS }],
   flags: {},

@@ -7,7 +7,7 @@ export const controllersCommand = defineCommand({
   name: "controllers",
   summary: "run the hub's controllers against an API server, with leader election",
   details:
-    "Schedules workloads, delivers them to members and aggregates their status, for the hub of a kubeconfig. Several processes may run: one holds a Lease on the hub and is active, the others stand by. A line that starts with 'ready' is printed when this process leads or stands by.",
+    "Schedules workloads, delivers them to members and aggregates their status, for the hub of a kubeconfig. Several processes may run: one holds a Lease on the hub and is active, the others stand by. A line that starts with 'ready' is printed when this process leads or stands by, and a line when it takes over or loses its leadership.",
   serves: true,
   example: [
     {
@@ -35,7 +35,7 @@ export const controllersCommand = defineCommand({
     "metrics-address": {
       type: "string",
       value: "HOST:PORT",
-      description: "serve /metrics, /healthz and /readyz there, for example 127.0.0.1:9103",
+      description: "serve /metrics, /metrics/members, /healthz and /readyz there, for example 127.0.0.1:9103",
     },
     ...controllerFlags,
     "log-format": {
@@ -60,6 +60,12 @@ export const controllersCommand = defineCommand({
         ...controllerOptions(flags, true),
         kubeconfig: flags.kubeconfig,
         leaderElects: flags["leader-elect"] === "true",
+        onLeadership: (change) =>
+          output.say(
+            change === "won"
+              ? "leading: this process has taken over the controllers"
+              : "standing by: this process has lost the Lease and its controllers have stopped; it waits for the Lease again",
+          ),
         metricsAddress: flags["metrics-address"],
         logLevel: flags["log-level"] as "warn",
         logFormat: flags["log-format"] === "json" ? "json" : "text",

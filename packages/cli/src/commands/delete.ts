@@ -4,12 +4,14 @@ import { UsageError } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { defineCommand } from "../command.ts";
 import type { Deletion } from "../explain/run-delete.ts";
+import type { ManifestNames, ManifestTools } from "../interpret/read-manifests.ts";
 import { manifestFlags, namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
 import { objectOf, textOf } from "../members/json-parts.ts";
 import { readTargets } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
-const USAGE = "'flotilla delete cloneset/web', 'flotilla delete deployment web cart' or 'flotilla delete -f web.yaml'";
+const USAGE =
+  "'flotilla delete cloneset/web', 'flotilla delete deployment web cart', 'flotilla delete -f web.yaml' or 'flotilla delete -k shop'";
 
 export const deleteCommand = defineCommand({
   name: "delete",
@@ -42,7 +44,8 @@ export const deleteCommand = defineCommand({
     ...hubFlags,
   },
   async run({ args, flags, output, signal, clock, connect, environment, readInput, terminal }) {
-    if ((args.length === 0) === (flags.filename.length === 0)) throw new UsageError(`name objects or files: ${USAGE}`);
+    if ((args.length === 0) === (flags.filename.length === 0 && flags.kustomize === undefined))
+      throw new UsageError(`name objects or files: ${USAGE}`);
     if (flags.filename.includes("-") && !flags.yes)
       throw new UsageError("cannot ask for confirmation because -f - reads standard input; specify --yes");
     const waitSeconds = readSeconds("--timeout", flags.timeout);
@@ -53,7 +56,7 @@ export const deleteCommand = defineCommand({
       const deletions =
         args.length > 0
           ? await named(hub.client, args, fallback, signal)
-          : await inFiles(hub.client, flags, fallback, { readInput, signal });
+          : await inFiles(hub.client, flags, fallback, { readInput, signal, environment });
       return await runDelete(
         {
           deletions,
@@ -92,9 +95,9 @@ async function named(
 /** In reverse order: what was applied last may need what was applied first. */
 async function inFiles(
   client: Client,
-  files: { filename: readonly string[]; recursive: boolean },
+  files: ManifestNames,
   fallback: string,
-  input: { readInput(): Promise<string>; signal: AbortSignal },
+  input: ManifestTools,
 ): Promise<Deletion[]> {
   const [{ readManifests }, { createKindResolver }] = await Promise.all([
     import("../interpret/read-manifests.ts"),

@@ -1,14 +1,12 @@
 /** `flotilla doctor`: checks a running fleet, reports problems, and prints the commands that fix them. Read-only. */
-import { dirname, resolve } from "node:path";
 import { Cluster } from "@flotilla/karmada";
 import { ManagedCluster } from "@flotilla/ocm";
 import { didYouMean, UsageError } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
-import { defaultDataDirectory } from "../data-directory.ts";
 import type { HubLists } from "../doctor/context.ts";
 import { clusterFlags, readNames } from "../members/members-places.ts";
-import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+import { hubDataDirectory, hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 const FOUND_PROBLEMS = 1;
 
@@ -89,12 +87,7 @@ export const doctorCommand = defineCommand({
       const only = readNames(flags.clusters);
       const lists = createHubLists({ client, signal, slim: slimObject });
       if (only.length > 0) await checkNames(only, lists);
-      // A kubeconfig inside a data directory reveals that directory.
-      const data =
-        flags.data ??
-        (flags.kubeconfig === undefined && !environment["KUBECONFIG"]
-          ? defaultDataDirectory(environment)
-          : dirname(resolve(access.kubeconfigs[0] ?? ".")));
+      const data = await hubDataDirectory(flags, environment);
       const report = await runChecks(
         checks,
         {

@@ -140,8 +140,11 @@ export const joinCommand = defineCommand({
       } finally {
         await member.close();
       }
-      output.progress(`waiting for ${name} to be ready`);
-      const cluster = await untilReady(hub.client, name, flags.wait * 1000, clock, signal);
+      const cluster = await untilReady(
+        { client: hub.client, clock, signal, progress: (text) => output.progress(text) },
+        name,
+        flags.wait * 1000,
+      );
       output.progress("");
       output.result(
         { name, version: cluster.status?.kubernetesVersion ?? "", nodes: cluster.status?.nodeSummary?.totalNum ?? 0 },
@@ -153,23 +156,30 @@ export const joinCommand = defineCommand({
   },
 });
 
+interface WaitTools {
+  client: Pick<Client, "get">;
+  clock: Clock;
+  signal: AbortSignal;
+  progress(text: string): void;
+}
+
 async function untilReady(
-  client: Client,
+  { client, clock, signal, progress }: WaitTools,
   name: string,
   waitMs: number,
-  clock: Clock,
-  signal: AbortSignal,
 ): Promise<DeepReadonly<Cluster>> {
   const untilMs = clock.now() + waitMs;
   for (;;) {
     const cluster = await client.get(Cluster, { cluster: HUB, name }, { signal });
     const ready = findCondition(cluster.status?.conditions ?? [], "Ready");
+    const reason = ready?.message ?? "the hub has not checked it yet";
     if (ready?.status === "True") return cluster;
     if (clock.now() >= untilMs)
       throw new FlotillaError(
         "NotReady",
-        `${name} has joined but is not ready after ${waitMs / 1000} s: ${ready?.message ?? "the hub has not checked it yet"}; run 'kubectl describe cluster ${name}' to follow its status`,
+        `${name} has joined but is not ready after ${waitMs / 1000} s: ${reason}; run 'kubectl describe cluster ${name}' to follow its status`,
       );
+    progress(`waiting for ${name} to be ready: ${reason}`);
     await sleep(clock, POLL_MS, signal);
   }
 }

@@ -2,6 +2,7 @@
 import { UsageError } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
+import { manifestFlags } from "../members/flags.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 const FOUND_ERRORS = 1;
@@ -22,15 +23,7 @@ export const lintCommand = defineCommand({
   ],
   args: [],
   flags: {
-    filename: {
-      type: "string",
-      short: "f",
-      value: "FILE",
-      repeated: true,
-      completes: "file",
-      description: "manifests: a file, folder, pattern, URL, or - for standard input; may be repeated",
-    },
-    recursive: { type: "boolean", short: "R", description: "also read subfolders" },
+    ...manifestFlags,
     rule: { type: "string", value: "ID", repeated: true, description: "run only this rule; may be repeated" },
     ignore: { type: "string", value: "ID", repeated: true, description: "skip this rule; may be repeated" },
     strict: { type: "boolean", description: "treat warnings as errors" },
@@ -49,11 +42,12 @@ export const lintCommand = defineCommand({
     ...hubFlags,
   },
   async run({ flags, output, signal, connect, environment, readInput, openOfflineHub }) {
-    const [{ chooseRules, lintSources }, { renderLint, renderRules }, { download, Sources }] = await Promise.all([
-      import("../lint/lint-input.ts"),
-      import("../lint/render-lint.ts"),
-      import("../interpret/sources.ts"),
-    ]);
+    const [{ chooseRules, lintSources }, { renderLint, renderRules }, { describeNames, readSources }] =
+      await Promise.all([
+        import("../lint/lint-input.ts"),
+        import("../lint/render-lint.ts"),
+        import("../interpret/read-manifests.ts"),
+      ]);
     const rules = chooseRules(flags.rule, flags.ignore);
     if (flags.list) {
       output.result(
@@ -62,10 +56,9 @@ export const lintCommand = defineCommand({
       );
       return 0;
     }
-    if (flags.filename.length === 0) throw new UsageError("specify what to check: -f FILE");
-    const sources = await new Sources({ readInput, download: (url) => download(url, signal) }).read(flags.filename, {
-      recursive: flags.recursive,
-    });
+    const given = describeNames(flags);
+    if (given === "") throw new UsageError("specify what to check: -f FILE, or -k DIR");
+    const sources = await readSources(flags, { readInput, signal, environment });
     output.progress("looking");
     const { client, close } = flags["against-hub"]
       ? await connect(hubKubeconfig(flags, environment))
@@ -77,7 +70,7 @@ export const lintCommand = defineCommand({
         signal,
       );
       output.progress("");
-      if (result.files === 0) throw new UsageError(`${flags.filename.join(", ")} contains no objects`);
+      if (result.files === 0) throw new UsageError(`${given} contains no objects`);
       output.result(result as unknown as Json, () => output.called(renderLint(result, output)));
       return result.errors > 0 ? FOUND_ERRORS : 0;
     } finally {

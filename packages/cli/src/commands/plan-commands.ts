@@ -5,6 +5,7 @@
 import { UsageError } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
+import { manifestFlags } from "../members/flags.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 /** As `kubectl diff`: 0 without changes, 1 with changes, more for a failure. */
@@ -25,15 +26,7 @@ export const planCommand = defineCommand({
   args: [],
   failureCode: FAILED,
   flags: {
-    filename: {
-      type: "string",
-      short: "f",
-      value: "FILE",
-      repeated: true,
-      description:
-        "manifests that you would apply: a file, folder, pattern, URL, or - for standard input; may be repeated",
-    },
-    recursive: { type: "boolean", short: "R", description: "also read subfolders" },
+    ...manifestFlags,
     "without-cluster": {
       type: "string",
       value: "NAME",
@@ -52,8 +45,8 @@ export const planCommand = defineCommand({
   },
   async run({ flags, output, signal, clock, connect, environment, readInput }) {
     const without = flags["without-cluster"];
-    if (flags.filename.length + without.length === 0)
-      throw new UsageError("specify what would change: -f FILE, or --without-cluster NAME");
+    if (flags.filename.length + without.length === 0 && flags.kustomize === undefined)
+      throw new UsageError("specify what would change: -f FILE, -k DIR, or --without-cluster NAME");
     // Loaded lazily, so that other commands and the help do not load the planners.
     const [{ planInput }, { withUnreachable: withAway }, { renderPlan }, { readManifests }] = await Promise.all([
       import("../explain/plan-input.ts"),
@@ -61,7 +54,7 @@ export const planCommand = defineCommand({
       import("../explain/render-plan.ts"),
       import("../interpret/read-manifests.ts"),
     ]);
-    const manifests = await readManifests(flags, { readInput, signal });
+    const manifests = await readManifests(flags, { readInput, signal, environment });
     const { client, close } = await connect(hubKubeconfig(flags, environment));
     try {
       output.progress("planning");

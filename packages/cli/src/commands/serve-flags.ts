@@ -126,10 +126,11 @@ export const namesIn = (text: string | undefined): string[] | undefined =>
 export function hubProcessOptions(
   flags: FlagValues<typeof hubProcessFlags>,
   { environment, output }: Pick<CommandContext<Record<string, never>>, "environment" | "output">,
-  command: string,
+  command: NonNullable<HubProcessOptions["command"]>,
 ): HubProcessOptions {
   if (flags.data === "") throw new UsageError("--data needs the name of a directory");
   return {
+    command,
     data: flags.data ?? defaultDataDirectory(environment),
     port: flags.port,
     bindAddress: flags["bind-address"],

@@ -2,12 +2,13 @@
 import { UsageError } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
 import { defaultDataDirectory } from "../data-directory.ts";
+import { hubDataDirectory, hubFlags } from "../membership/hub-kubeconfig.ts";
 
 export const snapshotCommand = defineCommand({
   name: "snapshot",
   summary: "save the fleet's data to one file, even while it runs, or restore it",
   details:
-    "The file holds all objects, certificates and keys. Restoring creates a new data directory and overwrites nothing; clients with a newer resourceVersion get an error that makes them list again.",
+    "A snapshot is saved on the machine of the hub, whose data directory is that of its kubeconfig, as for other commands. The file holds all objects, certificates and keys. Restoring creates a new data directory and overwrites nothing; clients with a newer resourceVersion get an error that makes them list again.",
   example: [
     { says: "Save a fleet, even while it runs.", run: "flotilla snapshot save fleet.snapshot" },
     { says: "Restore it into a new data directory.", run: "flotilla snapshot restore fleet.snapshot --data ./fleet-2" },
@@ -23,16 +24,27 @@ export const snapshotCommand = defineCommand({
     },
   ],
   flags: {
+    kubeconfig: {
+      ...hubFlags.kubeconfig,
+      description: "save: kubeconfig in the data directory of the hub (default: $KUBECONFIG)",
+    },
+    context: { ...hubFlags.context, description: "save: context of the hub, in one of several kubeconfigs" },
     data: {
       type: "string",
       value: "DIR",
-      description: "data directory of the fleet (default ~/.flotilla); restore needs one without a store",
+      description:
+        "data directory of the fleet (default: that of the kubeconfig, else ~/.flotilla); restore needs one without a store",
     },
   },
   async run({ args: [action = "", file = ""], flags, output, environment, snapshots }) {
-    const data = flags.data ?? defaultDataDirectory(environment);
     if (action !== "save" && action !== "restore")
       throw new UsageError(`unknown action '${action}': use save or restore`);
+    if (action === "restore" && (flags.kubeconfig ?? flags.context) !== undefined)
+      throw new UsageError("a snapshot is restored into a new data directory: use --data DIR");
+    const data =
+      action === "save"
+        ? await hubDataDirectory(flags, environment)
+        : (flags.data ?? defaultDataDirectory(environment));
     output.progress(action === "save" ? `saving ${data} to ${file}` : `restoring ${file} into ${data}`);
     const info = await snapshots[action](data, file);
     output.result({ action, data, file, ...info }, () =>

@@ -2,6 +2,7 @@
 import { equalJson, sleep } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
+import { FORMATS } from "../output.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import type { FleetStatus } from "../status/fleet-status.ts";
 import { readStatus } from "../status/read-status.ts";
@@ -18,6 +19,7 @@ export const statusCommand = defineCommand({
     { says: "Show the status once.", run: "flotilla status" },
     { says: "Refresh every five seconds, and print what changed.", run: "flotilla status --watch" },
     { says: "Show the workloads of one namespace.", run: "flotilla status -n shop" },
+    { says: "Also show regions, ages, policies and every cluster of a workload.", run: "flotilla status -o wide" },
     { says: "Show a fleet with another data directory.", run: "flotilla status --data ./fleet" },
     { says: "Show any hub, with JSON output.", run: "flotilla status --kubeconfig hub.kubeconfig -o json" },
   ],
@@ -40,6 +42,14 @@ export const statusCommand = defineCommand({
       description: "show every workload with all its clusters, and everything that is unhealthy",
     },
     ...hubFlags,
+    output: {
+      type: "string",
+      short: "o",
+      value: "FORMAT",
+      choices: [...FORMATS, "wide"],
+      default: "table",
+      description: "output format: table, wide (with regions, ages and policies), json or yaml",
+    },
   },
   async run({ flags, output, signal, clock, connect, environment }) {
     const { client, server, close } = await connect(hubKubeconfig(flags, environment));
@@ -52,7 +62,13 @@ export const statusCommand = defineCommand({
         if (last !== undefined && !equalJson(last, steady)) output.say("");
         if (last === undefined || !equalJson(last, steady))
           output.result(status as unknown as Json, () =>
-            renderStatus(status, { nowMs, all: flags.all, width: output.width, paint: output.paint }),
+            renderStatus(status, {
+              nowMs,
+              all: flags.all,
+              wide: flags.output === "wide",
+              width: output.width,
+              paint: output.paint,
+            }),
           );
         last = steady;
         if (!flags.watch) return;

@@ -74,7 +74,8 @@ export const unjoinCommand = defineCommand({
       if (flags.purge) await annotate(hub.client, name, PURGE_ANNOTATION, signal);
       output.progress(`unjoining ${name}`);
       await hub.client.delete(Cluster, { cluster: HUB, name }, { signal });
-      const left = await waitUntilRemoved(hub.client, name, flags.wait * 1000, clock, signal);
+      const tools = { client: hub.client, clock, signal, progress: (text: string) => output.progress(text) };
+      const left = await waitUntilRemoved(tools, name, flags.wait * 1000);
       if (left !== undefined) {
         if (!flags.force)
           throw new FlotillaError(
@@ -83,7 +84,7 @@ export const unjoinCommand = defineCommand({
           );
         output.progress(`removing ${name} without its response`);
         await annotate(hub.client, name, FORCE_ANNOTATION, signal);
-        const stuck = await waitUntilRemoved(hub.client, name, FORCED_WAIT_MS, clock, signal);
+        const stuck = await waitUntilRemoved(tools, name, FORCED_WAIT_MS);
         if (stuck !== undefined) throw new FlotillaError("Unjoin", `${name} is still registered: ${stuck}`);
       }
       const notes: string[] = [];
@@ -126,18 +127,22 @@ async function annotate(client: Client, name: string, annotation: string, signal
 
 /** Undefined when the member is removed, else what the removal waits for. */
 async function waitUntilRemoved(
-  client: Client,
+  {
+    client,
+    clock,
+    signal,
+    progress,
+  }: { client: Client; clock: Clock; signal: AbortSignal; progress(text: string): void },
   name: string,
   waitMs: number,
-  clock: Clock,
-  signal: AbortSignal,
 ): Promise<string | undefined> {
   const untilMs = clock.now() + waitMs;
   for (;;) {
     const cluster = await find(client, Cluster, { cluster: HUB, name }, { signal });
     if (!cluster) return undefined;
-    if (clock.now() >= untilMs)
-      return findCondition(cluster.status?.conditions ?? [], UNJOINING)?.message ?? "its Works are being removed";
+    const reason = findCondition(cluster.status?.conditions ?? [], UNJOINING)?.message ?? "its Works are being removed";
+    if (clock.now() >= untilMs) return reason;
+    progress(`waiting for ${name} to be removed: ${reason}`);
     await sleep(clock, POLL_MS, signal);
   }
 }

@@ -166,3 +166,30 @@ describe.runIf(isInstalled("fish"))("fish", () => {
     expect(complete("flotilla plan -f we", ":0\\n").shown).toEqual(["web.yaml"]);
   });
 });
+
+describe.runIf(isInstalled("pwsh"))("powershell", () => {
+  const complete = (line: string, answer: string): ReturnType<typeof run> => {
+    writeFileSync(join(folder, "flotilla.ps1.txt"), scripts.powershell);
+    const script = `Get-Content -Raw flotilla.ps1.txt | Invoke-Expression; (TabExpansion2 '${line}' ${line.length}).CompletionMatches | ForEach-Object { "$($_.CompletionText) $($_.ToolTip)" }`;
+    return run("pwsh", ["-NoProfile", "-NonInteractive", "-c", script], answer);
+  };
+
+  test("candidates are shown with descriptions", () => {
+    expect(complete("flotilla st", "status\\tshow the members\\n:4\\n")).toEqual({
+      asked: "<st>",
+      shown: ["status show the members"],
+    });
+  });
+
+  test("an unstarted word is passed on as an empty one", () => {
+    expect(complete("flotilla why -n ", "shop\\n:4\\n")).toEqual({ asked: "<why><-n><>", shown: ["shop shop"] });
+  });
+});
+
+test("the script of PowerShell registers both names, and passes the words to __complete", () => {
+  expect(scripts.powershell).toContain(
+    "Register-ArgumentCompleter -Native -CommandName flotilla, kubectl-flotilla -ScriptBlock {",
+  );
+  expect(scripts.powershell).toContain("& $program __complete @words 2>$null");
+  expect(scripts.powershell).toContain('$line -split "`t", 2');
+});

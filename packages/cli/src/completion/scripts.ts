@@ -2,7 +2,7 @@
  * The scripts with which shells call `flotilla __complete`. They only pass the words on and show the answer; `offer.ts`
  * decides the candidates for all shells.
  */
-export const SHELLS = ["bash", "zsh", "fish"] as const;
+export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
@@ -107,4 +107,39 @@ complete -c flotilla -f -k -a '(__flotilla_complete)'
 complete -c kubectl-flotilla -f -k -a '(__flotilla_complete)'
 `;
 
-export const scripts: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
+/**
+ * PowerShell drops empty arguments of programs before 7.3, so an unstarted word is passed as a quoted one there. Without
+ * a result it completes files itself; an empty result prevents that.
+ */
+const POWERSHELL = `# Completion of flotilla for PowerShell: flotilla completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName flotilla, kubectl-flotilla -ScriptBlock {
+    param($current, $ast, $position)
+    $words = @(foreach ($element in $ast.CommandElements) {
+        $start = $element.Extent.StartOffset
+        if ($start -ge $position) { break }
+        if ($element.Extent.EndOffset -gt $position) { $element.Extent.Text.Substring(0, $position - $start) }
+        elseif ($element -is [System.Management.Automation.Language.StringConstantExpressionAst]) { $element.Value }
+        else { $element.Extent.Text }
+    })
+    $program, $words = $words
+    $words = @($words)
+    if ($current -eq '') {
+        $passesEmpty = $PSVersionTable.PSVersion -ge [version]'7.3.0' -and "$PSNativeCommandArgumentPassing" -ne 'Legacy'
+        $words += if ($passesEmpty) { '' } else { '""' }
+    }
+    $answer = @(& $program __complete @words 2>$null)
+    if ($answer.Count -eq 0) { return }
+    $directive = [int]$answer[-1].TrimStart(':')
+    if (($directive -band 16) -or -not ($directive -band 4)) { return }
+    $results = @(foreach ($line in $answer | Select-Object -SkipLast 1) {
+        $value, $description = $line -split "\`t", 2
+        if ($value -eq '' -or -not $value.StartsWith($current)) { continue }
+        if (-not $description) { $description = $value }
+        $text = if ($value -match '[^a-zA-Z0-9_./:=@+-]') { "'" + $value.Replace("'", "''") + "'" } else { $value }
+        [System.Management.Automation.CompletionResult]::new($text, $value, 'ParameterValue', $description)
+    })
+    if ($results.Count -eq 0) { '' } else { $results }
+}
+`;
+
+export const scripts: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL };

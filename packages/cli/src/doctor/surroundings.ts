@@ -1,9 +1,11 @@
 /** What doctor reads from this machine and its network: the certificate a server presents, disks and files. */
 import type { Stats } from "node:fs";
-import { stat, statfs } from "node:fs/promises";
+import { readFile, stat, statfs } from "node:fs/promises";
 import { isIP } from "node:net";
 import { connect } from "node:tls";
 import { FlotillaError } from "@flotilla/base";
+import { lastStartPath, parseLastStart } from "../data-directory.ts";
+import type { LastStart } from "../data-directory.ts";
 
 export interface Surroundings {
   /** The certificate that a server presents, in DER; it is not trusted. */
@@ -12,6 +14,8 @@ export interface Surroundings {
   fileSize(path: string): Promise<number | undefined>;
   /** When a file was last written; undefined when there is no such file. */
   writtenMs(path: string): Promise<number | undefined>;
+  /** How the hub of a data directory was last started; undefined when that is not recorded. */
+  lastStart(data: string): Promise<LastStart | undefined>;
   /** Bytes of the disk that a folder is on. */
   diskSpace(folder: string): Promise<{ free: number; total: number }>;
 }
@@ -46,6 +50,10 @@ export const surroundings: Surroundings = {
   },
   fileSize: async (path) => (await statIfThere(path))?.size,
   writtenMs: async (path) => (await statIfThere(path))?.mtimeMs,
+  async lastStart(data) {
+    const path = lastStartPath(data);
+    return (await statIfThere(path)) ? parseLastStart(await readFile(path, "utf8")) : undefined;
+  },
   async diskSpace(folder) {
     const { bavail, blocks, bsize } = await statfs(folder);
     return { free: bavail * bsize, total: blocks * bsize };

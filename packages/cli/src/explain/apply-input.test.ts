@@ -39,7 +39,8 @@ function hubWith(existing?: JsonObject): {
 }
 
 const { signal } = new AbortController();
-const apply = (client: Client, manifest: JsonObject) => applyAll(client, [manifest], "shop", { signal });
+const apply = (client: Client, manifest: JsonObject) =>
+  applyAll(client, { manifests: [manifest], namespace: "shop" }, { signal });
 
 test("a new object is created with kubectl's last-applied annotation, byte for byte", async () => {
   const { client, writes } = hubWith();
@@ -115,7 +116,7 @@ test("a dry run makes the same writes as an apply", async () => {
   ]) {
     const [tried, applied] = [hubWith(existing), hubWith(existing)];
 
-    await tryAll(tried.client, tried.client, [CONFIG_MAP], "shop", signal);
+    await tryAll(tried.client, tried.client, { manifests: [CONFIG_MAP], namespace: "shop" }, signal);
     await apply(applied.client, CONFIG_MAP);
 
     expect(tried.writes).toEqual(applied.writes);

@@ -7,7 +7,15 @@
  * object.
  */
 import { ResourceInterpreterCustomization } from "@flotilla/karmada";
-import { ApiError, dynamicKind, formatApiVersion, gvkOf, HUB, isNotFound } from "@flotilla/apimachinery";
+import {
+  ApiError,
+  createMergePatch,
+  dynamicKind,
+  formatApiVersion,
+  gvkOf,
+  HUB,
+  isNotFound,
+} from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, FlotillaError, isObject, setOwn, UsageError } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
@@ -28,6 +36,15 @@ const MAX_REMEMBERED_CHARACTERS = 200 * 1024;
 /** kubectl's field managers for client-side and server-side apply. */
 const WITH_MEMORY = "kubectl-client-side-apply";
 const ON_SERVER = "kubectl";
+const BY_HAND = "kubectl-edit";
+
+export interface ApplyInput {
+  manifests: readonly JsonObject[];
+  /** For manifests without a namespace. */
+  namespace: string;
+  /** Of a manifest that was edited: what it was before. Only the difference is applied. */
+  edited?: JsonObject;
+}
 
 export interface Applied {
   /** The object before; unset when it is new. */
@@ -42,6 +59,7 @@ export interface Applied {
 interface Manifest {
   kind: AnyKind;
   given: Given;
+  edited?: JsonObject;
 }
 
 /**
@@ -50,13 +68,12 @@ interface Manifest {
  */
 export async function applyAll(
   client: Client,
-  manifests: readonly JsonObject[],
-  namespace: string,
+  input: ApplyInput,
   { signal, onApplied }: { signal: AbortSignal; onApplied?(applied: Applied): void },
 ): Promise<Applied[]> {
-  const resolve = createManifestResolver(client, manifests, namespace);
+  const resolve = createManifestResolver(client, input);
   const results: Applied[] = [];
-  for (const manifest of inApplyOrder(manifests)) {
+  for (const manifest of inApplyOrder(input.manifests)) {
     const applied = await applyOne(client, await resolve(manifest), "applying", signal);
     results.push(applied);
     onApplied?.(applied);
@@ -65,15 +82,9 @@ export async function applyAll(
 }
 
 /** The results of applying, in apply order, without a write. `dry` is a dry-run client of the same hub. */
-export async function tryAll(
-  client: Client,
-  dry: Writer,
-  manifests: readonly JsonObject[],
-  namespace: string,
-  signal: AbortSignal,
-): Promise<Applied[]> {
-  const resolve = createManifestResolver(client, manifests, namespace);
-  const resolved = await Promise.all(inApplyOrder(manifests).map(resolve));
+export async function tryAll(client: Client, dry: Writer, input: ApplyInput, signal: AbortSignal): Promise<Applied[]> {
+  const resolve = createManifestResolver(client, input);
+  const resolved = await Promise.all(inApplyOrder(input.manifests).map(resolve));
   const results: Applied[] = [];
   // The requests of one round are sent together.
   for (const round of roundsOf(resolved))
@@ -99,8 +110,7 @@ function roundsOf(manifests: readonly Manifest[]): Manifest[][] {
 /** Completes a manifest with its kind and namespace. */
 function createManifestResolver(
   client: Client,
-  manifests: readonly JsonObject[],
-  namespace: string,
+  { manifests, namespace, edited }: ApplyInput,
 ): (manifest: JsonObject) => Promise<Manifest> {
   const kinds = createKindResolver({ client, cluster: HUB });
   const defined = new Map(manifests.filter(isDefinition).flatMap(kindsDefinedBy));
@@ -116,7 +126,7 @@ function createManifestResolver(
     const kind = defined.get(`${apiVersion}/${name}`) ?? (await kinds.resolve({ apiVersion, kind: name }));
     const { namespace: own = namespace, ...metadata } = manifest["metadata"];
     const inNamespace = kind.scope === "Namespaced" ? { ...metadata, namespace: own } : metadata;
-    return { kind, given: { ...manifest, metadata: inNamespace } as unknown as Given };
+    return { kind, given: { ...manifest, metadata: inNamespace } as unknown as Given, edited };
   };
 }
 
@@ -141,16 +151,17 @@ function kindsDefinedBy({ spec }: JsonObject): [string, AnyKind][] {
 
 async function applyOne(
   client: Writer,
-  { kind, given }: Manifest,
+  manifest: Manifest,
   doing: "applying" | "trying",
   signal: AbortSignal,
 ): Promise<Applied> {
+  const { kind, given } = manifest;
   const { namespace, name } = given.metadata;
   const what = `${doing} ${given.kind} ${namespace ? `${namespace}/` : ""}${name} on the hub`;
   try {
     const key = { cluster: HUB, namespace: namespace || undefined, name };
     const before = await find(client, kind, key, { signal });
-    const object = await writeOne(client, kind, given, before, signal);
+    const object = await writeOne(client, manifest, before, signal);
     return { before, object, kind, outcome: outcomeOf(before, object) };
   } catch (error) {
     if (namespace && isMissingNamespace(error))
@@ -168,22 +179,25 @@ const isMissingNamespace = (error: unknown): boolean =>
 
 async function writeOne(
   client: Writer,
-  kind: AnyKind,
-  given: Given,
+  { kind, given, edited }: Manifest,
   before: Given | undefined,
   signal: AbortSignal,
 ): Promise<Given> {
+  const { namespace, name } = given.metadata;
+  const key = { cluster: HUB, namespace: namespace || undefined, name };
+  if (edited) {
+    const patch = createMergePatch(edited, given as unknown as JsonObject);
+    return client.patch(kind, key, patch, { signal, type: "merge", fieldManager: BY_HAND });
+  }
   const remembered = withMemory(given, before);
   if (!before && remembered) return client.create(kind, HUB, remembered, { signal, fieldManager: WITH_MEMORY });
   const last = before && lastApplied(before);
   if (!last || !remembered) return client.apply(kind, HUB, given, { signal, force: true, fieldManager: ON_SERVER });
-  const { namespace, name } = given.metadata;
-  return client.patch(
-    kind,
-    { cluster: HUB, namespace: namespace || undefined, name },
-    threeWay(last, remembered as unknown as JsonObject),
-    { signal, type: "merge", fieldManager: WITH_MEMORY },
-  );
+  return client.patch(kind, key, threeWay(last, remembered as unknown as JsonObject), {
+    signal,
+    type: "merge",
+    fieldManager: WITH_MEMORY,
+  });
 }
 
 function outcomeOf(before: Given | undefined, object: Given): Applied["outcome"] {

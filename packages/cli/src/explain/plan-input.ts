@@ -2,7 +2,7 @@
 import { gvkOf, HUB, inVersion, parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError, UsageError } from "@flotilla/base";
-import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
+import type { Clock, DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { InterpretError } from "@flotilla/kubernetes";
@@ -11,7 +11,7 @@ import type { Dependency } from "@flotilla/kubernetes";
 import { isJob, planChanges, planFleet, planNamespaceChanges } from "@flotilla/flotilla";
 import type { FleetPlan, Interpreter, MemberChange, TemplatePlan } from "@flotilla/flotilla";
 import { isSame, tryAll, withObjects } from "./apply-input.ts";
-import type { Applied } from "./apply-input.ts";
+import type { Applied, ApplyInput } from "./apply-input.ts";
 import { createDryRunClient } from "./dry-run-client.ts";
 import { hubChangesOf } from "./hub-changes.ts";
 import type { HubChange } from "./hub-changes.ts";
@@ -23,12 +23,9 @@ import { withRetained } from "./retained-changes.ts";
 import type { HubState } from "./read-snapshot.ts";
 import { executionNamespace } from "@flotilla/karmada";
 
-export interface PlanInput {
-  manifests: readonly JsonObject[];
+export interface PlanInput extends ApplyInput {
   /** Members to exclude. */
   without: readonly string[];
-  /** For manifests without a namespace. */
-  namespace: string;
 }
 
 interface UnreachableMember {
@@ -66,12 +63,12 @@ export async function planInput(
 
 export async function planManifests(
   client: Client,
-  { manifests, without, namespace }: PlanInput,
+  { without, ...input }: PlanInput,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<PlannedFleet> {
   const dry = createDryRunClient(client, signal);
-  const applied = await tryAll(client, dry, manifests, namespace, signal);
+  const applied = await tryAll(client, dry, input, signal);
   const given = applied.map(({ object }) => object);
   const selected = given.flatMap(
     (object) =>

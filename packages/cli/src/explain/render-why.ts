@@ -1,7 +1,7 @@
 /** Renders an explanation as text. Pure. */
 import { isObject, type DeepReadonly } from "@flotilla/base";
 import { MOST_REPLICAS } from "@flotilla/flotilla";
-import type { ExplainedMember, ExplainedPolicy, Explanation } from "@flotilla/flotilla";
+import type { ExplainedMember, ExplainedPolicy, Explanation, FieldChange } from "@flotilla/flotilla";
 import type { SeenExplanation } from "./look-at-copies.ts";
 import { renderTable } from "../table.ts";
 import { wrapLines } from "../text-layout.ts";
@@ -112,7 +112,9 @@ function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): stri
   ];
   return [
     `${cluster}: ${facts.join(", ")}${message ? `: ${message}` : ""}`,
-    ...divided.map((field) => `  divided     ${renderField(field)}`),
+    ...divided.map(
+      (field) => `  divided     ${renderField(field)}${isTakenBack(field) ? " (taken back by partition)" : ""}`,
+    ),
     ...overridden.map((field) => `  overridden  ${renderField(field)}`),
     ...(overridePolicies.length > 0 ? [`  by          ${overridePolicies.join(", ")}`] : []),
     ...(drift ? [`  drift       ${drift}`] : []),
@@ -120,6 +122,9 @@ function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): stri
     ...(onMemberBy ? [`  by          the Retain rule of ${onMemberBy}: the member decides`] : []),
   ];
 }
+
+/** Division changes a pod template only where the partition rolls pods back: the copy then has the previous template. */
+const isTakenBack = ({ path }: DeepReadonly<FieldChange>): boolean => path.startsWith("spec.template.");
 
 function renderMoves({ moves, leaving }: Read): string[] {
   if (moves.length + leaving.length === 0) return [];

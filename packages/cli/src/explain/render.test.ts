@@ -33,7 +33,10 @@ const explanation: Explanation = {
       cluster: "oslo",
       replicas: 4,
       state: "target",
-      divided: [{ path: "spec.replicas", before: 6, after: 4 }],
+      divided: [
+        { path: "spec.replicas", before: 6, after: 4 },
+        { path: "spec.template.spec.containers[c].image", before: "app:2", after: "app:1" },
+      ],
       overridden: [{ path: "metadata.labels.tier", after: "gold" }],
       overridePolicies: ["gold"],
       applied: true,
@@ -74,6 +77,7 @@ CLUSTERS (computed now: the original decision is not recorded)
 MEMBERS
   oslo: 4 replicas, applied, healthy
     divided     spec.replicas: 6 → 4
+    divided     spec.template.spec.containers[c].image: app:2 → app:1 (taken back by partition)
     overridden  metadata.labels.tier: gold (new)
     by          gold
     drift       Repaired: spec.paused was true

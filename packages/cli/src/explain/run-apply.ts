@@ -3,6 +3,7 @@ import { FlotillaError, messageOf, UsageError } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { applyAll } from "./apply-input.ts";
+import type { ApplyInput } from "./apply-input.ts";
 import { withUnreachable } from "./unreachable-members.ts";
 import { createHubInterpreter } from "./hub-interpreter.ts";
 import { planManifests } from "./plan-input.ts";
@@ -15,9 +16,7 @@ import type { Terminal } from "../terminal.ts";
 import { titleOf } from "../members/types.ts";
 import { isCarrier, waitUntilApplied } from "../members/wait-applied.ts";
 
-export interface ApplyOptions {
-  manifests: readonly JsonObject[];
-  namespace: string;
+export interface ApplyOptions extends ApplyInput {
   /** Without confirmation. */
   yes: boolean;
   /** If unset, does not wait. */
@@ -40,19 +39,32 @@ interface AppliedRow {
 const FAILED = 1;
 
 export async function runApply(options: ApplyOptions, tools: ApplyTools): Promise<number> {
-  const { output, client, asking } = tools;
-  if (!options.yes && !tools.terminal.canAsk)
+  checkCanConfirm(options, tools.terminal);
+  return applyPlanned(await makePlan(options, tools), options, tools);
+}
+
+/** Throws `UsageError` if a confirmation is needed and not possible. */
+export function checkCanConfirm({ yes }: { yes: boolean }, { canAsk }: Pick<Terminal, "canAsk">): void {
+  if (!yes && !canAsk)
     throw new UsageError(
       "cannot ask for confirmation without a terminal: use --yes to apply without it, or run 'flotilla plan' first",
     );
+}
+
+/** Shows the plan, asks for confirmation, applies, and waits if requested; returns the exit code. */
+export async function applyPlanned(
+  { result, asked }: PlannedFleet,
+  options: ApplyOptions,
+  tools: ApplyTools,
+): Promise<number> {
+  const { output, client, asking } = tools;
   const rows: AppliedRow[] = [];
-  const { result, asked } = await makePlan(options, tools);
   output.say(`${renderPlan(result, output.width)}\n`);
   if (!options.yes && !(await agrees(options.manifests, tools.terminal, asking.signal))) {
     output.say("Nothing was applied.");
     return FAILED;
   }
-  const applied = await applyAll(client, options.manifests, options.namespace, {
+  const applied = await applyAll(client, options, {
     signal: asking.signal,
     onApplied({ object: { metadata }, kind, outcome }) {
       rows.push({ resource: `${titleOf(kind)}/${metadata.name}`, namespace: metadata.namespace || undefined, outcome });
@@ -71,13 +83,18 @@ export async function runApply(options: ApplyOptions, tools: ApplyTools): Promis
 }
 
 /** The plan. If planning fails, nothing is applied. */
-async function makePlan(
-  { manifests, namespace }: ApplyOptions,
-  { client, asking, output }: ApplyTools,
+export async function makePlan(
+  { manifests, namespace, edited }: ApplyInput,
+  { client, asking, output }: Omit<ApplyTools, "terminal">,
 ): Promise<PlannedFleet> {
   output.progress("planning");
   try {
-    const planned = await planManifests(client, { manifests, without: [], namespace }, asking.clock, asking.signal);
+    const planned = await planManifests(
+      client,
+      { manifests, namespace, edited, without: [] },
+      asking.clock,
+      asking.signal,
+    );
     return {
       ...planned,
       result: await withUnreachable(planned.result, [], { client, clock: asking.clock, signal: asking.signal }),

@@ -39,12 +39,14 @@ export function renewalsOf(leases: readonly DeepReadonly<Lease>[]): Map<string, 
 }
 
 /**
- * For how long no process has led the hub's controllers; undefined while one does, and where there is no Lease because
- * the controllers run in the process of the API server.
+ * For how long no process has led the hub's controllers; `never` if none ever has: `flotilla apiserver` creates the
+ * Lease that they hold. Undefined while one does, and where there is no Lease because the controllers run in the process
+ * of the API server.
  */
-export function leaderlessMs(lease: DeepReadonly<Lease> | undefined, nowMs: number): number | undefined {
-  const renewedMs = Date.parse(lease?.spec?.renewTime ?? "");
-  if (!Number.isFinite(renewedMs)) return undefined;
+export function leaderlessMs(lease: DeepReadonly<Lease> | undefined, nowMs: number): number | "never" | undefined {
+  if (!lease) return undefined;
+  const renewedMs = Date.parse(lease.spec?.renewTime ?? "");
+  if (!Number.isFinite(renewedMs)) return "never";
   const elapsedMs = nowMs - renewedMs;
-  return elapsedMs > (lease?.spec?.leaseDurationSeconds ?? 0) * 1000 + TAKEOVER_MS ? elapsedMs : undefined;
+  return elapsedMs > (lease.spec?.leaseDurationSeconds ?? 0) * 1000 + TAKEOVER_MS ? elapsedMs : undefined;
 }

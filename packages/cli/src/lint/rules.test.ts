@@ -178,6 +178,35 @@ spec:
   expect(findings).toEqual([]);
 });
 
+test("a misspelt kind in a selector is an error, and one that is unknown a warning", async () => {
+  const text = `apiVersion: policy.karmada.io/v1alpha1
+kind: PropagationPolicy
+metadata: { name: web, namespace: shop }
+spec:
+  resourceSelectors:
+    - { apiVersion: apps.kruise.io/v1alpha1, kind: Clonset }
+    - { apiVersion: example.com/v1, kind: Spaceship }
+  placement: { clusterAffinity: { clusterNames: [paris] } }
+`;
+
+  const { findings } = await lint([{ name: "policy.yaml", text }], ["shorthand", "unknown-kind"]);
+
+  expect(findings).toMatchObject([
+    {
+      rule: "unknown-kind",
+      severity: "error",
+      line: 6,
+      message: expect.stringContaining("(did you mean 'CloneSet'?)"),
+    },
+    {
+      rule: "unknown-kind",
+      severity: "warning",
+      line: 7,
+      message: expect.stringContaining("does not serve Spaceship"),
+    },
+  ]);
+});
+
 test("admission warnings are reported without a real hub, as a user would receive them", async () => {
   const text = `apiVersion: policy.karmada.io/v1alpha1
 kind: PropagationPolicy

@@ -64,7 +64,7 @@ export function reasonOf(place: Place, error: unknown): string {
   const text = messageOf(error).replaceAll(/\s+/g, " ").slice(0, MAX_REASON_CHARACTERS);
   if (isRefusal(error)) return text;
   if (isOutOfReach(place, error))
-    return `it uses pull mode, and the hub cannot reach it: ${text}; use its own kubeconfig`;
+    return `the hub cannot reach this member, because it uses pull mode (${text.replace(/^Internal error occurred: /, "")}); use its own kubeconfig, for example 'kubectl --kubeconfig FILE get pods'`;
   // A timeout has no message of its own; the last condition on the hub may explain it.
   const isSilent = error instanceof FlotillaError && error.code === "NoAnswer";
   return isSilent && place.unready !== undefined ? `${text} (the hub reports: ${place.unready})` : text;

@@ -68,6 +68,7 @@ function terminalOf(input: string[] = [], size?: TerminalSize): { terminal: Term
       },
       size: () => size,
       onResize: () => () => void said.push("no resize"),
+      edit: (text) => Promise.resolve(text),
       ask: () => Promise.resolve(undefined),
     },
   };

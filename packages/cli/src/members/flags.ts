@@ -23,6 +23,12 @@ export const manifestFlags = {
     description: "manifests: a file, folder, pattern, URL, or - for standard input; may be repeated",
   },
   recursive: { type: "boolean", short: "R", description: "also read subfolders" },
+  kustomize: {
+    type: "string",
+    short: "k",
+    value: "DIR",
+    description: "instead of -f: build the kustomization in this folder with kubectl, and use its objects",
+  },
 } as const;
 
 /** Of the commands that wait for members; `readSeconds` reads it. */

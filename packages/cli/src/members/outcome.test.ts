@@ -95,7 +95,7 @@ const reasons: Record<string, { where: Place; error: Error; want: string }> = {
   "a pull-mode member may be unreachable from the hub": {
     where: place("a", { mode: "pull" }),
     error: internalError("no secret"),
-    want: "it uses pull mode, and the hub cannot reach it: Internal error occurred: no secret; use its own kubeconfig",
+    want: "the hub cannot reach this member, because it uses pull mode (no secret); use its own kubeconfig, for example 'kubectl --kubeconfig FILE get pods'",
   },
   "the hub's condition of a silent member is reported too": {
     where: place("a", { unready: "cluster is not reachable" }),

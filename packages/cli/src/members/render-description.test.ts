@@ -29,7 +29,11 @@ const DESCRIPTION: Description = {
   hub: deployment(4),
   binding: {
     name: "web-deployment",
-    conditions: [{ type: "Scheduled", status: "True", reason: "Success" }],
+    // The API server returns them by name.
+    conditions: [
+      { type: "FullyApplied", status: "True", reason: "FullyAppliedSuccess" },
+      { type: "Scheduled", status: "True", reason: "Success" },
+    ],
     clusters: [{ cluster: "member1", replicas: 4, applied: true, health: "Unhealthy" }],
   },
   members: [
@@ -79,6 +83,7 @@ HUB
 
 BINDING web-deployment
   Scheduled True (Success)
+  FullyApplied True (FullyAppliedSuccess)
   CLUSTER   REPLICAS   APPLIED   HEALTH      MESSAGE
   member1   4          yes       Unhealthy
 

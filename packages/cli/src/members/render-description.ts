@@ -88,7 +88,7 @@ function renderBinding({ name, conditions, clusters }: DescribedBinding, page: D
   ]);
   return [
     `BINDING ${name}`,
-    ...conditions.flatMap(({ type, status, reason, message }) => [
+    ...inStageOrder(conditions).flatMap(({ type, status, reason, message }) => [
       `${type} ${status}${reason ? ` (${reason})` : ""}`,
       ...(message && status !== "True" ? wrapped(message, page, 2) : []),
     ]),
@@ -101,6 +101,17 @@ function renderBinding({ name, conditions, clusters }: DescribedBinding, page: D
         ).split("\n")
       : ["not scheduled; run 'flotilla why' for the reason"]),
   ];
+}
+
+/** The order of the stages that write them; others follow. */
+const STAGE_CONDITIONS = ["Scheduled", "Dispatched", "FullyApplied", "Healthy"];
+
+function inStageOrder<T extends { readonly type: string }>(conditions: readonly T[]): T[] {
+  const placeOf = ({ type }: T): number => {
+    const index = STAGE_CONDITIONS.indexOf(type);
+    return index === -1 ? STAGE_CONDITIONS.length : index;
+  };
+  return conditions.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 /** Newest last, each with its message below. */

@@ -1,5 +1,6 @@
 /** Finds the hub: its kubeconfig from the flags, the environment or the data directory, the context, and the user. */
-import { delimiter } from "node:path";
+import { existsSync } from "node:fs";
+import { delimiter, dirname, resolve } from "node:path";
 import { HUB } from "@flotilla/apimachinery";
 import { UsageError } from "@flotilla/base";
 import type { KubeconfigAccess } from "../command.ts";
@@ -57,6 +58,22 @@ export function hubKubeconfig(
     impersonate: user === undefined ? undefined : { user, groups },
     verbosity: v,
   };
+}
+
+/** The data directory of a hub on this machine: the one that is named, or the one that the hub's kubeconfig is in. */
+export async function hubDataDirectory(
+  flags: HubFlagValues,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<string> {
+  if (flags.data !== undefined) return flags.data;
+  const files = filesOf(flags, environment);
+  if (files.length === 1 && flags.context === undefined) return dirname(resolve(files[0] ?? "."));
+  const { loadKubeconfig } = await import("@flotilla/client");
+  const configs = await Promise.all(files.filter((file) => existsSync(file)).map(loadKubeconfig));
+  const context = flags.context ?? configs.find(({ currentContext }) => currentContext)?.currentContext ?? "";
+  const config = configs.find(({ contexts }) => contexts.has(context));
+  if (!config) throw new UsageError(`${files.join(", ")}: no context is named '${context}'`);
+  return config.directory;
 }
 
 function filesOf(

@@ -49,6 +49,8 @@ export interface MemberStatus {
   /** Allocatable resources that are not requested yet. */
   free?: { cpu: string; memory: string };
   taints: string[];
+  /** The region of its Cluster, if set. */
+  region?: string;
   /** When its agent last renewed a lease; unset for push-mode members. */
   heard?: string;
   /** That is too long ago, so what the hub knows about the member is old. */
@@ -60,6 +62,8 @@ export interface RunStatus {
   active: number;
   succeeded: number;
   failed: number;
+  /** Pods that the members want, where they report it. */
+  desired?: number;
   /** Set when the run is over on every member. */
   finished?: "Complete" | "Failed";
 }
@@ -80,6 +84,8 @@ export interface WorkloadStatus {
   run?: RunStatus;
   applied: string;
   placement: string;
+  /** The policy that propagates it: `shop/web`, or a name without a namespace; unset for objects of ManifestWorks. */
+  policy?: string;
 }
 
 /** The kinds of problems, phrased for counts: `1 binding not scheduled`. */

@@ -65,6 +65,7 @@ function summariseMember(
     nodes: nodes ? `${nodes.readyNum ?? 0}/${nodes.totalNum ?? 0}` : "",
     free,
     taints: taintsOf(cluster, managed),
+    region: cluster?.spec.region || undefined,
     // No agent renews the lease of a push-mode member.
     ...(renewal &&
       mode === "pull" && { heard: renewal.at, isSilent: nowMs - renewal.atMs > renewal.holdsMs || undefined }),

@@ -19,6 +19,8 @@ const MAX_REASON_WIDTH = 300;
 export interface StatusPage {
   nowMs: number;
   all: boolean;
+  /** More columns. */
+  wide?: boolean;
   /** The columns of the terminal. */
   width?: number | undefined;
   paint?: Paint;
@@ -60,7 +62,9 @@ function renderComponents({ components }: FleetStatus, { width }: StatusPage): s
   return [counts, ...unready].flatMap((line) => (width === undefined ? [line] : wrapWords(line, width)));
 }
 
-function renderMembers(members: readonly MemberStatus[], { nowMs, width, paint = plain }: StatusPage): string {
+const MEMBER_COLUMNS = ["MEMBER", "MODE", "KARMADA", "OCM", "VERSION", "NODES", "CPU", "MEMORY", "LAST SEEN"];
+
+function renderMembers(members: readonly MemberStatus[], { nowMs, width, wide, paint = plain }: StatusPage): string {
   const rows = members.map((member) => [
     member.name,
     member.mode,
@@ -71,9 +75,10 @@ function renderMembers(members: readonly MemberStatus[], { nowMs, width, paint =
     member.free?.cpu ?? "-",
     member.free?.memory ?? "-",
     member.heard === undefined ? "-" : formatAge(nowMs - Date.parse(member.heard)),
+    ...(wide ? [member.region ?? "-", member.age] : []),
   ]);
   const [header = "", ...lines] = renderTable(
-    ["MEMBER", "MODE", "KARMADA", "OCM", "VERSION", "NODES", "CPU", "MEMORY", "LAST SEEN"],
+    [...MEMBER_COLUMNS, ...(wide ? ["REGION", "AGE"] : [])],
     rows,
     2,
     width,
@@ -163,7 +168,7 @@ function plural(trouble: string, count: number): string {
 
 function renderWorkloads(
   { workloads, objects, notShown, namespace }: FleetStatus,
-  { all, width }: StatusPage,
+  { all, width, wide }: StatusPage,
 ): string[] {
   if (workloads.length === 0 && notShown.includes("resourcebindings")) return [];
   if (workloads.length === 0 && namespace !== undefined)
@@ -174,15 +179,16 @@ function renderWorkloads(
       : ["No workloads are propagated yet: apply one together with a PropagationPolicy."];
   const shown = all ? workloads : workloads.slice(0, MAX_WORKLOADS);
   const table = renderTable(
-    ["NAMESPACE", "NAME", "KIND", "READY", "APPLIED", "PLACEMENT"],
+    ["NAMESPACE", "NAME", "KIND", "READY", "APPLIED", "PLACEMENT", ...(wide ? ["POLICY"] : [])],
     shown.map((workload) => [
       workload.namespace || "-",
       workload.name,
       workload.kind,
       renderReady(workload),
       workload.applied,
-      (all || width === undefined ? workload.placement : shorten(workload.placement, MAX_PLACEMENT)) ||
+      (all || wide || width === undefined ? workload.placement : shorten(workload.placement, MAX_PLACEMENT)) ||
         "<not scheduled>",
+      ...(wide ? [workload.policy ?? "-"] : []),
     ]),
     2,
     width,
@@ -198,7 +204,9 @@ function renderReady({ desired, ready, state, run, stale }: WorkloadStatus): str
   return stale ? `${count} (stale)` : count;
 }
 
-/** `Complete`, or `2 active, 5 done, 1 failed`. */
-export function renderRun({ active, succeeded, failed, finished }: RunStatus): string {
-  return finished ?? [`${active} active`, `${succeeded} done`, ...(failed > 0 ? [`${failed} failed`] : [])].join(", ");
+/** `4/4 Complete`, `Failed: 1 done, 2 failed`, or `2 active, 5 done, 1 failed`. */
+export function renderRun({ active, succeeded, failed, desired = succeeded, finished }: RunStatus): string {
+  if (finished === "Complete") return `${succeeded}/${desired} ${finished}`;
+  const ended = [`${succeeded} done`, ...(failed > 0 ? [`${failed} failed`] : [])].join(", ");
+  return finished === undefined ? `${active} active, ${ended}` : `${finished}: ${ended}`;
 }

@@ -73,11 +73,11 @@ describe("a workload that runs once", () => {
     },
     "is complete when it is complete on every member": {
       statuses: [ended("Complete"), ended("Complete")],
-      want: "Complete",
+      want: "4/4 Complete",
     },
     "has failed when it has ended, and failed on a member": {
       statuses: [ended("Complete"), ended("Failed")],
-      want: "Failed",
+      want: "Failed: 4 done",
     },
   };
   for (const [name, { statuses, want }] of Object.entries(cases))
@@ -593,7 +593,7 @@ describe("as text", () => {
         status: {
           aggregatedStatus: types.map((type, index) => ({
             clusterName: `m${index}`,
-            status: { conditions: [{ type, status: "True" }] },
+            status: { succeeded: 4, conditions: [{ type, status: "True" }] },
           })),
         },
       });
@@ -603,7 +603,50 @@ describe("as text", () => {
       { run: { finished: "Failed" } },
       { run: { finished: undefined } },
     ]);
-    expect(render({ workloads: [ended("Complete")] })).toMatch(/web +Job +Complete/);
+    expect(render({ workloads: [ended("Complete")] })).toMatch(/web +Job +4\/4 Complete/);
+  });
+
+  test("kinds that count pods instead of replicas show those", () => {
+    const statuses: Record<string, object> = {
+      SidecarSet: { matchedPods: 3, readyPods: 2 },
+      DaemonSet: { desiredNumberScheduled: 3, numberReady: 2 },
+    };
+    for (const [kind, status] of Object.entries(statuses)) {
+      const row = summariseWorkload({
+        ...binding,
+        spec: { ...binding.spec, replicas: 0, resource: { ...binding.spec.resource, kind } },
+        status: { aggregatedStatus: ["m0", "m1"].map((clusterName) => ({ clusterName, status: status as never })) },
+      });
+
+      expect(row).toMatchObject({ desired: 6, ready: 4 });
+    }
+  });
+
+  test("-o wide adds regions, ages and policies, and shortens no placement", () => {
+    const wide = renderStatus(
+      status({
+        members: members({ clusters: [cluster("oslo", (made) => (made.spec.region = "north"))] }),
+        workloads: [
+          {
+            ...summariseWorkload({
+              ...binding,
+              metadata: {
+                ...binding.metadata,
+                annotations: {
+                  "propagationpolicy.karmada.io/namespace": "shop",
+                  "propagationpolicy.karmada.io/name": "all",
+                },
+              },
+            }),
+            placement: Array.from({ length: 8 }, (_, index) => `member${index}=1`).join(" "),
+          },
+        ],
+      }),
+      { nowMs: NOW, all: false, wide: true, width: 200 },
+    );
+
+    expect(wide).toMatch(/LAST SEEN +REGION +AGE\noslo .* north +2m$/m);
+    expect(wide).toMatch(/PLACEMENT +POLICY\n.*member7=1 +shop\/all$/m);
   });
 
   test("the workloads of a ManifestWork are listed with the numbers that its feedback has", () => {

@@ -10,30 +10,59 @@ import type { RunStatus, WorkloadStatus } from "./fleet-status.ts";
 export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): WorkloadStatus {
   const { metadata, spec, status } = binding;
   const isRun = RUNS.has(`${parseApiVersion(spec.resource.apiVersion).group}/${spec.resource.kind}`);
+  const statuses = statusesOf(binding);
+  const counted = countedPods(statuses);
   return {
     namespace: spec.resource.namespace ?? "",
     name: spec.resource.name,
     kind: spec.resource.kind,
-    desired: isRun ? undefined : desiredOf(spec),
-    ready: (status?.aggregatedStatus ?? []).reduce((sum, item) => sum + readyOf(item.status), 0),
+    desired: isRun ? undefined : (counted?.desired ?? desiredOf(spec)),
+    ready: counted?.ready ?? sumOf(statuses, "readyReplicas"),
     stale: isConditionTrue(status?.conditions, "Stale") || undefined,
-    run: isRun ? runOf(binding) : undefined,
+    run: isRun ? runOf(statuses) : undefined,
     applied: appliedOf(status?.conditions ?? [], metadata.deletionTimestamp !== undefined),
     placement: placementOf(spec),
+    policy: policyOf(metadata.annotations ?? {}),
   };
 }
 
 /** Kinds that report pods as active, succeeded and failed; the replicas of their binding are only their parallelism. */
 const RUNS: ReadonlySet<string> = new Set(["batch/Job", "apps.kruise.io/BroadcastJob"]);
 
-function runOf(binding: DeepReadonly<ResourceBinding>): RunStatus {
-  const statuses = (binding.status?.aggregatedStatus ?? []).map(({ status }) => (isObject(status) ? status : {}));
-  const sum = (field: string): number => statuses.reduce((total, status) => total + numberOf(status[field]), 0);
+/**
+ * Kinds whose members count pods instead of replicas, by the fields of their status: a SidecarSet counts the pods that
+ * it selects, a DaemonSet one per node.
+ */
+const COUNTED_PODS = [
+  { desired: "matchedPods", ready: "readyPods" },
+  { desired: "desiredNumberScheduled", ready: "numberReady" },
+];
+
+function countedPods(statuses: readonly JsonObject[]): { desired: number; ready: number } | undefined {
+  const fields = COUNTED_PODS.find(({ desired }) => statuses.some((status) => desired in status));
+  return fields && { desired: sumOf(statuses, fields.desired), ready: sumOf(statuses, fields.ready) };
+}
+
+const statusesOf = ({ status }: DeepReadonly<ResourceBinding>): JsonObject[] =>
+  (status?.aggregatedStatus ?? []).map((item) => (isObject(item.status) ? item.status : {}));
+
+const sumOf = (statuses: readonly JsonObject[], field: string): number =>
+  statuses.reduce((total, status) => total + numberOf(status[field]), 0);
+
+function policyOf(annotations: Readonly<Record<string, string>>): string | undefined {
+  const name = annotations["propagationpolicy.karmada.io/name"];
+  if (name === undefined) return annotations["clusterpropagationpolicy.karmada.io/name"];
+  return `${annotations["propagationpolicy.karmada.io/namespace"] ?? ""}/${name}`;
+}
+
+function runOf(statuses: readonly JsonObject[]): RunStatus {
   const hasFailed = statuses.some(({ conditions }) => isTrue(conditions, "Failed"));
+  const desired = sumOf(statuses, "desired");
   return {
-    active: sum("active"),
-    succeeded: sum("succeeded"),
-    failed: sum("failed"),
+    active: sumOf(statuses, "active"),
+    succeeded: sumOf(statuses, "succeeded"),
+    failed: sumOf(statuses, "failed"),
+    desired: desired > 0 ? desired : undefined,
     finished:
       statuses.length > 0 &&
       statuses.every(({ conditions }) => isTrue(conditions, "Failed") || isTrue(conditions, "Complete"))
@@ -76,10 +105,6 @@ function appliedOf(
 function desiredOf({ replicas, clusters = [] }: DeepReadonly<ResourceBinding>["spec"]): number | undefined {
   if (replicas === undefined) return undefined;
   return clusters.length === 0 ? replicas : clusters.reduce((sum, cluster) => sum + (cluster.replicas ?? 0), 0);
-}
-
-function readyOf(status: unknown): number {
-  return numberOf((status as { readyReplicas?: unknown } | undefined)?.readyReplicas);
 }
 
 /** The objects of a ManifestWork that run pods. Their numbers are known if the work asks for them as feedback. */

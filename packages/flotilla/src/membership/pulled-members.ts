@@ -12,7 +12,10 @@ export function createPulledMembers(reached: MemberSource): MemberSource {
     find(cluster) {
       if (cluster.spec.syncMode !== "Pull") return undefined;
       const found = connectionOf(reached.find(cluster));
-      if (!found) return { problem: `cluster ${cluster.metadata.name} is served by its agent` };
+      if (!found)
+        return {
+          problem: `cluster ${cluster.metadata.name} uses pull mode: its agent connects to the hub, which has no connection to the cluster`,
+        };
       let pulled = withoutDelivery.get(found);
       if (!pulled) withoutDelivery.set(found, (pulled = { ...found, delivery: undefined }));
       return pulled;

@@ -65,7 +65,8 @@ interface Monitored {
   templates: Pick<Templates, "source">;
   managers(): readonly Pick<Manager, "metrics">[];
   lanes(): readonly LaneFigures[];
-  store(): StoreFigures;
+  /** Unset where the store is in another process. */
+  store?: (() => StoreFigures) | undefined;
   informersOf(cluster: string): Informers | undefined;
   serves(cluster: string, kind: Kind): boolean;
 }
@@ -162,7 +163,7 @@ export function createMonitoring({ hub, version, informers, clock }: MonitoringO
       const { managers, lanes, store, informersOf, serves } = monitored;
       writeQueues(text, new Map(managers().flatMap((manager) => [...manager.metrics()])), counts?.unschedulable() ?? 0);
       writeLanes(text, lanes());
-      writeStore(text, store());
+      if (store) writeStore(text, store());
       writeKruiseManagers(
         text,
         members.flatMap(({ metadata: { name: cluster } }) => {

@@ -40,6 +40,22 @@ test("/metrics is served at the given address, and other paths are not found", a
   expect((await get("/metrics", "POST"))[0]).toBe(405);
 });
 
+test("the workloads of members have a page where the process knows them", async () => {
+  let known = true;
+  const members = (only?: string): string | undefined => (known ? `of ${only ?? "all"}\n` : undefined);
+  const served = await serveMetrics("127.0.0.1:0", () => "", silentLog, { members });
+  onTestFinished(() => served.close());
+  const get = async (path: string): Promise<[number, string]> => {
+    const response = await fetch(`http://127.0.0.1:${served.port}${path}`);
+    return [response.status, await response.text()];
+  };
+
+  expect(await get("/metrics/members")).toEqual([200, "of all\n"]);
+  expect(await get("/metrics/members?cluster=oslo")).toEqual([200, "of oslo\n"]);
+  known = false;
+  expect(await get("/metrics/members")).toEqual([200, ""]);
+});
+
 test("a taken port is reported with the flag to change", async () => {
   const served = await serveMetrics("127.0.0.1:0", () => "", silentLog);
   onTestFinished(() => served.close());

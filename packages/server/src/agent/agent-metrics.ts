@@ -104,19 +104,31 @@ export function parseMetricsAddress(text: string): { host: string; port: number 
   return { host: host.replaceAll(/[[\]]/g, ""), port: Number(port) };
 }
 
+/** Pages besides `/metrics`. */
+export interface MorePages {
+  /** For `/readyz`: why this process is not ready. */
+  problems?(): readonly string[];
+  /** `/metrics/members`, of all members or of one; undefined while this process does not know them. */
+  members?(only: string | undefined): string | undefined;
+}
+
 /** Serves `/metrics`, `/healthz` and `/readyz`; resolves with a stop function when it listens. */
 export async function serveMetrics(
   address: string,
   render: () => string,
   log: Log,
-  problems: () => readonly string[] = () => [],
+  { problems = () => [], members }: MorePages = {},
 ): Promise<{ port: number; close(): Promise<void> }> {
   const { host, port } = parseMetricsAddress(address);
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 10_000 }, (request, response) => {
     const isRead = request.method === "GET" || request.method === "HEAD";
-    const path = request.url?.split("?", 1)[0];
+    const [path, query] = (request.url ?? "").split("?", 2);
     if (isRead && path === "/metrics") response.writeHead(200, { "content-type": METRICS_CONTENT_TYPE }).end(render());
-    else if (isRead && path === "/readyz") {
+    else if (isRead && path === "/metrics/members" && members) {
+      // A process that stands by has no members; the scrape of the one that leads has them, so that none counts twice.
+      const page = members(new URLSearchParams(query).get("cluster") ?? undefined) ?? "";
+      response.writeHead(200, { "content-type": METRICS_CONTENT_TYPE }).end(page);
+    } else if (isRead && path === "/readyz") {
       const found = problems();
       response
         .writeHead(found.length === 0 ? 200 : 503, { "content-type": "text/plain" })

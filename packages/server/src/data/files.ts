@@ -10,6 +10,16 @@ export async function readTextFile(path: string): Promise<string> {
   });
 }
 
+/** Undefined if there is no such file, or it cannot be read. */
+export async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "syscall" in error) return undefined;
+    throw error;
+  }
+}
+
 /** Atomic, and readable only by the user. */
 export async function writeSecretFile(path: string, content: string): Promise<void> {
   const { writeSecret } = await import("../cluster-access.ts");

@@ -19,7 +19,7 @@ export const snapshots: Snapshots = {
     if (!existsSync(join(data, STORE)))
       throw new FlotillaError(
         "Snapshot",
-        `saving ${data}: it contains no store; specify the fleet's data directory with --data DIR`,
+        `saving ${data}: it contains no store of a hub; on the machine of the hub, specify its data directory with --data DIR`,
       );
     const unfinished = `${target}.${process.pid}`;
     if (existsSync(target))

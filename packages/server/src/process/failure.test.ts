@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { FlotillaError, UsageError } from "@flotilla/base";
 import { UnreachableError } from "@flotilla/client";
 import { forbidden, notFound, pathNotFound, unauthorized } from "@flotilla/apimachinery";
+import type { LastStart } from "@flotilla/cli";
 import { describeFailure } from "./failure.ts";
 
 const system = (code: string, message: string): Error => Object.assign(new Error(message), { code, syscall: "open" });
@@ -16,6 +17,7 @@ const cases: Record<
     error: unknown;
     kubeconfigs?: string[];
     failureCode?: number;
+    lastStart?: LastStart;
     want: { code: string; message: string; exitCode?: number };
   }
 > = {
@@ -67,6 +69,25 @@ const cases: Record<
       code: "Unreachable",
       message:
         "listing clusters from https://127.0.0.1:6443: nothing listens there (ECONNREFUSED). To start the hub of /home/ann/.flotilla/hub.kubeconfig: 'flotilla up'",
+    },
+  },
+  "a hub that ran as an API server alone is started as such, with its data directory and port": {
+    error: new UnreachableError("GET /readyz at 127.0.0.1:7443: connection refused", { cause: refused }),
+    kubeconfigs: ["hub/hub.kubeconfig"],
+    lastStart: { command: "apiserver", port: 7443 },
+    want: {
+      code: "Unreachable",
+      message:
+        "GET /readyz at 127.0.0.1:7443: connection refused (ECONNREFUSED). To start the hub of hub/hub.kubeconfig: 'flotilla apiserver --data hub --port 7443'",
+    },
+  },
+  "without a record of its start the port is that of the request": {
+    error: new UnreachableError("GET /readyz at 127.0.0.1:7443: connection refused", { cause: refused }),
+    kubeconfigs: ["hub/hub.kubeconfig"],
+    want: {
+      code: "Unreachable",
+      message:
+        "GET /readyz at 127.0.0.1:7443: connection refused (ECONNREFUSED). To start the hub of hub/hub.kubeconfig: 'flotilla up --data hub --port 7443'",
     },
   },
   "a hub with another data directory and port is started with both": {
@@ -145,11 +166,13 @@ const cases: Record<
     },
   },
 };
-for (const [behaviour, { error, kubeconfigs = [], failureCode, want }] of Object.entries(cases)) {
+for (const [behaviour, { error, kubeconfigs = [], failureCode, lastStart, want }] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(describeFailure(error, { kubeconfigs, defaultData: "/home/ann/.flotilla", failureCode })).toEqual({
-      exitCode: 1,
-      ...want,
-    });
+    expect(describeFailure(error, { kubeconfigs, defaultData: "/home/ann/.flotilla", failureCode, lastStart })).toEqual(
+      {
+        exitCode: 1,
+        ...want,
+      },
+    );
   });
 }

@@ -7,6 +7,8 @@ import { basename, dirname } from "node:path";
 import { FlotillaError, UsageError } from "@flotilla/base";
 import { UnreachableError } from "@flotilla/client";
 import { ApiError } from "@flotilla/apimachinery";
+import { startCommandOf } from "@flotilla/cli";
+import type { LastStart } from "@flotilla/cli";
 
 export interface Failure {
   code: string;
@@ -19,6 +21,8 @@ export interface Circumstances {
   kubeconfigs: readonly string[];
   /** The default data directory. */
   defaultData: string;
+  /** How the hub of the first kubeconfig was last started, if that is recorded beside it. */
+  lastStart?: LastStart | undefined;
   /** The exit code of a failure. */
   failureCode?: number | undefined;
 }
@@ -92,7 +96,7 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /** What to try, where the error itself cannot know. */
-function adviceFor(failure: unknown, { kubeconfigs, defaultData }: Circumstances): string {
+function adviceFor(failure: unknown, { kubeconfigs, defaultData, lastStart }: Circumstances): string {
   const files = kubeconfigs.join(" and ");
   const [hub] = kubeconfigs;
   const error = causesOf(failure).find((cause) => cause instanceof UnreachableError || cause instanceof ApiError);
@@ -103,9 +107,9 @@ function adviceFor(failure: unknown, { kubeconfigs, defaultData }: Circumstances
     kubeconfigs.length === 1 &&
     basename(hub) === "hub.kubeconfig"
   ) {
-    const data = dirname(hub) === defaultData ? "" : ` --data ${dirname(hub)}`;
-    const [, port = DEFAULT_PORT] = /https:\/\/[^/\s]*:(\d+)/.exec(error.message) ?? [];
-    return `. To start the hub of ${hub}: 'flotilla up${data}${port === DEFAULT_PORT ? "" : ` --port ${port}`}'`;
+    const data = dirname(hub) === defaultData ? undefined : dirname(hub);
+    const [, port = DEFAULT_PORT] = /(?:https:\/\/| at )[^/\s]*:(\d+)/.exec(error.message) ?? [];
+    return `. To start the hub of ${hub}: '${startCommandOf(data, lastStart ?? { command: "up", port: Number(port) })}'`;
   }
   if (!(error instanceof ApiError)) return "";
   const { code, message } = error.status;

@@ -6,11 +6,13 @@ import { readFile, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { FlotillaError, isObject } from "@flotilla/base";
+import type { LastStart } from "@flotilla/cli";
 import { writeSecret } from "../cluster-access.ts";
 
 export interface Running {
   pid: number;
   url: string;
+  command: LastStart["command"];
 }
 
 /** A listening process on this machine responds within milliseconds. */
@@ -24,7 +26,7 @@ export async function refuseSecondStart(data: string): Promise<void> {
   if (!running || !(await isThere(running))) return;
   throw new FlotillaError(
     "AlreadyRunning",
-    `'flotilla up' is already running in ${data} (pid ${running.pid}, ${running.url}); use that one, stop it with 'kill ${running.pid}', or choose another directory with --data DIR`,
+    `'flotilla ${running.command}' is already running in ${data} (pid ${running.pid}, ${running.url}); use that one, stop it with 'kill ${running.pid}', or choose another directory with --data DIR`,
   );
 }
 
@@ -49,7 +51,11 @@ async function readNote(data: string): Promise<Running | undefined> {
   try {
     const note: unknown = JSON.parse(text);
     if (isObject(note) && typeof note["pid"] === "number" && typeof note["url"] === "string")
-      return { pid: note["pid"], url: note["url"] };
+      return {
+        pid: note["pid"],
+        url: note["url"],
+        command: note["command"] === "apiserver" ? "apiserver" : "up",
+      };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error; // Damaged, and therefore ignored.
   }

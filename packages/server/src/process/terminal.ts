@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import type { Terminal } from "@flotilla/cli";
+import { editorOf, editText } from "./editor.ts";
 
 /** The parts of the process that make up a terminal. */
 export interface TerminalHost {
@@ -13,6 +14,8 @@ export interface TerminalHost {
   stderr: NodeJS.WriteStream;
   /** Acts like Ctrl-C when keys are not read. */
   interrupt(): void;
+  /** Names the editor. */
+  environment: Readonly<Record<string, string | undefined>>;
 }
 
 export function createTerminal(host: TerminalHost): Terminal {
@@ -76,5 +79,6 @@ export function createTerminal(host: TerminalHost): Terminal {
         lines.close();
       }
     },
+    edit: (text, signal) => editText(editorOf(host.environment), text, signal),
   };
 }

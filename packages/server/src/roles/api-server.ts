@@ -149,7 +149,12 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     takesWrites: options.takesWrites,
     workloads: {
       write: (text, cluster) => extensions.workloads?.write(text, cluster),
-      page: (only) => present(extensions.workloads, "metrics of members").page(only),
+      page(only) {
+        if (extensions.workloads) return extensions.workloads.page(only);
+        throw unavailable(
+          "the controllers of this hub run in another process; scrape /metrics/members there: 'flotilla controllers --metrics-address HOST:PORT' serves it",
+        );
+      },
     },
     connect: { runtimeOf: (cluster) => extensions.runtimeOf?.(cluster) },
   });

@@ -1,10 +1,10 @@
 /** The hub's metrics for Prometheus: connects `monitoring` with the components that provide the values. */
 import { Cluster } from "@flotilla/karmada";
 import type { Kind } from "@flotilla/apimachinery";
-import type { ApiServer, Cache } from "@flotilla/apiserver";
+import type { ApiServer } from "@flotilla/apiserver";
 import type { MetricsText } from "@flotilla/base";
 import { createWorkloadMetrics } from "@flotilla/flotilla";
-import type { HubViews, LaneFigures, Membership, Monitoring, WorkloadMetrics } from "@flotilla/flotilla";
+import type { HubViews, LaneFigures, Membership, Monitoring, StoreFigures, WorkloadMetrics } from "@flotilla/flotilla";
 import { writeControllerMetrics } from "@flotilla/controller-runtime";
 import type { Informers, Manager } from "@flotilla/controller-runtime";
 import type { Part } from "./parts.ts";
@@ -16,15 +16,16 @@ export interface HubMetricsOptions {
   /** Emits every template change. */
   templates: Pick<HubViews["templates"], "source">;
   membership: Pick<Membership, "informersOf">;
-  server: Pick<ApiServer, "serves">;
-  cache: Pick<Cache, "count" | "revision">;
-  /** Size of the store on disk. */
-  storeBytes?(): number;
+  /** Of the store in this process, if there is one. */
+  store?(): StoreFigures;
   /** Informers of the hub. */
   informers: Informers;
-  /** Informers of the simulated members. */
-  memberInformers: Informers;
-  isSimulated(cluster: string): boolean;
+  /** The simulated members of this process, if there are any. */
+  simulated?: {
+    has(cluster: string): boolean;
+    informers: Informers;
+    serves: ApiServer["serves"];
+  };
   managers(): readonly Manager[];
   lanes(): readonly LaneFigures[];
 }
@@ -42,12 +43,9 @@ export function createHubMetrics({
   writeInterpreterMetrics,
   templates,
   membership,
-  server,
-  cache,
-  storeBytes,
+  store,
   informers,
-  memberInformers,
-  isSimulated,
+  simulated,
   managers,
   lanes,
 }: HubMetricsOptions): HubMetrics {
@@ -55,7 +53,7 @@ export function createHubMetrics({
 
   /** An external member reports which kinds it serves. */
   function serves(cluster: string, { group, kind, plural }: Kind): boolean {
-    if (isSimulated(cluster)) return server.serves(cluster, group, plural);
+    if (simulated?.has(cluster)) return simulated.serves(cluster, group, plural);
     const enablements = clusters.get({ cluster: hub, name: cluster })?.status?.apiEnablements ?? [];
     return enablements.some(
       ({ groupVersion, resources }) =>
@@ -73,15 +71,10 @@ export function createHubMetrics({
     workloads: createWorkloadMetrics({
       members: () => clusters.list({ cluster: hub }).map(({ metadata }) => metadata.name),
       // Simulated members are known here even while they are disconnected.
-      informersOf: (cluster) => (isSimulated(cluster) ? memberInformers : membership.informersOf(cluster)),
+      informersOf: (cluster) => (simulated?.has(cluster) ? simulated.informers : membership.informersOf(cluster)),
       serves,
     }),
     start(signal) {
-      const store = (): { entries: number; revision: number; bytes?: number } => ({
-        entries: cache.count("/"),
-        revision: cache.revision,
-        bytes: storeBytes ? storeBytes() : undefined,
-      });
       monitoring.follow(
         {
           templates,

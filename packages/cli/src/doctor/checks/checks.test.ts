@@ -231,12 +231,30 @@ const cases: Record<string, Record<string, Case>> = {
           tookMs: 0,
           failing: [],
           unreachable: "connection refused",
-          data: "/data/fleet",
+          startCommand: "flotilla apiserver --data /data/fleet",
         },
         now,
       ),
       verdict: "problem",
-      says: "flotilla up --data /data/fleet",
+      says: "flotilla apiserver --data /data/fleet",
+    },
+    "an API server whose controllers never ran is a problem": {
+      judged: hubCheck.judge(
+        {
+          server: "https://hub",
+          version: "v1.36.3",
+          tookMs: 5,
+          failing: [],
+          lease: {
+            apiVersion: "coordination.k8s.io/v1",
+            kind: "Lease",
+            metadata: { namespace: "karmada-system", name: "flotilla-controllers" },
+          },
+        },
+        now,
+      ),
+      verdict: "problem",
+      says: "It runs without controllers, and none have ever run",
     },
     "a failing health check of the hub is a problem": {
       judged: hubCheck.judge({ server: "https://hub", version: "v1.36.3", tookMs: 5, failing: ["controllers"] }, now),

@@ -8,6 +8,7 @@ import { Lease } from "@flotilla/kubernetes";
 import { leaderlessMs } from "../../health/renewals.ts";
 import { isForbidden } from "../../members/members-places.ts";
 import { failedChecksOf, HUB_CHECKS_PATH } from "../../hub-checks.ts";
+import { startCommandOf } from "../../data-directory.ts";
 import { KUBERNETES_VERSION } from "../../version.ts";
 import { defineCheck } from "../check.ts";
 import { isHere } from "../context.ts";
@@ -19,8 +20,8 @@ export interface HubFacts {
   server: string;
   /** Why it did not respond. */
   unreachable?: string;
-  /** Its data directory, if it is on this machine. */
-  data?: string;
+  /** The command that starts it, if its data directory is on this machine. */
+  startCommand?: string;
   version: string;
   tookMs: number;
   /** The hub's own readiness checks that fail. */
@@ -38,7 +39,7 @@ export const hubCheck = defineCheck<HubFacts>({
   name: "hub",
   summary: "the hub responds, is ready, and matches the version of this program",
   reports:
-    "A problem when one of the hub's own checks (`/readyz`) fails: its controllers are stuck, its disk is full, or it is stopping. A problem when the controllers run in a process of their own and none has renewed the Lease `karmada-system/flotilla-controllers`: then nothing is propagated, and every status is old. A warning when it serves a Kubernetes version other than the one this program was built for, or takes longer than two seconds. When it does not respond at all, nothing else can be checked.",
+    "A problem when one of the hub's own checks (`/readyz`) fails: its controllers are stuck, its disk is full, or it is stopping. A problem when the controllers run in a process of their own and none has renewed the Lease `karmada-system/flotilla-controllers`, or none ever ran: then nothing is propagated, and every status is old. A warning when it serves a Kubernetes version other than the one this program was built for, or takes longer than two seconds. When it does not respond at all, nothing else can be checked.",
   async gather(context) {
     const version = await askRaw(context, "/version").catch((error: unknown) => {
       context.signal.throwIfAborted();
@@ -51,7 +52,7 @@ export const hubCheck = defineCheck<HubFacts>({
         tookMs: 0,
         failing: [],
         unreachable: version,
-        data: isHere(context.server) ? context.data : undefined,
+        startCommand: isHere(context.server) ? await startCommandIn(context) : undefined,
       };
     const ready = await askRaw(context, HUB_CHECKS_PATH, "text/plain");
     const failing = failedChecksOf(ready.text);
@@ -66,7 +67,7 @@ export const hubCheck = defineCheck<HubFacts>({
       unseen: leases ? [] : ["whether controllers run: you are not allowed to list leases"],
     };
   },
-  judge({ version, tookMs, failing, server, unreachable, data, lease, unseen }, { nowMs }) {
+  judge({ version, tookMs, failing, server, unreachable, startCommand, lease, unseen }, { nowMs }) {
     const findings: DoctorFinding[] = [];
     if (unreachable !== undefined)
       return {
@@ -77,10 +78,7 @@ export const hubCheck = defineCheck<HubFacts>({
             about: `hub ${server}`,
             seen: unreachable,
             fix: "Start it, or specify the kubeconfig of a running hub.",
-            commands: [
-              ...(data === undefined ? [] : [`flotilla up --data ${data}`]),
-              "flotilla doctor --kubeconfig FILE",
-            ],
+            commands: [...(startCommand === undefined ? [] : [startCommand]), "flotilla doctor --kubeconfig FILE"],
           },
         ],
       };
@@ -99,8 +97,14 @@ export const hubCheck = defineCheck<HubFacts>({
       findings.push({
         severity: "problem",
         about: `hub ${server}`,
-        seen: `No process has led its controllers for ${formatAge(leaderless)}: nothing is propagated, and what the hub reports about members and workloads is old.`,
-        fix: "Start the controllers, or check the log of their process.",
+        seen:
+          leaderless === "never"
+            ? "It runs without controllers, and none have ever run: nothing is propagated, and no member can join."
+            : `No process has led its controllers for ${formatAge(leaderless)}: nothing is propagated, and what the hub reports about members and workloads is old.`,
+        fix:
+          leaderless === "never"
+            ? "Start the controllers."
+            : "Start the controllers, or check the log of their process.",
         commands: ["flotilla controllers --kubeconfig controllers.kubeconfig"],
       });
     const [own, hub] = [minorOf(KUBERNETES_VERSION), minorOf(version)];
@@ -127,6 +131,11 @@ export const hubCheck = defineCheck<HubFacts>({
     };
   },
 });
+
+async function startCommandIn({ data, server, surroundings }: DoctorContext): Promise<string> {
+  const port = Number(new URL(server).port || 443);
+  return startCommandOf(data, (await surroundings.lastStart(data)) ?? { command: "up", port });
+}
 
 /** Undefined if it may not be read. */
 async function readLease({ lists }: DoctorContext): Promise<readonly DeepReadonly<Lease>[] | undefined> {
