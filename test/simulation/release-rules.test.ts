@@ -1,6 +1,7 @@
 /** Releases by partition while users' interpreter rules are in place: a release does what was asked, or stops. */
 import { afterEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
+import { createLastingEngine } from "@flotilla/testing/fleet/fleet.ts";
 import { GUIDE_HEALTH, GUIDE_RULES, RETAIN_STRATEGY, startRulesFleet } from "./rules-fleet.ts";
 import type { ReleaseRecord, RulesFleet } from "./rules-fleet.ts";
 
@@ -241,6 +242,44 @@ describe("an object that the hub changes to and fro", () => {
     expect((await fleet.why()).problems).not.toEqual([]);
     await fleet.customize(GUIDE_HEALTH);
     expect(await fleet.podsWith("web:2")).toEqual([5, 5]);
+    expect((await fleet.why()).problems).toEqual([]);
+  });
+
+  test("stays stopped after a restart of the hub, until its template, a policy or a rule changes", async () => {
+    const engine = createLastingEngine();
+    fleet = await startRulesFleet({ engine });
+    await editWorks(4);
+    const { clock } = fleet;
+    const restart = async (): Promise<void> => {
+      await fleet.stop();
+      fleet = await startRulesFleet({ engine, clock, isContinued: true });
+    };
+
+    await restart();
+    await editWorks(4);
+    expect(fleet.record().images).toEqual({});
+    expect(await fleet.workCondition("member1", "Applied")).toMatchObject({
+      status: "False",
+      reason: "Oscillating",
+      message: expect.stringContaining("until the template (generation 1), a policy or a rule changes"),
+    });
+    expect(await fleet.metrics()).toContain('flotilla_stopped_objects{member_cluster="member1"} 1\n');
+    expect(await fleet.metrics()).not.toContain("flotilla_oscillations_total{");
+
+    await fleet.release({ image: "web:2" });
+    await fleet.run(MINUTE_MS);
+    expect(await fleet.podsWith("web:2")).toEqual([5, 5]);
+    await editWorks(4);
+    await restart();
+    await fleet.touchPolicy();
+    await fleet.run(MINUTE_MS);
+    expect(await fleet.podsWith("web:2")).toEqual([5, 5]);
+    expect((await fleet.why()).problems).toEqual([]);
+    await editWorks(4);
+    await restart();
+    expect((await fleet.why()).problems).not.toEqual([]);
+    await fleet.customize(GUIDE_HEALTH);
+    await fleet.run(MINUTE_MS);
     expect((await fleet.why()).problems).toEqual([]);
   });
 });

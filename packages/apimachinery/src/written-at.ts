@@ -1,0 +1,14 @@
+/** When an object was last written, from its metadata. */
+import type { ManagedFieldsEntry } from "./kind/meta.ts";
+
+/** Writes of the status do not count; a delete does not show. 0 when unknown. */
+export function writtenAtMs({
+  creationTimestamp,
+  managedFields = [],
+}: {
+  readonly creationTimestamp?: string | undefined;
+  readonly managedFields?: readonly Pick<ManagedFieldsEntry, "time" | "subresource">[] | undefined;
+}): number {
+  const times = managedFields.filter(({ subresource }) => !subresource).map(({ time }) => time);
+  return Math.max(0, ...[creationTimestamp, ...times].map((time) => Date.parse(time ?? "")).filter(Number.isFinite));
+}
