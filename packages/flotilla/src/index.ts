@@ -45,7 +45,7 @@ export type { TemplatePlan } from "./explain/plan-template.ts";
 export { SNAPSHOT_KINDS, viewsOf } from "./explain/snapshot.ts";
 export type { FleetSnapshot } from "./explain/snapshot.ts";
 export { HEALTHY, RULE_FAILURES, unhealthyForMs } from "./health/healthy-condition.ts";
-export { RUN_TO_COMPLETION } from "./health/run-to-completion.ts";
+export { hidesItsPods, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./health/run-to-completion.ts";
 export { whyUnhealthy } from "./health/why-unhealthy.ts";
 export { createConfiguredInterpreter } from "./interpreter/configured.ts";
 export { findConflicts, interpreterAdmissions } from "./interpreter/customization/admissions.ts";

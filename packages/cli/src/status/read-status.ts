@@ -31,7 +31,7 @@ import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-stat
 import { summariseMembers } from "./members.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
 import { namespacesOf, summariseManifests, summariseWorkload } from "./workloads.ts";
-import { candidateOfBinding, candidatesOfWork, judgeCandidate } from "../health/candidates.ts";
+import { candidateOfBinding, candidatesOfWork, copiesOf, judgeCandidate } from "../health/candidates.ts";
 import type { Candidate } from "../health/candidates.ts";
 import { lookAtPods } from "../health/look-at-pods.ts";
 import { leaderlessMs } from "../health/renewals.ts";
@@ -40,9 +40,6 @@ import { isForbidden, placeOf } from "../members/members-places.ts";
 
 /** The namespaces of Karmada's and Open Cluster Management's components on a hub. */
 const COMPONENT_NAMESPACES = [KARMADA_SYSTEM_NAMESPACE, OCM_HUB_NAMESPACE];
-
-/** More candidates than this have one common cause. */
-const MAX_CANDIDATES = 500;
 
 interface Where {
   namespace?: string | undefined;
@@ -122,7 +119,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     unwell.binding(binding);
     workloads.push(summariseWorkload(binding));
     const candidate = candidateOfBinding(binding, { nowMs });
-    if (candidate && candidates.length < MAX_CANDIDATES) candidates.push(candidate);
+    if (candidate) candidates.push(candidate);
   };
   const areAllKnown = !notShown.has(Cluster.plural) && !notShown.has(ManagedCluster.plural);
   const known = areAllKnown ? new Set(members.map(({ name }) => name)) : undefined;
@@ -130,7 +127,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     if (namespace !== undefined && !namespacesOf(work).has(namespace)) return;
     workloads.push(...summariseManifests(work).filter((row) => namespace === undefined || row.namespace === namespace));
     unwell.manifestWork(work);
-    if (candidates.length < MAX_CANDIDATES) candidates.push(...candidatesOfWork(work, { nowMs, members: known }));
+    candidates.push(...candidatesOfWork(work, { nowMs, members: known }));
   };
   const skip = Promise.resolve(0);
   const [bindings, clusterBindings, works, manifestWorks, , , placements, replicaSets, rules] = await Promise.all([
@@ -151,7 +148,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     unwell.unhealthy({ trouble: "rule failed", kind, namespace: place, name }, message);
 
   const reports = await lookAtPods(
-    candidates.flatMap(({ copies }) => copies),
+    copiesOf(candidates),
     { client, clock, signal, places: notShown.has(Cluster.plural) ? undefined : clusters.map(placeOf) },
   );
   for (const candidate of candidates) {

@@ -3,7 +3,7 @@ import { Cluster, ClusterResourceBinding, ResourceBinding } from "@flotilla/karm
 import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
 import type { Kind } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { candidateOfBinding, candidatesOfWork, judgeCandidate } from "../../health/candidates.ts";
+import { candidateOfBinding, candidatesOfWork, copiesOf, judgeCandidate } from "../../health/candidates.ts";
 import type { Candidate, Moment } from "../../health/candidates.ts";
 import { lookAtPods } from "../../health/look-at-pods.ts";
 import type { CopyReports } from "../../health/look-at-pods.ts";
@@ -38,7 +38,7 @@ export const workloadsCheck = defineCheck<WorkloadFacts>({
     const members = new Set([...clusters, ...managed].map(({ metadata }) => metadata.name));
     const facts = { bindings: [...bindings, ...clusterBindings], works, members, only };
     const reports = await lookAtPods(
-      candidatesIn(facts, { nowMs: clock.now() }).flatMap(({ copies }) => copies),
+      copiesOf(candidatesIn(facts, { nowMs: clock.now() })),
       { client, clock, signal, places: clusters.map(placeOf) },
     );
     return { ...facts, reports };
