@@ -10,6 +10,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { conditionsOf, countOf, hasLastRunFailed } from "@flotilla/kubernetes";
+import { RUN_TO_COMPLETION } from "./run-to-completion.ts";
 
 export interface Unhealthy {
   /** CamelCase, for the condition. */
@@ -82,8 +83,9 @@ export function progressOf(status: unknown): number {
  */
 export function unreadyOf(object: Observed): { unready: number; total: number } | undefined {
   const [spec, status] = [partOf(object, "spec"), partOf(object, "status")];
-  const { apiVersion } = object;
-  const isCounted = COUNTED_GROUPS.has(parseApiVersion(apiVersion).group);
+  const { apiVersion, kind } = object;
+  // The pods of a run end: without a counter, nothing is known about them.
+  const isCounted = COUNTED_GROUPS.has(parseApiVersion(apiVersion).group) && !RUN_TO_COMPLETION.has(kind);
   const numbers = (
     [
       ["readyReplicas", Math.max(countOf(spec["replicas"]), countOf(status["replicas"]))],
