@@ -196,6 +196,37 @@ describe("a Retain rule that keeps the members' strategy", () => {
   });
 });
 
+describe("a ReviseReplica rule that differs from the kind's own division", () => {
+  const REVISE = {
+    replicaResource: { jsonPath: ".spec.replicas" },
+    replicaRevision: {
+      luaScript:
+        "function ReviseReplica(desired, count)\n  desired.spec.replicas = count\n  desired.spec.minReadySeconds = 0\n  return desired\nend",
+    },
+  };
+  const COUNTS = "spec.updateStrategy.partition is 7 on member1 instead of 3";
+
+  test("makes the partition count in every cluster, which `why` and `plan` state", async () => {
+    fleet = await startRulesFleet({ partition: 7 });
+    expect((await fleet.plan({ image: "web:2" })).problems).toEqual([]);
+    await fleet.customize(REVISE);
+
+    const problems = (await fleet.why()).problems.map(({ what }) => what);
+    const planned = (await fleet.plan({ image: "web:2" })).problems.map(({ message }) => message);
+
+    expect(problems.filter((what) => what.includes(COUNTS))).toEqual([
+      expect.stringContaining(
+        "ReviseReplica of ResourceInterpreterCustomization mine takes the place of the division over the fleet",
+      ),
+    ]);
+    expect(planned.filter((what) => what.includes(COUNTS))).toHaveLength(1);
+
+    await fleet.release({ partition: 0 });
+    await fleet.run(MINUTE_MS);
+    expect((await fleet.why()).problems).toEqual([]);
+  });
+});
+
 describe("an object that the hub changes to and fro", () => {
   /** As a second hub on the same Works does: dispatch restores the Work each time, and execute writes both. */
   async function editWorks(times: number): Promise<void> {
