@@ -17,13 +17,14 @@ export function renderWhy(explanation: SeenExplanation, width?: number): string 
   const room = width === undefined ? undefined : width - 2;
   const sections = [
     [`${kind} ${namespace ? `${namespace}/` : ""}${name} (${apiVersion})`],
+    // Before everything else: what follows says nothing about it.
+    renderNotChecked(explanation),
     ...(isManagedByPolicy(explanation)
       ? [renderPolicies(explanation), renderDecision(explanation, room)]
       : renderOcm(explanation, room)),
     renderWorks(explanation),
     renderMembers(explanation),
     renderMoves(explanation),
-    renderNotChecked(explanation),
     renderProblems(explanation),
   ];
   const text = sections

@@ -34,6 +34,8 @@ export interface CopyReport {
   warning?: string | undefined;
   /** How the last run of a schedule failed. */
   failedRun?: string | undefined;
+  /** What could not be read beside the pods. */
+  unseen?: string | undefined;
 }
 
 export interface CopyReports {
@@ -89,6 +91,7 @@ export async function lookAtPods(
   try {
     const { answers, failures } = await askEach(asked, signal, (place) => look(asking, discovery, place, place.copy));
     for (const { place, reason } of failures) unseen.add(`the pods on ${place.name}: ${reason}`);
+    for (const { answer } of answers) if (answer.unseen !== undefined) unseen.add(answer.unseen);
     return {
       reports: new Map(answers.map(({ answer }) => [idOf(answer.copy), answer])),
       unseen: [...unseen].toSorted(),
@@ -113,24 +116,24 @@ async function look(asking: Asking, discovery: Discovery, place: Place, copy: Co
   // A pod that waits for its volume does not say why the volume does.
   const isVolume = troubles.some(({ detail }) => detail.includes(VOLUME));
   const about = isVolume ? { kind: VOLUME, namespace } : copy;
-  return { copy, troubles, warning: await newestWarning(asking, place, about) };
+  return { copy, troubles, ...(await newestWarning(asking, place, about)) };
 }
 
 async function newestWarning(
   asking: Asking,
   place: Place,
   about: Parameters<typeof readEvents>[2],
-): Promise<string | undefined> {
+): Promise<Pick<CopyReport, "warning" | "unseen">> {
   try {
     const events = await readEvents(asking, place, about);
     const recent = events.filter(
       ({ type, at }) => type === "Warning" && asking.clock.now() - Date.parse(at) < RECENT_MS,
     );
     const [newest] = newestEvents(recent, 1);
-    return newest && `${newest.reason}: ${newest.message.replaceAll(/\s+/g, " ")}`;
+    return newest ? { warning: `${newest.reason}: ${newest.message.replaceAll(/\s+/g, " ")}` } : {};
   } catch (error) {
     // A user who may not read events still gets everything else.
-    if (isForbidden(error)) return undefined;
+    if (isForbidden(error)) return { unseen: `the events on ${place.name}: you are not allowed to list them` };
     throw error;
   }
 }

@@ -170,7 +170,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
         return most > 0 ? [`${most} ${most === 1 ? what : plural}`] : [];
       }),
       ...(counts.has(Event.kind) ? ["interpreter rules"] : []),
-      "pods of workloads that are not ready",
+      ...(AREAS_WITH_PODS.some((kind) => counts.has(kind)) ? ["pods of workloads that are not ready"] : []),
     ],
     notShown: [...notShown].toSorted(),
     notChecked: [
@@ -180,6 +180,9 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     ],
   };
 }
+
+/** The kinds by which workloads are found. */
+const AREAS_WITH_PODS = [ResourceBinding.kind, ManifestWork.kind];
 
 /** Members are registered with one API or both. */
 const CHECKED_KINDS: readonly (readonly [kinds: readonly string[], what: string, plural?: string])[] = [
