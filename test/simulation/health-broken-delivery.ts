@@ -72,13 +72,13 @@ export const brokenDelivery: Record<string, Broken> = {
   "a kind that the member does not serve": {
     hub: (ns) => custom("Orphan", ns),
     why: "orphan/web",
-    cause: /1 cluster\(s\) did not have the API resource/,
+    cause: /1 cluster\(s\) did not have the API resource|m1.* do not serve it/,
   },
   "a kind whose CRD was deleted on the member": {
     hub: (ns) => custom("Vanished", ns),
     next: ({ remove }) => remove("m1", definition("Vanished")),
     why: "vanished/web",
-    cause: /cluster m1 does not serve Vanished in example.com\/v1/,
+    cause: /m1 does not serve (Vanished in example.com\/v1|it)/,
   },
   "a namespace that is being deleted on the member": {
     member: (ns) => [

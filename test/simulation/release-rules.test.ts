@@ -2,6 +2,8 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
 import { createLastingEngine } from "@flotilla/testing/fleet/fleet.ts";
+import { problemsOfStatus } from "./health-fleet.ts";
+import { runCommand } from "./run-command.ts";
 import { GUIDE_HEALTH, GUIDE_RULES, RETAIN_STRATEGY, startRulesFleet } from "./rules-fleet.ts";
 import type { ReleaseRecord, RulesFleet } from "./rules-fleet.ts";
 
@@ -193,6 +195,33 @@ describe("a Retain rule that keeps the members' strategy", () => {
     await fleet.run(5 * MINUTE_MS);
     expect(await fleet.podsWith("web:2")).toEqual([3, 3]);
     expect(fleet.record()).toMatchObject({ created: 0, deleted: 0 });
+  });
+});
+
+describe("a Retain rule that keeps the members' pod template", () => {
+  const RETAIN_SPEC = {
+    retention: { luaScript: "function Retain(desired, observed)\n  desired.spec = observed.spec\n  return desired\nend" },
+  };
+
+  test("keeps a release from the members, which `status` reports, and the release is exact when the rule is removed", async () => {
+    fleet = await startRulesFleet();
+    await fleet.customize(RETAIN_SPEC);
+    await fleet.release({ image: "web:2", partition: 1 });
+    await fleet.run(MINUTE_MS);
+
+    expect(await fleet.podsWith("web:2")).toEqual([0, 0]);
+    expect(problemsOfStatus((await runCommand(fleet, "status", "-n", "shop")).text)).toEqual([
+      expect.stringMatching(
+        /CloneSet shop\/web: the Retain rule of ResourceInterpreterCustomization mine keeps values of members: member1: .*image is "web:1" instead of "web:2"/,
+      ),
+    ]);
+
+    fleet.record();
+    await fleet.removeRules();
+    await fleet.run(MINUTE_MS);
+    expect(fleet.record().images).toEqual({ member1: ["web:2"], member2: ["web:2"] });
+    expect(await fleet.podsWith("web:2")).toEqual([5, 4]);
+    expect((await fleet.why()).problems).toEqual([]);
   });
 });
 

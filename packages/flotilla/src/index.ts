@@ -47,6 +47,8 @@ export type { FleetSnapshot } from "./explain/snapshot.ts";
 export { HEALTHY, RULE_FAILURES, unhealthyForMs } from "./health/healthy-condition.ts";
 export { hidesItsPods, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./health/run-to-completion.ts";
 export { whyUnhealthy } from "./health/why-unhealthy.ts";
+export { retainProblems } from "./explain/find-problems.ts";
+export { MEMBER_DECIDES } from "./propagation/dispatch/plan-member-decides.ts";
 export { createConfiguredInterpreter } from "./interpreter/configured.ts";
 export { findConflicts, interpreterAdmissions } from "./interpreter/customization/admissions.ts";
 export { LEFT_TO_MEMBERS } from "./interpreter/customization/retained-by-script.ts";

@@ -33,6 +33,7 @@ import { createUnhealthyCollector } from "./unhealthy.ts";
 import { namespacesOf, summariseManifests, summariseWorkload } from "./workloads.ts";
 import { candidateOfBinding, candidatesOfWork, copiesOf, judgeCandidate } from "../health/candidates.ts";
 import type { Candidate } from "../health/candidates.ts";
+import { findKeptReleases, mayKeep } from "../health/kept-releases.ts";
 import { lookAtPods } from "../health/look-at-pods.ts";
 import { leaderlessMs } from "../health/renewals.ts";
 import { failingNow, readRuleEvents, RULES_BY_EVENT } from "../health/rule-events.ts";
@@ -62,6 +63,8 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   const unwell = createUnhealthyCollector();
   const workloads: WorkloadStatus[] = [];
   const candidates: Candidate[] = [];
+  /** Bindings whose rules may keep a release from members. */
+  const ruled: DeepReadonly<ResourceBinding>[] = [];
   const counts = new Map<string, number>();
 
   /**
@@ -118,6 +121,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   const seeBinding = (binding: DeepReadonly<ResourceBinding>): void => {
     unwell.binding(binding);
     workloads.push(summariseWorkload(binding));
+    if (mayKeep(binding)) ruled.push(binding);
     const candidate = candidateOfBinding(binding, { nowMs });
     if (candidate) candidates.push(candidate);
   };
@@ -151,6 +155,8 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     copiesOf(candidates),
     { client, clock, signal, places: notShown.has(Cluster.plural) ? undefined : clusters.map(placeOf) },
   );
+  const releases = await findKeptReleases(ruled, client, signal);
+  for (const { reason, ...object } of releases.kept) unwell.unhealthy({ trouble: "rollout stopped", ...object }, reason);
   for (const candidate of candidates) {
     const reason = judgeCandidate(candidate, reports);
     if (reason !== undefined) unwell.unhealthy(candidate, reason);
@@ -177,6 +183,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
       ...(failedChecks ? [] : ["the hub's own checks: you are not allowed to read /readyz"]),
       ...(components ? [] : ["the hub's components: you are not allowed to list deployments"]),
       ...reports.unseen,
+      ...releases.unseen,
     ],
   };
 }

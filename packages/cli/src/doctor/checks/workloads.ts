@@ -5,6 +5,7 @@ import type { Kind } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { candidateOfBinding, candidatesOfWork, copiesOf, judgeCandidate } from "../../health/candidates.ts";
 import type { Candidate, Moment } from "../../health/candidates.ts";
+import { findKeptReleases, mayKeep } from "../../health/kept-releases.ts";
 import { lookAtPods } from "../../health/look-at-pods.ts";
 import type { CopyReports } from "../../health/look-at-pods.ts";
 import { placeOf } from "../../members/members-places.ts";
@@ -20,6 +21,8 @@ export interface WorkloadFacts {
   only: ReadonlySet<string> | undefined;
   /** What the members have, for the workloads that are not healthy. */
   reports: CopyReports;
+  /** Releases that rules keep from members. */
+  releases: Awaited<ReturnType<typeof findKeptReleases>>;
 }
 
 export const workloadsCheck = defineCheck<WorkloadFacts>({
@@ -41,24 +44,25 @@ export const workloadsCheck = defineCheck<WorkloadFacts>({
       copiesOf(candidatesIn(facts, { nowMs: clock.now() })),
       { client, clock, signal, places: clusters.map(placeOf) },
     );
-    return { ...facts, reports };
+    return { ...facts, reports, releases: await findKeptReleases(facts.bindings.filter(mayKeep), client, signal) };
   },
   judge(facts, { nowMs, stuckAfterMs }) {
-    const { bindings, works, reports } = facts;
-    const findings = candidatesIn(facts, { nowMs, graceMs: stuckAfterMs }).flatMap((candidate): DoctorFinding[] => {
+    const { bindings, works, reports, releases } = facts;
+    const unhealthy = candidatesIn(facts, { nowMs, graceMs: stuckAfterMs }).flatMap((candidate): DoctorFinding[] => {
       const reason = judgeCandidate(candidate, reports);
       return reason === undefined ? [] : [findingOf(candidate, reason)];
     });
+    const findings = [...unhealthy, ...releases.kept.map((kept) => findingOf(kept, kept.reason))];
     return {
       seen: `${counted(bindings.length, "binding")}, ${counted(works.length, "ManifestWork")}, ${findings.length} unhealthy`,
       findings,
-      unseen: reports.unseen,
+      unseen: [...reports.unseen, ...releases.unseen],
     };
   },
 });
 
 /** Failed rules are reported by the check of interpreters. */
-function candidatesIn({ bindings, works, members, only }: Omit<WorkloadFacts, "reports">, moment: Moment): Candidate[] {
+function candidatesIn({ bindings, works, members, only }: Omit<WorkloadFacts, "reports" | "releases">, moment: Moment): Candidate[] {
   return [
     ...bindings.flatMap((binding) => candidateOfBinding(binding, moment) ?? []),
     ...works.flatMap((work) => candidatesOfWork(work, { ...moment, members })),
@@ -67,7 +71,7 @@ function candidatesIn({ bindings, works, members, only }: Omit<WorkloadFacts, "r
   );
 }
 
-function findingOf({ kind, namespace, name }: Candidate, seen: string): DoctorFinding {
+function findingOf({ kind, namespace, name }: Pick<Candidate, "kind" | "namespace" | "name">, seen: string): DoctorFinding {
   const where = namespace ? ` -n ${namespace}` : "";
   return {
     severity: "problem",

@@ -16,7 +16,7 @@ import type { MemberObjects } from "../member-objects.ts";
 import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
 import type { AutoscaledWorks } from "./autoscaled-works.ts";
 import type { Attempt } from "./plan-applied.ts";
-import { exceededRelease, ReleaseStoppedError, renderExceeded } from "./release-limit.ts";
+import { exceededRelease, ReleaseStoppedError, renderExceeded, withStageOf } from "./release-limit.ts";
 
 type Manifest = DeepReadonly<KubernetesObject>;
 
@@ -80,7 +80,7 @@ export function createApplyManifests(options: ApplyManifestsOptions): ApplyManif
     const owner = retained === desired ? undefined : interpreter.ownerOf("retain", desired);
     const exceeded = owner === undefined ? undefined : exceededRelease(desired, retained, observed);
     if (exceeded) throw new ReleaseStoppedError(renderExceeded(exceeded, owner ?? ""));
-    return retained;
+    return withStageOf(desired, retained, observed);
   }
 
   async function applyOne(task: WorkDelivery, manifest: Manifest): Promise<ManifestAttempt> {
