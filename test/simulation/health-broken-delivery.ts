@@ -1,14 +1,6 @@
 /** Workloads that do not reach their members as they should: policies, overrides, rules, obstacles on the member. */
 import type { Broken } from "./health-fleet.ts";
-import {
-  cloneSet,
-  custom,
-  definition,
-  deployment,
-  object,
-  override,
-  policy,
-} from "./health-manifests.ts";
+import { cloneSet, custom, definition, deployment, object, override, policy } from "./health-manifests.ts";
 
 export const brokenDelivery: Record<string, Broken> = {
   "a policy that names a member that left": {
@@ -158,7 +150,9 @@ export const brokenDelivery: Record<string, Broken> = {
         spec: {
           resourceSelectors: [{ apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" }],
           overrideRules: [
-            { overriders: { plaintext: [{ path: "/spec/updateStrategy", operator: "add", value: { type: "Never" } }] } },
+            {
+              overriders: { plaintext: [{ path: "/spec/updateStrategy", operator: "add", value: { type: "Never" } }] },
+            },
           ],
         },
       }),

@@ -1,14 +1,6 @@
 /** Open Cluster Management's kinds. */
 import type { Broken } from "./health-fleet.ts";
-import {
-  broadcastJob,
-  cronJob,
-  deployment,
-  env,
-  job,
-  manifestWork,
-  object,
-} from "./health-manifests.ts";
+import { broadcastJob, cronJob, deployment, env, job, manifestWork, object } from "./health-manifests.ts";
 
 export const brokenOcm: Record<string, Broken> = {
   "a ManifestWork with a wrong image": {
@@ -92,9 +84,7 @@ export const brokenOcm: Record<string, Broken> = {
     cause: /Placement absent does not exist/,
   },
   "a ManifestWork whose BroadcastJob has a wrong image": {
-    hub: (ns) => [
-      manifestWork("m1", ns, object("v1", "Namespace", "", ns), broadcastJob(ns, { image: "web:broken" })),
-    ],
+    hub: (ns) => [manifestWork("m1", ns, object("v1", "Namespace", "", ns), broadcastJob(ns, { image: "web:broken" }))],
     why: "manifestwork",
     whyIn: "m1",
     cause: /2 pods wait on m1: ImagePullBackOff: image web:broken/,

@@ -1,16 +1,7 @@
 /** Jobs, and what starts them on a schedule. */
 import type { JsonObject } from "@flotilla/base";
 import type { Broken } from "./health-fleet.ts";
-import {
-  advancedCronJob,
-  broadcastJob,
-  cronJob,
-  env,
-  job,
-  kruise,
-  policy,
-  runSpec,
-} from "./health-manifests.ts";
+import { advancedCronJob, broadcastJob, cronJob, env, job, kruise, policy, runSpec } from "./health-manifests.ts";
 
 export const brokenRuns: Record<string, Broken> = {
   "a Job that reached its backoff limit": {

@@ -22,7 +22,10 @@ let world: HealthFleet;
 let findings: Awaited<ReturnType<HealthFleet["doctor"]>>;
 
 beforeAll(async () => {
-  world = await startHealthFleet({ members: ["m1", "m2", "tainted", "cordoned", "reserved", "away", "lost"], nodes: 2 });
+  world = await startHealthFleet({
+    members: ["m1", "m2", "tainted", "cordoned", "reserved", "away", "lost"],
+    nodes: 2,
+  });
   const { create, patch, fleet } = world;
   for (const kind of KINDS) {
     await create("hub", definition(kind));

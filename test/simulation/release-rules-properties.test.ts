@@ -135,9 +135,10 @@ async function play(first: readonly string[], steps: readonly Step[]): Promise<v
     // Replicas that a rule leaves to the members are no problem of the fleet: an autoscaler may set them.
     const isOfReplicas = !/spec\.(template|updateStrategy)/.test(why.slice(why.indexOf("PROBLEMS")));
     const isLeft = /keeps values of members: .*spec\.replicas/.test(why) && isOfReplicas;
-    expect(isAsAsked || isLeft || problemsOfStatus(status).length > 0, `what is not as asked is named:\n${why}\n${status}`).toBe(
-      true,
-    );
+    expect(
+      isAsAsked || isLeft || problemsOfStatus(status).length > 0,
+      `what is not as asked is named:\n${why}\n${status}`,
+    ).toBe(true);
     fleet.resetWrites();
     await fleet.run(LOOK_MS * LOOKS);
     expect(fleet.record()).toMatchObject({ created: 0, deleted: 0, writes: 0 });

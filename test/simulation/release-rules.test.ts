@@ -200,7 +200,9 @@ describe("a Retain rule that keeps the members' strategy", () => {
 
 describe("a Retain rule that keeps the members' pod template", () => {
   const RETAIN_SPEC = {
-    retention: { luaScript: "function Retain(desired, observed)\n  desired.spec = observed.spec\n  return desired\nend" },
+    retention: {
+      luaScript: "function Retain(desired, observed)\n  desired.spec = observed.spec\n  return desired\nend",
+    },
   };
 
   test("keeps a release from the members, which `status` reports, and the release is exact when the rule is removed", async () => {

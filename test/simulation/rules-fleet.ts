@@ -144,18 +144,18 @@ export async function startRulesFleet({
   record();
 
   async function createWorkload(): Promise<void> {
-  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(
-    PropagationPolicy,
-    "hub",
-    makePolicy("shop/all").selects("apps.kruise.io/v1alpha1", "CloneSet").weights({ member1: 1, member2: 1 }).build(),
-  );
-  const { apiVersion: _, spec, ...cloneSet } = makeCloneSet("shop/web").replicas(10).build();
-  await fleet.client.create(CloneSetV1, "hub", {
-    ...cloneSet,
-    apiVersion: "apps.kruise.io/v1alpha1",
-    spec: { ...spec, updateStrategy: { maxUnavailable: "100%", partition } },
-  });
+    await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+    await fleet.client.create(
+      PropagationPolicy,
+      "hub",
+      makePolicy("shop/all").selects("apps.kruise.io/v1alpha1", "CloneSet").weights({ member1: 1, member2: 1 }).build(),
+    );
+    const { apiVersion: _, spec, ...cloneSet } = makeCloneSet("shop/web").replicas(10).build();
+    await fleet.client.create(CloneSetV1, "hub", {
+      ...cloneSet,
+      apiVersion: "apps.kruise.io/v1alpha1",
+      spec: { ...spec, updateStrategy: { maxUnavailable: "100%", partition } },
+    });
   }
 
   function record(): ReleaseRecord {

@@ -151,12 +151,15 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   for (const { kind, namespace: place, name, message } of failingNow(rules, nowMs))
     unwell.unhealthy({ trouble: "rule failed", kind, namespace: place, name }, message);
 
-  const reports = await lookAtPods(
-    copiesOf(candidates),
-    { client, clock, signal, places: notShown.has(Cluster.plural) ? undefined : clusters.map(placeOf) },
-  );
+  const reports = await lookAtPods(copiesOf(candidates), {
+    client,
+    clock,
+    signal,
+    places: notShown.has(Cluster.plural) ? undefined : clusters.map(placeOf),
+  });
   const releases = await findKeptReleases(ruled, client, signal);
-  for (const { reason, ...object } of releases.kept) unwell.unhealthy({ trouble: "rollout stopped", ...object }, reason);
+  for (const { reason, ...object } of releases.kept)
+    unwell.unhealthy({ trouble: "rollout stopped", ...object }, reason);
   for (const candidate of candidates) {
     const reason = judgeCandidate(candidate, reports);
     if (reason !== undefined) unwell.unhealthy(candidate, reason);

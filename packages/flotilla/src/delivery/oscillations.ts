@@ -49,7 +49,7 @@ export interface Ask {
 }
 
 /** A manifest of a work that is being delivered. */
-export interface Delivered {
+interface Delivered {
   /** The key of the work. */
   work: ObjectKey;
   cluster: string;
@@ -65,7 +65,7 @@ interface Reported {
   readonly lastTransitionTime?: string;
 }
 
-export interface WriteGuard {
+interface WriteGuard {
   /** Throws OscillationError when the change would turn a field round too often, and for every later one. */
   beforeChange(applied: Manifest, observed: Manifest): void;
   /** Throws OscillationError for a stopped object: it stays stopped while it happens to be as desired. */
@@ -73,7 +73,7 @@ export interface WriteGuard {
 }
 
 /** What users changed: policies of a namespace (of all, if it is empty), or the rules of a kind. */
-export type Cause = { readonly namespace: string } | { readonly group: string; readonly kind: string };
+type Cause = { readonly namespace: string } | { readonly group: string; readonly kind: string };
 
 export interface Oscillations {
   guard(delivered: Delivered): WriteGuard;

@@ -171,9 +171,7 @@ export function retainProblems(members: DeepReadonly<Explanation["members"]>, pa
     what: `the Retain rule of ${owner} keeps values of members: ${ofOwner
       .slice(0, MAX_KEPT_MEMBERS)
       .map(({ what }) => what)
-      .join(
-        "; ",
-      )}${ofOwner.length > MAX_KEPT_MEMBERS ? ` and ${ofOwner.length - MAX_KEPT_MEMBERS} more members` : ""}`,
+      .join("; ")}${ofOwner.length > MAX_KEPT_MEMBERS ? ` and ${ofOwner.length - MAX_KEPT_MEMBERS} more members` : ""}`,
     try: "if the hub should decide these fields, remove them from the rule",
   }));
 }

@@ -29,7 +29,7 @@ export const workloadsCheck = defineCheck<WorkloadFacts>({
   name: "workloads",
   summary: "the pods of workloads run on their members",
   reports:
-    "A problem for each workload whose condition `Healthy` has been `False` for longer than `--stuck-after`: pods that are not ready, a rollout that stands still or is paused midway, a failed Job. The same for manifests of ManifestWorks that are degraded or not up to date, and for ManifestWorks that no agent applies. It is reported at once if a pod has an error, such as `ImagePullBackOff`, `CreateContainerConfigError` or `CrashLoopBackOff`. The pods of these workloads are read from the members; the pods of ready workloads are not.",
+    "A problem for each workload whose condition `Healthy` has been `False` for longer than `--stuck-after`: pods that are not ready, a rollout that stands still or is paused midway, a failed Job, a CronJob or AdvancedCronJob whose last run failed. The same for manifests of ManifestWorks that are degraded or not up to date, and for ManifestWorks that no agent applies. It is reported at once if a pod has an error, such as `ImagePullBackOff`, `CreateContainerConfigError` or `CrashLoopBackOff`. Also for a release that a Retain rule keeps from the members. The pods of these workloads, and of runs, are read from the members; the pods of ready workloads are not.",
   async gather({ client, clock, signal, lists, only }) {
     const [bindings, clusterBindings, works, clusters, managed] = await Promise.all([
       lists.all(ResourceBinding),
@@ -40,10 +40,12 @@ export const workloadsCheck = defineCheck<WorkloadFacts>({
     ]);
     const members = new Set([...clusters, ...managed].map(({ metadata }) => metadata.name));
     const facts = { bindings: [...bindings, ...clusterBindings], works, members, only };
-    const reports = await lookAtPods(
-      copiesOf(candidatesIn(facts, { nowMs: clock.now() })),
-      { client, clock, signal, places: clusters.map(placeOf) },
-    );
+    const reports = await lookAtPods(copiesOf(candidatesIn(facts, { nowMs: clock.now() })), {
+      client,
+      clock,
+      signal,
+      places: clusters.map(placeOf),
+    });
     return { ...facts, reports, releases: await findKeptReleases(facts.bindings.filter(mayKeep), client, signal) };
   },
   judge(facts, { nowMs, stuckAfterMs }) {
@@ -62,7 +64,10 @@ export const workloadsCheck = defineCheck<WorkloadFacts>({
 });
 
 /** Failed rules are reported by the check of interpreters. */
-function candidatesIn({ bindings, works, members, only }: Omit<WorkloadFacts, "reports" | "releases">, moment: Moment): Candidate[] {
+function candidatesIn(
+  { bindings, works, members, only }: Omit<WorkloadFacts, "reports" | "releases">,
+  moment: Moment,
+): Candidate[] {
   return [
     ...bindings.flatMap((binding) => candidateOfBinding(binding, moment) ?? []),
     ...works.flatMap((work) => candidatesOfWork(work, { ...moment, members })),
@@ -71,7 +76,10 @@ function candidatesIn({ bindings, works, members, only }: Omit<WorkloadFacts, "r
   );
 }
 
-function findingOf({ kind, namespace, name }: Pick<Candidate, "kind" | "namespace" | "name">, seen: string): DoctorFinding {
+function findingOf(
+  { kind, namespace, name }: Pick<Candidate, "kind" | "namespace" | "name">,
+  seen: string,
+): DoctorFinding {
   const where = namespace ? ` -n ${namespace}` : "";
   return {
     severity: "problem",

@@ -95,7 +95,8 @@ export async function fieldsOfMembers(
 ): Promise<{ retained: readonly RetainedField[]; memberDecides: boolean }> {
   try {
     const retained = await retainedFields(template);
-    return { retained, memberDecides: retained.some(({ field }) => field !== "replicas") };
+    const isLimit = ({ field }: RetainedField): boolean => field === "partition" || field === "strategy";
+    return { retained, memberDecides: retained.some(isLimit) };
   } catch (error) {
     if (!(error instanceof InterpretError)) throw error;
     return { retained: [], memberDecides: true };
