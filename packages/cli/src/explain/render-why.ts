@@ -1,6 +1,6 @@
 /** Renders an explanation as text. Pure. */
 import { isObject, type DeepReadonly } from "@flotilla/base";
-import { MOST_REPLICAS } from "@flotilla/flotilla";
+import { MOST_REPLICAS, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "@flotilla/flotilla";
 import type { ExplainedMember, ExplainedPolicy, Explanation } from "@flotilla/flotilla";
 import type { SeenExplanation } from "./look-at-copies.ts";
 import { renderTable } from "../table.ts";
@@ -108,7 +108,7 @@ function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): stri
       : health === undefined
         ? []
         : // A partition, OnDelete or minReadySeconds, which Karmada's rules do not know.
-          [health === "Unhealthy" ? "unhealthy by its kind's rule only" : health.toLowerCase()]),
+          [health === "Unhealthy" ? "unhealthy by its kind's rule only" : healthText(health, kind)]),
     ...(stale ? ["last known numbers"] : []),
   ];
   return [
@@ -121,6 +121,12 @@ function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): stri
     ...(onMemberBy ? [`  by          the Retain rule of ${onMemberBy}: the member decides`] : []),
   ];
 }
+
+/** The rule of a kind that runs pods to completion does not see whether they start. */
+const healthText = (health: string, kind: string): string =>
+  health === "Healthy" && (RUN_TO_COMPLETION.has(kind) || SCHEDULED_KINDS.has(kind))
+    ? "healthy by its kind's rule"
+    : health.toLowerCase();
 
 function renderMoves({ moves, leaving }: Read): string[] {
   if (moves.length + leaving.length === 0) return [];
