@@ -227,6 +227,33 @@ describe("a Retain rule that keeps the members' pod template", () => {
   });
 });
 
+describe("a Retain rule that keeps only the pod template", () => {
+  const RETAIN_TEMPLATE = {
+    retention: {
+      luaScript:
+        "function Retain(desired, observed)\n  desired.spec.template = observed.spec.template\n  return desired\nend",
+    },
+  };
+
+  test("lets no more pods get the release when the partition is raised", async () => {
+    fleet = await startRulesFleet();
+    await fleet.release({ image: "web:2", partition: 3 });
+    await fleet.run(MINUTE_MS);
+    expect(await fleet.podsWith("web:2")).toEqual([4, 3]);
+    await fleet.customize(RETAIN_TEMPLATE);
+
+    await fleet.release({ partition: 7 });
+    await fleet.run(MINUTE_MS);
+
+    expect(await fleet.podsWith("web:2")).toEqual([4, 3]);
+    const { problems } = await fleet.why();
+    expect(problems.map(({ what }) => what)).toEqual([
+      expect.stringContaining("4 pods are not taken back from the release, which 7 pods have instead of 3"),
+    ]);
+    expect(problemsOfStatus((await runCommand(fleet, "status", "-n", "shop")).text).join()).toContain("not taken back");
+  });
+});
+
 describe("a ReviseReplica rule that differs from the kind's own division", () => {
   const REVISE = {
     replicaResource: { jsonPath: ".spec.replicas" },

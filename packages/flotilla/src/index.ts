@@ -48,6 +48,7 @@ export { HEALTHY, RULE_FAILURES, unhealthyForMs } from "./health/healthy-conditi
 export { hidesItsPods, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./health/run-to-completion.ts";
 export { whyUnhealthy } from "./health/why-unhealthy.ts";
 export { retainProblems } from "./explain/find-problems.ts";
+export { NOT_TAKEN_BACK } from "./explain/unreturned-pods.ts";
 export { MEMBER_DECIDES } from "./propagation/dispatch/plan-member-decides.ts";
 export { createConfiguredInterpreter } from "./interpreter/configured.ts";
 export { findConflicts, interpreterAdmissions } from "./interpreter/customization/admissions.ts";

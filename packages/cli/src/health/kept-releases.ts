@@ -7,7 +7,7 @@ import { FlotillaError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { ClusterExplanation, Explanation, MEMBER_DECIDES, retainProblems } from "@flotilla/flotilla";
+import { ClusterExplanation, Explanation, MEMBER_DECIDES, NOT_TAKEN_BACK, retainProblems } from "@flotilla/flotilla";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { isForbidden } from "../members/members-places.ts";
 
@@ -42,7 +42,10 @@ export async function findKeptReleases(
       try {
         const key = { cluster: HUB, namespace: metadata.namespace || undefined, name: metadata.name };
         const explanation = await find(client, key.namespace ? Explanation : ClusterExplanation, key, { signal });
-        const problems = retainProblems(explanation?.members ?? [], OF_A_RELEASE);
+        const problems = [
+          ...retainProblems(explanation?.members ?? [], OF_A_RELEASE),
+          ...(explanation?.problems ?? []).filter(({ what }) => what.includes(NOT_TAKEN_BACK)),
+        ];
         return problems.map(({ what }) => ({ kind, namespace: namespace || undefined, name, reason: what }));
       } catch (error) {
         if (!isForbidden(error) && !(error instanceof FlotillaError)) throw error;

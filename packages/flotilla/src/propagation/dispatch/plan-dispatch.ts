@@ -95,8 +95,7 @@ export async function fieldsOfMembers(
 ): Promise<{ retained: readonly RetainedField[]; memberDecides: boolean }> {
   try {
     const retained = await retainedFields(template);
-    const isLimit = ({ field }: RetainedField): boolean => field === "partition" || field === "strategy";
-    return { retained, memberDecides: retained.some(isLimit) };
+    return { retained, memberDecides: retained.some(({ field }) => field !== "replicas") };
   } catch (error) {
     if (!(error instanceof InterpretError)) throw error;
     return { retained: [], memberDecides: true };
