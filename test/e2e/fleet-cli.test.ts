@@ -349,7 +349,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(away.stderr).toMatch(/^member2: .+; run 'flotilla doctor --clusters member2' for details\n$/);
     expect([logs.code, exec.code, described.code]).toEqual([1, 1, 1]);
     expect(logs.stdout).toContain("[member3/web-");
-    expect(described.stdout).toMatch(/NO ANSWER\n {2}member2: /);
+    expect(described.stdout).toMatch(/NOT CHECKED\n {2}member2: /);
     expect(back.stdout).toContain("\nmember2 ");
     expect(watched.code).toBe(0);
   });

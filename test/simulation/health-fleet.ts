@@ -28,6 +28,26 @@ export interface HealthFleet {
   doctor(): Promise<DoctorFinding[]>;
 }
 
+/** A broken fleet, in a namespace of its own. */
+export interface Broken {
+  /** Creates it in the namespace, on the hub. */
+  hub(namespace: string): Manifest[];
+  /** Exists on the member `m1` before. */
+  member?(namespace: string): Manifest[];
+  /** Once the fleet runs. */
+  next?(fleet: HealthFleet, namespace: string): Promise<void>;
+  /** The argument of `flotilla why`; `deployment/web` if unset. */
+  why?: string;
+  /** `-n` of `flotilla why`, if it is not the namespace of the case. */
+  whyIn?: string;
+  /** The cause. */
+  cause: RegExp;
+  /** `-n` of `flotilla status`, if it is not the namespace of the case. */
+  statusIn?: string;
+  /** `flotilla status` and `doctor` do not report it. */
+  only?: "why";
+}
+
 /** Checks of this machine: its disks, certificates and clock. */
 const OF_THIS_MACHINE = new Set(["data", "certificates", "clocks", "versions"]);
 const STUCK_AFTER_MS = 60_000;

@@ -135,3 +135,38 @@ export const rules = (kind: string, scripts: Record<string, string>): Manifest =
 
 export const manifestWork = (cluster: string, name: string, ...manifests: Manifest[]): Manifest =>
   object("work.open-cluster-management.io/v1", "ManifestWork", cluster, name, { spec: { workload: { manifests } } });
+
+export const kruise = (namespace: string, kind: string): Manifest =>
+  policy(namespace, kind, { apiVersion: "apps.kruise.io/v1alpha1" });
+
+/** A container with a variable from this source. */
+export const env = (source: JsonObject): JsonObject => ({ env: [{ name: "A", valueFrom: source }] });
+
+/** An object of a kind of `definition`, and its policy. */
+export const custom = (kind: string, namespace: string): Manifest[] => [
+  object("example.com/v1", kind, namespace, "web", { spec: { replicas: 2 } }),
+  policy(namespace, kind, { apiVersion: "example.com/v1" }),
+];
+
+/** The spec of a Job. */
+export const runSpec = (options: WorkloadOptions = {}): JsonObject => job("", options)["spec"] as JsonObject;
+
+/** Runs every minute. */
+export const cronJob = (namespace: string, options: WorkloadOptions = {}): Manifest =>
+  object("batch/v1", "CronJob", namespace, "web", {
+    spec: { schedule: "* * * * *", jobTemplate: { spec: runSpec({ ...options, spec: {} }) }, ...options.spec },
+  });
+
+export const advancedCronJob = (namespace: string, runs: JsonObject, spec: JsonObject = {}): Manifest =>
+  object("apps.kruise.io/v1alpha1", "AdvancedCronJob", namespace, "web", {
+    spec: { schedule: "* * * * *", template: runs, ...spec },
+  });
+
+export const broadcastJob = (namespace: string, options: WorkloadOptions = {}): Manifest =>
+  object("apps.kruise.io/v1alpha1", "BroadcastJob", namespace, "web", {
+    spec: {
+      template: template({ ...options, pod: { restartPolicy: "Never", ...options.pod } }),
+      completionPolicy: { type: "Always" },
+      ...options.spec,
+    },
+  });

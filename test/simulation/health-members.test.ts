@@ -2,7 +2,8 @@
 import { afterEach, expect, test } from "vitest";
 import { createClient } from "@flotilla/client";
 import { formatTime } from "@flotilla/base";
-import { problemsOfStatus, startHealthFleet } from "./health-fleet.ts";
+import type { JsonObject } from "@flotilla/base";
+import { problemsOfStatus, problemsOfWhy, startHealthFleet } from "./health-fleet.ts";
 import { runCommand } from "./run-command.ts";
 import type { HealthFleet, Manifest } from "./health-fleet.ts";
 import { deployment, object, policy } from "./health-manifests.ts";
@@ -114,15 +115,20 @@ test("a hub whose controllers never ran is reported", async () => {
   expect(await doctorText()).toMatch(/It runs without controllers, and none have ever run/);
 });
 
-test("a user with a role in one namespace reads first what was not checked, and no all-clear", async () => {
+/** A fleet with a workload that does not start, and the commands as a user with these rules. */
+async function asUser(
+  rules: JsonObject[],
+  namespace?: string,
+): Promise<(name: string, ...argv: string[]) => Promise<string>> {
   world = await startHealthFleet({ members: ["m1"], nodes: 1 });
   const rbac = "rbac.authorization.k8s.io";
+  const kind = namespace === undefined ? "ClusterRole" : "Role";
   await world.create(
     "hub",
     object("v1", "Namespace", "", "shop"),
-    object(`${rbac}/v1`, "Role", "shop", "all", { rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }] }),
-    object(`${rbac}/v1`, "RoleBinding", "shop", "ann", {
-      roleRef: { apiGroup: rbac, kind: "Role", name: "all" },
+    object(`${rbac}/v1`, kind, namespace ?? "", "some", { rules }),
+    object(`${rbac}/v1`, `${kind}Binding`, namespace ?? "", "ann", {
+      roleRef: { apiGroup: rbac, kind, name: "some" },
       subjects: [{ apiGroup: rbac, kind: "User", name: "ann" }],
     }),
     deployment("shop", { image: "web:broken" }),
@@ -134,18 +140,68 @@ test("a user with a role in one namespace reads first what was not checked, and 
     transport: hub.server.transport({ name: "ann", groups: ["system:authenticated"] }),
     fieldManager: "test",
   });
-  const run = async (name: string, ...argv: string[]) => (await runCommand({ client, clock }, name, ...argv)).text;
+  return async (name, ...argv) => (await runCommand({ client, clock }, name, ...argv)).text;
+}
+const EVERYTHING = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];
+/** The checks that do not concern this machine. */
+const OF_THE_HUB = "--only=members,policies,bindings,works,workloads,interpreters,drift,ocm,agents";
+/** Sentences that say without a limit that nothing is wrong. */
+const ALL_CLEAR = /No problems found[.:]|No members yet|No workloads|^ {2}none$|\bok\b|0 problems, 0 warnings;/m;
+
+test("a user with a role in one namespace reads first what was not checked, and no all-clear", async () => {
+  const run = await asUser(EVERYTHING, "shop");
 
   const [all, own] = [await run("status"), await run("status", "-n", "shop")];
+  const [why, described] = [
+    await run("why", "deployment/web", "-n", "shop"),
+    await run("describe", "deployment/web", "-n", "shop"),
+  ];
 
   const lines = all.split("\n");
   expect(lines.slice(0, 3)).toEqual(["hub https://hub.example.com", "", "NOT CHECKED:"]);
   expect(lines[3]).toMatch(
     /^ {2}clusterpropagationpolicies, .*clusters, .*resourcebindings.*: you are not allowed to list them$/,
   );
-  expect(all).not.toContain("No members yet");
-  expect(all).not.toContain("No workloads");
+  expect(all).not.toMatch(ALL_CLEAR);
   expect(all).toContain("No problems found in what was checked: the hub");
+  expect(all).not.toContain("pods of workloads");
   expect(problemsOfStatus(own).join("\n")).toMatch(/Deployment shop\/web: m1: 2 of 2 pods are not ready \(for/);
   expect(own).toMatch(/NOT CHECKED:\n {2}clusters, .*\n(.*\n)*? {2}the pods on m1: .*forbidden/);
+  expect(why).toMatch(/^Deployment shop\/web \(apps\/v1\)\n\nNOT CHECKED\n {2}the pods on m1: .*forbidden/);
+  expect(problemsOfWhy(why)[0]).toMatch(/not healthy on m1/);
+  expect(described).toMatch(/^Deployment shop\/web \(apps\/v1\)\n\nNOT CHECKED\n/);
+});
+
+test("a user who may list bindings only reads first what was not checked, and no all-clear", async () => {
+  const run = await asUser([
+    { apiGroups: ["work.karmada.io"], resources: ["resourcebindings"], verbs: ["get", "list"] },
+    { apiGroups: ["apps"], resources: ["deployments"], verbs: ["get"] },
+  ]);
+
+  const [status, doctor] = [await run("status"), await run("doctor", OF_THE_HUB)];
+  const described = await run("describe", "deployment/web", "-n", "shop");
+
+  expect(status.split("\n").slice(0, 3)).toEqual(["hub https://hub.example.com", "", "NOT CHECKED:"]);
+  expect(problemsOfStatus(status).join("\n")).toMatch(/Deployment shop\/web: m1: 2 of 2 pods are not ready/);
+  expect(status).not.toMatch(ALL_CLEAR);
+  expect(doctor.split("\n").slice(0, 3)).toEqual(["hub https://hub.example.com", "", "NOT CHECKED:"]);
+  expect(doctor).not.toMatch(ALL_CLEAR);
+  expect(described).toMatch(/NOT CHECKED\n(.*\n)* {2}the events on hub: you are not allowed to list them\n/);
+  expect(described).not.toMatch(ALL_CLEAR);
+  await expect(run("why", "deployment/web", "-n", "shop")).rejects.toThrow(/forbidden|not allowed/);
+});
+
+test("a user who may list nothing reads that nothing could be checked", async () => {
+  const run = await asUser([]);
+
+  const [status, doctor] = [await run("status"), await run("doctor", OF_THE_HUB)];
+
+  expect(status.split("\n").slice(0, 3)).toEqual(["hub https://hub.example.com", "", "NOT CHECKED:"]);
+  expect(status).toMatch(/Nothing could be checked\.|No problems found in what was checked: the hub\./);
+  expect(status).not.toMatch(ALL_CLEAR);
+  expect(doctor.split("\n").slice(0, 3)).toEqual(["hub https://hub.example.com", "", "NOT CHECKED:"]);
+  expect(doctor).toMatch(/0 problems, 0 warnings in what was checked, \d+ could not check everything/);
+  expect(doctor).not.toMatch(ALL_CLEAR);
+  for (const name of ["why", "describe"])
+    await expect(run(name, "deployment/web", "-n", "shop")).rejects.toThrow(/forbidden|not allowed/);
 });

@@ -7,17 +7,22 @@ import type { JsonObject } from "@flotilla/base";
 import { problemsOfStatus, problemsOfWhy, startHealthFleet } from "./health-fleet.ts";
 import type { HealthFleet, Manifest } from "./health-fleet.ts";
 import {
+  advancedCronJob,
   advancedStatefulSet,
+  broadcastJob,
   cloneSet,
+  cronJob,
   daemonSet,
   definition,
   deployment,
   job,
+  kruise,
   manifestWork,
   object,
   override,
   policy,
   rules,
+  runSpec,
   statefulSet,
 } from "./health-manifests.ts";
 
@@ -32,8 +37,6 @@ interface Sound {
   whyIn?: string;
 }
 
-const KRUISE = "apps.kruise.io/v1alpha1";
-const kruise = (namespace: string, kind: string): Manifest => policy(namespace, kind, { apiVersion: KRUISE });
 const core = (namespace: string, kind: string, apiVersion = "v1"): Manifest => policy(namespace, kind, { apiVersion });
 const image = (web: string): JsonObject => ({
   spec: { template: { spec: { containers: [{ name: "main", image: web }] } } },
@@ -157,6 +160,11 @@ const cases: Record<string, Sound> = {
     next: ({ patch }, ns) => patch("hub", cloneSet(ns), image("web:2")),
     why: "cloneset/web",
   },
+  "a CloneSet whose partition keeps all pods at the old revision": {
+    hub: (ns) => [cloneSet(ns, { spec: { updateStrategy: { partition: "100%" } } }), kruise(ns, "CloneSet")],
+    next: ({ patch }, ns) => patch("hub", cloneSet(ns), image("web:2")),
+    why: "cloneset/web",
+  },
   "a CloneSet that is paused with nothing to update": {
     hub: (ns) => [cloneSet(ns, { spec: { updateStrategy: { paused: true } } }), kruise(ns, "CloneSet")],
     why: "cloneset/web",
@@ -201,6 +209,10 @@ const cases: Record<string, Sound> = {
     why: "statefulset.apps.kruise.io/web",
   },
   "a DaemonSet": { hub: (ns) => [daemonSet(ns), policy(ns, "DaemonSet")], why: "daemonset/web" },
+  "a DaemonSet that matches no node": {
+    hub: (ns) => [daemonSet(ns, { pod: { nodeSelector: { disk: "fast" } } }), policy(ns, "DaemonSet")],
+    why: "daemonset/web",
+  },
   "a DaemonSet that updates pods when they are deleted": {
     hub: (ns) => [daemonSet(ns, { spec: { updateStrategy: { type: "OnDelete" } } }), policy(ns, "DaemonSet")],
     next: ({ patch }, ns) => patch("hub", daemonSet(ns), image("web:2")),
@@ -224,18 +236,39 @@ const cases: Record<string, Sound> = {
     ],
     why: "cronjob/web",
   },
-  "a BroadcastJob that is complete": {
+  "a CronJob whose runs succeed": {
+    hub: (ns) => [cronJob(ns), core(ns, "CronJob", "batch/v1")],
+    why: "cronjob/web",
+  },
+  "a CronJob whose run takes long": {
     hub: (ns) => [
-      object(KRUISE, "BroadcastJob", ns, "web", {
-        spec: {
-          template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "web:1" }] } },
-          completionPolicy: { type: "Always" },
-        },
-      }),
-      kruise(ns, "BroadcastJob"),
+      cronJob(ns, { simulate: { run: "forever" }, spec: { concurrencyPolicy: "Forbid" } }),
+      core(ns, "CronJob", "batch/v1"),
     ],
+    why: "cronjob/web",
+  },
+  "a CronJob that has not run yet": {
+    hub: (ns) => [cronJob(ns, { spec: { schedule: "0 0 1 1 *" } }), core(ns, "CronJob", "batch/v1")],
+    why: "cronjob/web",
+  },
+  "an AdvancedCronJob whose runs succeed": {
+    hub: (ns) => [advancedCronJob(ns, { jobTemplate: { spec: runSpec() } }), kruise(ns, "AdvancedCronJob")],
+    why: "advancedcronjob/web",
+  },
+  "a BroadcastJob that is complete": {
+    hub: (ns) => [broadcastJob(ns), kruise(ns, "BroadcastJob")],
     why: "broadcastjob/web",
   },
+  "a BroadcastJob that runs for long": {
+    hub: (ns) => [broadcastJob(ns, { simulate: { run: "forever" } }), kruise(ns, "BroadcastJob")],
+    why: "broadcastjob/web",
+  },
+  "a BroadcastJob whose pods are starting": {
+    hub: (ns) => [kruise(ns, "BroadcastJob")],
+    late: ({ create }, ns) => create("hub", broadcastJob(ns, { simulate: { "start-seconds": "40" } })),
+    why: "broadcastjob/web",
+  },
+  "a ManifestWork whose CronJob succeeds": { hub: (ns) => inWork(ns, cronJob(ns)), why: "manifestwork", whyIn: "m1" },
   "a ConfigMap": {
     hub: (ns) => [object("v1", "ConfigMap", ns, "web", { data: { a: "1" } }), core(ns, "ConfigMap")],
     why: "configmap/web",

@@ -1,6 +1,9 @@
 /** Releases by partition while users' interpreter rules are in place: a release does what was asked, or stops. */
 import { afterEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
+import { createLastingEngine } from "@flotilla/testing/fleet/fleet.ts";
+import { problemsOfStatus } from "./health-fleet.ts";
+import { runCommand } from "./run-command.ts";
 import { GUIDE_HEALTH, GUIDE_RULES, RETAIN_STRATEGY, startRulesFleet } from "./rules-fleet.ts";
 import type { ReleaseRecord, RulesFleet } from "./rules-fleet.ts";
 
@@ -195,6 +198,93 @@ describe("a Retain rule that keeps the members' strategy", () => {
   });
 });
 
+describe("a Retain rule that keeps the members' pod template", () => {
+  const RETAIN_SPEC = {
+    retention: {
+      luaScript: "function Retain(desired, observed)\n  desired.spec = observed.spec\n  return desired\nend",
+    },
+  };
+
+  test("keeps a release from the members, which `status` reports, and the release is exact when the rule is removed", async () => {
+    fleet = await startRulesFleet();
+    await fleet.customize(RETAIN_SPEC);
+    await fleet.release({ image: "web:2", partition: 1 });
+    await fleet.run(MINUTE_MS);
+
+    expect(await fleet.podsWith("web:2")).toEqual([0, 0]);
+    expect(problemsOfStatus((await runCommand(fleet, "status", "-n", "shop")).text)).toEqual([
+      expect.stringMatching(
+        /CloneSet shop\/web: the Retain rule of ResourceInterpreterCustomization mine keeps values of members: member1: .*image is "web:1" instead of "web:2"/,
+      ),
+    ]);
+
+    fleet.record();
+    await fleet.removeRules();
+    await fleet.run(MINUTE_MS);
+    expect(fleet.record().images).toEqual({ member1: ["web:2"], member2: ["web:2"] });
+    expect(await fleet.podsWith("web:2")).toEqual([5, 4]);
+    expect((await fleet.why()).problems).toEqual([]);
+  });
+});
+
+describe("a Retain rule that keeps only the pod template", () => {
+  const RETAIN_TEMPLATE = {
+    retention: {
+      luaScript:
+        "function Retain(desired, observed)\n  desired.spec.template = observed.spec.template\n  return desired\nend",
+    },
+  };
+
+  test("lets no more pods get the release when the partition is raised", async () => {
+    fleet = await startRulesFleet();
+    await fleet.release({ image: "web:2", partition: 3 });
+    await fleet.run(MINUTE_MS);
+    expect(await fleet.podsWith("web:2")).toEqual([4, 3]);
+    await fleet.customize(RETAIN_TEMPLATE);
+
+    await fleet.release({ partition: 7 });
+    await fleet.run(MINUTE_MS);
+
+    expect(await fleet.podsWith("web:2")).toEqual([4, 3]);
+    const { problems } = await fleet.why();
+    expect(problems.map(({ what }) => what)).toEqual([
+      expect.stringContaining("4 pods are not taken back from the release, which 7 pods have instead of 3"),
+    ]);
+    expect(problemsOfStatus((await runCommand(fleet, "status", "-n", "shop")).text).join()).toContain("not taken back");
+  });
+});
+
+describe("a ReviseReplica rule that differs from the kind's own division", () => {
+  const REVISE = {
+    replicaResource: { jsonPath: ".spec.replicas" },
+    replicaRevision: {
+      luaScript:
+        "function ReviseReplica(desired, count)\n  desired.spec.replicas = count\n  desired.spec.minReadySeconds = 0\n  return desired\nend",
+    },
+  };
+  const COUNTS = "spec.updateStrategy.partition is 7 on member1 instead of 3";
+
+  test("makes the partition count in every cluster, which `why` and `plan` state", async () => {
+    fleet = await startRulesFleet({ partition: 7 });
+    expect((await fleet.plan({ image: "web:2" })).problems).toEqual([]);
+    await fleet.customize(REVISE);
+
+    const problems = (await fleet.why()).problems.map(({ what }) => what);
+    const planned = (await fleet.plan({ image: "web:2" })).problems.map(({ message }) => message);
+
+    expect(problems.filter((what) => what.includes(COUNTS))).toEqual([
+      expect.stringContaining(
+        "ReviseReplica of ResourceInterpreterCustomization mine takes the place of the division over the fleet",
+      ),
+    ]);
+    expect(planned.filter((what) => what.includes(COUNTS))).toHaveLength(1);
+
+    await fleet.release({ partition: 0 });
+    await fleet.run(MINUTE_MS);
+    expect((await fleet.why()).problems).toEqual([]);
+  });
+});
+
 describe("an object that the hub changes to and fro", () => {
   /** As a second hub on the same Works does: dispatch restores the Work each time, and execute writes both. */
   async function editWorks(times: number): Promise<void> {
@@ -241,6 +331,44 @@ describe("an object that the hub changes to and fro", () => {
     expect((await fleet.why()).problems).not.toEqual([]);
     await fleet.customize(GUIDE_HEALTH);
     expect(await fleet.podsWith("web:2")).toEqual([5, 5]);
+    expect((await fleet.why()).problems).toEqual([]);
+  });
+
+  test("stays stopped after a restart of the hub, until its template, a policy or a rule changes", async () => {
+    const engine = createLastingEngine();
+    fleet = await startRulesFleet({ engine });
+    await editWorks(4);
+    const { clock } = fleet;
+    const restart = async (): Promise<void> => {
+      await fleet.stop();
+      fleet = await startRulesFleet({ engine, clock, isContinued: true });
+    };
+
+    await restart();
+    await editWorks(4);
+    expect(fleet.record().images).toEqual({});
+    expect(await fleet.workCondition("member1", "Applied")).toMatchObject({
+      status: "False",
+      reason: "Oscillating",
+      message: expect.stringContaining("until the template (generation 1), a policy or a rule changes"),
+    });
+    expect(await fleet.metrics()).toContain('flotilla_stopped_objects{member_cluster="member1"} 1\n');
+    expect(await fleet.metrics()).not.toContain("flotilla_oscillations_total{");
+
+    await fleet.release({ image: "web:2" });
+    await fleet.run(MINUTE_MS);
+    expect(await fleet.podsWith("web:2")).toEqual([5, 5]);
+    await editWorks(4);
+    await restart();
+    await fleet.touchPolicy();
+    await fleet.run(MINUTE_MS);
+    expect(await fleet.podsWith("web:2")).toEqual([5, 5]);
+    expect((await fleet.why()).problems).toEqual([]);
+    await editWorks(4);
+    await restart();
+    expect((await fleet.why()).problems).not.toEqual([]);
+    await fleet.customize(GUIDE_HEALTH);
+    await fleet.run(MINUTE_MS);
     expect((await fleet.why()).problems).toEqual([]);
   });
 });

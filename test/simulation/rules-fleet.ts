@@ -9,7 +9,7 @@ import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import type { Transport, TransportRequest } from "@flotilla/client";
 import { Explanation } from "@flotilla/flotilla";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
-import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet, TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 import { planInput } from "../../packages/cli/src/explain/plan-input.ts";
 import type { PlanResult } from "../../packages/cli/src/explain/plan-input.ts";
@@ -57,6 +57,11 @@ export interface RulesFleetOptions {
   /** The partition that the CloneSet is created with. */
   partition?: number;
   seed?: number;
+  /** Of a fleet before, to continue it. */
+  engine?: TestFleetOptions["engine"];
+  clock?: TestFleetOptions["clock"];
+  /** The store has the workload already. */
+  isContinued?: boolean;
   /** Changes the body of a write to a CloneSet of a member, as a mutating webhook there would. */
   mutate?(body: JsonObject): JsonObject;
 }
@@ -107,10 +112,13 @@ export interface RulesFleet extends TestFleet {
 export async function startRulesFleet({
   partition,
   seed = 1,
+  engine,
+  clock,
+  isContinued = false,
   mutate = (body) => body,
 }: RulesFleetOptions = {}): Promise<RulesFleet> {
   let recorded: Pick<ReleaseRecord, "images" | "works" | "writes"> = { images: {}, works: [], writes: 0 };
-  const fleet = await startTestFleet({ members: MEMBERS, nodes: 3, seed, wrap: recording });
+  const fleet = await startTestFleet({ members: MEMBERS, nodes: 3, seed, engine, clock, wrap: recording });
 
   function recording(transport: Transport, part: string): Transport {
     if (part !== "execute" && part !== "dispatch") return transport;
@@ -131,20 +139,24 @@ export async function startRulesFleet({
     };
   }
 
-  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(
-    PropagationPolicy,
-    "hub",
-    makePolicy("shop/all").selects("apps.kruise.io/v1alpha1", "CloneSet").weights({ member1: 1, member2: 1 }).build(),
-  );
-  const { apiVersion: _, spec, ...cloneSet } = makeCloneSet("shop/web").replicas(10).build();
-  await fleet.client.create(CloneSetV1, "hub", {
-    ...cloneSet,
-    apiVersion: "apps.kruise.io/v1alpha1",
-    spec: { ...spec, updateStrategy: { maxUnavailable: "100%", partition } },
-  });
+  if (!isContinued) await createWorkload();
   await fleet.run(SETTLED_MS);
   record();
+
+  async function createWorkload(): Promise<void> {
+    await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+    await fleet.client.create(
+      PropagationPolicy,
+      "hub",
+      makePolicy("shop/all").selects("apps.kruise.io/v1alpha1", "CloneSet").weights({ member1: 1, member2: 1 }).build(),
+    );
+    const { apiVersion: _, spec, ...cloneSet } = makeCloneSet("shop/web").replicas(10).build();
+    await fleet.client.create(CloneSetV1, "hub", {
+      ...cloneSet,
+      apiVersion: "apps.kruise.io/v1alpha1",
+      spec: { ...spec, updateStrategy: { maxUnavailable: "100%", partition } },
+    });
+  }
 
   function record(): ReleaseRecord {
     const pods = (verb: string): number =>

@@ -198,3 +198,4 @@ export { formatYaml, parseYaml, parseYamlBody, parseYamlDocuments } from "./text
 export { YamlError, countYamlValues, dumpYaml, loadYaml } from "./yaml-dialects.ts";
 export { createLineCounter, walkYaml } from "./yaml-walk.ts";
 export type { YamlNode } from "./yaml-walk.ts";
+export { writtenAtMs } from "./written-at.ts";

@@ -24,6 +24,7 @@ export {
 export type { RevisionFormat, RevisionPlan } from "./controllerrevision/revisions.ts";
 export { scheduleProblem, zoneProblem } from "./cronjob/cron-schedule.ts";
 export { parseSchedule, zonedSchedule } from "./cronjob/cron.ts";
+export { hasLastRunFailed } from "./cronjob/last-run.ts";
 export { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "./customresourcedefinition/crd-of-kind.ts";
 export { CustomResourceDefinition } from "./customresourcedefinition/customresourcedefinition-kind.ts";
 export { APPROVAL, approvalOf, isProtectedGroup } from "./customresourcedefinition/definition-rules.ts";

@@ -26,20 +26,30 @@ export interface Page {
 export function renderDoctor(report: DoctorReport, { paint, width = WIDTH }: Page): string {
   const { server, checks } = report;
   const findings = checks.flatMap((check) => check.findings.map((finding) => ({ check, finding })));
+  const isProblem = ({ finding }: (typeof findings)[number]): boolean => finding.severity === "problem";
   return [
     `hub ${server}`,
+    ...renderNotChecked(checks, paint, width),
     renderChecks(checks, paint, width),
-    ...findings.map(({ check, finding }) => renderFinding(check, finding, paint, width)),
-    ...checks
-      .filter(({ unseen }) => unseen.length > 0)
-      .map(({ name, unseen }) =>
-        [
-          `${paint.bold(name)}: not everything could be checked`,
-          ...unseen.flatMap((reason) => indented(reason, width)),
-        ].join("\n"),
-      ),
+    ...[...findings.filter(isProblem), ...findings.filter((found) => !isProblem(found))].map(({ check, finding }) =>
+      renderFinding(check, finding, paint, width),
+    ),
     renderSummary(report, paint),
   ].join("\n\n");
+}
+
+/** Before everything else: what follows says nothing about it. Checks without a result for the same reason are one line. */
+function renderNotChecked(checks: readonly CheckResult[], paint: Paint, width: number): string[] {
+  const unknown = Map.groupBy(
+    checks.filter(({ verdict }) => verdict === "unknown"),
+    ({ seen }) => seen,
+  );
+  const lines = [
+    ...Array.from(unknown, ([seen, alike]) => `${alike.map(({ name }) => name).join(", ")}: ${seen}`),
+    ...checks.flatMap(({ name, unseen }) => unseen.map((reason) => `${name}: ${reason}`)),
+  ];
+  if (lines.length === 0) return [];
+  return [[paint.yellow("NOT CHECKED:"), ...lines.flatMap((line) => indented(line, width))].join("\n")];
 }
 
 /** Long observations continue on the next line, below their column. */
@@ -97,7 +107,7 @@ function renderSummary({ checks, problems, warnings, unknown }: DoctorReport, pa
   const skipped = checks.filter(({ verdict }) => verdict === "skipped").length;
   const parts = [
     `${problems} ${problems === 1 ? "problem" : "problems"}`,
-    `${warnings} ${warnings === 1 ? "warning" : "warnings"}`,
+    `${warnings} ${warnings === 1 ? "warning" : "warnings"}${unknown > 0 ? " in what was checked" : ""}`,
     ...(unknown > 0 ? [`${unknown} could not check everything`] : []),
   ];
   const text = `${parts.join(", ")}; ${counted(checks.length - skipped, "check")}`;

@@ -194,6 +194,9 @@ test("the text has a line for each check, and the commands for each finding", as
   expect(renderDoctor(report, { paint: plain }).split("\n")).toEqual([
     "hub https://hub",
     "",
+    "NOT CHECKED:",
+    "  members: the clock of paris",
+    "",
     "CHECK    RESULT   SEEN",
     "well     ok       3 of 3",
     "members  PROBLEM  1 of 3 not ready: paris",
@@ -204,9 +207,6 @@ test("the text has a line for each check, and the commands for each finding", as
     "  fix: Bring it back.",
     "    flotilla unjoin paris --force",
     "",
-    "members: not everything could be checked",
-    "  the clock of paris",
-    "",
-    "1 problem, 0 warnings; 2 checks",
+    "1 problem, 0 warnings in what was checked, 1 could not check everything; 2 checks",
   ]);
 });

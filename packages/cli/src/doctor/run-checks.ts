@@ -45,7 +45,7 @@ export async function runChecks(
     })),
     problems: all.filter(({ severity }) => severity === "problem").length,
     warnings: all.filter(({ severity }) => severity === "warning").length,
-    unknown: results.filter(({ verdict }) => verdict === "unknown" || verdict === "partly").length,
+    unknown: results.filter(({ verdict, unseen }) => verdict === "unknown" || unseen.length > 0).length,
   };
 }
 

@@ -5,7 +5,7 @@ import { HUB } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { unhealthyForMs } from "@flotilla/flotilla";
+import { RUN_TO_COMPLETION, SCHEDULED_KINDS, unhealthyForMs } from "@flotilla/flotilla";
 import type { Explanation } from "@flotilla/flotilla";
 import { causesOf, lookAtPods } from "../health/look-at-pods.ts";
 import type { CopyRef } from "../health/look-at-pods.ts";
@@ -55,9 +55,14 @@ function unhealthyCopies(
 ): { copies: CopyRef[]; isOverdue: boolean } {
   const { apiVersion, kind, namespace, name } = resource;
   const copy = (cluster: string): CopyRef => ({ cluster, apiVersion, kind, namespace, name });
+  // The status of a run does not always show that its pods do not start.
+  const isRun = (word: string): boolean => SCHEDULED_KINDS.has(word) || RUN_TO_COMPLETION.has(word);
   const [sickMembers, sickManifests] = [
-    members.filter(({ unhealthy, failedRule }) => unhealthy !== undefined && failedRule === undefined),
-    manifests.filter(({ unhealthy }) => unhealthy !== undefined),
+    members.filter(
+      ({ unhealthy, failedRule, applied }) =>
+        failedRule === undefined && (unhealthy !== undefined || (applied === true && isRun(kind))),
+    ),
+    manifests.filter((item) => item.unhealthy !== undefined || (item.applied === true && isRun(item.kind))),
   ];
   return {
     copies: [
@@ -77,7 +82,8 @@ function unhealthyCopies(
             .slice(0, MAX_DELIVERED)),
     ],
     isOverdue: [...sickMembers, ...sickManifests].some(
-      ({ unhealthySince }) =>
+      ({ unhealthy, unhealthySince }) =>
+        unhealthy !== undefined &&
         unhealthyForMs({ status: "False", lastTransitionTime: unhealthySince ?? "" }, nowMs) !== undefined,
     ),
   };

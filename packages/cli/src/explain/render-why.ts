@@ -1,6 +1,6 @@
 /** Renders an explanation as text. Pure. */
 import { isObject, type DeepReadonly } from "@flotilla/base";
-import { MOST_REPLICAS } from "@flotilla/flotilla";
+import { MOST_REPLICAS, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "@flotilla/flotilla";
 import type { ExplainedMember, ExplainedPolicy, Explanation, FieldChange } from "@flotilla/flotilla";
 import type { SeenExplanation } from "./look-at-copies.ts";
 import { renderTable } from "../table.ts";
@@ -17,13 +17,14 @@ export function renderWhy(explanation: SeenExplanation, width?: number): string 
   const room = width === undefined ? undefined : width - 2;
   const sections = [
     [`${kind} ${namespace ? `${namespace}/` : ""}${name} (${apiVersion})`],
+    // Before everything else: what follows says nothing about it.
+    renderNotChecked(explanation),
     ...(isManagedByPolicy(explanation)
       ? [renderPolicies(explanation), renderDecision(explanation, room)]
       : renderOcm(explanation, room)),
     renderWorks(explanation),
     renderMembers(explanation),
     renderMoves(explanation),
-    renderNotChecked(explanation),
     renderProblems(explanation),
   ];
   const text = sections
@@ -107,7 +108,7 @@ function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): stri
       : health === undefined
         ? []
         : // A partition, OnDelete or minReadySeconds, which Karmada's rules do not know.
-          [health === "Unhealthy" ? "unhealthy by its kind's rule only" : health.toLowerCase()]),
+          [health === "Unhealthy" ? "unhealthy by its kind's rule only" : healthText(health, kind)]),
     ...(stale ? ["last known numbers"] : []),
   ];
   return [
@@ -125,6 +126,12 @@ function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): stri
 
 /** Division changes a pod template only where the partition rolls pods back: the copy then has the previous template. */
 const isTakenBack = ({ path }: DeepReadonly<FieldChange>): boolean => path.startsWith("spec.template.");
+
+/** The rule of a kind that runs pods to completion does not see whether they start. */
+const healthText = (health: string, kind: string): string =>
+  health === "Healthy" && (RUN_TO_COMPLETION.has(kind) || SCHEDULED_KINDS.has(kind))
+    ? "healthy by its kind's rule"
+    : health.toLowerCase();
 
 function renderMoves({ moves, leaving }: Read): string[] {
   if (moves.length + leaving.length === 0) return [];

@@ -4,7 +4,14 @@
  */
 import { findCondition, formatAge } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { HEALTHY, RULE_FAILURES, RUN_TO_COMPLETION, unhealthyForMs, whyUnhealthy } from "@flotilla/flotilla";
+import {
+  HEALTHY,
+  hidesItsPods,
+  RULE_FAILURES,
+  RUN_TO_COMPLETION,
+  unhealthyForMs,
+  whyUnhealthy,
+} from "@flotilla/flotilla";
 import type { ResourceBinding } from "@flotilla/karmada";
 import type { ManifestWork } from "@flotilla/ocm";
 import { causesOf, idOf } from "./look-at-pods.ts";
@@ -15,7 +22,7 @@ export interface Candidate {
   kind: string;
   namespace?: string | undefined;
   name: string;
-  /** What the hub reports. */
+  /** What the hub reports; empty if its pods are looked at because the hub cannot know. */
   said: string;
   /** For how long; undefined while the workload may still be starting. */
   forMs: number | undefined;
@@ -38,7 +45,8 @@ export function candidateOfBinding(
   { nowMs, graceMs }: Moment,
 ): Candidate | undefined {
   const condition = findCondition(status?.conditions, HEALTHY);
-  if (!condition || condition.status === "True" || metadata.deletionTimestamp !== undefined) return undefined;
+  if (metadata.deletionTimestamp !== undefined) return undefined;
+  if (!condition || condition.status === "True") return hiddenRun({ spec, status });
   const forMs = unhealthyForMs(condition, nowMs, graceMs);
   const isRule = RULE_FAILURES.has(condition.reason);
   if (condition.status === "Unknown" && forMs === undefined) return undefined;
@@ -73,6 +81,18 @@ export function candidateOfBinding(
     copies,
     runsToCompletion: false,
   };
+}
+
+/** A run whose pods the hub knows nothing about. */
+function hiddenRun({ spec, status }: DeepReadonly<Pick<ResourceBinding, "spec" | "status">>): Candidate | undefined {
+  const { apiVersion, kind, namespace: place, name } = spec.resource;
+  const namespace = place || undefined;
+  const copies = (status?.aggregatedStatus ?? [])
+    .filter((item) => item.applied && hidesItsPods(kind, item.status))
+    .map(({ clusterName: cluster }) => ({ cluster, apiVersion, kind, namespace, name }));
+  if (copies.length === 0) return undefined;
+  const trouble = "workload unhealthy";
+  return { trouble, kind, namespace, name, said: "", forMs: undefined, copies, runsToCompletion: true };
 }
 
 /** One for each manifest that progresses or is degraded, or one if no agent has applied the work. */
@@ -131,6 +151,12 @@ function unappliedWork({ metadata }: DeepReadonly<ManifestWork>, { nowMs, graceM
   ];
 }
 
+/** The copies to look at, those that the hub reports as unhealthy first: only some are read. */
+export function copiesOf(candidates: readonly Candidate[]): CopyRef[] {
+  const isLast = ({ runsToCompletion }: Candidate): number => Number(runsToCompletion);
+  return candidates.toSorted((a, b) => isLast(a) - isLast(b)).flatMap(({ copies }) => copies);
+}
+
 /** What is wrong, the cause first; undefined if nothing is, or if it may still be starting. */
 export function judgeCandidate(
   { said, forMs, copies, runsToCompletion, trouble }: Candidate,
@@ -142,5 +168,5 @@ export function judgeCandidate(
   if (causes.length === 0 && (!isOverdue || runsToCompletion)) return undefined;
   if (trouble === "rule failed") return said;
   const since = forMs === undefined ? "" : ` (for ${formatAge(forMs)})`;
-  return [...causes, `${said}${since}`].join("; ");
+  return [...causes, ...(said ? [`${said}${since}`] : [])].join("; ");
 }

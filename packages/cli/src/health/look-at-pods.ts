@@ -12,6 +12,8 @@ import { newestEvents, readEvents } from "../members/events.ts";
 import { isForbidden, proxyPath } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
 import { podsOf } from "../members/pods.ts";
+import { RUN_TO_COMPLETION, SCHEDULED_KINDS } from "@flotilla/flotilla";
+import { lookAtRuns, podTroublesOfRun } from "./look-at-runs.ts";
 import { findPodTroubles, sortTroubles, troubleText } from "./pod-troubles.ts";
 import type { PodTrouble } from "./pod-troubles.ts";
 
@@ -30,6 +32,10 @@ export interface CopyReport {
   troubles: readonly PodTrouble[];
   /** The newest warning about the workload itself, if no pod explains it: pods that cannot be created have none. */
   warning?: string | undefined;
+  /** How the last run of a schedule failed. */
+  failedRun?: string | undefined;
+  /** What could not be read beside the pods. */
+  unseen?: string | undefined;
 }
 
 export interface CopyReports {
@@ -85,6 +91,7 @@ export async function lookAtPods(
   try {
     const { answers, failures } = await askEach(asked, signal, (place) => look(asking, discovery, place, place.copy));
     for (const { place, reason } of failures) unseen.add(`the pods on ${place.name}: ${reason}`);
+    for (const { answer } of answers) if (answer.unseen !== undefined) unseen.add(answer.unseen);
     return {
       reports: new Map(answers.map(({ answer }) => [idOf(answer.copy), answer])),
       unseen: [...unseen].toSorted(),
@@ -99,31 +106,34 @@ async function look(asking: Asking, discovery: Discovery, place: Place, copy: Co
   const { group } = parseApiVersion(apiVersion);
   const [type] = await discovery.typesAt(place, group ? `${kind}.${group}` : kind);
   if (!type) return { copy, troubles: [] };
+  const nowMs = asking.clock.now();
+  if (SCHEDULED_KINDS.has(kind)) return { copy, ...(await lookAtRuns({ asking, discovery, place, type }, copy)) };
   // A cluster-scoped object selects pods of other owners, such as a SidecarSet; only its own warnings are about it.
   const pods = type.scope === "Namespaced" ? await podsOf(asking, place, type, namespace, name) : [];
-  const troubles = findPodTroubles(pods);
+  const found = findPodTroubles(pods);
+  const troubles = RUN_TO_COMPLETION.has(kind) ? podTroublesOfRun(found, nowMs) : found;
   if (troubles.some(({ isCertain }) => isCertain)) return { copy, troubles };
   // A pod that waits for its volume does not say why the volume does.
   const isVolume = troubles.some(({ detail }) => detail.includes(VOLUME));
   const about = isVolume ? { kind: VOLUME, namespace } : copy;
-  return { copy, troubles, warning: await newestWarning(asking, place, about) };
+  return { copy, troubles, ...(await newestWarning(asking, place, about)) };
 }
 
 async function newestWarning(
   asking: Asking,
   place: Place,
   about: Parameters<typeof readEvents>[2],
-): Promise<string | undefined> {
+): Promise<Pick<CopyReport, "warning" | "unseen">> {
   try {
     const events = await readEvents(asking, place, about);
     const recent = events.filter(
       ({ type, at }) => type === "Warning" && asking.clock.now() - Date.parse(at) < RECENT_MS,
     );
     const [newest] = newestEvents(recent, 1);
-    return newest && `${newest.reason}: ${newest.message.replaceAll(/\s+/g, " ")}`;
+    return newest ? { warning: `${newest.reason}: ${newest.message.replaceAll(/\s+/g, " ")}` } : {};
   } catch (error) {
     // A user who may not read events still gets everything else.
-    if (isForbidden(error)) return undefined;
+    if (isForbidden(error)) return { unseen: `the events on ${place.name}: you are not allowed to list them` };
     throw error;
   }
 }
@@ -135,7 +145,8 @@ async function newestWarning(
 export function causesOf(reports: readonly CopyReport[], isOverdue: boolean): string[] {
   const groups = new Map<string, { trouble: PodTrouble; clusters: string[] }>();
   const warnings = new Map<string, string[]>();
-  for (const { copy, troubles, warning } of reports) {
+  for (const { copy, troubles, warning, failedRun } of reports) {
+    if (failedRun !== undefined) warnings.set(failedRun, [...(warnings.get(failedRun) ?? []), copy.cluster]);
     for (const trouble of troubles) {
       if (!trouble.isCertain && !isOverdue) continue;
       const id = `${trouble.reason} ${trouble.detail}`;

@@ -16,6 +16,8 @@ const waiting = (reason: string, message = "", more: JsonObject = {}): JsonObjec
 const exited = (exitCode: number, reason = "Error"): JsonObject => ({ terminated: { exitCode, reason } });
 const notReady = { conditions: [{ type: "Ready", status: "False" }] };
 
+const readyContainer = { name: "main", ready: true, state: { running: {} } };
+
 const cases: Record<string, { of: JsonObject; want: string[]; isCertain?: boolean }> = {
   "an image that cannot be pulled is named": {
     of: pod({ containerStatuses: [waiting("ImagePullBackOff", 'Back-off pulling image "nginx:broken"')] }),
@@ -55,6 +57,22 @@ const cases: Record<string, { of: JsonObject; want: string[]; isCertain?: boolea
   "a pod whose containers are created may need a moment": {
     of: pod({ ...notReady, containerStatuses: [waiting("ContainerCreating")] }),
     want: ["1 pod waits: ContainerCreating"],
+    isCertain: false,
+  },
+  "a node that no longer reports is named": {
+    of: {
+      ...pod({ phase: "Running", ...notReady, containerStatuses: [readyContainer] }),
+      spec: { nodeName: "node-1" },
+    },
+    want: ["1 pod is not ready: its containers were ready when its node node-1 last reported; check the node"],
+    isCertain: false,
+  },
+  "a readiness gate that is not true is named": {
+    of: {
+      ...pod({ phase: "Running", ...notReady, containerStatuses: [readyContainer] }),
+      spec: { nodeName: "node-1", readinessGates: [{ conditionType: "example.com/lb" }] },
+    },
+    want: ["1 pod is not ready: its readiness gate example.com/lb is not true"],
     isCertain: false,
   },
   "a running container that never becomes ready is named": {

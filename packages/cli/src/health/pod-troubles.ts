@@ -13,10 +13,12 @@ export interface PodTrouble {
   isCertain: boolean;
   /** The first one, for a command. */
   pod: string;
+  /** When the oldest one was created. */
+  createdMs: number;
   count: number;
 }
 
-type Found = Omit<PodTrouble, "count" | "pod">;
+type Found = Omit<PodTrouble, "count" | "pod" | "createdMs">;
 
 /** Containers that are being created, which takes a moment. */
 const STARTING: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing", ""]);
@@ -35,9 +37,13 @@ export function findPodTroubles(pods: readonly JsonObject[]): PodTrouble[] {
     const found = troubleOf(pod);
     if (!found) continue;
     const id = `${found.reason} ${found.detail}`;
+    const { name, creationTimestamp } = objectOf(pod["metadata"]);
+    const createdMs = Date.parse(textOf(creationTimestamp));
     const known = groups.get(id);
-    if (known) known.count += 1;
-    else groups.set(id, { ...found, pod: textOf(objectOf(pod["metadata"])["name"]), count: 1 });
+    if (known) {
+      known.count += 1;
+      known.createdMs = Math.min(known.createdMs, createdMs);
+    } else groups.set(id, { ...found, pod: textOf(name), createdMs, count: 1 });
   }
   return sortTroubles([...groups.values()]);
 }
@@ -81,10 +87,19 @@ function troubleOf(pod: JsonObject): Found | undefined {
     reason: "NotReady",
     detail: unready
       ? `container ${textOf(unready["name"])} runs, but its readiness probe does not succeed`
-      : textOf(conditionOf(status, "Ready")?.["message"]),
+      : textOf(conditionOf(status, "Ready")?.["message"]) || unreadyBeside(pod, status),
     does: "run",
     isCertain: false,
   };
+}
+
+/** Why a pod is not ready although its containers are: a readiness gate, or a node that does not respond. */
+function unreadyBeside(pod: JsonObject, status: JsonObject): string {
+  const spec = objectOf(pod["spec"]);
+  const gates = objectsOf(spec["readinessGates"]).map(({ conditionType }) => textOf(conditionType));
+  const open = gates.find((gate) => conditionOf(status, gate)?.["status"] !== "True");
+  if (open !== undefined) return `its readiness gate ${open} is not true`;
+  return `its containers were ready when its node ${textOf(spec["nodeName"])} last reported; check the node`;
 }
 
 const reasonIn = (container: JsonObject | undefined): string =>

@@ -106,12 +106,23 @@ export async function podsOf(
 ): Promise<JsonObject[]> {
   const owner = await readOneObject(asking, place, type, namespace, name);
   if (!owner || (type.group === "" && type.kind === "Pod")) return owner ? [owner] : [];
+  return podsOwnedBy(asking, place, owner, namespace);
+}
+
+export async function podsOwnedBy(
+  asking: Asking,
+  place: Place,
+  owner: JsonObject,
+  namespace: string | undefined,
+): Promise<JsonObject[]> {
   const selector = selectorOf(owner);
   if (selector !== undefined) return podsBy(asking, place, namespace, selector);
   // Without a selector, its pods are found by their owner reference.
   const uid = textOf(objectOf(owner["metadata"])["uid"]);
-  return (await podsBy(asking, place, namespace, undefined)).filter((pod) => ownersOf(pod).includes(uid));
+  return (await podsBy(asking, place, namespace, undefined)).filter((pod) => isOwnedBy(pod, uid));
 }
+
+export const isOwnedBy = (object: JsonObject, uid: string): boolean => ownersOf(object).includes(uid);
 
 /**
  * The selector of a workload, a Service or another object that selects pods, as a query parameter; undefined if it has

@@ -33,6 +33,8 @@ export interface Description {
   events: SeenEvent[];
   /** Members that did not respond. */
   failures: { cluster: string; reason: string }[];
+  /** What else could not be read, with the reason. */
+  notChecked: string[];
 }
 
 export interface DescribedBinding {
@@ -64,11 +66,13 @@ export async function readDescription(
   client: Client,
   { word, name, namespace, clusters }: DescribeQuestion,
 ): Promise<Description> {
-  const members = await findPlaces(client, clusters, asking.signal);
-  const places = [...(clusters.length > 0 ? [] : [hubPlace]), ...members];
+  const notChecked = new Set<string>();
+  const members = await placesOf(client, clusters, asking.signal);
+  if (!members) notChecked.add(`the members: ${NO_MEMBERS}`);
+  const places = [...(clusters.length > 0 ? [] : [hubPlace]), ...(members ?? [])];
   const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
   const { answers, failures } = await askEach(places, asking.signal, (place) =>
-    readCopy(asking, discovery, place, word, namespace, name),
+    readCopy({ asking, discovery, notChecked }, place, word, { namespace, name }),
   );
   const copies = answers.flatMap(({ place, answer }) => (answer ? [{ place, ...answer }] : []));
   const type = copies.find(({ object }) => object)?.type ?? copies[0]?.type;
@@ -94,9 +98,11 @@ export async function readDescription(
       failures,
     );
   const binding =
-    clusters.length > 0 ? undefined : await readBinding(client, type.kind, place.namespace, name, asking.signal);
-  const ofBinding = binding
-    ? await eventsOf(asking, hubPlace, { kind: binding.kind, ...place, name: binding.metadata.name })
+    clusters.length > 0 ? undefined : await readBinding(client, type.kind, { ...place, name }, asking.signal);
+  if (binding === "forbidden") notChecked.add("its binding: you are not allowed to read it");
+  const known = binding === "forbidden" ? undefined : binding;
+  const ofBinding = known
+    ? await eventsOf({ asking, notChecked }, hubPlace, { kind: known.kind, ...place, name: known.metadata.name })
     : [];
   const hub = found.find((copy) => copy.place.mode === "hub")?.object;
   return {
@@ -107,7 +113,7 @@ export async function readDescription(
       name,
     },
     hub,
-    binding: binding ? describedBinding(binding) : undefined,
+    binding: known ? describedBinding(known) : undefined,
     members: found
       .filter((copy) => copy.place.mode !== "hub")
       .map((copy) => ({ cluster: copy.place.name, object: copy.object })),
@@ -116,17 +122,37 @@ export async function readDescription(
       .map((copy) => copy.place.name),
     events: newestEvents([...copies.flatMap((copy) => copy.events), ...ofBinding], MAX_EVENTS),
     failures: failures.map((failure) => ({ cluster: failure.place.name, reason: failure.reason })),
+    notChecked: [...notChecked].toSorted(),
   };
+}
+
+const NO_MEMBERS = "you are not allowed to list them; name those that you may access with --clusters";
+
+/** Undefined for a user who may not list the members: the hub's part is described. */
+async function placesOf(
+  client: Client,
+  clusters: readonly string[],
+  signal: AbortSignal,
+): Promise<Place[] | undefined> {
+  try {
+    return await findPlaces(client, clusters, signal);
+  } catch (error) {
+    if (clusters.length === 0 && error instanceof FlotillaError && error.code === "Forbidden") return undefined;
+    throw error;
+  }
+}
+
+interface Reading {
+  asking: Asking;
+  notChecked: Set<string>;
 }
 
 /** Undefined where the type is not served. */
 async function readCopy(
-  asking: Asking,
-  discovery: Discovery,
+  { asking, discovery, notChecked }: Reading & { discovery: Discovery },
   place: Place,
   word: string,
-  namespace: string,
-  name: string,
+  { namespace, name }: { namespace: string; name: string },
 ): Promise<Copy | undefined> {
   const [type] = await discovery.typesAt(place, word);
   if (!type) return undefined;
@@ -135,7 +161,7 @@ async function readCopy(
     type,
     object,
     events: object
-      ? await eventsOf(asking, place, {
+      ? await eventsOf({ asking, notChecked }, place, {
           kind: type.kind,
           namespace: type.scope === "Namespaced" ? namespace : undefined,
           name,
@@ -146,31 +172,31 @@ async function readCopy(
 
 /** A user who may not read events still gets everything else. */
 async function eventsOf(
-  asking: Asking,
+  { asking, notChecked }: Reading,
   place: Place,
   about: { kind: string; namespace?: string; name: string },
 ): Promise<SeenEvent[]> {
   try {
     return await readEvents(asking, place, about);
   } catch (error) {
-    if (isForbidden(error)) return [];
-    throw error;
+    if (!isForbidden(error)) throw error;
+    notChecked.add(`the events on ${place.name}: you are not allowed to list them`);
+    return [];
   }
 }
 
 async function readBinding(
   client: Client,
   kind: string,
-  namespace: string | undefined,
-  name: string,
+  { namespace, name }: { namespace?: string; name: string },
   signal: AbortSignal,
-): Promise<DeepReadonly<ResourceBinding> | undefined> {
+): Promise<DeepReadonly<ResourceBinding> | "forbidden" | undefined> {
   const bindings =
     namespace === undefined ? (ClusterResourceBinding as unknown as Kind<ResourceBinding>) : ResourceBinding;
   try {
     return await find(client, bindings, { cluster: HUB, namespace, name: bindingName(kind, name) }, { signal });
   } catch (error) {
-    if (isForbidden(error)) return undefined;
+    if (isForbidden(error)) return "forbidden";
     throw error;
   }
 }

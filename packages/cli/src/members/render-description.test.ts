@@ -68,10 +68,15 @@ const DESCRIPTION: Description = {
     },
   ],
   failures: [{ cluster: "member3", reason: "no response within 10 s" }],
+  notChecked: ["the events on member2: you are not allowed to list them"],
 };
 
 test("one object is described across the fleet, and copies omit what the hub's object has", () => {
   expect(renderDescription(DESCRIPTION, { nowMs: NOW_MS, width: 80 })).toBe(`Deployment shop/web (apps/v1)
+
+NOT CHECKED
+  member3: no response within 10 s
+  the events on member2: you are not allowed to list them
 
 HUB
   created      2026-01-01T00:00:00Z (10m ago), generation 2
@@ -97,10 +102,7 @@ NOT ON member2
 
 EVENTS
   30s ago  member1  Warning Failed  deployment/web  3 times
-    no room
-
-NO ANSWER
-  member3: no response within 10 s`);
+    no room`);
 });
 
 test("Secret values are not shown, and control characters from members are removed", () => {

@@ -19,11 +19,13 @@ const INDENT = "  ";
 const LABEL_WIDTH = 13;
 
 export function renderDescription(description: Description, page: DescriptionPage): string {
-  const { resource, hub, binding, members, without, failures } = description;
+  const { resource, hub, binding, members, without } = description;
   const place = resource.namespace === undefined ? resource.name : `${resource.namespace}/${resource.name}`;
   const shown = members.slice(0, MAX_MEMBERS);
   const sections = [
     [`${resource.kind} ${place} (${resource.apiVersion})`],
+    // Before everything else: what follows says nothing about it.
+    ...renderNotChecked(description, page),
     ...(hub ? [["HUB", ...renderObject(hub, page)]] : []),
     ...(binding ? [renderBinding(binding, page)] : []),
     ...shown.map(({ cluster, object }) => [`MEMBER ${cluster}`, ...renderObject(object, page, hub)]),
@@ -38,13 +40,15 @@ export function renderDescription(description: Description, page: DescriptionPag
         ]
       : []),
     renderEvents(description, page),
-    ...(failures.length > 0
-      ? [["NO ANSWER", ...failures.flatMap(({ cluster, reason }) => wrapped(`${cluster}: ${reason}`, page))]]
-      : []),
   ];
   return sections
     .map(([title = "", ...lines]) => [title, ...lines.map((line) => `${INDENT}${line}`)].map(harmless).join("\n"))
     .join("\n\n");
+}
+
+function renderNotChecked({ failures, notChecked }: Description, page: DescriptionPage): string[][] {
+  const lines = [...failures.map(({ cluster, reason }) => `${cluster}: ${reason}`), ...notChecked];
+  return lines.length === 0 ? [] : [["NOT CHECKED", ...lines.flatMap((line) => wrapped(line, page))]];
 }
 
 /** For a copy, fields equal to the hub's object are omitted. */
@@ -115,8 +119,9 @@ function inStageOrder<T extends { readonly type: string }>(conditions: readonly 
 }
 
 /** Newest last, each with its message below. */
-function renderEvents({ events }: Description, page: DescriptionPage): string[] {
-  if (events.length === 0) return ["EVENTS", "none"];
+function renderEvents({ events, failures, notChecked }: Description, page: DescriptionPage): string[] {
+  if (events.length === 0)
+    return ["EVENTS", failures.length + notChecked.length > 0 ? "none in what was checked" : "none"];
   return [
     "EVENTS",
     ...events.flatMap(({ cluster, at, type, reason, object, message, count }) => [

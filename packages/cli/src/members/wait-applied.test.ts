@@ -30,3 +30,16 @@ for (const [behaviour, { failure, reason }] of Object.entries(cases)) {
     expect(reportedProgress(template, binding, failure)).toEqual({ cluster: "oslo", reason });
   });
 }
+
+test("a new pod that does not start beside a ready one is not healthy, although the rule of the kind says so", () => {
+  const status = { replicas: 2, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, unavailableReplicas: 1 };
+  const reported = {
+    ...binding,
+    status: { aggregatedStatus: [{ clusterName: "oslo", applied: true, health: "Healthy" as const, status }] },
+  };
+
+  expect(reportedProgress(template, reported, { place: place(), reason: "no way", isOutOfReach: true })).toEqual({
+    cluster: "oslo",
+    reason: "1 of 2 pods is not ready",
+  });
+});

@@ -10,6 +10,7 @@ import { FlotillaError, sleep } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
+import { RUN_TO_COMPLETION, whyUnhealthy } from "@flotilla/flotilla";
 import type { Interpreter } from "@flotilla/flotilla";
 import { ask } from "./ask.ts";
 import type { Asking } from "./ask.ts";
@@ -141,6 +142,18 @@ function carrierReason(object: Template): { reason?: string } {
             : condition?.message || `${type} is not reported yet`,
       };
   }
+  return isOf(ManifestWork, object) ? manifestReason(object as unknown as DeepReadonly<ManifestWork>) : {};
+}
+
+/** An object that is applied and exists may still not run. A Job progresses for as long as it runs. */
+function manifestReason({ status }: DeepReadonly<ManifestWork>): { reason?: string } {
+  for (const { resourceMeta, conditions } of status?.resourceStatus?.manifests ?? []) {
+    const isRun = RUN_TO_COMPLETION.has(resourceMeta.kind ?? "");
+    const wrong = (isRun ? ["Degraded"] : ["Degraded", "Progressing"])
+      .map((type) => findCondition(conditions, type))
+      .find((condition) => condition?.status === "True");
+    if (wrong) return { reason: wrong.message };
+  }
   return {};
 }
 
@@ -200,9 +213,14 @@ async function memberReason(
   if (!copy) return { reason: "it does not exist yet" };
   if (generationOf(copy) !== String(template.metadata.generation ?? 0))
     return { reason: "it still has an older version" };
-  return (await interpreter.health(copy as unknown as Template)) === "Healthy"
-    ? {}
-    : { reason: "it is not healthy yet" };
+  return healthReason(copy as unknown as Template, await interpreter.health(copy as unknown as Template));
+}
+
+/** The rule of a kind can be satisfied while a new pod does not start beside the old ones. */
+function healthReason(copy: Template, health: string): { reason?: string } {
+  const wrong = whyUnhealthy(copy, health);
+  if (wrong) return { reason: wrong.message };
+  return health === "Healthy" ? {} : { reason: "it is not healthy yet" };
 }
 
 function generationOf({ metadata }: JsonObject): string {
@@ -237,5 +255,10 @@ function reportedReason(
   const generation = (item.status as { resourceTemplateGeneration?: number } | undefined)?.resourceTemplateGeneration;
   if (generation !== undefined && generation !== template.metadata.generation)
     return { reason: "it reports an older version" };
-  return item.health === "Healthy" ? {} : { reason: `it reports ${item.health ?? "no health"}` };
+  if (item.health !== "Healthy") return { reason: `it reports ${item.health ?? "no health"}` };
+  if (item.status === undefined) return {};
+  const { apiVersion, kind, metadata } = template;
+  const { replicas } = binding.spec.clusters?.find(({ name }) => name === cluster) ?? {};
+  const copy = { apiVersion, kind, metadata: { name: metadata.name }, spec: { replicas }, status: item.status };
+  return healthReason(copy, item.health);
 }

@@ -31,8 +31,9 @@ import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-stat
 import { summariseMembers } from "./members.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
 import { namespacesOf, summariseManifests, summariseWorkload } from "./workloads.ts";
-import { candidateOfBinding, candidatesOfWork, judgeCandidate } from "../health/candidates.ts";
+import { candidateOfBinding, candidatesOfWork, copiesOf, judgeCandidate } from "../health/candidates.ts";
 import type { Candidate } from "../health/candidates.ts";
+import { findKeptReleases, mayKeep } from "../health/kept-releases.ts";
 import { lookAtPods } from "../health/look-at-pods.ts";
 import { leaderlessMs } from "../health/renewals.ts";
 import { failingNow, readRuleEvents, RULES_BY_EVENT } from "../health/rule-events.ts";
@@ -40,9 +41,6 @@ import { isForbidden, placeOf } from "../members/members-places.ts";
 
 /** The namespaces of Karmada's and Open Cluster Management's components on a hub. */
 const COMPONENT_NAMESPACES = [KARMADA_SYSTEM_NAMESPACE, OCM_HUB_NAMESPACE];
-
-/** More candidates than this have one common cause. */
-const MAX_CANDIDATES = 500;
 
 interface Where {
   namespace?: string | undefined;
@@ -65,6 +63,8 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   const unwell = createUnhealthyCollector();
   const workloads: WorkloadStatus[] = [];
   const candidates: Candidate[] = [];
+  /** Bindings whose rules may keep a release from members. */
+  const ruled: DeepReadonly<ResourceBinding>[] = [];
   const counts = new Map<string, number>();
 
   /**
@@ -121,8 +121,9 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   const seeBinding = (binding: DeepReadonly<ResourceBinding>): void => {
     unwell.binding(binding);
     workloads.push(summariseWorkload(binding));
+    if (mayKeep(binding)) ruled.push(binding);
     const candidate = candidateOfBinding(binding, { nowMs });
-    if (candidate && candidates.length < MAX_CANDIDATES) candidates.push(candidate);
+    if (candidate) candidates.push(candidate);
   };
   const areAllKnown = !notShown.has(Cluster.plural) && !notShown.has(ManagedCluster.plural);
   const known = areAllKnown ? new Set(members.map(({ name }) => name)) : undefined;
@@ -130,7 +131,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     if (namespace !== undefined && !namespacesOf(work).has(namespace)) return;
     workloads.push(...summariseManifests(work).filter((row) => namespace === undefined || row.namespace === namespace));
     unwell.manifestWork(work);
-    if (candidates.length < MAX_CANDIDATES) candidates.push(...candidatesOfWork(work, { nowMs, members: known }));
+    candidates.push(...candidatesOfWork(work, { nowMs, members: known }));
   };
   const skip = Promise.resolve(0);
   const [bindings, clusterBindings, works, manifestWorks, , , placements, replicaSets, rules] = await Promise.all([
@@ -150,10 +151,15 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   for (const { kind, namespace: place, name, message } of failingNow(rules, nowMs))
     unwell.unhealthy({ trouble: "rule failed", kind, namespace: place, name }, message);
 
-  const reports = await lookAtPods(
-    candidates.flatMap(({ copies }) => copies),
-    { client, clock, signal, places: notShown.has(Cluster.plural) ? undefined : clusters.map(placeOf) },
-  );
+  const reports = await lookAtPods(copiesOf(candidates), {
+    client,
+    clock,
+    signal,
+    places: notShown.has(Cluster.plural) ? undefined : clusters.map(placeOf),
+  });
+  const releases = await findKeptReleases(ruled, client, signal);
+  for (const { reason, ...object } of releases.kept)
+    unwell.unhealthy({ trouble: "rollout stopped", ...object }, reason);
   for (const candidate of candidates) {
     const reason = judgeCandidate(candidate, reports);
     if (reason !== undefined) unwell.unhealthy(candidate, reason);
@@ -173,16 +179,20 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
         return most > 0 ? [`${most} ${most === 1 ? what : plural}`] : [];
       }),
       ...(counts.has(Event.kind) ? ["interpreter rules"] : []),
-      "pods of workloads that are not ready",
+      ...(AREAS_WITH_PODS.some((kind) => counts.has(kind)) ? ["pods of workloads that are not ready"] : []),
     ],
     notShown: [...notShown].toSorted(),
     notChecked: [
       ...(failedChecks ? [] : ["the hub's own checks: you are not allowed to read /readyz"]),
       ...(components ? [] : ["the hub's components: you are not allowed to list deployments"]),
       ...reports.unseen,
+      ...releases.unseen,
     ],
   };
 }
+
+/** The kinds by which workloads are found. */
+const AREAS_WITH_PODS = [ResourceBinding.kind, ManifestWork.kind];
 
 /** Members are registered with one API or both. */
 const CHECKED_KINDS: readonly (readonly [kinds: readonly string[], what: string, plural?: string])[] = [

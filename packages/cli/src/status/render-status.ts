@@ -132,6 +132,7 @@ function renderNoProblems(
 ): string {
   const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
   const isPartial = notShown.length + notChecked.length > 0;
+  if (checked.length === 0) return `Nothing could be checked${where}.`;
   const line = `${isPartial ? "No problems found in what was checked" : "No problems found"}${where}: ${checked.join(", ")}.`;
   return width === undefined ? line : wrapWords(line, width).join("\n");
 }
@@ -174,7 +175,7 @@ function renderWorkloads(
   if (workloads.length === 0 && namespace !== undefined)
     return [`No workloads of namespace ${namespace} are propagated.`];
   if (workloads.length === 0)
-    return objects.manifestWorks > 0
+    return objects.manifestWorks > 0 || notShown.includes("manifestworks")
       ? ["No workloads are propagated by policies."]
       : ["No workloads are propagated yet: apply one together with a PropagationPolicy."];
   const shown = all ? workloads : workloads.slice(0, MAX_WORKLOADS);

@@ -231,6 +231,7 @@ export function createAgent(options: AgentOptions): Agent {
       served: servedBy(members),
       memberInformers: members.objects,
       evictionGraceMs,
+      onStopped: options.meter?.objectsStopped,
     });
     return {
       ...work,

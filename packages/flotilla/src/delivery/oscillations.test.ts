@@ -6,6 +6,8 @@ import { createOscillations, OscillationError } from "./oscillations.ts";
 import type { Oscillations } from "./oscillations.ts";
 
 const MINUTE_MS = 60_000;
+const STOPPED =
+  "Deployment web: the hub changed spec.image to and fro 3 times within ten minutes, and no longer writes the object until the template (1) changes";
 const work = { cluster: "hub", namespace: "karmada-es-oslo", name: "web" };
 
 let clock: FakeClock;
@@ -16,7 +18,7 @@ beforeEach(() => {
   stopped = [];
   oscillations = createOscillations({
     clock,
-    onStopped: (cluster, count, isNew) => stopped.push(`${cluster} ${count}${isNew ? " new" : ""}`),
+    onStopped: (cluster, change, isNew) => stopped.push(`${cluster} ${change}${isNew ? " new" : ""}`),
   });
 });
 
@@ -28,10 +30,13 @@ const object = (fields: object, metadata: object = {}, name = "web"): Kubernetes
 });
 const spec = (value: unknown, name = "web"): KubernetesObject => object({ spec: { image: value } }, {}, name);
 
+const guardFor = (to: KubernetesObject, ask = "1", applied?: Parameters<Oscillations["guard"]>[0]["applied"]) =>
+  oscillations.guard({ work, cluster: "oslo", object: to, ask: { id: ask, text: `the template (${ask})` }, applied });
+
 /** Whether the change from one object to the other may be written. */
 function writes(from: KubernetesObject, to: KubernetesObject, ask = "1"): boolean {
   try {
-    oscillations.check({ work, cluster: "oslo", applied: to, observed: from, ask });
+    guardFor(to, ask).beforeChange(to, from);
     return true;
   } catch (error) {
     if (error instanceof OscillationError) return false;
@@ -55,11 +60,7 @@ describe("a field that the hub changes to and fro", () => {
   test("is named in the message", () => {
     play("a", "b", "a", "b");
 
-    expect(() =>
-      oscillations.check({ work, cluster: "oslo", applied: spec("a"), observed: spec("b"), ask: "1" }),
-    ).toThrow(
-      "Deployment web: the hub changed spec.image to and fro 3 times within ten minutes, and no longer writes the object",
-    );
+    expect(() => guardFor(spec("a")).beforeChange(spec("a"), spec("b"))).toThrow(STOPPED);
   });
 
   test("may be present and absent in turn", () => {
@@ -107,20 +108,67 @@ describe("a stopped object", () => {
 
   test("is written again when the template changes", () => {
     expect(writes(spec("b"), spec("a"), "2")).toBe(true);
-    expect(stopped).toEqual(["oslo 1 new", "oslo 0"]);
+    expect(stopped).toEqual(["oslo 1 new", "oslo -1"]);
   });
 
   test("is written again when a policy or a rule that concerns it changes", () => {
-    expect(oscillations.reset(({ kind, namespace }) => kind === "Deployment" && namespace === "other")).toEqual([]);
+    expect(oscillations.changed({ namespace: "other" })).toEqual([]);
+    expect(oscillations.changed({ group: "batch", kind: "Job" })).toEqual([]);
     expect(writes(spec("b"), spec("a"))).toBe(false);
-    expect(oscillations.reset(({ kind, namespace }) => kind === "Deployment" && namespace === "shop")).toEqual([work]);
+    expect(oscillations.changed({ namespace: "shop" })).toEqual([work]);
     expect(writes(spec("b"), spec("a"))).toBe(true);
+    play("a", "b", "a", "b", "a");
+    expect(oscillations.changed({ group: "apps", kind: "Deployment" })).toEqual([work]);
+  });
+
+  test("is reported while it happens to be as desired", () => {
+    expect(() => guardFor(spec("b")).afterwards()).toThrow(STOPPED);
+    expect(() => guardFor(spec("b"), "2").afterwards()).not.toThrow();
   });
 
   test("stays stopped however long it lasts", () => {
     clock.advance(60 * MINUTE_MS);
 
     expect(writes(spec("b"), spec("a"))).toBe(false);
+  });
+});
+
+describe("a stop that the work reports", () => {
+  const at = (ms: number) => ({
+    reason: "Oscillating",
+    message: `another failure; ${STOPPED}`,
+    lastTransitionTime: new Date(ms).toISOString(),
+  });
+  const isStopped = (ask = "1", applied = at(clock.now())): boolean => {
+    try {
+      guardFor(spec("b"), ask, applied).afterwards();
+      return false;
+    } catch (error) {
+      return error instanceof OscillationError && error.message === STOPPED;
+    }
+  };
+
+  test("holds after a restart, and is counted as known", () => {
+    expect(isStopped()).toBe(true);
+    expect(() => guardFor(spec("a"), "1", at(0)).beforeChange(spec("a"), spec("b"))).toThrow(STOPPED);
+    expect(stopped).toEqual(["oslo 1"]);
+  });
+
+  test("does not hold for another version of the template", () => {
+    expect(isStopped("2")).toBe(false);
+  });
+
+  test("does not hold after a change of a policy while no process ran, in any order of the events", () => {
+    const stoppedMs = clock.now() - 10 * MINUTE_MS;
+    oscillations.changed({ namespace: "shop" }, stoppedMs - MINUTE_MS);
+    expect(isStopped("1", at(stoppedMs))).toBe(true);
+    expect(oscillations.changed({ namespace: "shop" }, stoppedMs + MINUTE_MS)).toEqual([work]);
+    expect(isStopped("1", at(stoppedMs))).toBe(false);
+  });
+
+  test("is another object's", () => {
+    const other = { ...at(0), message: STOPPED.replace("Deployment web", "Deployment cart") };
+    expect(isStopped("1", other)).toBe(false);
   });
 });
 
@@ -134,5 +182,5 @@ test("objects that were not changed for ten minutes are not remembered, nor thos
   oscillations.forget(work);
 
   expect(oscillations.size()).toBe(0);
-  expect(stopped.at(-1)).toBe("oslo 0");
+  expect(stopped.at(-1)).toBe("oslo -1");
 });

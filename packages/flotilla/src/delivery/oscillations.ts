@@ -4,15 +4,20 @@
  * are replaced again and again. Another client that changes a field back is drift, and does not count: the sequence of
  * our own values is compared.
  *
+ * A stop is reported in the condition `Applied` of the work, and holds until users change what the object is made from
+ * (`ask`, `changed`). A process that starts reads it back from there, so that it survives a restart.
+ *
  * An entry exists for each object that was changed in the last ten minutes, and for each stopped one. Entries are
- * dropped when the work is deleted (`forget`), when what the object is made from changes (`ask`, `reset`), and when they
- * are older than the window.
+ * dropped when the work is deleted (`forget`), when what the object is made from changes, and when they are older than
+ * the window.
  */
 import { hash } from "node:crypto";
 import { isObject } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
+import { gvkOf } from "@flotilla/apimachinery";
 import type { ObjectKey } from "@flotilla/client";
 import { idOfKey } from "@flotilla/controller-runtime";
+import { OSCILLATING } from "../flotilla-names.ts";
 import { holdsIn } from "./compare.ts";
 import type { Manifest } from "./member-access.ts";
 import { StoppedWriteError } from "./stopped-write.ts";
@@ -35,26 +40,50 @@ export class OscillationError extends StoppedWriteError {
   }
 }
 
-/** A change that is about to be written. */
-interface ObjectChange {
+/** What users wrote and the object is made from: a change of it is not an oscillation. */
+export interface Ask {
+  /** Identifies it. */
+  id: string;
+  /** Names it with its generation, for the message: `the template (generation 4)`. A stop is recognised by it. */
+  text: string;
+}
+
+/** A manifest of a work that is being delivered. */
+interface Delivered {
   /** The key of the work. */
   work: ObjectKey;
   cluster: string;
-  /** The fields that are applied. */
-  applied: Manifest;
-  observed: Manifest;
-  /** Identifies the template and the overrides that the object is made from: a change of them is not an oscillation. */
-  ask: string;
+  object: Pick<Manifest, "apiVersion" | "kind"> & { metadata: { readonly name: string; readonly namespace?: string } };
+  ask: Ask;
+  /** The last report of its delivery. */
+  applied: Reported | undefined;
 }
 
-/** Which objects a change of a policy or a rule concerns. */
-type ObjectFilter = (object: Pick<Manifest, "apiVersion" | "kind"> & { namespace: string }) => boolean;
+interface Reported {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+}
+
+interface WriteGuard {
+  /** Throws OscillationError when the change would turn a field round too often, and for every later one. */
+  beforeChange(applied: Manifest, observed: Manifest): void;
+  /** Throws OscillationError for a stopped object: it stays stopped while it happens to be as desired. */
+  afterwards(): void;
+}
+
+/** What users changed: policies of a namespace (of all, if it is empty), or the rules of a kind. */
+type Cause = { readonly namespace: string } | { readonly group: string; readonly kind: string };
 
 export interface Oscillations {
-  /** Throws OscillationError when the change would turn a field round too often, and for every later one. */
-  check(change: ObjectChange): void;
-  /** Allows writes to the objects again, and returns the works of those that were stopped. */
-  reset(concerns: ObjectFilter): ObjectKey[];
+  guard(delivered: Delivered): WriteGuard;
+  /**
+   * Allows writes to objects that were stopped before this change, and returns their works. The time is unset for a
+   * change that happens now; on a start, everything that exists is reported with the time of its last change.
+   */
+  changed(cause: Cause, atMs?: number): ObjectKey[];
+  /** The works of stopped objects. */
+  stopped(): ObjectKey[];
   forget(work: ObjectKey): void;
   /** The number of entries. */
   size(): number;
@@ -62,8 +91,8 @@ export interface Oscillations {
 
 export interface OscillationsOptions {
   clock: Clock;
-  /** Called with the number of stopped objects of a member when it changes. */
-  onStopped?(cluster: string, stopped: number, isNew: boolean): void;
+  /** Called for each object of a member that is stopped or written again; `isNew` if it has just been found. */
+  onStopped?(cluster: string, change: 1 | -1, isNew: boolean): void;
 }
 
 interface Field {
@@ -74,25 +103,19 @@ interface Field {
 interface Entry {
   work: ObjectKey;
   cluster: string;
-  object: Parameters<ObjectFilter>[0];
+  causes: readonly string[];
   ask: string;
   fields: Map<string, Field>;
   changedAtMs: number;
-  stopped?: string;
+  stopped?: { message: string; sinceMs: number };
 }
 
 export function createOscillations({ clock, onStopped = () => {} }: OscillationsOptions): Oscillations {
   /** By object; the one that was changed last is at the end. */
   const entries = new Map<string, Entry>();
   const byWork = new Map<string, Set<string>>();
-  const stoppedBy = new Map<string, number>();
-
-  function count(cluster: string, change: 1 | -1): void {
-    const next = (stoppedBy.get(cluster) ?? 0) + change;
-    if (next > 0) stoppedBy.set(cluster, next);
-    else stoppedBy.delete(cluster);
-    onStopped(cluster, next, change > 0);
-  }
+  /** When each cause last changed; bounded by the namespaces with policies and the kinds with rules. */
+  const changedAtMs = new Map<string, number>();
 
   function drop(id: string): void {
     const entry = entries.get(id);
@@ -102,61 +125,120 @@ export function createOscillations({ clock, onStopped = () => {} }: Oscillations
     const others = byWork.get(work);
     others?.delete(id);
     if (others?.size === 0) byWork.delete(work);
-    if (entry.stopped !== undefined) count(entry.cluster, -1);
+    if (entry.stopped) onStopped(entry.cluster, -1, false);
   }
 
   /** Entries are in the order of their last change; stopped ones stay, and are passed over. */
   function dropOld(nowMs: number): void {
-    for (const [id, { changedAtMs, stopped }] of entries) {
-      if (nowMs - changedAtMs < WINDOW_MS) return;
-      if (stopped === undefined) drop(id);
+    for (const [id, entry] of entries) {
+      if (nowMs - entry.changedAtMs < WINDOW_MS) return;
+      if (!entry.stopped) drop(id);
     }
   }
 
-  function open({ work, cluster, applied, ask }: ObjectChange, id: string): Entry {
-    const known = entries.get(id);
-    if (known?.ask === ask) return known;
-    drop(id);
-    const { apiVersion, kind, metadata } = applied;
-    const object = { apiVersion, kind, namespace: metadata.namespace ?? "" };
-    const entry: Entry = { work, cluster, object, ask, fields: new Map(), changedAtMs: 0 };
+  function open({ work, cluster, object, ask }: Delivered, id: string): Entry {
+    const entry: Entry = {
+      work,
+      cluster,
+      causes: causesOf(object),
+      ask: ask.id,
+      fields: new Map(),
+      changedAtMs: clock.now(),
+    };
     byWork.set(idOfKey(work), (byWork.get(idOfKey(work)) ?? new Set()).add(id));
     entries.set(id, entry);
     return entry;
   }
 
+  function stop(entry: Entry, stopped: NonNullable<Entry["stopped"]>, isNew: boolean): void {
+    entry.stopped = stopped;
+    onStopped(entry.cluster, 1, isNew);
+  }
+
+  /** The entry for the same ask; one that another process stopped is read back from the report. */
+  function find(delivered: Delivered, id: string): Entry | undefined {
+    const known = entries.get(id);
+    if (known?.ask === delivered.ask.id) return known;
+    drop(id);
+    const message = known ? undefined : stopIn(delivered);
+    if (message === undefined) return undefined;
+    const sinceMs = Date.parse(delivered.applied?.lastTransitionTime ?? "") || 0;
+    if (causesOf(delivered.object).some((cause) => (changedAtMs.get(cause) ?? -1) >= sinceMs)) return undefined;
+    const entry = open(delivered, id);
+    stop(entry, { message, sinceMs }, false);
+    return entry;
+  }
+
   return {
-    check(change) {
-      const nowMs = clock.now();
-      dropOld(nowMs);
-      const { applied, observed, work } = change;
-      const { apiVersion, kind, metadata } = applied;
-      const id = `${idOfKey(work)} ${apiVersion} ${kind} ${metadata.namespace ?? ""}/${metadata.name}`;
-      const entry = open(change, id);
-      if (entry.stopped === undefined) {
-        const turned = noteChange(entry, applied, observed, nowMs);
-        entries.delete(id);
-        entries.set(id, entry);
-        if (turned === undefined) return;
-        entry.stopped = `${kind} ${metadata.name}: the hub changed ${turned.replaceAll(SEPARATOR, ".")} to and fro ${MAX_TURNS} times within ten minutes, and no longer writes the object`;
-        count(entry.cluster, 1);
-      }
-      throw new OscillationError(entry.stopped);
+    guard(delivered) {
+      const id = idOf(delivered);
+      return {
+        beforeChange(applied, observed) {
+          const nowMs = clock.now();
+          dropOld(nowMs);
+          const entry = find(delivered, id) ?? open(delivered, id);
+          if (!entry.stopped) {
+            const turned = noteChange(entry, applied, observed, nowMs);
+            entries.delete(id);
+            entries.set(id, entry);
+            if (turned === undefined) return;
+            stop(entry, { message: renderStop(delivered, turned), sinceMs: nowMs }, true);
+          }
+          throw new OscillationError(entry.stopped?.message ?? "");
+        },
+        afterwards() {
+          const stopped = find(delivered, id)?.stopped;
+          if (stopped) throw new OscillationError(stopped.message);
+        },
+      };
     },
-    reset(concerns) {
+    changed(cause, atMs = clock.now()) {
+      const key = keyOfCause(cause);
+      changedAtMs.set(key, Math.max(atMs, changedAtMs.get(key) ?? 0));
       const works: ObjectKey[] = [];
-      for (const [id, entry] of entries) {
-        if (!concerns(entry.object)) continue;
-        if (entry.stopped !== undefined) works.push(entry.work);
+      for (const [id, { causes, stopped, work }] of entries) {
+        if (!causes.includes(key) || (stopped && stopped.sinceMs > atMs)) continue;
+        if (stopped) works.push(work);
         drop(id);
       }
       return works;
     },
+    stopped: () => [...entries.values()].flatMap(({ stopped, work }) => (stopped ? [work] : [])),
     forget(work) {
       for (const id of byWork.get(idOfKey(work)) ?? []) drop(id);
     },
     size: () => entries.size,
   };
+}
+
+const keyOfCause = (cause: Cause): string =>
+  "namespace" in cause ? `policies ${cause.namespace}` : `rules ${cause.group}/${cause.kind}`;
+
+/** Policies without a namespace select objects of all. */
+function causesOf(object: Delivered["object"]): string[] {
+  const { group, kind } = gvkOf(object);
+  return [{ namespace: "" }, { namespace: object.metadata.namespace ?? "" }, { group, kind }].map(keyOfCause);
+}
+
+function idOf({ work, object: { apiVersion, kind, metadata } }: Delivered): string {
+  return `${idOfKey(work)} ${apiVersion} ${kind} ${metadata.namespace ?? ""}/${metadata.name}`;
+}
+
+const startOf = ({ object }: Delivered): string => `${object.kind} ${object.metadata.name}: the hub changed `;
+const endOf = ({ ask }: Delivered): string => `and no longer writes the object until ${ask.text} changes`;
+
+function renderStop(delivered: Delivered, field: string): string {
+  return `${startOf(delivered)}${field.replaceAll(SEPARATOR, ".")} to and fro ${MAX_TURNS} times within ten minutes, ${endOf(delivered)}`;
+}
+
+/** The message of a stop for the same ask, if the work reports one. A work reports all of its failures in one message. */
+function stopIn(delivered: Delivered): string | undefined {
+  const { reason, message = "" } = delivered.applied ?? {};
+  if (reason !== OSCILLATING) return undefined;
+  return message
+    .split("; ")
+    .map((part) => part.slice(Math.max(0, part.indexOf(startOf(delivered)))))
+    .find((part) => part.startsWith(startOf(delivered)) && part.endsWith(endOf(delivered)));
 }
 
 /** The field that would be turned round too often; undefined when the change may be written. */

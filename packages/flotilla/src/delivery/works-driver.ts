@@ -5,6 +5,7 @@
  * - A work takes a place in its member's lane (`member-lanes.ts`), so that a slow or unreachable member delays no other.
  * - A rejected work backs off (`refusals.ts`) until it, its objects or the kinds that the member serves change.
  * - A change of a Cluster requeues the works that wait for it.
+ * - An object that is changed to and fro is no longer written (`oscillations.ts`).
  * - Status writes are batched (`status-timing.ts`).
  *
  * Everything kept per work is dropped by `forget`, and everything kept per member when its Cluster is deleted.
@@ -28,6 +29,8 @@ import type {
 import { createMemberLanes } from "./member-lanes.ts";
 import type { MemberLanes } from "./member-lanes.ts";
 import { obstacleOf } from "./obstacles.ts";
+import { createOscillations } from "./oscillations.ts";
+import type { Oscillations, OscillationsOptions } from "./oscillations.ts";
 import { createRefusals } from "./refusals.ts";
 import { watchPassage } from "./slow-answers.ts";
 import { STATUS_WINDOW_MS } from "./status-timing.ts";
@@ -52,6 +55,8 @@ export interface WorksDriverOptions<W extends KubernetesObject> {
   worksOf?(cluster: string): ObjectKey[];
   /** Members whose served kinds changed, where Clusters do not report it. */
   served?: Source<string>;
+  /** Receives the objects of members that are stopped, and written again. */
+  onStopped?: OscillationsOptions["onStopped"];
   clock: Clock;
   random: Random;
   log: Log;
@@ -72,6 +77,8 @@ export interface WorksDriver<W extends KubernetesObject> {
   readonly watches: readonly SourceRequest<ObjectKey>[];
   readonly status: StatusWriter<W>;
   readonly lanes: Pick<MemberLanes, "figures">;
+  /** Stops objects that are changed to and fro. */
+  readonly oscillations: Pick<Oscillations, "guard" | "changed" | "stopped">;
   /** The controller, for served works only. A deleted work reaches it in any case, so that it forgets the work. */
   onlyServed(controller: Controller<ObjectKey>): Controller<ObjectKey>;
   /** How long a rejected work still backs off; 0 when it may be delivered. */
@@ -96,6 +103,7 @@ export function createWorksDriver<W extends KubernetesObject>(options: WorksDriv
   const works = informers.of(kind);
   const lanes = createMemberLanes({ clock, random });
   const refusals = createRefusals(random);
+  const oscillations = createOscillations({ clock, onStopped: options.onStopped });
   const status = createStatusWriter({
     client: options.statusClient,
     kind,
@@ -173,6 +181,7 @@ export function createWorksDriver<W extends KubernetesObject>(options: WorksDriv
     ],
     status,
     lanes,
+    oscillations,
     onlyServed: (controller) => ({
       ...controller,
       reconcile: async (key, context) =>
@@ -184,6 +193,7 @@ export function createWorksDriver<W extends KubernetesObject>(options: WorksDriv
     forget(key) {
       lanes.forget(memberOfKey(key), key);
       refusals.forget(key);
+      oscillations.forget(key);
     },
     isQuiet: () => status.isQuiet(),
     close: () => status.close(),

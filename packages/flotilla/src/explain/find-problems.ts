@@ -148,8 +148,16 @@ function placementProblems({ spec }: Binding, clusterOf: ProblemInput["clusterOf
 /** A rule usually fails for all members alike, and keeps the same fields of all of them. */
 function ruleProblems(members: Explanation["members"]): Problem[] {
   const failed = new Set(members.flatMap(({ failedRules = [] }) => failedRules));
+  return [
+    ...[...failed].map((what) => ({ what, try: "correct the rule; 'flotilla interpret --test' runs it on a file" })),
+    ...retainProblems(members, RELEASE_FIELDS),
+  ];
+}
+
+/** Values that a user's Retain rule keeps on members, although the hub asks for others. */
+export function retainProblems(members: DeepReadonly<Explanation["members"]>, paths: RegExp): Problem[] {
   const kept = members.flatMap(({ cluster, onMember = [], onMemberBy, reason }) => {
-    const fields = onMember.filter(({ path }) => RELEASE_FIELDS.test(path));
+    const fields = onMember.filter(({ path }) => paths.test(path));
     // A release that is stopped for the same fields is a problem of its own.
     if (onMemberBy === undefined || fields.length === 0 || reason === RELEASE_STOPPED) return [];
     const shown = fields.slice(0, MAX_KEPT_FIELDS).map(({ path, before, after }) => {
@@ -159,18 +167,13 @@ function ruleProblems(members: Explanation["members"]): Problem[] {
     return [{ owner: onMemberBy, what: `${cluster}: ${shown.join(", ")}` }];
   });
   const byOwner = Map.groupBy(kept, ({ owner }) => owner);
-  return [
-    ...[...failed].map((what) => ({ what, try: "correct the rule; 'flotilla interpret --test' runs it on a file" })),
-    ...[...byOwner].map(([owner, ofOwner]) => ({
-      what: `the Retain rule of ${owner} keeps values of members: ${ofOwner
-        .slice(0, MAX_KEPT_MEMBERS)
-        .map(({ what }) => what)
-        .join(
-          "; ",
-        )}${ofOwner.length > MAX_KEPT_MEMBERS ? ` and ${ofOwner.length - MAX_KEPT_MEMBERS} more members` : ""}`,
-      try: "if the hub should decide these fields, remove them from the rule",
-    })),
-  ];
+  return [...byOwner].map(([owner, ofOwner]) => ({
+    what: `the Retain rule of ${owner} keeps values of members: ${ofOwner
+      .slice(0, MAX_KEPT_MEMBERS)
+      .map(({ what }) => what)
+      .join("; ")}${ofOwner.length > MAX_KEPT_MEMBERS ? ` and ${ofOwner.length - MAX_KEPT_MEMBERS} more members` : ""}`,
+    try: "if the hub should decide these fields, remove them from the rule",
+  }));
 }
 
 /** Fields of a workload whose value decides what runs: the others are usually set by controllers of the member. */

@@ -18,7 +18,7 @@ import { createFleet } from "../propagation/schedule/fleet.ts";
 import { derivedNameProblem } from "../propagation/derived-names.ts";
 import { isToBeScheduled, planPatch } from "../propagation/schedule/plan-patch.ts";
 import { planActivation } from "../propagation/match/lazy-activation.ts";
-import { planDispatch } from "../propagation/dispatch/plan-dispatch.ts";
+import { isUndivided, planDispatch } from "../propagation/dispatch/plan-dispatch.ts";
 import { planPrerequisites } from "../propagation/match/prerequisites.ts";
 import { planSchedule } from "../propagation/schedule/plan-schedule.ts";
 import { planScheduled } from "../propagation/schedule/plan-scheduled.ts";
@@ -30,12 +30,13 @@ import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { SchedulePlan } from "../propagation/schedule/plan-schedule.ts";
 import type { Template } from "../propagation/templates.ts";
 import { bindingName } from "@flotilla/karmada";
+import { findUndivided } from "./undivided-fields.ts";
 
 export type Binding = DeepReadonly<ResourceBinding>;
 
 export type PlanningInterpreter = Pick<
   Interpreter,
-  "replicas" | "components" | "levelOf" | "divide" | "retainedFields" | "ownerOf"
+  "replicas" | "components" | "levelOf" | "divide" | "replacedDivision" | "retainedFields" | "ownerOf"
 >;
 
 export interface PlanningDependencies {
@@ -234,6 +235,8 @@ export async function planCopies(
   });
   if (plan.indivisible) problems.push(plan.indivisible.message);
   else {
+    const undivided = isUndivided(binding) ? undefined : await findUndivided(interpreter, binding, template);
+    if (undivided !== undefined) problems.push(undivided);
     // One override usually fails for several clusters with the same error.
     for (const [message, failed] of Map.groupBy(plan.failures, ({ error }) => messageOf(error))) {
       const clusters = failed.map(({ cluster }) => cluster);

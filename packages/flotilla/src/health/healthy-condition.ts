@@ -7,6 +7,7 @@
  */
 import { findCondition, withCondition } from "@flotilla/apimachinery";
 import type { Condition } from "@flotilla/apimachinery";
+import { FAILED, LAST_RUN_FAILED } from "./why-unhealthy.ts";
 import type { Unhealthy } from "./why-unhealthy.ts";
 
 export const HEALTHY = "Healthy";
@@ -14,6 +15,8 @@ export const HEALTHY = "Healthy";
 const HEALTH_GRACE_MS = 60_000;
 /** Reasons of `Unknown`: the rule that failed for the member's object. */
 export const RULE_FAILURES: ReadonlySet<string> = new Set(["ReflectStatusFailed", "InterpretHealthFailed"]);
+/** A rule that failed, and a run that failed, do not need time to start. */
+const AT_ONCE: ReadonlySet<string> = new Set([...RULE_FAILURES, FAILED, LAST_RUN_FAILED]);
 /** In the message of a binding; the Works have the others. */
 const MAX_NAMED = 3;
 
@@ -81,8 +84,7 @@ export function unhealthyForMs(
 ): number | undefined {
   if (!condition || condition.status === "True" || condition.reason === NOT_FULLY_APPLIED) return undefined;
   const elapsedMs = nowMs - Date.parse(condition.lastTransitionTime ?? "");
-  // A rule that failed does not need time to start.
-  const isAtOnce = RULE_FAILURES.has(condition.reason ?? "");
+  const isAtOnce = AT_ONCE.has(condition.reason ?? "");
   return isAtOnce || elapsedMs > graceMs ? Math.max(0, elapsedMs) : undefined;
 }
 

@@ -72,6 +72,10 @@ const cases: Record<string, { of: ReturnType<typeof object>; health?: string; wa
     ),
     want: "Failed: it failed: BackoffLimitExceeded: limit reached",
   },
+  "active pods of a BroadcastJob, which reports no ready ones, are not judged": {
+    of: object("BroadcastJob", "apps.kruise.io/v1alpha1", { replicas: 2 }, { active: 2, desired: 2 }),
+    want: undefined,
+  },
   "a finished Job is healthy": {
     of: object("Job", "batch/v1", {}, { succeeded: 4, ready: 0, conditions: [{ type: "Complete", status: "True" }] }),
     want: undefined,
@@ -79,6 +83,36 @@ const cases: Record<string, { of: ReturnType<typeof object>; health?: string; wa
   "active pods of a Job that are not ready are counted": {
     of: object("Job", "batch/v1", {}, { active: 2, ready: 0 }),
     want: "PodsNotReady: 2 of 2 pods are not ready",
+  },
+  "a CronJob whose last run did not succeed is reported": {
+    of: object(
+      "CronJob",
+      "batch/v1",
+      {},
+      { lastScheduleTime: "2024-05-01T12:02:00Z", lastSuccessfulTime: "2024-05-01T12:01:05Z" },
+    ),
+    want: "LastRunFailed: its last run did not succeed",
+  },
+  "a CronJob whose run is active is not judged": {
+    of: object("CronJob", "batch/v1", {}, { lastScheduleTime: "2024-05-01T12:02:00Z", active: [{ name: "web-1" }] }),
+    want: undefined,
+  },
+  "a CronJob whose last run succeeded is healthy": {
+    of: object(
+      "CronJob",
+      "batch/v1",
+      {},
+      { lastScheduleTime: "2024-05-01T12:02:00Z", lastSuccessfulTime: "2024-05-01T12:02:05Z" },
+    ),
+    want: undefined,
+  },
+  "a suspended CronJob is not judged": {
+    of: object("CronJob", "batch/v1", { suspend: true }, { lastScheduleTime: "2024-05-01T12:02:00Z" }),
+    want: undefined,
+  },
+  "an AdvancedCronJob does not report how its last run ended": {
+    of: object("AdvancedCronJob", "apps.kruise.io/v1alpha1", {}, { lastScheduleTime: "2024-05-01T12:02:00Z" }),
+    want: undefined,
   },
   "a rollout that is paused midway is reported": {
     of: object(

@@ -9,13 +9,18 @@ import { findCondition, parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { conditionsOf, countOf } from "@flotilla/kubernetes";
+import { conditionsOf, countOf, hasLastRunFailed } from "@flotilla/kubernetes";
+import { RUN_TO_COMPLETION } from "./run-to-completion.ts";
 
 export interface Unhealthy {
   /** CamelCase, for the condition. */
   reason: string;
   message: string;
 }
+
+/** A run that has ended does not recover: these are problems at once. */
+export const FAILED = "Failed";
+export const LAST_RUN_FAILED = "LastRunFailed";
 
 type Observed = DeepReadonly<KubernetesObject>;
 
@@ -38,9 +43,11 @@ export function whyUnhealthy(object: Observed, health: string | undefined): Unhe
   const failed = findCondition(conditions, "Failed");
   if (failed?.status === "True" || status["phase"] === "Failed")
     return {
-      reason: "Failed",
+      reason: FAILED,
       message: `it failed${textOf(failed ?? { reason: status["reason"], message: status["message"] })}`,
     };
+  if (isCronJob(object) && hasLastRunFailed(object))
+    return { reason: LAST_RUN_FAILED, message: "its last run did not succeed" };
   const missing = unreadyOf(object);
   const cause = causeIn(conditions);
   if (missing)
@@ -53,6 +60,9 @@ export function whyUnhealthy(object: Observed, health: string | undefined): Unhe
   if (!outdated && isSettling(spec, status)) return undefined;
   return outdated ?? { reason: "Unhealthy", message: `${ruleVerdict(object, status)}${cause}` };
 }
+
+const isCronJob = ({ apiVersion, kind }: Observed): boolean =>
+  kind === "CronJob" && parseApiVersion(apiVersion).group === "batch";
 
 /** Pods that are ready or updated; when the sum grows, a rollout makes progress. */
 export function progressOf(status: unknown): number {
@@ -73,8 +83,9 @@ export function progressOf(status: unknown): number {
  */
 export function unreadyOf(object: Observed): { unready: number; total: number } | undefined {
   const [spec, status] = [partOf(object, "spec"), partOf(object, "status")];
-  const { apiVersion } = object;
-  const isCounted = COUNTED_GROUPS.has(parseApiVersion(apiVersion).group);
+  const { apiVersion, kind } = object;
+  // The pods of a run end: without a counter, nothing is known about them.
+  const isCounted = COUNTED_GROUPS.has(parseApiVersion(apiVersion).group) && !RUN_TO_COMPLETION.has(kind);
   const numbers = (
     [
       ["readyReplicas", Math.max(countOf(spec["replicas"]), countOf(status["replicas"]))],

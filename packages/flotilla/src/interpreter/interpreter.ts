@@ -41,6 +41,8 @@ export interface Interpreter {
   reviseReplicas(object: AnyObject, replicas: number): Promise<AnyObject>;
   /** One copy per staying share, keyed by cluster. An object without replicas is the same everywhere. */
   divide(object: AnyObject, shares: readonly Share[]): Promise<ReadonlyMap<string, AnyObject>>;
+  /** What the kind's own rules make of it, if a user's ReviseReplica takes their place; undefined otherwise. */
+  replacedDivision(object: AnyObject, shares: readonly Share[]): Promise<ReadonlyMap<string, AnyObject> | undefined>;
   retain(desired: AnyObject, observed: AnyObject): Promise<AnyObject>;
   reflectStatus(object: AnyObject): Promise<Json | undefined>;
   /** Undefined when there is no rule to aggregate this kind's status. */
@@ -200,6 +202,13 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
       // affected.
       const isSame = isCounted && divides?.reviseReplicas && (await revisesAlike(divides, object, staying, copies));
       return isSame ? divided(divides, object, shares) : copies;
+    },
+    async replacedDivision(object, shares) {
+      const divides = rulesOf(object, ({ divide }) => divide);
+      const isReplaced = rulesOf(object, ({ divide, reviseReplicas }) => divide ?? reviseReplicas) !== divides;
+      return divides && isReplaced && rulesOf(object, ({ replicas }) => replicas)
+        ? divided(divides, object, shares)
+        : undefined;
     },
     retain: async (desired, observed) => (await ask("retain", desired, observed)) ?? desired,
     async reflectStatus(object) {

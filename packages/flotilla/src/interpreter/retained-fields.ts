@@ -1,5 +1,5 @@
 /**
- * Finds the fields of a release that a Retain rule leaves to the member: replicas, partition, pause and strategy. The
+ * Finds the fields of a release that a Retain rule leaves to the member: replicas, partition, pause, strategy and pods. The
  * rule is run on objects that differ in these fields, so that it does not matter how it is written.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
@@ -9,7 +9,7 @@ import type { DeepReadonly, JsonObject } from "@flotilla/base";
 type AnyObject = DeepReadonly<KubernetesObject>;
 
 /** `partition` also means a pause: both limit how many pods a release reaches. */
-type ReleaseField = "replicas" | "partition" | "strategy";
+type ReleaseField = "replicas" | "partition" | "strategy" | "template";
 
 export interface RetainedField {
   readonly field: ReleaseField;
@@ -26,6 +26,7 @@ interface Probe {
 
 const COUNTS = [3, 5, 7] as const;
 const FLAGS = [true, false, true] as const;
+const container = (tag: number): object[] => [{ name: "main", image: `example.com/main:${tag}` }];
 /**
  * OpenKruise's kinds and those of apps/v1; a kind without such a field ignores it. Members may pause a whole workload
  * (`spec.paused`) as they like: a rule that keeps this is not a surprise.
@@ -41,6 +42,11 @@ const PROBES: readonly Probe[] = [
   { field: "strategy", path: ["spec", "updateStrategy", "rollingUpdate", "maxUnavailable"], values: COUNTS },
   { field: "strategy", path: ["spec", "strategy", "type"], values: ["Recreate", "RollingUpdate", "Recreate"] },
   { field: "strategy", path: ["spec", "strategy", "rollingUpdate", "maxUnavailable"], values: COUNTS },
+  {
+    field: "template",
+    path: ["spec", "template", "spec", "containers"],
+    values: [container(1), container(2), container(3)],
+  },
 ];
 
 /** The fields of strategies; a rule that keeps all of them keeps the strategy. */

@@ -111,8 +111,9 @@ export function createExecutionMeter(): { meter: ExecutionMeter; write(text: Met
     meter: {
       nowMs,
       workSynced: (tookMs, isSynced) => synced.observe([resultOf(isSynced)], tookMs / 1000),
-      objectsStopped(cluster, stopped, isNew) {
+      objectsStopped(cluster, change, isNew) {
         if (isNew) oscillations.add([cluster]);
+        const stopped = (stoppedBy.get(cluster) ?? 0) + change;
         if (stopped > 0) stoppedBy.set(cluster, stopped);
         else stoppedBy.delete(cluster);
       },

@@ -1,6 +1,8 @@
 /** Wires the controllers of Open Cluster Management's kinds to a hub's informers and clients. */
 import type { Clock, Log, Random } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
+import { ManifestWorkReplicaSet } from "@flotilla/ocm";
+import type { OscillationsOptions } from "../delivery/oscillations.ts";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import type { Controller, EventRecorders, Informers } from "@flotilla/controller-runtime";
 import { createManagedNamespaceController } from "./namespaces/namespaces-controller.ts";
@@ -34,6 +36,8 @@ export interface OcmDependencies {
   autoApprovedUsers?: readonly string[];
   /** Receives how long Placements take. */
   meter?: PlacementMeter;
+  /** Receives the objects of members that are stopped because of an oscillation, and written again. */
+  onStopped?: OscillationsOptions["onStopped"];
 }
 
 export interface Ocm {
@@ -61,6 +65,7 @@ export function createOcm({
   members,
   autoApprovedUsers,
   meter,
+  onStopped,
 }: OcmDependencies): Ocm {
   const work = createWork({
     hub,
@@ -74,6 +79,8 @@ export function createOcm({
     log,
     followClusters: true,
     memberInformers: members.simulated,
+    replicaSets: informers.of(ManifestWorkReplicaSet),
+    onStopped,
   });
   return {
     lanes: work.lanes,

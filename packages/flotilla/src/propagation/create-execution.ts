@@ -76,6 +76,7 @@ export function createExecution({
     memberOf: (namespace) => clusterNameOf(namespace) ?? "",
     serves,
     objectsOf: (work) => refsOf(work).map((ref) => memberObjects.get(work, ref)),
+    onStopped: meter?.objectsStopped,
     clock,
     random,
     log,

@@ -29,8 +29,11 @@ export interface ExecutionMeter {
   nowMs(): number;
   /** execute: the objects of a Work were applied on its member, or some failed. */
   workSynced(tookMs: number, isSynced: boolean): void;
-  /** execute: the objects of a member that are no longer written because of an oscillation; `isNew` if one was added. */
-  objectsStopped(cluster: string, stopped: number, isNew: boolean): void;
+  /**
+   * One more or one fewer object of a member is not written because of an oscillation; `isNew` if it has just been
+   * found.
+   */
+  objectsStopped(this: void, cluster: string, change: 1 | -1, isNew: boolean): void;
 }
 
 /** Karmada's label values. */

@@ -32,6 +32,8 @@ export type KindRules = {
 export interface ChangedKind {
   readonly group: string;
   readonly kind: string;
+  /** When a rule that is seen for the first time was written; unset for a change that happens now. */
+  readonly atMs?: number | undefined;
 }
 
 export interface Level {

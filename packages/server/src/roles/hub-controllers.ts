@@ -120,6 +120,7 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     log,
     members: { simulated: options.simulated, informersOf: membership.informersOf, leaveModeOf },
     meter: monitoring.placements,
+    onStopped: monitoring.pipeline.objectsStopped,
     autoApprovedUsers: options.autoApprovedUsers,
   });
   const manager = createManager({ client: clientFor("system"), informers, clock, log });

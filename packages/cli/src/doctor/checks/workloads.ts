@@ -3,8 +3,9 @@ import { Cluster, ClusterResourceBinding, ResourceBinding } from "@flotilla/karm
 import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
 import type { Kind } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { candidateOfBinding, candidatesOfWork, judgeCandidate } from "../../health/candidates.ts";
+import { candidateOfBinding, candidatesOfWork, copiesOf, judgeCandidate } from "../../health/candidates.ts";
 import type { Candidate, Moment } from "../../health/candidates.ts";
+import { findKeptReleases, mayKeep } from "../../health/kept-releases.ts";
 import { lookAtPods } from "../../health/look-at-pods.ts";
 import type { CopyReports } from "../../health/look-at-pods.ts";
 import { placeOf } from "../../members/members-places.ts";
@@ -20,13 +21,15 @@ export interface WorkloadFacts {
   only: ReadonlySet<string> | undefined;
   /** What the members have, for the workloads that are not healthy. */
   reports: CopyReports;
+  /** Releases that rules keep from members. */
+  releases: Awaited<ReturnType<typeof findKeptReleases>>;
 }
 
 export const workloadsCheck = defineCheck<WorkloadFacts>({
   name: "workloads",
   summary: "the pods of workloads run on their members",
   reports:
-    "A problem for each workload whose condition `Healthy` has been `False` for longer than `--stuck-after`: pods that are not ready, a rollout that stands still or is paused midway, a failed Job. The same for manifests of ManifestWorks that are degraded or not up to date, and for ManifestWorks that no agent applies. It is reported at once if a pod has an error, such as `ImagePullBackOff`, `CreateContainerConfigError` or `CrashLoopBackOff`. The pods of these workloads are read from the members; the pods of ready workloads are not.",
+    "A problem for each workload whose condition `Healthy` has been `False` for longer than `--stuck-after`: pods that are not ready, a rollout that stands still or is paused midway, a failed Job, a CronJob or AdvancedCronJob whose last run failed. The same for manifests of ManifestWorks that are degraded or not up to date, and for ManifestWorks that no agent applies. It is reported at once if a pod has an error, such as `ImagePullBackOff`, `CreateContainerConfigError` or `CrashLoopBackOff`. Also for a release that a Retain rule keeps from the members. The pods of these workloads, and of runs, are read from the members; the pods of ready workloads are not.",
   async gather({ client, clock, signal, lists, only }) {
     const [bindings, clusterBindings, works, clusters, managed] = await Promise.all([
       lists.all(ResourceBinding),
@@ -37,28 +40,34 @@ export const workloadsCheck = defineCheck<WorkloadFacts>({
     ]);
     const members = new Set([...clusters, ...managed].map(({ metadata }) => metadata.name));
     const facts = { bindings: [...bindings, ...clusterBindings], works, members, only };
-    const reports = await lookAtPods(
-      candidatesIn(facts, { nowMs: clock.now() }).flatMap(({ copies }) => copies),
-      { client, clock, signal, places: clusters.map(placeOf) },
-    );
-    return { ...facts, reports };
+    const reports = await lookAtPods(copiesOf(candidatesIn(facts, { nowMs: clock.now() })), {
+      client,
+      clock,
+      signal,
+      places: clusters.map(placeOf),
+    });
+    return { ...facts, reports, releases: await findKeptReleases(facts.bindings.filter(mayKeep), client, signal) };
   },
   judge(facts, { nowMs, stuckAfterMs }) {
-    const { bindings, works, reports } = facts;
-    const findings = candidatesIn(facts, { nowMs, graceMs: stuckAfterMs }).flatMap((candidate): DoctorFinding[] => {
+    const { bindings, works, reports, releases } = facts;
+    const unhealthy = candidatesIn(facts, { nowMs, graceMs: stuckAfterMs }).flatMap((candidate): DoctorFinding[] => {
       const reason = judgeCandidate(candidate, reports);
       return reason === undefined ? [] : [findingOf(candidate, reason)];
     });
+    const findings = [...unhealthy, ...releases.kept.map((kept) => findingOf(kept, kept.reason))];
     return {
       seen: `${counted(bindings.length, "binding")}, ${counted(works.length, "ManifestWork")}, ${findings.length} unhealthy`,
       findings,
-      unseen: reports.unseen,
+      unseen: [...reports.unseen, ...releases.unseen],
     };
   },
 });
 
 /** Failed rules are reported by the check of interpreters. */
-function candidatesIn({ bindings, works, members, only }: Omit<WorkloadFacts, "reports">, moment: Moment): Candidate[] {
+function candidatesIn(
+  { bindings, works, members, only }: Omit<WorkloadFacts, "reports" | "releases">,
+  moment: Moment,
+): Candidate[] {
   return [
     ...bindings.flatMap((binding) => candidateOfBinding(binding, moment) ?? []),
     ...works.flatMap((work) => candidatesOfWork(work, { ...moment, members })),
@@ -67,7 +76,10 @@ function candidatesIn({ bindings, works, members, only }: Omit<WorkloadFacts, "r
   );
 }
 
-function findingOf({ kind, namespace, name }: Candidate, seen: string): DoctorFinding {
+function findingOf(
+  { kind, namespace, name }: Pick<Candidate, "kind" | "namespace" | "name">,
+  seen: string,
+): DoctorFinding {
   const where = namespace ? ` -n ${namespace}` : "";
   return {
     severity: "problem",

@@ -2,7 +2,7 @@
  * The level of user-defined Lua. A customization applies only to the exact version it names, because its scripts are
  * written for that version's fields. If several have the same target, the first by name wins, as in Karmada.
  */
-import { parseApiVersion } from "@flotilla/apimachinery";
+import { parseApiVersion, writtenAtMs } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
 import { OPERATIONS } from "@flotilla/kubernetes";
 import type { ChangedKind, KindRules, Level } from "@flotilla/kubernetes";
@@ -45,11 +45,11 @@ export function createCustomizationLevel({ engine }: { engine: LuaEngine }): Cus
     else byTarget.delete(apiVersion);
   }
 
-  function notifyListeners(...targets: readonly Target[]): void {
+  function notifyListeners(targets: readonly Target[], atMs?: number): void {
     const kinds = new Map(
       targets.map(({ apiVersion, kind }) => [
         `${parseApiVersion(apiVersion).group}/${kind}`,
-        { group: parseApiVersion(apiVersion).group, kind },
+        { group: parseApiVersion(apiVersion).group, kind, atMs },
       ]),
     );
     for (const changed of kinds.values()) for (const listener of listeners) listener(changed);
@@ -80,7 +80,8 @@ export function createCustomizationLevel({ engine }: { engine: LuaEngine }): Cus
           engine.forget(name, operation);
       if (before) replace(before.spec.target, name);
       replace(target, name, customization);
-      notifyListeners(...(before ? [before.spec.target] : []), target);
+      if (before) notifyListeners([before.spec.target, target]);
+      else notifyListeners([target], writtenAtMs(customization.metadata));
     },
     remove(name) {
       const before = byName.get(name);
@@ -88,7 +89,7 @@ export function createCustomizationLevel({ engine }: { engine: LuaEngine }): Cus
       byName.delete(name);
       engine.forget(name);
       replace(before.spec.target, name);
-      notifyListeners(before.spec.target);
+      notifyListeners([before.spec.target]);
     },
     onChange: (listener) => void listeners.push(listener),
   };

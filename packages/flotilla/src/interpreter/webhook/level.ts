@@ -6,7 +6,7 @@
  * and the previous result is kept. With `flotilla.dev/failure-policy: Ignore` a lower level is used instead, but only
  * if it has a rule for the kind: the default for unknown kinds would send an undivided copy to every member.
  */
-import { parseApiVersion } from "@flotilla/apimachinery";
+import { parseApiVersion, writtenAtMs } from "@flotilla/apimachinery";
 import type { ResourceInterpreterWebhookConfiguration } from "@flotilla/karmada";
 import { compareText, equalJson } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log, MetricsText, Random } from "@flotilla/base";
@@ -124,8 +124,10 @@ export function createWebhookLevel({
     void hook.retire().then(() => retiring.delete(hook));
   }
 
-  function replace(name: string, hooks: readonly Hook[]): void {
-    const before = configurations.get(name) ?? [];
+  function replace(name: string, hooks: readonly Hook[], writtenMs?: number): void {
+    const known = configurations.get(name);
+    const atMs = known ? undefined : writtenMs;
+    const before = known ?? [];
     if (hooks.length > 0) configurations.set(name, hooks);
     else configurations.delete(name);
     ordered = [...configurations.values()].flat().sort((a, b) => compareText(a.id, b.id));
@@ -134,7 +136,7 @@ export function createWebhookLevel({
       if (!hooks.includes(hook)) retire(hook);
       if (!ids.has(hook.id)) metrics.delete(hook.id);
     }
-    for (const changed of refresh()) for (const listener of listeners) listener(changed);
+    for (const changed of refresh()) for (const listener of listeners) listener({ ...changed, atMs });
   }
 
   /** Resolves every requested kind again, and returns the kinds that are now handled by another webhook. */
@@ -168,7 +170,8 @@ export function createWebhookLevel({
     onChange: (listener) => void listeners.push(listener),
     set(configuration) {
       const { name } = configuration.metadata;
-      replace(name, hooksOf(configuration, configurations.get(name) ?? []));
+      const hooks = hooksOf(configuration, configurations.get(name) ?? []);
+      replace(name, hooks, writtenAtMs(configuration.metadata));
     },
     remove: (name) => replace(name, []),
     writeMetrics: (text) => writeHookMetrics(text, metrics),

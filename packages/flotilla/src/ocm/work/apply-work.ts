@@ -2,11 +2,13 @@
 import type { AppliedManifestResourceMeta } from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
 import type { ManifestWork } from "@flotilla/ocm";
 import { messageOf, type DeepReadonly } from "@flotilla/base";
-import { UnknownKindError, type AnyKind } from "@flotilla/client";
+import { UnknownKindError, type AnyKind, type ObjectKey } from "@flotilla/client";
 import { obstacleOf } from "../../delivery/obstacles.ts";
+import { OscillationError, type Ask, type Oscillations } from "../../delivery/oscillations.ts";
 import { references } from "../../delivery/references-ownership.ts";
 import { type ApplyOutcome } from "../../delivery/delivery.ts";
-import type { NextCondition } from "@flotilla/apimachinery";
+import { findCondition, type NextCondition } from "@flotilla/apimachinery";
+import { OSCILLATING } from "../../flotilla-names.ts";
 import { applyOrder } from "./apply-order.ts";
 import { referenceTo, type Applied } from "./applied-work.ts";
 import { checkExecutor } from "./executor.ts";
@@ -29,6 +31,11 @@ export interface Attempt {
 }
 
 export interface ApplyContext {
+  /** The key of the work. */
+  key: ObjectKey;
+  /** What users wrote and the work is made from. */
+  ask: Ask;
+  oscillations: Pick<Oscillations, "guard">;
   member: WorkMember;
   applied: Applied;
   beforeRequest(): void;
@@ -53,7 +60,7 @@ export async function applyWork(work: Work, manifests: readonly Manifest[], cont
 async function applyOne(
   work: Work,
   manifest: Manifest,
-  { member, applied, beforeRequest, signal }: ApplyContext,
+  { key, ask, oscillations, member, applied, beforeRequest, signal }: ApplyContext,
 ): Promise<Attempt> {
   let kind: AnyKind | undefined;
   try {
@@ -78,19 +85,27 @@ async function applyOne(
     if (!isBefore) await check();
     const ownership = references({ reference: referenceTo(applied), isHeld, isDelivered: isBefore });
     const policy = planApply(manifest, optionsOf(meta, work.spec.manifestConfigs), ownership);
-    return {
-      manifest,
-      kind,
-      outcome: await member.delivery.apply(
-        object,
-        { ...policy, beforeRequest, beforeWrite: isBefore ? check : undefined },
-        signal,
-      ),
-    };
+    const guard = oscillations.guard({
+      work: key,
+      cluster: key.namespace ?? "",
+      object,
+      ask,
+      applied: findCondition(reportedOf(work, manifest)?.conditions, "Applied"),
+    });
+    const outcome = await member.delivery.apply(
+      object,
+      { ...policy, beforeRequest, beforeWrite: isBefore ? check : undefined, beforeChange: guard.beforeChange },
+      signal,
+    );
+    guard.afterwards();
+    return { manifest, kind, outcome };
   } catch (error) {
     return { manifest, kind, outcome: { result: "failed", error } };
   }
 }
+
+const reportedOf = ({ status }: Work, { ordinal }: Manifest) =>
+  status?.resourceStatus?.manifests?.find(({ resourceMeta }) => resourceMeta.ordinal === ordinal);
 
 /** The condition for an attempt. */
 export function appliedCondition({ manifest: { object }, outcome }: Attempt, generation: number): NextCondition {
@@ -106,7 +121,7 @@ export function appliedCondition({ manifest: { object }, outcome }: Attempt, gen
     if (error instanceof IgnoreFieldsError)
       return failed("AppliedManifestSSAIgnoreFieldError", `Failed to process ignoreFields: ${error.message}`);
     return failed(
-      "AppliedManifestFailed",
+      error instanceof OscillationError ? OSCILLATING : "AppliedManifestFailed",
       `Failed to apply manifest: ${error instanceof UnknownKindError ? `the server doesn't have a resource type ${JSON.stringify(object.kind)}` : messageOf(error)}`,
     );
   }

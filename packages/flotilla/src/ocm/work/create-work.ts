@@ -1,16 +1,19 @@
 /** Wires the ManifestWork controller, for a hub with its members or for an agent with its own cluster. */
 import { ManifestWork } from "@flotilla/ocm";
+import type { ManifestWorkReplicaSet } from "@flotilla/ocm";
 import type { Clock, Log, Random } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { createWorksDriver } from "../../delivery/works-driver.ts";
 import type { MemberLanes } from "../../delivery/member-lanes.ts";
+import type { OscillationsOptions } from "../../delivery/oscillations.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { keyOf } from "@flotilla/controller-runtime";
-import type { Controller, Informers, Source } from "@flotilla/controller-runtime";
+import type { Controller, Informers, Lister, Source } from "@flotilla/controller-runtime";
 import { appliedName, type WorkOrigin } from "./applied-work.ts";
 import { createAppliedWorkController } from "./applied-work-controller.ts";
 import { manifestsOf, refOf } from "./manifests.ts";
 import { createWorkObjects, type MemberFor } from "./member-objects.ts";
+import { createWorkAsks } from "./work-asks.ts";
 import { createWorkController, isMistake } from "./work-controller.ts";
 
 export interface WorkPart {
@@ -41,6 +44,10 @@ export interface WorkPartOptions {
   memberInformers?: Informers;
   /** How long a member keeps the objects of a work that the hub no longer has; unset means forever. */
   evictionGraceMs?: number;
+  /** The hub's replica sets, whose works are made from them; an agent cannot read them. */
+  replicaSets?: Lister<ManifestWorkReplicaSet>;
+  /** Receives the objects of members that are stopped, and written again. */
+  onStopped?: OscillationsOptions["onStopped"];
   clock: Clock;
   random: Random;
   log: Log;
@@ -64,12 +71,24 @@ export function createWork(options: WorkPartOptions): WorkPart {
     followClusters: options.followClusters,
     worksOf: (cluster) => works.list({ cluster: hub, namespace: cluster }).map((work) => keyOf(hub, work)),
     served: options.served,
+    onStopped: options.onStopped,
     clock,
     random: options.random,
     log: options.log,
   });
   const controllers = [
-    createWorkController({ hub, informers, memberFor, origin, objects, interpreter, driver, clock }),
+    createWorkController({
+      hub,
+      informers,
+      memberFor,
+      origin,
+      objects,
+      interpreter,
+      driver,
+      asks: createWorkAsks({ hub, replicaSets: options.replicaSets }),
+      followsReplicaSets: options.replicaSets !== undefined,
+      clock,
+    }),
   ];
   if (memberInformers)
     controllers.push(

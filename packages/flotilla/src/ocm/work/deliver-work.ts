@@ -2,6 +2,7 @@
 import type { ManifestWork } from "@flotilla/ocm";
 import { messageOf, type DeepReadonly } from "@flotilla/base";
 import { obstacleOf } from "../../delivery/obstacles.ts";
+import type { Oscillations } from "../../delivery/oscillations.ts";
 import type { ObjectKey } from "@flotilla/client";
 import { findCondition } from "@flotilla/apimachinery";
 import { done } from "@flotilla/controller-runtime";
@@ -24,6 +25,7 @@ import { manifestsOf, refOf, type Manifest } from "./manifests.ts";
 import type { WorkMember, WorkObjects } from "./member-objects.ts";
 import { isOwned, untracked } from "./ownership.ts";
 import type { WorkReports } from "./work-reports.ts";
+import type { WorkAsks } from "./work-asks.ts";
 import type { WorkTargets } from "./work-target.ts";
 
 /** A work and its member, for one reconcile. */
@@ -59,9 +61,12 @@ export interface DeliverWorkOptions {
   targets: WorkTargets;
   reports: WorkReports;
   waits: Waits;
+  asks: WorkAsks;
+  oscillations: Pick<Oscillations, "guard">;
 }
 
-export function createDeliverWork({ origin, objects, targets, reports, waits }: DeliverWorkOptions): DeliverWork {
+export function createDeliverWork(options: DeliverWorkOptions): DeliverWork {
+  const { origin, objects, targets, reports, waits, asks, oscillations } = options;
   const find = ({ work, member, beforeRequest, signal }: WorkVisit): Promise<Applied | undefined> =>
     findApplied(work, appliedName(origin, work), member, objects, beforeRequest, signal);
 
@@ -137,7 +142,7 @@ export function createDeliverWork({ origin, objects, targets, reports, waits }: 
     const attempts =
       "error" in applied
         ? allFailed(manifests, applied.error)
-        : await applyWork(work, manifests, { ...visit, applied });
+        : await applyWork(work, manifests, { ...visit, applied, ask: asks.of(work), oscillations });
     const failures = attempts.flatMap(({ outcome }) => (outcome.result === "failed" ? [outcome.error] : []));
     if (signal.aborted || failures.some((error) => obstacleOf(error) === "busy")) return "busy";
     reports.status(work, key, await reports.read(work, manifests, attempts), withheld);

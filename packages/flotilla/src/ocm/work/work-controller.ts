@@ -9,7 +9,7 @@
  * watches: a change on the member is repaired and reported when it happens, and a converged work costs nothing. When a
  * failed work is retried is decided by the driver of works (`works-driver.ts` of delivery).
  */
-import { ManagedCluster, MANIFEST_WORK_FINALIZER, ManifestWork } from "@flotilla/ocm";
+import { ManagedCluster, MANIFEST_WORK_FINALIZER, ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { obstacleOf } from "../../delivery/obstacles.ts";
@@ -17,13 +17,14 @@ import type { WorksDriver } from "../../delivery/works-driver.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { findCondition, isConditionTrue } from "@flotilla/apimachinery";
 import { defineController, done, watch } from "@flotilla/controller-runtime";
-import type { Controller, Informers, Result } from "@flotilla/controller-runtime";
+import type { Controller, Informers, ObjectEvent, Result } from "@flotilla/controller-runtime";
 import type { WorkOrigin } from "./applied-work.ts";
 import { createDeliverWork, type WorkVisit } from "./deliver-work.ts";
 import { createWaits } from "./deletion-poll.ts";
 import { NOT_ALLOWED_MS, NotAllowedError } from "./executor.ts";
 import { manifestsOf } from "./manifests.ts";
 import type { MemberFor, WorkMember, WorkObjects } from "./member-objects.ts";
+import type { WorkAsks } from "./work-asks.ts";
 import { WorkMistakeError } from "./work-mistake.ts";
 import { createWorkReports } from "./work-reports.ts";
 import { createWorkTargets } from "./work-target.ts";
@@ -41,6 +42,9 @@ export interface WorkControllerDependencies {
   objects: WorkObjects;
   interpreter: Pick<Interpreter, "health">;
   driver: WorksDriver<ManifestWork>;
+  asks: WorkAsks;
+  /** Whether replica sets are on this API server; an agent cannot read them. */
+  followsReplicaSets: boolean;
   clock: Clock;
 }
 
@@ -55,7 +59,15 @@ export function createWorkController(deps: WorkControllerDependencies): Controll
   const waits = createWaits(hub);
   const targets = createWorkTargets(hub, informers);
   const reports = createWorkReports({ origin, objects, interpreter, status: driver.status, clock });
-  const { deliver, remove } = createDeliverWork({ origin, objects, targets, reports, waits });
+  const { deliver, remove } = createDeliverWork({
+    origin,
+    objects,
+    targets,
+    reports,
+    waits,
+    asks: deps.asks,
+    oscillations: driver.oscillations,
+  });
 
   /** Sends requests in the member's lane; a work whose member is busy or unreachable is requeued. */
   async function inLane<T>(
@@ -119,11 +131,20 @@ export function createWorkController(deps: WorkControllerDependencies): Controll
     return next;
   }
 
+  /** A change of the set may allow writes to stopped objects, also where it does not change the work. */
+  const afterReplicaSetChange = ({ object, old }: ObjectEvent): ObjectKey[] =>
+    old && old.metadata.generation !== object.metadata.generation ? driver.oscillations.stopped() : [];
+
   const controller = defineController({
     name: "ocm-work",
     for: ManifestWork,
     finalizer: MANIFEST_WORK_FINALIZER,
-    watches: [{ source: objects.source() }, ...driver.watches, watch(ManagedCluster, targets.afterLabelChange)],
+    watches: [
+      { source: objects.source() },
+      ...driver.watches,
+      watch(ManagedCluster, targets.afterLabelChange),
+      ...(deps.followsReplicaSets ? [watch(ManifestWorkReplicaSet, afterReplicaSetChange)] : []),
+    ],
     writes: [ManifestWork],
     concurrency: CONCURRENCY,
 

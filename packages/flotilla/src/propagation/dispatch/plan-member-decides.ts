@@ -8,7 +8,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import type { RetainedField } from "../../interpreter/retained-fields.ts";
 
 /** Not a Karmada condition. */
-const MEMBER_DECIDES = "MemberDecides";
+export const MEMBER_DECIDES = "MemberDecides";
 
 /** `owner` is the user's object that has the rule. Undefined when no rule leaves anything to the members. */
 export function renderMemberDecides(

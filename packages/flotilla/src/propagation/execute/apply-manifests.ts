@@ -1,4 +1,5 @@
 /** Applies the manifests of one Work on its member, one after the other, and releases those that opted out. */
+import { findCondition } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES, TEMPLATE_GENERATION, TEMPLATE_UID } from "@flotilla/karmada";
 import type { Work } from "@flotilla/karmada";
@@ -7,7 +8,8 @@ import type { DeepReadonly } from "@flotilla/base";
 import { marks } from "../../delivery/marks-ownership.ts";
 import { obstacleOf } from "../../delivery/obstacles.ts";
 import type { Delivery } from "../../delivery/delivery.ts";
-import type { Oscillations } from "../../delivery/oscillations.ts";
+import type { Ask, Oscillations } from "../../delivery/oscillations.ts";
+import { NAMESPACE_LABEL } from "../../flotilla-names.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { withoutDonePods } from "../member-pods.ts";
 import { manifestsOf, refOf } from "../member-objects.ts";
@@ -15,7 +17,7 @@ import type { MemberObjects } from "../member-objects.ts";
 import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
 import type { AutoscaledWorks } from "./autoscaled-works.ts";
 import type { Attempt } from "./plan-applied.ts";
-import { exceededRelease, ReleaseStoppedError, renderExceeded } from "./release-limit.ts";
+import { exceededRelease, ReleaseStoppedError, renderExceeded, withStageOf } from "./release-limit.ts";
 
 type Manifest = DeepReadonly<KubernetesObject>;
 
@@ -38,21 +40,26 @@ interface WorkDelivery {
 
 export interface ApplyManifestsOptions {
   hub: string;
-  oscillations: Pick<Oscillations, "check">;
+  oscillations: Pick<Oscillations, "guard">;
   memberObjects: MemberObjects;
   interpreter: Pick<Interpreter, "retain" | "ownerOf">;
   autoscaledWorks: AutoscaledWorks;
 }
 
-/** What users wrote: the template, and the override policies that change it. */
-function askOf({ metadata }: DeepReadonly<Work>, manifest: Manifest): string {
-  const { annotations = {} } = manifest.metadata;
-  return [
-    annotations[TEMPLATE_UID],
-    annotations[TEMPLATE_GENERATION],
-    metadata.annotations?.[APPLIED_OVERRIDES],
-    metadata.annotations?.[APPLIED_CLUSTER_OVERRIDES],
-  ].join(" ");
+/** What users wrote: the template and the override policies that change it, or a Work of their own. */
+function askOf({ metadata }: DeepReadonly<Work>, { metadata: { annotations = {} } }: Manifest): Ask {
+  const { [TEMPLATE_UID]: template, [TEMPLATE_GENERATION]: generation } = annotations;
+  const isOurs = template !== undefined || metadata.labels?.[NAMESPACE_LABEL] !== undefined;
+  if (!isOurs) return { id: String(metadata.generation), text: `the Work (generation ${metadata.generation})` };
+  return {
+    id: [
+      template,
+      generation,
+      metadata.annotations?.[APPLIED_OVERRIDES],
+      metadata.annotations?.[APPLIED_CLUSTER_OVERRIDES],
+    ].join(" "),
+    text: `the template (generation ${generation ?? 0}), a policy or a rule`,
+  };
 }
 
 export type ApplyManifests = (task: WorkDelivery) => Promise<ManifestAttempt[]>;
@@ -74,7 +81,7 @@ export function createApplyManifests(options: ApplyManifestsOptions): ApplyManif
     const owner = retained === desired ? undefined : interpreter.ownerOf("retain", desired);
     const exceeded = owner === undefined ? undefined : exceededRelease(desired, retained, observed);
     if (exceeded) throw new ReleaseStoppedError(renderExceeded(exceeded, owner ?? ""));
-    return withoutDonePods(retained, observed);
+    return withoutDonePods(withStageOf(desired, retained, observed), observed);
   }
 
   async function applyOne(task: WorkDelivery, manifest: Manifest): Promise<ManifestAttempt> {
@@ -94,6 +101,13 @@ export function createApplyManifests(options: ApplyManifestsOptions): ApplyManif
       }
       const ref = refOf(manifest);
       const isAbsent = memberObjects.isFresh(work, ref) && !memberObjects.get(work, ref);
+      const guard = oscillations.guard({
+        work: keyOf(hub, work),
+        cluster,
+        object: manifest,
+        ask: askOf(work, manifest),
+        applied: findCondition(work.status?.conditions, "Applied"),
+      });
       const outcome = await delivery().apply(
         isAbsent ? withoutDonePods(manifest, undefined) : manifest,
         {
@@ -101,11 +115,11 @@ export function createApplyManifests(options: ApplyManifestsOptions): ApplyManif
           isFirst: work.status === undefined,
           beforeRequest,
           retain,
-          beforeChange: (applied, observed) =>
-            oscillations.check({ work: keyOf(hub, work), cluster, applied, observed, ask: askOf(work, manifest) }),
+          beforeChange: guard.beforeChange,
         },
         signal,
       );
+      guard.afterwards();
       return reported(outcome);
     } catch (error) {
       return reported({ result: "failed", error });

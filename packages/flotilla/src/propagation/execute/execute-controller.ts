@@ -18,13 +18,12 @@ import {
   Work,
   WORK_FINALIZER,
 } from "@flotilla/karmada";
-import { gvkOf } from "@flotilla/apimachinery";
+import { writtenAtMs } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import { FlotillaError, formatTime, messageOf } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { obstacleOf } from "../../delivery/obstacles.ts";
-import { createOscillations } from "../../delivery/oscillations.ts";
 import type { Delivery } from "../../delivery/delivery.ts";
 import type { WorksDriver } from "../../delivery/works-driver.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
@@ -77,18 +76,15 @@ export function createExecuteController(deps: ExecuteDependencies): Controller<O
   const { hub, works, memberObjects, driver, meter, events, clock } = deps;
   const lostAnswers = createLostAnswers();
   const departures = createDepartures({ works, clock });
-  const oscillations = createOscillations({
-    clock,
-    onStopped: (cluster, stopped, isNew) => meter?.objectsStopped(cluster, stopped, isNew),
-  });
-  // A user who changes the rules of a kind, or a policy, expects another result.
-  deps.interpreter.onChange(({ group, kind }) => {
-    oscillations.reset((object) => object.kind === kind && gvkOf(object).group === group);
-  });
-  const afterPolicyChange = ({ object, old }: ObjectEvent): ObjectKey[] =>
-    old && old.metadata.generation === object.metadata.generation
-      ? []
-      : oscillations.reset(({ namespace }) => [undefined, "", namespace].includes(object.metadata.namespace));
+  const { oscillations } = driver;
+  // A user who changes the rules of a kind, or a policy, expects another result. Their works are found by ruleChanges.
+  deps.interpreter.onChange(({ group, kind, atMs }) => void oscillations.changed({ group, kind }, atMs));
+  function afterPolicyChange({ object, old, deleted }: ObjectEvent): ObjectKey[] {
+    if (old && !deleted && old.metadata.generation === object.metadata.generation) return [];
+    // A policy that is seen for the first time may be new, or was there before this process started.
+    const atMs = old || deleted ? undefined : writtenAtMs(object.metadata);
+    return oscillations.changed({ namespace: object.metadata.namespace ?? "" }, atMs);
+  }
   const applyManifests = createApplyManifests({ ...deps, oscillations });
   const removeManifest = createRemoveManifest({ hub, departures, events });
   const report = createWorkReports({ hub, status: driver.status, events });
@@ -195,7 +191,6 @@ export function createExecuteController(deps: ExecuteDependencies): Controller<O
       driver.forget(key);
       departures.forget(key);
       lostAnswers.forget(key);
-      oscillations.forget(key);
     },
   });
 }

@@ -5,7 +5,7 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
-import { letThrough } from "@flotilla/openkruise";
+import { letThrough, ROLLOUT_STAGE } from "@flotilla/openkruise";
 import { holdsIn } from "../../delivery/compare.ts";
 import { StoppedWriteError } from "../../delivery/stopped-write.ts";
 
@@ -47,6 +47,19 @@ export function exceededRelease(asked: Copy, retained: Copy, observed: Copy): Ex
   const pods = reachedPods(next);
   if (pods <= askedPods) return undefined;
   return { path: `spec.${path.join(".")}`, asked: valueAt(want, path), kept: valueAt(next, path), pods, askedPods };
+}
+
+/**
+ * The copy after a Retain rule, without the stage of a release whose pod template the rule keeps from the member: the
+ * member would otherwise report its old pods as those of the release.
+ */
+export function withStageOf(asked: Copy, retained: Copy, observed: Copy): Copy {
+  const { [ROLLOUT_STAGE]: next, ...others } = retained.metadata.annotations ?? {};
+  const { [ROLLOUT_STAGE]: now } = observed.metadata.annotations ?? {};
+  const [want, kept] = [specOf(asked)["template"], specOf(retained)["template"]];
+  if (next === undefined || next === now || equalJson(want, kept) || holdsIn(want, kept)) return retained;
+  const annotations = now === undefined ? others : { ...others, [ROLLOUT_STAGE]: now };
+  return { ...retained, metadata: { ...retained.metadata, annotations } };
 }
 
 /** The fields that limit a release and have another value on the member than in its copy. */

@@ -1,0 +1,94 @@
+/**
+ * Looks at the runs of a CronJob or an AdvancedCronJob on a member: how the last one that ended did so, and the pods of
+ * the one that is active.
+ */
+import type { JsonObject } from "@flotilla/base";
+import type { Asking } from "../members/ask.ts";
+import type { Discovery } from "../members/discovery.ts";
+import { objectOf, objectsOf, textOf } from "../members/json-parts.ts";
+import type { Place } from "../members/members-places.ts";
+import { isOwnedBy, podsOwnedBy } from "../members/pods.ts";
+import { objectsIn, readList, readOneObject } from "../members/read-objects.ts";
+import type { ServedType } from "../members/types.ts";
+import { findPodTroubles } from "./pod-troubles.ts";
+import type { PodTrouble } from "./pod-troubles.ts";
+
+/** Pods of a run that wait for longer than this do not start by themselves. */
+const START_MS = 60_000;
+/** Histories are short; more runs than this are not of one schedule. */
+const MAX_RUNS = 1_000;
+/** The kinds of runs, by the type in the status of an AdvancedCronJob. */
+const RUN_KINDS: Readonly<Record<string, string>> = { Job: "Job.batch", BroadcastJob: "BroadcastJob.apps.kruise.io" };
+
+interface Where {
+  asking: Asking;
+  discovery: Discovery;
+  place: Place;
+  /** Of the schedule. */
+  type: ServedType;
+}
+
+interface RunReport {
+  troubles: readonly PodTrouble[];
+  failedRun?: string | undefined;
+}
+
+/** A run may take long; its pods must start. */
+export function podTroublesOfRun(troubles: readonly PodTrouble[], nowMs: number): PodTrouble[] {
+  return troubles
+    .filter(({ does }) => does !== "run")
+    .map((trouble) => ({
+      ...trouble,
+      isCertain: trouble.isCertain || (trouble.does === "wait" && nowMs - trouble.createdMs > START_MS),
+    }));
+}
+
+export async function lookAtRuns(
+  { asking, discovery, place, type }: Where,
+  { namespace, name }: { namespace?: string | undefined; name: string },
+): Promise<RunReport> {
+  const owner = await readOneObject(asking, place, type, namespace, name);
+  if (!owner || isSuspended(owner)) return { troubles: [] };
+  const word = RUN_KINDS[textOf(objectOf(owner["status"])["type"]) || "Job"];
+  const [runType] = word === undefined ? [] : await discovery.typesAt(place, word);
+  if (!runType) return { troubles: [] };
+  const uid = textOf(objectOf(owner["metadata"])["uid"]);
+  const list = await readList(asking, place, runType, { namespace, accept: "application/json" }, { left: MAX_RUNS });
+  const runs = objectsIn(list)
+    .filter((run) => isOwnedBy(run, uid))
+    .sort((a, b) => createdMs(b) - createdMs(a));
+  const ended = runs.find((run) => endOf(run) !== undefined);
+  const failed = ended && endOf(ended) === "Failed" ? ended : undefined;
+  const looked = runs.filter((run) => run === failed || (endOf(run) === undefined && run === runs[0]));
+  const pods = await Promise.all(looked.map((run) => podsOwnedBy(asking, place, run, namespace)));
+  return {
+    troubles: podTroublesOfRun(findPodTroubles(pods.flat()), asking.clock.now()),
+    failedRun: failed && `the last run failed${reasonOf(failed)}`,
+  };
+}
+
+const isSuspended = ({ spec }: JsonObject): boolean => {
+  const { suspend, paused } = objectOf(spec);
+  return suspend === true || paused === true;
+};
+const createdMs = ({ metadata }: JsonObject): number => Date.parse(textOf(objectOf(metadata)["creationTimestamp"]));
+const endOf = (run: JsonObject): string | undefined => {
+  const end = endConditionOf(run);
+  return end && textOf(end["type"]);
+};
+
+function endConditionOf({ status }: JsonObject): JsonObject | undefined {
+  return objectsOf(objectOf(status)["conditions"]).find(
+    ({ type, status: value }) => (type === "Complete" || type === "Failed") && value === "True",
+  );
+}
+
+/** `: BackoffLimitExceeded: Job has reached the specified backoff limit` */
+function reasonOf(run: JsonObject): string {
+  const { reason, message } = endConditionOf(run) ?? {};
+  return [reason, message]
+    .map(textOf)
+    .filter(Boolean)
+    .map((text) => `: ${text.replaceAll(/\s+/g, " ")}`)
+    .join("");
+}

@@ -1,0 +1,186 @@
+/** Workloads that do not reach their members as they should: policies, overrides, rules, obstacles on the member. */
+import type { Broken } from "./health-fleet.ts";
+import { cloneSet, custom, definition, deployment, object, override, policy } from "./health-manifests.ts";
+
+export const brokenDelivery: Record<string, Broken> = {
+  "a policy that names a member that left": {
+    hub: (ns) => [deployment(ns), policy(ns, "Deployment", { clusters: ["gone"] })],
+    cause: /0\/7 clusters are available: 7 cluster\(s\) did not match the placement cluster affinity/,
+  },
+  "a policy whose labels match no cluster": {
+    hub: (ns) => [
+      deployment(ns),
+      policy(ns, "Deployment", {
+        placement: { clusterAffinity: { labelSelector: { matchLabels: { tier: "gold" } } } },
+      }),
+    ],
+    cause: /0\/7 clusters are available: 7 cluster\(s\) did not match the placement cluster affinity/,
+  },
+  "a member with a taint that the policy does not tolerate": {
+    hub: (ns) => [deployment(ns), policy(ns, "Deployment", { clusters: ["reserved"] })],
+    cause: /1 cluster\(s\) had untolerated taint \{gpu:NoSchedule\}/,
+  },
+  "an override with a wrong path": {
+    hub: (ns) => [override(ns, "/spec/nowhere/deep", 1), deployment(ns), policy(ns, "Deployment")],
+    cause: /cannot replace \/spec\/nowhere\/deep: the object has no such path/,
+  },
+  "an override that the member rejects": {
+    hub: (ns) => [override(ns, "/spec/replicas", -1), deployment(ns), policy(ns, "Deployment")],
+    cause: /spec\.replicas: Invalid value: -1/,
+  },
+  "a health rule that throws": {
+    hub: (ns) => custom("Alpha", ns),
+    why: "alpha/web",
+    cause: /InterpretHealth .*with key 'nowhere'/,
+  },
+  "a health rule that returns the wrong type": {
+    hub: (ns) => custom("Beta", ns),
+    why: "beta/web",
+    cause: /InterpretHealth .*result type 3 is not bool/,
+  },
+  "a replica rule that throws": {
+    hub: (ns) => custom("Gamma", ns),
+    why: "gamma/web",
+    cause: /InterpretReplica .*with key 'count'/,
+  },
+  "an aggregation rule that throws": {
+    hub: (ns) => custom("Delta", ns),
+    why: "delta/web",
+    cause: /AggregateStatus .*with key 'sum'/,
+  },
+  "a status rule that throws": {
+    hub: (ns) => custom("Epsilon", ns),
+    why: "epsilon/web",
+    cause: /InterpretStatus .*with key 'part'/,
+  },
+  "a dependency rule that throws": {
+    hub: (ns) => [
+      object("example.com/v1", "Zeta", ns, "web", { spec: { replicas: 2 } }),
+      policy(ns, "Zeta", { apiVersion: "example.com/v1", spec: { propagateDeps: true } }),
+    ],
+    why: "zeta/web",
+    cause: /InterpretDependency .*with key 'name'/,
+  },
+  "a kind that the member does not serve": {
+    hub: (ns) => custom("Orphan", ns),
+    why: "orphan/web",
+    cause: /1 cluster\(s\) did not have the API resource|m1.* do not serve it/,
+  },
+  "a kind whose CRD was deleted on the member": {
+    hub: (ns) => custom("Vanished", ns),
+    next: ({ remove }) => remove("m1", definition("Vanished")),
+    why: "vanished/web",
+    cause: /m1 does not serve (Vanished in example.com\/v1|it)/,
+  },
+  "a namespace that is being deleted on the member": {
+    member: (ns) => [
+      object("v1", "Namespace", "", ns),
+      {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "held", namespace: ns, finalizers: ["example.com/hold"] },
+      },
+    ],
+    hub: () => [],
+    next: async ({ create, remove, fleet }, ns) => {
+      await remove("m1", object("v1", "Namespace", "", ns));
+      await fleet.run(2_000);
+      await create("hub", deployment(ns), policy(ns, "Deployment"));
+    },
+    cause: /unable to create new content in namespace b\d+ because it is being terminated/,
+  },
+  "an object that already exists on the member": {
+    member: (ns) => [object("v1", "Namespace", "", ns), deployment(ns, { image: "other:1" })],
+    hub: (ns) => [deployment(ns), policy(ns, "Deployment")],
+    cause: /already exists in the cluster m1/,
+  },
+  "dispatching that is suspended": {
+    hub: (ns) => [deployment(ns), policy(ns, "Deployment", { spec: { suspension: { dispatching: true } } })],
+    cause: /dispatching is suspended/,
+  },
+  "dispatching that is suspended for a member": {
+    hub: (ns) => [
+      deployment(ns),
+      policy(ns, "Deployment", {
+        clusters: ["m1", "m2"],
+        spec: { suspension: { dispatchingOnClusters: { clusterNames: ["m2"] } } },
+      }),
+    ],
+    cause: /dispatching to m2 is suspended/,
+  },
+  "a member that is unreachable": {
+    hub: (ns) => [deployment(ns), policy(ns, "Deployment", { clusters: ["away"] })],
+    cause: /away.*(is not ready|Ready is False)/,
+  },
+  "a policy that waits for its PriorityClass": {
+    hub: (ns) => [
+      deployment(ns),
+      policy(ns, "Deployment", {
+        spec: { schedulePriority: { priorityClassSource: "KubePriorityClass", priorityClassName: "absent" } },
+      }),
+    ],
+    cause: /waiting for PriorityClass absent/,
+  },
+  "a workload without a policy": {
+    hub: (ns) => [deployment(ns)],
+    cause: /no policy selects it/,
+    // Objects without a policy are usual.
+    only: "why",
+  },
+  "a spread constraint that cannot be satisfied": {
+    hub: (ns) => [
+      deployment(ns),
+      policy(ns, "Deployment", {
+        clusters: ["m1", "m2"],
+        placement: { spreadConstraints: [{ spreadByField: "cluster", minGroups: 3, maxGroups: 3 }] },
+      }),
+    ],
+    cause: /the number of feasible clusters is less than spreadConstraint.MinGroups/,
+  },
+  "a dependency that does not exist": {
+    hub: (ns) => [
+      deployment(ns, { container: { envFrom: [{ configMapRef: { name: "settings" } }] } }),
+      policy(ns, "Deployment", { spec: { propagateDeps: true } }),
+    ],
+    cause: /2 pods wait on m1: CreateContainerConfigError: configmap "settings" not found/,
+  },
+  "an override that a webhook of the member rejects": {
+    hub: (ns) => [
+      object("policy.karmada.io/v1alpha1", "OverridePolicy", ns, "all", {
+        spec: {
+          resourceSelectors: [{ apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" }],
+          overrideRules: [
+            {
+              overriders: { plaintext: [{ path: "/spec/updateStrategy", operator: "add", value: { type: "Never" } }] },
+            },
+          ],
+        },
+      }),
+      cloneSet(ns),
+      policy(ns, "CloneSet", { apiVersion: "apps.kruise.io/v1alpha1" }),
+    ],
+    why: "cloneset/web",
+    cause: /spec.updateStrategy.type: .*Never/,
+  },
+  "a revision rule that throws": {
+    hub: (ns) => [
+      object("example.com/v1", "Eta", ns, "web", { spec: { replicas: 2 } }),
+      policy(ns, "Eta", {
+        apiVersion: "example.com/v1",
+        placement: { replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" } },
+      }),
+    ],
+    why: "eta/web",
+    cause: /ReviseReplica .*with key 'count'/,
+  },
+  "a retention rule that throws": {
+    hub: (ns) => custom("Theta", ns),
+    next: ({ patch }, ns) => patch("hub", object("example.com/v1", "Theta", ns, "web"), { spec: { replicas: 3 } }),
+    why: "theta/web",
+    cause: /Retain .*with key 'kept'/,
+  },
+  "nodes that are lost": {
+    hub: (ns) => [deployment(ns), policy(ns, "Deployment", { clusters: ["lost"] })],
+    cause: /pods? (is|are) not ready on lost: its containers were ready when its node \S+ last reported/,
+  },
+};
