@@ -152,10 +152,15 @@ async function runCommand(
   { expected, isFinal }: { expected: readonly string[] | undefined; isFinal: boolean },
 ): Promise<Finding> {
   const untilMs = Date.now() + matchLimitMs;
+  let first: string | undefined;
   for (let waitMs = LOOK_AGAIN_MS.first; ; waitMs = Math.min(2 * waitMs, LOOK_AGAIN_MS.most)) {
     const ran = await shell.run(text, commandLimitMs);
     const finding = judge(ran, exitCode, expected, commandLimitMs);
-    if (finding === undefined || expected === undefined || isFinal || Date.now() > untilMs) return finding;
+    first ??= ran.output;
+    if (finding === undefined || expected === undefined || isFinal) return finding;
+    // A command that changes something prints another text when it is repeated.
+    if (Date.now() > untilMs)
+      return first === ran.output ? finding : `${finding}\n  the first time it printed:\n${indent(first)}`;
     await sleep(systemClock, waitMs);
   }
 }
