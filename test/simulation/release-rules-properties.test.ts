@@ -99,7 +99,13 @@ test("with any rules, a release reaches no more pods than asked, sends no templa
     (first, partition, more) => play(first, [{ do: "image", partition }, ...more]),
   );
 
-  await expect(fc.assert(property, { numRuns: RUNS })).resolves.toBeUndefined();
+  // Seeds once found these: a release that a rule kept from the members, changed meanwhile, began with a step back.
+  const examples: [readonly string[], number, Step[]][] = ["nothing", "a constant"].map((rule) => [
+    ["none", "none", "none", rule],
+    1,
+    [{ do: "partition", partition: 3 }, { do: "no rules" }],
+  ]);
+  await expect(fc.assert(property, { numRuns: RUNS, examples })).resolves.toBeUndefined();
 });
 
 async function play(first: readonly string[], steps: readonly Step[]): Promise<void> {

@@ -61,6 +61,8 @@ export const STALE = "Stale";
 
 /** namespaces: on Works that contain a namespace, its name. */
 export const NAMESPACE_LABEL = "flotilla.dev/namespace";
+/** execute, Karmada's reason why a Work is not applied: the member rejected it, or a rule failed before it was sent. */
+export const APPLIED_FAILED = "AppliedFailed";
 /** execute, the reason why a Work is not applied: the member did not receive it. */
 export const MEMBER_UNREACHABLE = "MemberUnreachable";
 /** execute: a request that the member may have received was not answered. Holds until the member answers. */

@@ -42,6 +42,8 @@ export interface Share {
    * does not have the last copy. `unsure`: it may have received it.
    */
   held?: "behind" | "unsure";
+  /** The member rejected the last copy, or a user's rule failed before it was sent: the member has the one before. */
+  isRejected?: true;
   /**
    * A user's rule leaves the partition or the strategy to the member, so a copy does not decide how many pods it
    * updates.

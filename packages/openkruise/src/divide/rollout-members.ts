@@ -92,8 +92,8 @@ function viewOf(share: Share, { digest, partition, kept, lent }: Context): Membe
   const isPinned = own !== undefined && copy !== undefined && isOverruled(copy, own);
   const was = isPinned
     ? { ...own, updated: letThrough(partitionOf(copy), copy.spec?.replicas ?? 1) }
-    : share.held
-      ? lastKnown(share.held, own, reported, reportsStages(status, copy))
+    : share.held || share.isRejected
+      ? lastKnown(share.held ?? "behind", own, reported, reportsStages(status, copy))
       : own;
   const isTrusted = share.observed !== undefined && !reportsStages(status, copy);
   const before = kept ?? lent;

@@ -17,10 +17,13 @@ import { isPurgedDirectly, leftDirectly, leftGracefully, targetsOf } from "../ta
 import { dependencyOn } from "../unmanaged.ts";
 import {
   ANSWER_PENDING,
+  APPLIED_FAILED,
   DRIFT,
   MEMBER_UNREACHABLE,
   NAMESPACE_LABEL,
   NO_ANSWER,
+  OSCILLATING,
+  RELEASE_STOPPED,
   UNMANAGED,
 } from "../../flotilla-names.ts";
 import {
@@ -105,6 +108,9 @@ export function planDivision(
   return { bare: withoutRecords(withoutTimeToLive(prune(template))), shares };
 }
 
+/** Reasons why a copy is not on a member although the member answers: it was rejected there, or stopped before it was sent. */
+const NOT_TAKEN: ReadonlySet<string | undefined> = new Set([APPLIED_FAILED, OSCILLATING, RELEASE_STOPPED]);
+
 /** What a member was given, and whether it will get more. */
 function givenIn(binding: DeepReadonly<ResourceBinding>, cluster: string, work: DeepReadonly<Work>): Partial<Share> {
   const { annotations = {} } = work.metadata;
@@ -126,6 +132,7 @@ function givenIn(binding: DeepReadonly<ResourceBinding>, cluster: string, work: 
     isOverridden:
       annotations[APPLIED_OVERRIDES] !== undefined || annotations[APPLIED_CLUSTER_OVERRIDES] !== undefined || undefined,
     held,
+    isRejected: NOT_TAKEN.has(findCondition(work.status?.conditions ?? [], "Applied")?.reason) || undefined,
   };
 }
 

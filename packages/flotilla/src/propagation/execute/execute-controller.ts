@@ -26,6 +26,7 @@ import type { ObjectKey } from "@flotilla/client";
 import { obstacleOf } from "../../delivery/obstacles.ts";
 import type { Delivery } from "../../delivery/delivery.ts";
 import type { WorksDriver } from "../../delivery/works-driver.ts";
+import { APPLIED_FAILED } from "../../flotilla-names.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { defineController, done, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Informer, ObjectEvent, Result, Source } from "@flotilla/controller-runtime";
@@ -167,7 +168,7 @@ export function createExecuteController(deps: ExecuteDependencies): Controller<O
         ? { requeueAfterMs: RECHECK_CONTENTS_MS }
         : done;
     if (obstacleOf(failure) !== "busy")
-      report.applied({ work, key, now: nowText() }, { reason: "AppliedFailed", message: messageOf(failure) });
+      report.applied({ work, key, now: nowText() }, { reason: APPLIED_FAILED, message: messageOf(failure) });
     for (const error of failures) if (["passing", "refused"].includes(obstacleOf(error))) throw error;
     return { requeueAfterMs: RECHECK_MS };
   }

@@ -7,14 +7,21 @@ import type { DeepReadonly } from "@flotilla/base";
 import { mayHaveArrived, obstacleOf } from "../../delivery/obstacles.ts";
 import type { ApplyOutcome } from "../../delivery/delivery.ts";
 import { OscillationError } from "../../delivery/oscillations.ts";
-import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER, OSCILLATING, RELEASE_STOPPED } from "../../flotilla-names.ts";
+import {
+  ANSWER_PENDING,
+  APPLIED_FAILED,
+  MEMBER_UNREACHABLE,
+  NO_ANSWER,
+  OSCILLATING,
+  RELEASE_STOPPED,
+} from "../../flotilla-names.ts";
 import { ReleaseStoppedError } from "./release-limit.ts";
 /** The result for one manifest: a delivery outcome, the error that stopped it, or that its object is unmanaged. */
 export type Attempt = ApplyOutcome | { result: "failed"; error: unknown } | { result: "unmanaged" };
 
 export interface Failure {
   reason:
-    | "AppliedFailed"
+    | typeof APPLIED_FAILED
     | "KindNotServed"
     | typeof MEMBER_UNREACHABLE
     | typeof NO_ANSWER
@@ -50,7 +57,7 @@ function reasonOf(errors: readonly unknown[]): Failure["reason"] {
   if (errors.some((error) => obstacleOf(error) === "missing-kind")) return "KindNotServed";
   if (errors.some((error) => error instanceof ReleaseStoppedError)) return RELEASE_STOPPED;
   if (errors.some((error) => error instanceof OscillationError)) return OSCILLATING;
-  if (!errors.some((error) => obstacleOf(error) === "unreachable")) return "AppliedFailed";
+  if (!errors.some((error) => obstacleOf(error) === "unreachable")) return APPLIED_FAILED;
   return errors.some(mayHaveArrived) ? NO_ANSWER : MEMBER_UNREACHABLE;
 }
 
