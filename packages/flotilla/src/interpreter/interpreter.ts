@@ -114,6 +114,22 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     return undefined;
   }
 
+  /**
+   * A binding without replicas may be older than the rule that counts them: revising its copies to nothing would stop what
+   * runs. Only members that run nothing may get nothing.
+   */
+  async function rejectUncounted(object: AnyObject, shares: readonly Share[]): Promise<void> {
+    const given = shares.flatMap(({ copy }) => copy ?? []);
+    if (given.length === 0 || shares.some(({ replicas }) => replicas > 0)) return;
+    const total = (await ask("replicas", object))?.replicas ?? 0;
+    if (total === 0) return;
+    for (const copy of given)
+      if ((await ask("replicas", copy))?.replicas !== 0)
+        throw new InterpretError(
+          `dividing ${object.kind} ${object.metadata.name}: its ${total} replicas are not scheduled yet; members keep their copies`,
+        );
+  }
+
   /** Counted replicas that no rule sets would run in full on every member. */
   async function rejectDuplicatedReplicas(
     object: AnyObject,
@@ -186,6 +202,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
       // Replicas that no rule counts are not divided.
       const isCounted = rulesOf(object, ({ replicas }) => replicas) !== undefined;
       const staying = shares.filter(({ leaving }) => !leaving);
+      if (isCounted && rules) await rejectUncounted(object, staying);
       const copies = new Map(
         await Promise.all(
           staying.map(

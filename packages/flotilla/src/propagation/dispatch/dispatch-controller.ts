@@ -150,7 +150,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       const works = deps.worksOf(binding);
       const waitMs = timeoutMs.waitMs(
         idOfKey(key),
-        staleShares(binding, await newlyAsked(template, works, deps.interpreter)),
+        staleShares(binding, await newlyAsked(binding, template, works, deps.interpreter)),
         deps.clock.now(),
       );
       if (waitMs > 0) return { requeueAfterMs: waitMs };

@@ -88,7 +88,7 @@ for (const [behaviour, { spec, asked, want }] of Object.entries(cases)) {
   });
 }
 
-test("a template's replicas are computed only when a Work has another generation", async () => {
+test("a template's replicas are computed only when a Work has another generation, or none are counted yet", async () => {
   const changed = { ...template, metadata: { ...template.metadata, generation: 2 } };
   const workOf = (generation: string) => {
     const work = makeWork("paris", "web").build();
@@ -108,9 +108,17 @@ test("a template's replicas are computed only when a Work has another generation
   const counts = { replicas: async () => ({ replicas: 6 }) };
   const fails = { replicas: () => Promise.reject(new InterpretError("no such field")) };
 
-  expect(await newlyAsked(changed, [workOf("2")], counts)).toBeUndefined();
-  expect(await newlyAsked(changed, [workOf("2"), workOf("1")], counts)).toBe(6);
-  expect(await newlyAsked(changed, [workOf("1")], fails)).toBeUndefined();
+  const counted = makeBinding(template)
+    .with(({ spec }) => (spec.replicas = 4))
+    .build();
+  const uncounted = makeBinding(template)
+    .with(({ spec }) => (spec.replicas = undefined))
+    .build();
+
+  expect(await newlyAsked(counted, changed, [workOf("2")], counts)).toBeUndefined();
+  expect(await newlyAsked(counted, changed, [workOf("2"), workOf("1")], counts)).toBe(6);
+  expect(await newlyAsked(uncounted, changed, [workOf("2")], counts)).toBe(6);
+  expect(await newlyAsked(counted, changed, [workOf("1")], fails)).toBeUndefined();
 });
 
 test("stale shares are waited for once, for one second", () => {

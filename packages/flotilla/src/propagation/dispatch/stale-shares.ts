@@ -36,14 +36,18 @@ export function staleShares({ spec }: Binding, asked: number | undefined): strin
     : `${asked ?? replicas}, ${replicas}, ${divided}`;
 }
 
-/** The replicas that a template requests and the Works do not reflect yet; undefined when they do, or when unknown. */
+/**
+ * The replicas that a template requests and the Works do not reflect yet; undefined when they do, or when unknown. A
+ * binding without replicas may be older than the rule that counts them.
+ */
 export async function newlyAsked(
+  { spec }: Binding,
   template: Template,
   works: readonly DeepReadonly<Work>[],
   interpreter: Pick<Interpreter, "replicas">,
 ): Promise<number | undefined> {
   const generation = String(template.metadata.generation ?? 0);
-  if (works.every((work) => generationIn(work) === generation)) return undefined;
+  if (spec.replicas && works.every((work) => generationIn(work) === generation)) return undefined;
   try {
     return (await interpreter.replicas(template))?.replicas;
   } catch (error) {
