@@ -49,7 +49,9 @@ let sharedKey: Promise<string> | undefined;
 export const signingKey = (): Promise<string> => (sharedKey ??= createSigningKey());
 
 export async function openFrontDoor(
-  options: Partial<Pick<HttpServerOptions, "clock" | "maxConnections" | "headersTimeoutMs">> & {
+  options: Partial<
+    Pick<HttpServerOptions, "clock" | "maxConnections" | "maxHandshakes" | "handshakeTimeoutMs" | "headersTimeoutMs">
+  > & {
     anonymous?: boolean;
   } = {},
 ): Promise<FrontDoor> {
