@@ -12,6 +12,8 @@ import type { Log } from "@flotilla/base";
 import { renderKubeconfig } from "@flotilla/client";
 
 export interface ClusterAccess {
+  /** Makes the administrator token of every cluster valid. Before it resolves, clients with a valid token would get 401. */
+  admitAll(): Promise<void>;
   /** Throws 404 for an unknown cluster. */
   kubeconfig(cluster: string): Promise<string>;
   /** Removes the tokens of clusters that were deleted while this process did not run. Later deletions remove theirs. */
@@ -39,22 +41,29 @@ export function createClusterAccess(options: {
       .finally(() => removals.delete(removal));
     removals.add(removal);
   });
-  const access: ClusterAccess = {
+  /** Returns the administrator token of the cluster, and makes it valid. */
+  const admit = async (cluster: string): Promise<string> => {
+    const id = server.clusterId(cluster);
+    const admitted = known.get(id);
+    if (admitted !== undefined) return admitted;
+    const token = await keptSecret(cluster === HUB ? join(pki, "admin.token") : join(kept, `${id}.token`), newToken);
+    // While the file was read, the cluster may have been replaced by another of its name, which has its own token.
+    if (server.clusterId(cluster) !== id) return admit(cluster);
+    server.tokens.add({
+      token,
+      user: "admin",
+      groups: ["system:masters"],
+      cluster: cluster !== HUB ? cluster : undefined,
+    });
+    known.set(id, token);
+    return token;
+  };
+  return {
+    async admitAll() {
+      for (const cluster of server.clusters()) await admit(cluster);
+    },
     async kubeconfig(cluster) {
-      const id = server.clusterId(cluster);
-      let token = known.get(id);
-      if (token === undefined) {
-        token = await keptSecret(cluster === HUB ? join(pki, "admin.token") : join(kept, `${id}.token`), newToken);
-        // While the file was read, the cluster may have been replaced by another of its name, which has its own token.
-        if (server.clusterId(cluster) !== id) return access.kubeconfig(cluster);
-        server.tokens.add({
-          token,
-          user: "admin",
-          groups: ["system:masters"],
-          cluster: cluster !== HUB ? cluster : undefined,
-        });
-        known.set(id, token);
-      }
+      const token = await admit(cluster);
       return renderKubeconfig({ name: cluster, server: endpointOf(cluster), ca, token });
     },
     async prune() {
@@ -69,7 +78,6 @@ export function createClusterAccess(options: {
       await Promise.all(removals);
     },
   };
-  return access;
 }
 
 async function filesIn(directory: string): Promise<string[]> {

@@ -170,16 +170,18 @@ async function openProcess(
     async serve({ server, client, stop: stopHub }, signal) {
       // The hub closes the store that it was given.
       opened.splice(-1, 1, stopHub);
-      const port = await serveHttp({ server, certificates, certificatesOnDisk, addresses, data, options, log }, opened);
-      const url = urlOf(addresses.advertise, port);
+      // Known once the server listens, which may be on a free port.
+      let url = "";
       const endpointOf = (cluster: string): string => (cluster === HUB ? url : `${url}/clusters/${cluster}`);
       const ca = certificates.authority.certificate;
       const clusterAccess = createClusterAccess({ server, pki, ca, log, endpointOf });
-      access = clusterAccess;
       opened.push(() => clusterAccess.close());
       await clusterAccess.prune();
-      // Tokens that were valid before the restart are valid again before the controllers have read everything.
-      for (const cluster of server.clusters()) await clusterAccess.kubeconfig(cluster);
+      // Before the first request: clients take a 401 for a valid token as final.
+      await clusterAccess.admitAll();
+      const port = await serveHttp({ server, certificates, certificatesOnDisk, addresses, data, options, log }, opened);
+      url = urlOf(addresses.advertise, port);
+      access = clusterAccess;
       await publishClusterInfo(client, HUB, { server: url, ca }, signal);
       await writeControllersKubeconfig(data, url, certificates);
       return { url, endpointOf, writeKubeconfigs: (clusters) => writeKubeconfigs(data, clusters, clusterAccess) };
