@@ -64,7 +64,11 @@ export async function openFrontDoor(
   };
   const authority = await createCertificateAuthority({ clock: systemClock });
   const serving = await authority.issueServing([]);
-  const profiles = createProfiles({ rootCertificate: authority.certificate, startedOn: "2024-05-01" });
+  const profiles = createProfiles({
+    rootCertificate: authority.certificate,
+    startedOn: "2024-05-01",
+    clusterKubeconfig: (cluster) => `credentials of ${cluster}`,
+  });
   const cache = await createCache(createMemoryEngine());
   const server = await createApiServer({
     cache,

@@ -50,7 +50,7 @@ interface HubSurroundings extends WatchedStore {
   rootCertificate: string;
   authority: Certificates["authority"];
   signingKey(): Promise<string>;
-  clusterKubeconfig(cluster: string): Promise<string>;
+  clusterKubeconfig(cluster: string, lifetimeMs: number): string;
   storeBytes?(): number;
   onFailure(error: Error): void;
 }
@@ -159,10 +159,10 @@ async function openProcess(
       rootCertificate: certificates.authority.certificate,
       authority: certificates.authority,
       signingKey: () => keptSecret(join(pki, "service-accounts.key"), createSigningKey),
-      async clusterKubeconfig(cluster) {
+      clusterKubeconfig(cluster, lifetimeMs) {
         if (!access)
           throw new FlotillaError("Starting", `the hub is starting; ask for the kubeconfig of ${cluster} again`);
-        return access.kubeconfig(cluster);
+        return access.issue(cluster, lifetimeMs);
       },
       storeBytes: options.ephemeral ? undefined : () => sizeOfFiles(storePath(data)),
       onFailure: failed.resolve,
@@ -174,7 +174,13 @@ async function openProcess(
       let url = "";
       const endpointOf = (cluster: string): string => (cluster === HUB ? url : `${url}/clusters/${cluster}`);
       const ca = certificates.authority.certificate;
-      const clusterAccess = createClusterAccess({ server, pki, ca, log, endpointOf });
+      const clusterAccess = createClusterAccess({
+        server,
+        pki,
+        authority: certificates.authority,
+        log,
+        endpointOf,
+      });
       opened.push(() => clusterAccess.close());
       await clusterAccess.prune();
       // Before the first request: clients take a 401 for a valid token as final.

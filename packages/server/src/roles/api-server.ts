@@ -66,7 +66,7 @@ export interface HubApiServerOptions {
   /** Signs certificate requests; unset leaves them to other signers. */
   authority?: Pick<CertificateAuthority, "signRequest">;
   /** A kubeconfig for an administrator of one logical cluster, served as the subresource of that name. */
-  clusterKubeconfig?(cluster: string): Promise<string>;
+  clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** Wraps the transport of every part, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
   /** Whether the store takes writes; unset means that it does. */
