@@ -57,7 +57,10 @@ test(
     try {
       for (let crash = 0; crash <= CRASHES; crash++) {
         const starting = serve(directory.path, ["up", "--port", port, "--data", directory.path, "--members", "0"]);
-        const [server] = await Promise.all([starting, crash > 0 && connectDuring(starting, join(directory.path, "hub.kubeconfig"))]);
+        const [server] = await Promise.all([
+          starting,
+          crash > 0 && connectDuring(starting, join(directory.path, "hub.kubeconfig")),
+        ]);
         port = new URL(server.url).port;
         const { transport, client } = await connect(server.kubeconfig("hub"));
         witnesses ??= await startWitnesses(client);

@@ -17,6 +17,7 @@ import type { Taint } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { DRAIN_TAINT } from "../flotilla-names.ts";
+import { clusterReferences } from "./cluster-references.ts";
 import { prune, withoutTimeToLive } from "../interpreter/prune.ts";
 
 /** Applies to the hub only; on members these names have no meaning. */
@@ -102,6 +103,7 @@ export function createMembershipAdmissions({
     keepNamespaces(hub),
     dateTaints(clock),
     explainTaints,
+    clusterReferences(hub),
     ...createWorkAdmissions((manifest) => withoutTimeToLive(prune(manifest))),
   ];
 }

@@ -16,6 +16,7 @@ import type { Client, Transport } from "@flotilla/client";
 import {
   createDeletionProtection,
   createMembershipAdmissions,
+  webhookReferences,
   FLOTILLA_GROUP,
   flotillaUser,
   interpreterAdmissions,
@@ -130,6 +131,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       policyTargets,
       createDeletionProtection(HUB),
       ...interpreterAdmissions,
+      webhookReferences(HUB),
       ...createKruiseAdmissions({
         gates: options.kruiseGates,
         appliesTo: (cluster) => hasKruise(cluster),
