@@ -2,6 +2,7 @@
  * The objects of logical clusters: a cluster's own writes above the layer of its profile. Writing an object of the
  * layer copies it; deleting one stores a marker that hides it.
  */
+import { tooLarge } from "@flotilla/apimachinery";
 import { invariant } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Cache, CachedEntry, CacheEvent } from "../store/cache.ts";
@@ -146,6 +147,7 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
       // The layout of a new object is computed when it is first changed: most objects are changed either never or
       // often.
       if (layout) view.layout = layout;
+      checkSize(value, former);
       const outcome = await write(cluster, { key, expect, value, guards }, view);
       if (!outcome.ok) return undefined;
       writes.count(cluster.name, cause);
@@ -160,7 +162,11 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
       return outcome.revision;
     },
 
-    preview: (_cluster, _resource, found, written) => unstoredEntry(found, written),
+    preview(_cluster, _resource, found, written) {
+      const entry = unstoredEntry(found, written);
+      checkSize(entry.value, found.entry);
+      return entry;
+    },
 
     resolve(cluster, resource, event) {
       const { revision, entry, previous } = event;
@@ -173,6 +179,18 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
     },
   };
   return store;
+}
+
+/**
+ * The limit of etcd. Every change of an object is stored whole, and the history keeps thousands of them, so a few small
+ * patches of a huge object would fill the disk.
+ */
+const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024;
+
+/** An object that is too large already, from an earlier version or a snapshot, may still become smaller. */
+function checkSize({ length }: Uint8Array, former: CachedEntry | undefined): void {
+  if (length > MAX_OBJECT_BYTES && length > (former?.value.length ?? 0))
+    throw tooLarge(`Request entity too large: the object would have ${length} bytes; the limit is ${MAX_OBJECT_BYTES}`);
 }
 
 /** An object that is not stored, at the revision of the stored one. */
