@@ -1,3 +1,4 @@
+export { agentCertificateLifetime } from "./access/certificate-lifetimes.ts";
 export { createAgent } from "./agent/create-agent.ts";
 export type { Agent, AgentOptions, HubApis } from "./agent/create-agent.ts";
 export {
@@ -15,7 +16,6 @@ export { NameTakenError, createCredentialKeeper } from "./agent/credentials/keep
 export type { CredentialKeeper, Rotation } from "./agent/credentials/keep-credentials.ts";
 export { requestCertificate } from "./agent/credentials/request-certificate.ts";
 export { readClusterInfo } from "./agent/discovery.ts";
-export { karmadaAccess } from "./agent/karmada-access.ts";
 export { introduce, registrationStateOf } from "./agent/managed-cluster/introduce.ts";
 export type { RegistrationState } from "./agent/managed-cluster/introduce.ts";
 export type { AgentMembers } from "./agent/members.ts";
@@ -167,6 +167,7 @@ export {
   MEMBER_UNREACHABLE,
   NO_ANSWER,
   PURGE_ANNOTATION,
+  SINGLE_USE_TOKEN,
   UNJOINING,
   UNMANAGED,
 } from "./flotilla-names.ts";
