@@ -6,7 +6,7 @@
  * what an agent needs: RBAC does not let a user grant permissions it does not have. Its certificate is never approved
  * automatically, and `agent-restriction.ts` rejects writes other than those of `karmadactl register`.
  */
-import { OCM_NAMESPACE, OCM_TOKENS_GROUP } from "@flotilla/ocm";
+import { DEFAULT_CLUSTER_SET, OCM_NAMESPACE, OCM_TOKENS_GROUP } from "@flotilla/ocm";
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding, ServiceAccount } from "@flotilla/kubernetes";
 import type { PolicyRule } from "@flotilla/apimachinery/facts/rbac-v1.ts";
 import {
@@ -110,7 +110,7 @@ export function bootstrapAccess(): Object[] {
       {
         apiGroups: ["cluster.open-cluster-management.io"],
         resources: ["managedclustersets/join"],
-        resourceNames: ["default"],
+        resourceNames: [DEFAULT_CLUSTER_SET],
         verbs: ["create"],
       },
     ]),
