@@ -75,7 +75,9 @@ const makeWork = (namespace: string, name: string): Work => ({
   apiVersion: "work.karmada.io/v1alpha1",
   kind: "Work",
   metadata: { namespace, name },
-  spec: { workload: { manifests: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" } }] } },
+  spec: {
+    workload: { manifests: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" } }] },
+  },
 });
 const makeSecret = (namespace: string, name: string): Secret => ({
   apiVersion: "v1",
@@ -147,12 +149,22 @@ describe("the agent of a cluster with every permission", () => {
         merge,
       ),
     "reports the status of its own Cluster": (client) =>
-      client.patch(Cluster, { cluster: "hub", name: "paris" }, { status: { kubernetesVersion: "v1.36.0" } }, {
-        ...merge,
-        subresource: "status",
-      }),
+      client.patch(
+        Cluster,
+        { cluster: "hub", name: "paris" },
+        { status: { kubernetesVersion: "v1.36.0" } },
+        {
+          ...merge,
+          subresource: "status",
+        },
+      ),
     "renews its heartbeat": (client) =>
-      client.patch(Lease, { cluster: "hub", namespace: SECRETS, name: "paris" }, { spec: { holderIdentity: "x" } }, merge),
+      client.patch(
+        Lease,
+        { cluster: "hub", namespace: SECRETS, name: "paris" },
+        { spec: { holderIdentity: "x" } },
+        merge,
+      ),
     "creates the Lease of its election": create(Lease, makeLease("karmada-system", "karmada-agent-paris")),
     "creates Works in its namespace": create(Work, makeWork("karmada-es-paris", "collected")),
     "updates its Works": (client) => client.patch(Work, own, { metadata: { labels: { a: "b" } } }, merge),
@@ -189,10 +201,15 @@ describe("the agent of a cluster with every permission", () => {
     },
     "report the status of another Cluster": {
       attempt: (client) =>
-        client.patch(Cluster, { cluster: "hub", name: "oslo" }, { status: { kubernetesVersion: "v1.0.0" } }, {
-          ...merge,
-          subresource: "status",
-        }),
+        client.patch(
+          Cluster,
+          { cluster: "hub", name: "oslo" },
+          { status: { kubernetesVersion: "v1.0.0" } },
+          {
+            ...merge,
+            subresource: "status",
+          },
+        ),
       message: "can write only its own Cluster",
     },
     "become a push member": {
@@ -288,7 +305,11 @@ describe("the agent of a cluster with every permission", () => {
       message: "cannot write propagationpolicies",
     },
     "write ConfigMaps": {
-      attempt: create(ConfigMap, { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name: "c" } }),
+      attempt: create(ConfigMap, {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { namespace: "default", name: "c" },
+      }),
       message: "cannot write configmaps",
     },
     "report events on another Cluster": {
@@ -314,7 +335,10 @@ describe("the agent of a cluster with every permission", () => {
   }
 
   test("cannot approve requests", async () => {
-    await fleet.client.create(CertificateSigningRequest, "hub", { ...request("jane", "dev"), metadata: { name: "jane" } });
+    await fleet.client.create(CertificateSigningRequest, "hub", {
+      ...request("jane", "dev"),
+      metadata: { name: "jane" },
+    });
     const condition = { type: "Approved", status: "True", reason: "x", message: "x" };
 
     const approval = paris.patch(

@@ -67,7 +67,9 @@ export function renderTicket(
           ...(commands.agent === undefined
             ? [
                 "",
-                text("For 'flotilla agent', run 'flotilla token --bootstrap-kubeconfig FILE'; for Karmada's API, --through karmada."),
+                text(
+                  "For 'flotilla agent', run 'flotilla token --bootstrap-kubeconfig FILE'; for Karmada's API, --through karmada.",
+                ),
               ]
             : []),
         ]

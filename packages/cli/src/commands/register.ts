@@ -92,9 +92,12 @@ export const registerCommand = defineCommand({
     const { token } = flags;
     const hashes = flags["discovery-token-ca-cert-hash"];
     checkClusterName(cluster, "the name of the cluster on the hub");
-    if (!token) throw new UsageError("--token TOKEN is required; create one with 'flotilla token --through karmada' on the hub");
+    if (!token)
+      throw new UsageError("--token TOKEN is required; create one with 'flotilla token --through karmada' on the hub");
     if (hashes.length === 0 && !flags["discovery-token-unsafe-skip-ca-verification"])
-      throw new UsageError("--discovery-token-ca-cert-hash HASH is required; 'flotilla token --through karmada' on the hub prints it");
+      throw new UsageError(
+        "--discovery-token-ca-cert-hash HASH is required; 'flotilla token --through karmada' on the hub prints it",
+      );
     const [file, written] = [flags["cluster-kubeconfig"], flags["write-kubeconfig"]];
     if (file === undefined && written === undefined)
       throw new UsageError(

@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { agentCertificateLifetime } from "./certificate-lifetimes.ts";
 
 const DAY = 24 * 60 * 60;
-const days = (defaultDays: number, maxDays: number) => ({ defaultSeconds: defaultDays * DAY, maxSeconds: maxDays * DAY });
+const days = (defaultDays: number, maxDays: number) => ({
+  defaultSeconds: defaultDays * DAY,
+  maxSeconds: maxDays * DAY,
+});
 
 const cases: Record<string, { commonName: string; organizations: string[]; want: object | undefined }> = {
   "of Karmada's agent lives a week, at most thirty days": {

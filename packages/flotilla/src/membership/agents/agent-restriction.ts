@@ -98,10 +98,7 @@ function checkWork({ cluster, object }: AgentWrite): string | undefined {
 
 /** Its heartbeat, and the election among its replicas. */
 function checkLease({ cluster, object: { metadata } }: AgentWrite): string | undefined {
-  const own = [
-    `${KARMADA_CLUSTER_NAMESPACE}/${cluster}`,
-    `${KARMADA_SYSTEM_NAMESPACE}/${agentElectionLease(cluster)}`,
-  ];
+  const own = [`${KARMADA_CLUSTER_NAMESPACE}/${cluster}`, `${KARMADA_SYSTEM_NAMESPACE}/${agentElectionLease(cluster)}`];
   return own.includes(`${metadata.namespace ?? ""}/${metadata.name}`)
     ? undefined
     : `the agent of cluster ${cluster} can write only the Leases ${own.join(" and ")}`;
@@ -190,5 +187,8 @@ function agentOfRole(namespace: string, name: string): string | undefined {
 function bindsOnly(object: Written, cluster: string): boolean {
   const { subjects = [], roleRef } = object as DeepReadonly<Partial<RoleBinding>>;
   if (roleRef === undefined) return true;
-  return roleRef.name === object.metadata.name && subjects.every(({ kind, name }) => kind === "User" && name === agentUser(cluster));
+  return (
+    roleRef.name === object.metadata.name &&
+    subjects.every(({ kind, name }) => kind === "User" && name === agentUser(cluster))
+  );
 }

@@ -19,7 +19,12 @@ export interface JoinTokenDependencies {
   clock: Clock;
 }
 
-export function createJoinTokenController({ hub, client, secrets, clock }: JoinTokenDependencies): Controller<ObjectKey> {
+export function createJoinTokenController({
+  hub,
+  client,
+  secrets,
+  clock,
+}: JoinTokenDependencies): Controller<ObjectKey> {
   return defineController({
     name: "join-tokens",
     for: CertificateSigningRequest,

@@ -17,7 +17,9 @@ export function createSigningController({
   clock,
   signRequest,
   certificateLifetime,
-}: Pick<SystemDependencies, "client" | "clock" | "certificateLifetime"> & { signRequest: SignRequest }): Controller<ObjectKey> {
+}: Pick<SystemDependencies, "client" | "clock" | "certificateLifetime"> & {
+  signRequest: SignRequest;
+}): Controller<ObjectKey> {
   return defineController({
     name: "certificate-signing",
     for: CertificateSigningRequest,
