@@ -186,7 +186,7 @@ describe("the agent of a cluster with every permission", () => {
   };
   for (const [behaviour, attempt] of Object.entries(allowed)) {
     test(behaviour, async () => {
-      await attempt(paris);
+      expect(await attempt(paris).then(() => "written")).toBe("written");
     });
   }
 
@@ -402,7 +402,7 @@ describe("the user that karmadactl register becomes", () => {
   };
   for (const [what, attempt] of Object.entries(allowed)) {
     test(`creates ${what}`, async () => {
-      await attempt(generator);
+      expect(await attempt(generator).then(() => "written")).toBe("written");
     });
   }
 

@@ -11,7 +11,6 @@ export type { CredentialStore } from "./agent/credentials/credential-store.ts";
 export { kubeconfigOf, latestOf } from "./agent/credentials/hub-credentials.ts";
 export type { HubAddress, HubCredentials } from "./agent/credentials/hub-credentials.ts";
 export { karmadaIdentity, makeRequest, managedClusterIdentity } from "./agent/credentials/identity.ts";
-export type { AgentIdentity } from "./agent/credentials/identity.ts";
 export { NameTakenError, createCredentialKeeper } from "./agent/credentials/keep-credentials.ts";
 export type { CredentialKeeper, Rotation } from "./agent/credentials/keep-credentials.ts";
 export { requestCertificate } from "./agent/credentials/request-certificate.ts";

@@ -11,7 +11,7 @@ import { CertificateSigningRequest, requestState, Secret } from "@flotilla/kuber
 import { ManagedCluster } from "@flotilla/ocm";
 import { dynamicKind } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
-import type { Clock, DeepReadonly, Json } from "@flotilla/base";
+import type { Clock, DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { defineController, done, unlessChanged } from "@flotilla/controller-runtime";
@@ -69,12 +69,12 @@ export function createAgentRequestController(deps: AgentRequestDependencies): Co
   async function takenBy(name: string, signal: AbortSignal): Promise<AgentRequestFacts["takenBy"]> {
     const exists = async (kind: Kind, key: Omit<ObjectKey, "cluster">): Promise<boolean> =>
       (await find(client, kind, { cluster: hub, ...key }, { signal })) !== undefined;
-    if (await exists(Cluster as Kind, { name })) return "Cluster";
-    if (await exists(ManagedCluster as Kind, { name })) return "ManagedCluster";
+    if (await exists(Cluster, { name })) return "Cluster";
+    if (await exists(ManagedCluster, { name })) return "ManagedCluster";
     if (await exists(LogicalCluster, { name })) return "LogicalCluster";
     const namespace = KARMADA_CLUSTER_NAMESPACE;
     for (const secret of [name, impersonationSecretName(name)])
-      if (await exists(Secret as Kind, { namespace, name: secret })) return "Secret";
+      if (await exists(Secret, { namespace, name: secret })) return "Secret";
     return undefined;
   }
 
@@ -122,7 +122,7 @@ export function createAgentRequestController(deps: AgentRequestDependencies): Co
       metadata: { resourceVersion: request.metadata.resourceVersion ?? null },
       status: { conditions: [...(request.status?.conditions ?? []), condition] },
     };
-    const answer = client.patch(CertificateSigningRequest, key, patch as unknown as Json, {
+    const answer = client.patch(CertificateSigningRequest, key, patch, {
       type: "merge",
       subresource: "approval",
       signal,

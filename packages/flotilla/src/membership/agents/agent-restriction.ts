@@ -46,7 +46,7 @@ type Write = Pick<RequestInfo, "operation" | "kind" | "subresource" | "user">;
 type Written = DeepReadonly<KubernetesObject>;
 
 /** Why an agent may not make this write; undefined if it may. Pure. */
-export function agentWriteProblem(write: Write, object: Written): string | undefined {
+function agentWriteProblem(write: Write, object: Written): string | undefined {
   const { name: user } = write.user;
   if (user === RBAC_GENERATOR_USER) return generatorProblem(write, object);
   const cluster = clusterOfAgentUser(user);

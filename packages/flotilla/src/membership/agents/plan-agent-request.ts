@@ -1,8 +1,8 @@
 /**
  * Decides a certificate request for an agent of Karmada's API. Pure.
  *
- * A join token is known to whoever runs the join command, so it may register a new cluster, and nothing else: not the
- * name of a cluster that exists, and not the user that grants permissions.
+ * A join token passes through many hands, so it may register a new cluster, and nothing else: not the name of a cluster
+ * that exists, and not the user that grants permissions.
  */
 import {
   agentRoleName,
