@@ -115,7 +115,7 @@ async function rights(
 ): Promise<HubApis> {
   // The hub grants access to the Works of a Cluster that exists.
   const forbidden =
-    description && introduces && (await forbiddenOf(ensureCluster(client, hub, cluster, description, signal)));
+    description && introduces ? await forbiddenOf(ensureCluster(client, hub, cluster, description, signal)) : undefined;
   const apis = await readHubApis(client, hub, cluster, signal);
   if (apis.karmada || apis.ocm) {
     if (forbidden) throw forbidden;
