@@ -41,7 +41,7 @@ export function createJoinTokenController({
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       const { uid = "" } = token.metadata;
       await unlessChanged(client.delete(Secret, key, { preconditions: { uid }, signal }));
-      log.info("join token deleted: it was used", { token: id, request: request.metadata.name });
+      log.info("join token deleted: it was used", { user: request.spec.username, request: request.metadata.name });
       return done;
     },
   });
