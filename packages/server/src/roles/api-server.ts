@@ -14,6 +14,7 @@ import type { Clock, Log, Random } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
 import {
+  agentCertificateLifetime,
   createDeletionProtection,
   createMembershipAdmissions,
   webhookReferences,
@@ -207,6 +208,7 @@ function createSystemManager(
       signRequest: authority
         ? (cluster, request, terms) => authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) })
         : undefined,
+      certificateLifetime: (cluster, request) => (cluster === HUB ? agentCertificateLifetime(request) : undefined),
     }),
   );
   return {
