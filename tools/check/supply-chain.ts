@@ -16,8 +16,8 @@ export interface Manifest {
 const EXACT = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
 
 export function readSupplyChain(): string[] {
-  const read = <T>(file: string): T => JSON.parse(readFileSync(file, "utf8")) as T;
-  return checkSupplyChain(read<LockFile>("package-lock.json"), read<Manifest>("package.json"));
+  const read = (file: string): unknown => JSON.parse(readFileSync(file, "utf8"));
+  return checkSupplyChain(read("package-lock.json") as LockFile, read("package.json") as Manifest);
 }
 
 export function checkSupplyChain(lock: LockFile, manifest: Manifest): string[] {
