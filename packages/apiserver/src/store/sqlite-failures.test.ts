@@ -1,6 +1,6 @@
 /** Error messages for SQLite failures. */
 import { expect, test } from "vitest";
-import { explained, isTemporary } from "./sqlite-database.ts";
+import { explained, isTemporary } from "./sqlite-failures.ts";
 import { snapshotFailure } from "./sqlite-snapshot.ts";
 
 /** As node:sqlite throws it; the upper bits are too detailed for users. */
