@@ -41,7 +41,7 @@ Defaults to \`~/.flotilla\`; set it with \`--data\` or \`$FLOTILLA_HOME\`. Only 
 | \`hub.kubeconfig\`, \`member1.kubeconfig\`, … | administrators' kubeconfigs, with a bearer token: the hub's gives access to every cluster, a member's only to its own |
 | \`controllers.kubeconfig\` | the credentials of \`flotilla controllers\`, with a client certificate |
 | \`flotilla.db\` | all objects (SQLite). \`flotilla snapshot save\` copies it; a file that is damaged or was written by a newer Flotilla is rejected and left unchanged |
-| \`pki/\` | the certificate authority, the serving certificate, an administrator's client certificate (\`admin.pem\`), the tokens of the kubeconfigs, the key that signs service account tokens. Certificates are renewed a month before they expire, also while it runs |
+| \`pki/\` | the certificate authority, the serving certificate, an administrator's client certificate (\`client-admin.pem\`), the tokens of the kubeconfigs, the key that signs service account tokens. Certificates are renewed a month before they expire, also while it runs |
 | \`flotilla.log\` | changes and failures, one line of JSON each; a full file (8 MB) becomes \`.1\`, and the previous one \`.2\` |
 | \`up.json\` | the running process and its address, reported by a second start. Removed on a clean exit |
 

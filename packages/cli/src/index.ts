@@ -12,6 +12,8 @@ export type {
   KubeconfigAccess,
   OfflineHub,
   Snapshots,
+  StoreReport,
+  Stores,
 } from "./command.ts";
 export { SECTIONS } from "./command.ts";
 export { commands } from "./commands.ts";

@@ -31,9 +31,12 @@ export interface RepairPlan {
 export function planRepair(facts: StoreFacts, snapshot: ReadonlyMap<string, number>): RepairPlan {
   const kept = new Map<string, IntactRow>();
   const remedies: Remedy[] = [];
-  const isTrusted = hasRightTotals(facts);
   const newestOf = newestDamaged(facts);
-  const owners = new Map(Array.from(facts.keys, ([key, { newest }]) => [newest.revision, key] as const));
+  const owned = new Set(Array.from(facts.keys.values(), ({ newest }) => newest.revision));
+  /** An entry with a changed key: the object itself is found by the key in the log. */
+  const hasChangedKey = (key: string, { revision }: IntactRow): boolean => !facts.keys.has(key) && owned.has(revision);
+  const isTrusted =
+    hasRightTotals(facts) && !Array.from(facts.pointers).some(([key, pointer]) => hasChangedKey(key, pointer));
   const keys = new Set([...facts.pointers.keys(), ...facts.keys.keys()]);
   for (const key of keys) {
     const pointer = facts.pointers.get(key);
@@ -43,8 +46,7 @@ export function planRepair(facts: StoreFacts, snapshot: ReadonlyMap<string, numb
       continue;
     }
     if (!pointer && (isTrusted || !history || history.newest.isDeletion)) continue;
-    // An entry with a changed key: the object itself is found by the key in the log.
-    if (pointer && !history && owners.has(pointer.revision)) continue;
+    if (pointer && hasChangedKey(key, pointer)) continue;
     remedies.push(remedyFor(key, { pointer, history, newestDamaged: newestOf.get(key) ?? 0 }, facts, snapshot));
   }
   const isEmpty = keys.size === 0;

@@ -38,8 +38,8 @@ const ADVICE: Readonly<Record<number, string>> = {
   [FULL]: "the disk is full; free some space to resume writes (acknowledged writes are safe)",
   [CANNOT_OPEN]:
     "it cannot be opened; check that this user can write to the directory, or choose another data directory",
-  [CORRUPT]: "the file is damaged; restore a snapshot, or move the file away to start empty",
-  [NOT_A_DATABASE]: "the file is damaged or not a Flotilla store; restore a snapshot, or choose another path",
+  [CORRUPT]: "the file is damaged",
+  [NOT_A_DATABASE]: "the file is damaged or not a Flotilla store",
 };
 
 export function explained(path: string, error: unknown): StoreError {
