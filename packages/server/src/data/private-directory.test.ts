@@ -28,6 +28,18 @@ const cases: Record<string, { files: OwnedFile[]; rejects?: string; tightens?: s
     files: [directory({ mode: 0o777 }), token({})],
     tightens: [""],
   },
+  "a directory with files of other programs is not tightened": {
+    files: [directory({ mode: 0o755, isShared: true }), token({})],
+    tightens: [],
+  },
+  "a directory with files of other programs that others may write to is rejected": {
+    files: [directory({ mode: 0o775, isShared: true }), token({})],
+    rejects: ": other users may write to it",
+  },
+  "the directory for temporary files is rejected and not changed": {
+    files: [directory({ mode: 0o1777 })],
+    rejects: ": other users may write to it",
+  },
   "a directory of another user is rejected": {
     files: [directory({ owner: 65534 })],
     rejects: ": it belongs to another user",

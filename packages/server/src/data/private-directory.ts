@@ -17,6 +17,8 @@ export interface OwnedFile {
   mode: number;
   isDirectory: boolean;
   isLink: boolean;
+  /** A directory that also holds files of other programs. Its mode is not changed. */
+  isShared?: boolean;
 }
 
 /** What to do about the files: the first that is not trusted, or those whose mode is changed. */
@@ -25,6 +27,10 @@ export type TrustPlan = { rejected: OwnedFile; because: string } | { tightened: 
 const ROOT = 0;
 const WRITABLE_BY_OTHERS = 0o022;
 const OF_OTHERS = 0o077;
+/** Of directories that are meant for several users, such as the one for temporary files. */
+const STICKY = 0o1000;
+/** What processes of a fleet write to the data directory. */
+const OURS = /^(?:flotilla\.(?:db|log).*|pki|.+\.kubeconfig|up\.json|last-snapshot)$/;
 
 /** `user` is the user id of this process. Pure. */
 export function planTrust(files: readonly OwnedFile[], user: number): TrustPlan {
@@ -32,16 +38,16 @@ export function planTrust(files: readonly OwnedFile[], user: number): TrustPlan 
     const because = reasonAgainst(file, user);
     if (because !== undefined) return { rejected: file, because };
   }
-  return { tightened: files.filter(({ mode, isLink }) => !isLink && (mode & OF_OTHERS) !== 0) };
+  return { tightened: files.filter(({ mode, isLink, isShared }) => !isLink && !isShared && (mode & OF_OTHERS) !== 0) };
 }
 
-function reasonAgainst({ owner, mode, isDirectory, isLink }: OwnedFile, user: number): string | undefined {
+function reasonAgainst({ owner, mode, isDirectory, isLink, isShared }: OwnedFile, user: number): string | undefined {
   // The system's administrator may read and write everything anyway.
   if (owner !== user && owner !== ROOT) return "it belongs to another user";
   const isWritable = !isLink && (mode & WRITABLE_BY_OTHERS) !== 0;
   if (isWritable && !isDirectory) return "other users may write to it";
   // A directory of this user is tightened: what others put there belongs to them, and is rejected itself.
-  if (isWritable && owner !== user) return "other users may write to it";
+  if (isWritable && (owner !== user || isShared || (mode & STICKY) !== 0)) return "other users may write to it";
   return undefined;
 }
 
@@ -73,7 +79,8 @@ function trustedFiles(data: string): OwnedFile[] {
   const keys = names.includes("pki")
     ? ["pki", ...readdirSync(join(data, "pki"), { recursive: true }).map((name) => join("pki", String(name)))]
     : [];
-  return ["", ...stores, ...keys].map((path) => ownedFile(data, path));
+  const isShared = names.some((name) => !OURS.test(name));
+  return [{ ...ownedFile(data, ""), isShared }, ...[...stores, ...keys].map((path) => ownedFile(data, path))];
 }
 
 function ownedFile(data: string, path: string): OwnedFile {
