@@ -15,23 +15,36 @@ export const isInexactInteger = (value: unknown): value is number =>
 
 /** The shortest integer that is not exact has 16 digits. */
 const DIGITS = 16;
-const isDigit = (code: number | undefined): boolean => code !== undefined && code >= 48 && code <= 57;
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 /**
  * Whether a text has 16 digits in a row. It looks at every 16th character only, because one of them must be among those
  * digits.
  */
 export function hasLongDigits(text: string | Uint8Array): boolean {
-  const at =
-    typeof text === "string"
-      ? (index: number): number | undefined => text.charCodeAt(index)
-      : (index: number): number | undefined => text[index];
+  return typeof text === "string" ? hasLongDigitsInText(text) : hasLongDigitsInBytes(text);
+}
+
+// One loop for both types would be several times slower, and every write passes here.
+function hasLongDigitsInText(text: string): boolean {
   for (let index = DIGITS - 1; index < text.length; index += DIGITS) {
-    if (!isDigit(at(index))) continue;
+    if (!isDigit(text.charCodeAt(index))) continue;
     let start = index;
-    while (start > 0 && isDigit(at(start - 1))) start -= 1;
+    while (start > 0 && isDigit(text.charCodeAt(start - 1))) start -= 1;
     let end = index + 1;
-    while (end - start < DIGITS && isDigit(at(end))) end += 1;
+    while (end < start + DIGITS && isDigit(text.charCodeAt(end))) end += 1;
+    if (end - start >= DIGITS) return true;
+  }
+  return false;
+}
+
+function hasLongDigitsInBytes(bytes: Uint8Array): boolean {
+  for (let index = DIGITS - 1; index < bytes.length; index += DIGITS) {
+    if (!isDigit(bytes[index] as number)) continue;
+    let start = index;
+    while (start > 0 && isDigit(bytes[start - 1] as number)) start -= 1;
+    let end = index + 1;
+    while (end < start + DIGITS && end < bytes.length && isDigit(bytes[end] as number)) end += 1;
     if (end - start >= DIGITS) return true;
   }
   return false;
