@@ -10,7 +10,7 @@ export const INEXACT_INTEGER =
 /** JSON writes larger numbers with an exponent. They exceed 64 bits, and Kubernetes rounds them too. */
 const LARGEST = 1e21;
 
-export const isInexactInteger = (value: unknown): value is number =>
+const isInexactInteger = (value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < LARGEST;
 
 /** The shortest integer that is not exact has 16 digits. */

@@ -12,7 +12,6 @@ export type {
   KubeconfigAccess,
   OfflineHub,
   Snapshots,
-  StoreReport,
   Stores,
 } from "./command.ts";
 export { SECTIONS } from "./command.ts";

@@ -84,7 +84,12 @@ function remedyFor(
   const value = history?.value;
   const isValueDamaged =
     damaged > (history?.newest.revision ?? 0) || (pointer !== undefined && facts.damagedRows.has(pointer.revision));
-  if (value && history.newest.revision === value.revision && !isValueDamaged && !isNewerMissing(pointer, history, facts))
+  if (
+    value &&
+    history.newest.revision === value.revision &&
+    !isValueDamaged &&
+    !isNewerMissing(pointer, history, facts)
+  )
     return { key, problem: "the entry is missing or damaged", from: "log", revision: value.revision };
   const saved = snapshot.get(key) ?? 0;
   const problem = "the value is damaged";

@@ -10,7 +10,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } f
 import { crc32 } from "node:zlib";
 import { createPrivately } from "./private-files.ts";
 
-export const acknowledgedPath = (path: string): string => `${path}.acknowledged`;
+const acknowledgedPath = (path: string): string => `${path}.acknowledged`;
 
 /** One block, so that a write replaces the whole contents at once. */
 const LENGTH = 64;

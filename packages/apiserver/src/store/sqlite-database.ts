@@ -246,7 +246,9 @@ function prepareStatements(database: DatabaseSync) {
       "INSERT INTO current (key, revision, sum) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET revision = excluded.revision, sum = excluded.sum",
     ),
     remove: prepare("DELETE FROM current WHERE key = ?"),
-    changesAfter: prepare("SELECT revision, key, previous, value, sum FROM changes WHERE revision > ? ORDER BY revision LIMIT ?"),
+    changesAfter: prepare(
+      "SELECT revision, key, previous, value, sum FROM changes WHERE revision > ? ORDER BY revision LIMIT ?",
+    ),
     changesBefore: prepare(
       "SELECT changes.revision, changes.key, changes.previous, changes.value, changes.sum, replaced.value AS replacedValue, replaced.previous AS replacedPrevious, replaced.sum AS replacedSum FROM changes LEFT JOIN changes AS replaced ON replaced.revision = changes.previous WHERE changes.revision <= ? AND changes.revision > ? ORDER BY changes.revision DESC LIMIT ?",
     ),
@@ -364,8 +366,7 @@ export class Scan {
 
   #checkTotals(): void {
     const { objects, total } = this.#expected;
-    if (this.#objects !== objects)
-      throw new DamagedStoreError(`${this.#objects} of ${objects} objects were found`);
+    if (this.#objects !== objects) throw new DamagedStoreError(`${this.#objects} of ${objects} objects were found`);
     if (this.#total !== total) throw new DamagedStoreError("the set of objects is not the one that was written");
   }
 }

@@ -256,9 +256,7 @@ class SqliteEngine implements Engine {
     if (message.type === "answer") query.resolve(message.answer);
     else
       query.reject(
-        message.oldest === undefined
-          ? storeError(message)
-          : new CompactedError(query.after ?? 0, message.oldest),
+        message.oldest === undefined ? storeError(message) : new CompactedError(query.after ?? 0, message.oldest),
       );
   }
 

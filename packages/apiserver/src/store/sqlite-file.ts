@@ -170,7 +170,8 @@ export function totalsOf(database: DatabaseSync): Pick<State, "objects" | "total
 /** Throws `DamagedStoreError` when the state is missing or not as it was written. */
 export function readState(database: DatabaseSync): State {
   const row = database.prepare("SELECT revision, compacted, swept, objects, total, sum FROM state").get() as
-    (State & { sum: number }) | undefined;
+    | (State & { sum: number })
+    | undefined;
   if (!row) throw new DamagedStoreError("its state is missing");
   const { sum, ...state } = row;
   if (sum !== checksumOfState(state)) throw new DamagedStoreError("its state is damaged");

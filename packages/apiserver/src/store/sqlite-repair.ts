@@ -22,7 +22,7 @@ export interface StoreCheckOptions {
   onProgress(rows: number): void;
 }
 
-export interface DamagedObject {
+interface DamagedObject {
   key: string;
   /** `configmaps default/a of hub` */
   object: string;

@@ -96,18 +96,21 @@ const rejected: Record<string, Case> = {
     want: [422, "spec.containers[0].resources.limits.memory: Invalid value"],
   },
 };
-test.each(Object.entries(rejected))("rejects an inexact integer in %s", async (_where, { method, path, body, headers, want }) => {
-  const { request } = await createServer();
+test.each(Object.entries(rejected))(
+  "rejects an inexact integer in %s",
+  async (_where, { method, path, body, headers, want }) => {
+    const { request } = await createServer();
 
-  const { resourceVersion } = (await request("GET", `${WIDGETS}/old`)).body.metadata as { resourceVersion: string };
+    const { resourceVersion } = (await request("GET", `${WIDGETS}/old`)).body.metadata as { resourceVersion: string };
 
-  const answer = await request(method, path, body.replace("CURRENT", resourceVersion), headers);
-  const stored = await request("GET", `${WIDGETS}/old`);
+    const answer = await request(method, path, body.replace("CURRENT", resourceVersion), headers);
+    const stored = await request("GET", `${WIDGETS}/old`);
 
-  expect(answer.status).toBe(want[0]);
-  expect(answer.body.message).toContain(want[1]);
-  expect(stored.body.spec).toEqual({ n: 1 });
-});
+    expect(answer.status).toBe(want[0]);
+    expect(answer.body.message).toContain(want[1]);
+    expect(stored.body.spec).toEqual({ n: 1 });
+  },
+);
 
 test("rejects a patch with an inexact quantity", async () => {
   const { request } = await createServer();

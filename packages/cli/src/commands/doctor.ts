@@ -134,9 +134,7 @@ async function checkStore(data: string, output: Output, stores: Stores): Promise
   const report = await stores.check(data, undefined, (rows) => output.progress(`checking ${data}: ${rows} values`));
   const found = isDamaged(report);
   output.result(JSON.parse(JSON.stringify({ data, ...report })) as Json, () =>
-    output.called(
-      renderStore(data, report) + (found ? `\nfix: flotilla fsck --data ${data}` : ""),
-    ),
+    output.called(renderStore(data, report) + (found ? `\nfix: flotilla fsck --data ${data}` : "")),
   );
   return found ? FOUND_PROBLEMS : 0;
 }

@@ -68,7 +68,10 @@ function asJson(data: string, report: StoreReport, result: string): Record<strin
 }
 
 /** Why the damage is not repaired with these flags. */
-function reasonAgainst(report: StoreReport, flags: { from: string | undefined; "remove-lost": boolean }): string | undefined {
+function reasonAgainst(
+  report: StoreReport,
+  flags: { from: string | undefined; "remove-lost": boolean },
+): string | undefined {
   if (report.objects + report.damaged.length === 0)
     return "nothing in the store can be read; add --from SNAPSHOT to restore it from a snapshot, or remove the data directory to start anew";
   if (flags["remove-lost"]) return undefined;

@@ -1,5 +1,5 @@
 /**
- * Keeps the data directory private: it holds keys and tokens, and whoever may write to it becomes an administrator.
+ * Keeps the data directory private: it holds keys and tokens, and a user who may write to it becomes an administrator.
  * Files that another user owns or may have written are rejected; read permissions of others are removed.
  *
  * Reads: owner and mode of the directory, of `pki` and everything in it, and of the store. Writes: their mode.

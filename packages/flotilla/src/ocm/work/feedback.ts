@@ -97,7 +97,8 @@ function readValue(
   const value = found.length > 1 && rawJson ? found : found[0];
   if (value === undefined || value === null) return {};
   // A member keeps 64 bits. The hub cannot, so it reports such a value instead of showing another number.
-  if (inexactIntegers(value).size > 0) return { problem: `the value of ${name} is omitted: an integer ${INEXACT_INTEGER}` };
+  if (inexactIntegers(value).size > 0)
+    return { problem: `the value of ${name} is omitted: an integer ${INEXACT_INTEGER}` };
   if (typeof value === "string") return { value: { type: "String", string: value } };
   if (typeof value === "boolean") return { value: { type: "Boolean", boolean: value } };
   if (typeof value === "number" && Number.isInteger(value)) return { value: { type: "Integer", integer: value } };
