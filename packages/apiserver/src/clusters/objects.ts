@@ -201,7 +201,8 @@ function checkIntegers(value: Uint8Array, { object, view }: WrittenView, former:
   const errors = integerErrors(object, value, former?.value);
   if (errors.length === 0) return;
   const { group, kind } = view.served.resource.kind;
-  throw invalid(group, kind, String((object.metadata as JsonObject).name ?? ""), errors);
+  const { name } = object.metadata as { name?: string };
+  throw invalid(group, kind, name ?? "", errors);
 }
 
 /** An object that is not stored, at the revision of the stored one. */

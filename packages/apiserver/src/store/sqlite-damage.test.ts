@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, truncateSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { isDeepStrictEqual } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCache } from "./create-cache.ts";
 import { DamagedStoreError } from "./errors.ts";
@@ -195,7 +196,7 @@ test("sweeping a damaged history removes no current value", () => {
   database.close();
 
   // The change that was damaged is the current value of c3; that of c8 is still there.
-  expect(String(load())).toMatch(/1 object is damaged: configmaps default\/c3 of hub$/);
+  expect((load() as Error).message).toMatch(/1 object is damaged: configmaps default\/c3 of hub$/);
 });
 
 describe("a store whose acknowledged writes are gone", () => {
@@ -279,5 +280,5 @@ test("a store of the first format gets checksums when it is opened, and keeps it
   change("UPDATE changes SET value = CAST('{}' AS BLOB) WHERE revision = ?", OBJECTS + 1);
 
   expect(found).toEqual(intact());
-  expect(String(load())).toMatch(/1 object is damaged: configmaps default\/c0 of hub$/);
+  expect((load() as Error).message).toMatch(/1 object is damaged: configmaps default\/c0 of hub$/);
 });

@@ -8,7 +8,7 @@ import { parentPort, receiveMessageOnPort, workerData } from "node:worker_thread
 import { messageOf, required } from "@flotilla/base";
 import type { Entry, Write } from "./engine.ts";
 import { CompactedError, DamagedStoreError, StoreError } from "./errors.ts";
-import { Scan, SqliteDatabase, type SqliteDatabaseOptions } from "./sqlite-database.ts";
+import { SqliteDatabase, type Scan, type SqliteDatabaseOptions } from "./sqlite-database.ts";
 import { explained, isTemporary } from "./sqlite-failures.ts";
 import {
   packEntries,
