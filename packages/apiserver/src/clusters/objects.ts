@@ -2,7 +2,7 @@
  * The objects of logical clusters: a cluster's own writes above the layer of its profile. Writing an object of the
  * layer copies it; deleting one stores a marker that hides it.
  */
-import { tooLarge } from "@flotilla/apimachinery";
+import { invalid, tooLarge } from "@flotilla/apimachinery";
 import { invariant } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Cache, CachedEntry, CacheEvent } from "../store/cache.ts";
@@ -10,6 +10,7 @@ import type { Guard, Outcome, Write } from "../store/engine.ts";
 import { clusterNotFound } from "./cluster-not-found.ts";
 import type { LogicalCluster } from "./clusters.ts";
 import { encodeSharing } from "../codec/encode.ts";
+import { integerErrors } from "../codec/exact-json.ts";
 import { encodeObject, formerOf } from "../codec/render.ts";
 import type { WrittenView } from "../codec/render.ts";
 import { prefixOf } from "../resources/resources.ts";
@@ -148,6 +149,7 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
       // often.
       if (layout) view.layout = layout;
       checkSize(value, former);
+      checkIntegers(value, { object, view }, former);
       const outcome = await write(cluster, { key, expect, value, guards }, view);
       if (!outcome.ok) return undefined;
       writes.count(cluster.name, cause);
@@ -165,6 +167,7 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
     preview(_cluster, _resource, found, written) {
       const entry = unstoredEntry(found, written);
       checkSize(entry.value, found.entry);
+      checkIntegers(entry.value, written, found.entry);
       return entry;
     },
 
@@ -191,6 +194,15 @@ const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024;
 function checkSize({ length }: Uint8Array, former: CachedEntry | undefined): void {
   if (length > MAX_OBJECT_BYTES && length > (former?.value.length ?? 0))
     throw tooLarge(`Request entity too large: the object would have ${length} bytes; the limit is ${MAX_OBJECT_BYTES}`);
+}
+
+/** Whichever way an object was made: from a body, a patch, a script, or by a controller of this process. */
+function checkIntegers(value: Uint8Array, { object, view }: WrittenView, former: CachedEntry | undefined): void {
+  const errors = integerErrors(object, value, former?.value);
+  if (errors.length === 0) return;
+  const { group, kind } = view.served.resource.kind;
+  const { name } = object.metadata as { name?: string };
+  throw invalid(group, kind, name ?? "", errors);
 }
 
 /** An object that is not stored, at the revision of the stored one. */
