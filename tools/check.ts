@@ -1,10 +1,11 @@
 /**
- * `npm run check`: types, lint, format, unused code, layers, the tidy rules and words. Runs them all and exits 1 when one of them found something.
+ * `npm run check`: types, lint, format, unused code, layers, the tidy rules, words and the lock file. Runs them all and exits 1 when one of them found something.
  */
 import { spawnSync } from "node:child_process";
 import { checkLayers, renderGraph } from "./check/layers.ts";
 import { checkTidy } from "./check/tidy.ts";
 import { listSources } from "./check/sources.ts";
+import { readSupplyChain } from "./check/supply-chain.ts";
 import { checkWords } from "./check/words.ts";
 
 const sources = listSources();
@@ -16,6 +17,7 @@ const steps: { name: string; run(): string[] }[] = [
   { name: "layers", run: () => checkLayers(sources) },
   { name: "tidy", run: () => checkTidy(sources) },
   { name: "words", run: () => checkWords(sources) },
+  { name: "supply chain", run: readSupplyChain },
 ];
 
 process.stdout.write(

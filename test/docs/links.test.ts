@@ -28,6 +28,16 @@ describe("the pages", () => {
   const pages = globSync(["*.md", "docs/**/*.md", "examples/**/*.md"], { cwd: CHECKOUT }).toSorted();
   const file = (path: string): string => join(CHECKOUT, path);
 
+  test("every row of the threat model but the operator's names tests, and they exist", () => {
+    const [, callers = ""] = readPage("docs/security.md").split("## Who may talk to the hub");
+    const rows = callers.split("\n## ")[0]?.split("\n").filter((line) => /^\| (?!caller|operator|-)/.test(line)) ?? [];
+    const named = rows.map((row) => [...row.matchAll(/`([\w/.-]+\.test\.ts)`/g)].map(([, path = ""]) => path));
+
+    expect(rows.filter((_row, index) => named[index]?.length === 0)).toEqual([]);
+    expect(named.flat().filter((path) => !existsSync(file(path)))).toEqual([]);
+    expect(rows.length).toBeGreaterThan(10);
+  });
+
   for (const page of pages) {
     test(`every link of ${page} resolves`, () => {
       const broken = linksOf(readPage(page)).filter(({ path, anchor }) => {

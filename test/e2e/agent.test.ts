@@ -119,7 +119,15 @@ describe("a cluster that the hub cannot reach", { timeout: LIMIT_MS }, () => {
   }
 
   async function register(name: string, kubeconfig: string): Promise<string> {
-    const token = await flotilla("token", "--kubeconfig", hubUp.kubeconfig("hub"), "-o", "json");
+    const token = await flotilla(
+      "token",
+      "--through",
+      "karmada",
+      "--kubeconfig",
+      hubUp.kubeconfig("hub"),
+      "-o",
+      "json",
+    );
     const ticket = JSON.parse(token.stdout) as { token: string; caHash: string; server: string };
     const own = join(files.path, `${name}-agent.kubeconfig`);
     const registered = await flotilla(

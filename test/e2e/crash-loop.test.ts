@@ -4,20 +4,24 @@
  *
  * Over all crashes each matching watcher receives each acknowledged write once, in order; at most the write in flight
  * at the crash is received in addition; no watcher has to list again; and the state that the watchers build from events
- * equals a list, so every emitted event was durable.
+ * equals a list, so every emitted event was durable. A client that tries to connect during each start is never rejected:
+ * its credentials stay valid.
  *
  * FLOTILLA_CRASHES sets the number of crashes; a few are enough to notice a bug, 200 to be confident.
  */
+import { request } from "node:https";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ConfigMap, Namespace } from "@flotilla/kubernetes";
 import { createSeededRandom, sleep, systemClock } from "@flotilla/base";
 import type { Random } from "@flotilla/base";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, UnreachableError } from "@flotilla/client";
-import type { Client } from "@flotilla/client";
+import type { Client, Transport } from "@flotilla/client";
 import { isAlreadyExists } from "@flotilla/apimachinery";
 import { createWitness, NAMESPACE } from "./crash-watcher.ts";
 import type { Witness } from "./crash-watcher.ts";
-import { temporaryDirectory, up } from "./flotilla-process.ts";
+import { serve, temporaryDirectory } from "./flotilla-process.ts";
+import type { Up } from "./flotilla-process.ts";
 
 const CRASHES = Number(process.env["FLOTILLA_CRASHES"] ?? 4);
 const WRITERS = 8;
@@ -25,6 +29,8 @@ const MIN_LIFE_MS = 100;
 const MAX_LIFE_MS = 400;
 /** A resuming watcher receives the missed events well within this time after a restart. */
 const CATCH_UP_MS = 20_000;
+/** Short, so that a request arrives as soon as the server accepts connections. */
+const RECONNECT_MS = 2;
 
 /**
  * Acknowledged writes, as each watcher has to receive them: `TYPE version`, without the version if the response has
@@ -47,14 +53,16 @@ test(
     /** Events received from the server process that their writes were sent to. */
     let reported = 0;
     let lastExit: number | null | undefined;
+    let port = "0";
     try {
       for (let crash = 0; crash <= CRASHES; crash++) {
-        const server = await up(directory.path, "--members", "0");
-        const transport = createHttp2Transport({
-          ...(await connectionOf(await loadKubeconfig(server.kubeconfig("hub")))),
-          cluster: { root: "hub" },
-        });
-        const client = createClient({ transport, fieldManager: "test" });
+        const starting = serve(directory.path, ["up", "--port", port, "--data", directory.path, "--members", "0"]);
+        const [server] = await Promise.all([
+          starting,
+          crash > 0 && connectDuring(starting, join(directory.path, "hub.kubeconfig")),
+        ]);
+        port = new URL(server.url).port;
+        const { transport, client } = await connect(server.kubeconfig("hub"));
         witnesses ??= await startWitnesses(client);
         const stopping = new AbortController();
         const following = Promise.all([
@@ -89,6 +97,43 @@ test(
     }
   },
 );
+
+async function connect(kubeconfig: string): Promise<{ transport: Transport; client: Client }> {
+  const transport = createHttp2Transport({
+    ...(await connectionOf(await loadKubeconfig(kubeconfig))),
+    cluster: { root: "hub" },
+  });
+  return { transport, client: createClient({ transport, fieldManager: "test" }) };
+}
+
+/** Connects again and again until the server is ready. Throws if a request is rejected; the server may be unreachable. */
+async function connectDuring(starting: Promise<Up>, kubeconfig: string): Promise<void> {
+  const { server, ca, token } = await connectionOf(await loadKubeconfig(kubeconfig));
+  const bearer = typeof token === "function" ? await token() : token;
+  const state = { isReady: false };
+  const stop = (): void => void (state.isReady = true);
+  starting.then(stop, stop);
+  const knock = async (): Promise<void> => {
+    while (!state.isReady) {
+      const status = await statusOf(new URL("/api/v1/namespaces/default", server), { ca, token: bearer });
+      if (status !== 200 && status !== undefined) throw new Error(`a valid token got ${status} during a start`);
+      if (status === undefined) await sleep(systemClock, RECONNECT_MS);
+    }
+  };
+  await Promise.all(Array.from({ length: WRITERS }, knock));
+}
+
+/** The status of the response on a connection of its own; undefined if the server does not answer. */
+function statusOf(url: URL, { ca, token }: { ca?: string; token?: string }): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    request(url, { ca, agent: false, headers: { authorization: `Bearer ${token}` } }, (response) => {
+      response.resume();
+      response.once("close", () => resolve(response.statusCode));
+    })
+      .once("error", () => resolve(undefined))
+      .end();
+  });
+}
 
 async function startWitnesses(client: Client): Promise<{ all: Witness; selected: Witness }> {
   await client

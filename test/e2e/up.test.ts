@@ -106,7 +106,7 @@ const unusable: Record<string, { prepare(data: string): void; says: RegExp }> = 
         "this is not a database, and long enough to be taken for one by its size alone",
       );
     },
-    says: /cannot use the store .*damaged or not a Flotilla store; restore a snapshot, or choose another/,
+    says: /cannot use the store .*damaged or not a Flotilla store\. Run .flotilla fsck --data .* to see what can be restored/,
   },
   "the store of a newer version": {
     prepare(data) {

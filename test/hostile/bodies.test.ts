@@ -240,3 +240,41 @@ test("thousands of controller owner references do not exhaust memory", async () 
   expect(status).toBe(422);
   expect(bytes.length).toBeLessThan(50_000_000);
 });
+
+describe("an object larger than the store takes", () => {
+  const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
+  const LIMIT = 1.5 * 1024 * 1024;
+  const deployment = (name: string, bytes: number): object => ({
+    metadata: { name },
+    spec: {
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name } },
+        spec: { containers: [{ name: "a", image: "a", args: ["x".repeat(bytes)] }] },
+      },
+    },
+  });
+  const args = (bytes: number): object => ({
+    spec: { template: { spec: { containers: [{ name: "a", args: ["y".repeat(bytes)] }] } } },
+  });
+
+  test("is rejected when it is created, also in a dry run", async () => {
+    const api = door.api({ token: TOKENS.admin });
+
+    for (const query of ["", "?dryRun=All"]) {
+      const { status, body } = await api.create(`${DEPLOYMENTS}${query}`, deployment("huge", LIMIT));
+      expect([status, body]).toMatchObject([413, { kind: "Status", reason: "RequestEntityTooLarge" }]);
+    }
+  });
+
+  test("is rejected when a patch would make it so, and stays as it was", async () => {
+    const api = door.api({ token: TOKENS.admin });
+    await api.create(DEPLOYMENTS, deployment("grows", LIMIT - 10_000));
+
+    const grown = await api.patch("strategic", `${DEPLOYMENTS}/grows`, args(LIMIT + 10_000));
+    const shrunk = await api.patch("strategic", `${DEPLOYMENTS}/grows`, args(10));
+
+    expect(grown.body).toMatchObject({ code: 413, message: expect.stringContaining("the limit is 1572864") as string });
+    expect(shrunk.status).toBe(200);
+  });
+});

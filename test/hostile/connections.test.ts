@@ -204,6 +204,48 @@ test("connections without a TLS handshake block no other client", async () => {
   for (const socket of idle) socket.destroy();
 });
 
+/** Connections that never start the TLS handshake, each with a promise of its end. */
+async function openSilently(count: number): Promise<{ closed: Promise<unknown> }[]> {
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = connectTcp(door.port, "127.0.0.1");
+      socket.on("error", () => socket.destroy());
+      await once(socket, "connect");
+      // Data must be read before the end of a connection is noticed.
+      socket.resume();
+      return { closed: new Promise((resolve) => void socket.once("close", resolve)) };
+    }),
+  );
+}
+
+test("a connection whose TLS handshake never finishes is closed by the server", async () => {
+  door = await openFrontDoor({ handshakeTimeoutMs: 50 });
+
+  const silent = await openSilently(20);
+
+  await expect(Promise.all(silent.map(({ closed }) => closed))).resolves.toHaveLength(20);
+});
+
+test("connections without a TLS handshake have a bound of their own: the oldest is closed for the next", async () => {
+  door = await openFrontDoor({ maxHandshakes: 10 });
+  const [first] = await openSilently(1);
+
+  await openSilently(10);
+
+  await expect(first?.closed).resolves.toBeDefined();
+});
+
+test("a server that stops does not wait for connections whose TLS handshake is not finished", async () => {
+  const stopping = await openFrontDoor();
+  door = stopping;
+  const silent = await openSilently(5);
+
+  await stopping.close();
+
+  await expect(Promise.all(silent.map(({ closed }) => closed))).resolves.toHaveLength(5);
+  door = await openFrontDoor();
+});
+
 test("a half-closed peer still gets its response", async () => {
   door = await openFrontDoor();
   const socket = await door.socket();

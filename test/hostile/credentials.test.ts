@@ -357,6 +357,31 @@ describe("a user without permissions", () => {
   });
 });
 
+test("a user who may read everything cannot get the credentials of an administrator", async () => {
+  const admin = door.api({ token: TOKENS.admin });
+  await admin.create(`${RBAC}/clusterroles`, {
+    metadata: { name: "reader" },
+    rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch"] }],
+  });
+  await admin.create(`${RBAC}/clusterrolebindings`, {
+    metadata: { name: "reader" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "reader" },
+    subjects: [{ kind: "User", name: "rita" }],
+  });
+  const asRita = { "impersonate-user": "rita" };
+  const clusters = "/apis/flotilla.dev/v1alpha1/logicalclusters";
+  await vi.waitFor(async () => expect((await admin.get(clusters, asRita)).status).toBe(200));
+
+  for (const cluster of ["hub", "oslo"]) {
+    const kubeconfig = `${clusters}/${cluster}/kubeconfig`;
+    const answers = [await admin.get(kubeconfig, asRita), await admin.request("POST", kubeconfig, { headers: asRita })];
+
+    expect(answers.map(({ status }) => status)).toEqual([405, 403]);
+    for (const { text } of answers) expect(text).not.toContain("credentials of");
+  }
+  expect((await admin.request("POST", `${clusters}/oslo/kubeconfig`, {})).text).toBe("credentials of oslo");
+});
+
 describe("a user who may write roles", () => {
   let ann: Api;
   beforeAll(async () => {

@@ -49,7 +49,9 @@ let sharedKey: Promise<string> | undefined;
 export const signingKey = (): Promise<string> => (sharedKey ??= createSigningKey());
 
 export async function openFrontDoor(
-  options: Partial<Pick<HttpServerOptions, "clock" | "maxConnections" | "headersTimeoutMs">> & {
+  options: Partial<
+    Pick<HttpServerOptions, "clock" | "maxConnections" | "maxHandshakes" | "handshakeTimeoutMs" | "headersTimeoutMs">
+  > & {
     anonymous?: boolean;
   } = {},
 ): Promise<FrontDoor> {
@@ -62,7 +64,11 @@ export async function openFrontDoor(
   };
   const authority = await createCertificateAuthority({ clock: systemClock });
   const serving = await authority.issueServing([]);
-  const profiles = createProfiles({ rootCertificate: authority.certificate, startedOn: "2024-05-01" });
+  const profiles = createProfiles({
+    rootCertificate: authority.certificate,
+    startedOn: "2024-05-01",
+    clusterKubeconfig: (cluster) => `credentials of ${cluster}`,
+  });
   const cache = await createCache(createMemoryEngine());
   const server = await createApiServer({
     cache,

@@ -287,7 +287,7 @@ test("an expired bootstrap token is reported, with the command that creates anot
   expect(rotations.at(-1)).toEqual({
     ok: false,
     message: expect.stringContaining(
-      "it may have expired. Run 'flotilla token --bootstrap-kubeconfig FILE' on the hub to create another",
+      "it has expired or was used for another cluster. Run 'flotilla token --bootstrap-kubeconfig FILE' on the hub to create another",
     ),
   });
 });

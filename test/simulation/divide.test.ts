@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { AdvancedDaemonSet, AdvancedStatefulSet, CloneSet, UnitedDeployment } from "@flotilla/openkruise";
 import { inVersion } from "@flotilla/apimachinery";
 import { Namespace, Node, Pod } from "@flotilla/kubernetes";
-import { PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
+import { Cluster, PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
 import { copy } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
@@ -185,7 +185,11 @@ describe("an Advanced StatefulSet over two members", () => {
 
   async function create(replicas: number): Promise<void> {
     await start(members, weights(1, 1));
-    await fleet.client.create(AdvancedStatefulSet, "hub", {
+    await fleet.client.create(AdvancedStatefulSet, "hub", makeStatefulSet(replicas));
+    await fleet.run(SETTLED_MS);
+  }
+  function makeStatefulSet(replicas: number): AdvancedStatefulSet {
+    return {
       apiVersion: "apps.kruise.io/v1beta1",
       kind: "StatefulSet",
       metadata: { namespace: "shop", name: "web" },
@@ -195,8 +199,7 @@ describe("an Advanced StatefulSet over two members", () => {
         selector: { matchLabels: { app: "web" } },
         template: { metadata: { labels: { app: "web" } }, spec: { containers: [{ name: "web", image: "web:1" }] } },
       },
-    });
-    await fleet.run(SETTLED_MS);
+    };
   }
   /** Advances the fleet in small steps and checks the running pods in each, including terminating ones. */
   async function expectNoOverlap(steps: number, stepMs: number): Promise<void> {
@@ -271,6 +274,37 @@ describe("an Advanced StatefulSet over two members", () => {
     await expectNoOverlap(120, 500);
 
     expect(await ordinals()).toEqual([[], [0, 1, 2, 3, 4, 5]]);
+  });
+
+  test("that moves before its first delivery starts elsewhere once the member is back", async () => {
+    const setFault = (fault: string | null): Promise<unknown> =>
+      fleet.client.patch(
+        Cluster,
+        { cluster: "hub", name: "member2" },
+        { metadata: { annotations: { "simulation.flotilla.dev/fault": fault } } },
+        { type: "merge" },
+      );
+    const only = (member: string): PropagationPolicy =>
+      makePolicy("shop/all")
+        .selects("apps.kruise.io/v1beta1", "StatefulSet")
+        .weights({ [member]: 1 })
+        .build();
+    await start(members, only("member2"));
+    await setFault("unreachable");
+    await fleet.client.create(AdvancedStatefulSet, "hub", makeStatefulSet(2));
+    await fleet.run(SETTLED_MS);
+
+    await fleet.client.patch(
+      PropagationPolicy,
+      { ...web, name: "all" },
+      { spec: only("member1").spec } as unknown as Json,
+      { type: "merge" },
+    );
+    await fleet.run(SETTLED_MS);
+    await setFault(null);
+    await expectNoOverlap(80, 500);
+
+    expect(await ordinals()).toEqual([[0, 1], []]);
   });
 
   test("keeps the lowest ordinals of the fleet at the old revision", async () => {

@@ -23,6 +23,7 @@ export const commandNotes: Readonly<Record<string, string>> = {
   adopt:
     "`--dry-run -o yaml` prints the objects that the hub would get. [The guide](../propagation.md#adopting-existing-objects) has examples.",
   doctor: "Read-only. Exits with 0 without problems, 1 with problems ([guide](../doctor.md)).",
+  fsck: "[The guide](../doctor.md#a-damaged-store) has an example.",
   lint: "[lint.md](lint.md) describes every rule. Exits with 0 without errors, 1 with errors.",
   token: "[The guide](../agent.md) has examples.",
   register: "With `--image` it prints the objects that run the agent ([guide](../agent.md)).",
@@ -40,10 +41,11 @@ Defaults to \`~/.flotilla\`; set it with \`--data\` or \`$FLOTILLA_HOME\`. Only 
 |---|---|
 | \`hub.kubeconfig\`, \`member1.kubeconfig\`, … | administrators' kubeconfigs, with a bearer token: the hub's gives access to every cluster, a member's only to its own |
 | \`controllers.kubeconfig\` | the credentials of \`flotilla controllers\`, with a client certificate |
-| \`flotilla.db\` | all objects (SQLite). \`flotilla snapshot save\` copies it; a file that is damaged or was written by a newer Flotilla is rejected and left unchanged |
-| \`pki/\` | the certificate authority, the serving certificate, an administrator's client certificate (\`admin.pem\`), the tokens of the kubeconfigs, the key that signs service account tokens. Certificates are renewed a month before they expire, also while it runs |
+| \`flotilla.db\` | all objects (SQLite). \`flotilla snapshot save\` copies it; a file that is damaged or was written by a newer Flotilla is rejected and left unchanged. Every value has a checksum; \`flotilla fsck\` checks and repairs a damaged file ([guide](../doctor.md#a-damaged-store)) |
+| \`flotilla.db.acknowledged\` | the newest acknowledged revision. A missing, empty or older \`flotilla.db\` is rejected because of it |
+| \`pki/\` | the certificate authority, the serving certificate, an administrator's client certificate (\`client-admin.pem\`), the tokens of the kubeconfigs, the key that signs service account tokens. Certificates are renewed a month before they expire, also while it runs |
 | \`flotilla.log\` | changes and failures, one line of JSON each; a full file (8 MB) becomes \`.1\`, and the previous one \`.2\` |
 | \`up.json\` | the running process and its address, reported by a second start. Removed on a clean exit |
 | \`last-start.json\` | the command and the port of the last start, for the hint when the hub does not respond |
 
-All files are readable by their owner only. The API server listens on 127.0.0.1 unless \`--bind-address\` is set.`;
+All files are readable by their owner only. Permissions of other users are removed at each start; a directory, key or store that another user owns or may write to is rejected. The API server listens on 127.0.0.1 unless \`--bind-address\` is set.`;

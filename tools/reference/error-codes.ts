@@ -71,7 +71,7 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     hint: "the message states which and why; run the plugin manually",
   },
   DataDirectory: {
-    happened: "the data directory cannot be created",
+    happened: "the data directory cannot be created or written, or other users own it or may write to it",
     hint: "the message states why; choose another `--data DIR`",
   },
   Demo: {

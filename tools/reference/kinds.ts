@@ -57,12 +57,15 @@ interface Served {
 
 /** The served kinds per cluster, as the program itself assembles them. */
 export function servedKinds(): Served[] {
-  const nothing = async (): Promise<never> => Promise.reject(new Error("not called while pages are written"));
+  const never = (): never => {
+    throw new Error("not called while pages are written");
+  };
+  const nothing = async (): Promise<never> => never();
   const none = { get: () => undefined, list: () => [] };
   const { hub, member } = createProfiles({
     rootCertificate: "",
     startedOn: "",
-    clusterKubeconfig: nothing,
+    clusterKubeconfig: never,
     clusterProxy: nothing,
     explanation: nothing,
     metrics: () => ({ nodes: none, pods: none }),

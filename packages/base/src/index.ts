@@ -5,6 +5,7 @@ export { FlotillaError, InvariantError, TerminalError, UsageError, invariant, me
 export { Histogram } from "./histogram.ts";
 export { copy, deepFreeze, defined, equalJson, isObject, setOwn } from "./json.ts";
 export type { DeepReadonly, Json, JsonObject, Mutable } from "./json.ts";
+export { hasLongDigits, INEXACT_INTEGER, inexactIntegers, withoutInexactIntegers } from "./exact-integers.ts";
 export { createLog, silentLog } from "./log.ts";
 export type { Log, LogFields, LogFormat, LogLevel } from "./log.ts";
 export { METRICS_CONTENT_TYPE, MetricsText, formatLabel } from "./metrics-text.ts";

@@ -94,6 +94,7 @@ export interface CommandContext<F extends Record<string, Flag>> {
   /** An empty in-process hub that gives the answers a real hub would give. */
   openOfflineHub(): Promise<OfflineHub>;
   snapshots: Snapshots;
+  stores: Stores;
   agents: Agents;
   environment: Readonly<Record<string, string | undefined>>;
   readFile(path: string): Promise<string>;
@@ -154,6 +155,35 @@ export interface ClusterConnection {
 export interface Snapshots {
   save(data: string, file: string): Promise<SnapshotSummary>;
   restore(data: string, file: string): Promise<SnapshotSummary>;
+}
+/** The store of a data directory whose process is stopped. `from` is a snapshot with copies of damaged objects. */
+export interface Stores {
+  /** Read-only. `onProgress` is called with the number of rows that were read. */
+  check(data: string, from: string | undefined, onProgress: (rows: number) => void): Promise<StoreReport>;
+  /** Objects without an intact copy are removed. Returns where the damaged file is kept, if there was one. */
+  repair(
+    data: string,
+    from: string | undefined,
+    onProgress: (rows: number) => void,
+  ): Promise<{ objects: number; keptAs: string | undefined }>;
+}
+export interface StoreReport {
+  /** Intact objects. */
+  objects: number;
+  /** Verified values, with those of the history. */
+  rows: number;
+  revision: number;
+  hasChecksums: boolean;
+  structure: readonly string[];
+  damaged: readonly {
+    object: string;
+    problem: string;
+    from: "log" | "history" | "snapshot" | "nothing";
+    revision: number;
+  }[];
+  damagedHistory: number;
+  unknownObjects: number;
+  lostUpTo?: number | undefined;
 }
 interface SnapshotSummary {
   revision: number;

@@ -183,6 +183,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/lint.ts")).lintCommand,
   },
   {
+    name: "fsck",
+    section: "Operating",
+    summary: "check the store of a stopped fleet for damage, and repair it",
+    load: async () => (await import("./commands/fsck.ts")).fsckCommand,
+  },
+  {
     name: "snapshot",
     section: "Operating",
     summary: "save the fleet's data to one file, even while it runs, or restore it",

@@ -12,6 +12,7 @@ export type {
   KubeconfigAccess,
   OfflineHub,
   Snapshots,
+  Stores,
 } from "./command.ts";
 export { SECTIONS } from "./command.ts";
 export { commands } from "./commands.ts";

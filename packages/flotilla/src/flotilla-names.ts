@@ -92,5 +92,10 @@ export const DRAIN_TAINT = "flotilla.dev/drain";
 /** The condition that reports what an unjoin waits for. */
 export const UNJOINING = "Unjoining";
 
+// Join tokens.
+
+/** A label of the Secret of a join token: it is deleted once a certificate was issued with it. */
+export const SINGLE_USE_TOKEN = "flotilla.dev/single-use";
+
 /** The Lease of the process that leads the hub's controllers, in Karmada's namespace. */
 export const CONTROLLERS_LEASE = "flotilla-controllers";

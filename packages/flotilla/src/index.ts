@@ -1,3 +1,4 @@
+export { agentCertificateLifetime } from "./access/certificate-lifetimes.ts";
 export { createAgent } from "./agent/create-agent.ts";
 export type { Agent, AgentOptions, HubApis } from "./agent/create-agent.ts";
 export {
@@ -10,12 +11,10 @@ export type { CredentialStore } from "./agent/credentials/credential-store.ts";
 export { kubeconfigOf, latestOf } from "./agent/credentials/hub-credentials.ts";
 export type { HubAddress, HubCredentials } from "./agent/credentials/hub-credentials.ts";
 export { karmadaIdentity, makeRequest, managedClusterIdentity } from "./agent/credentials/identity.ts";
-export type { AgentIdentity } from "./agent/credentials/identity.ts";
 export { NameTakenError, createCredentialKeeper } from "./agent/credentials/keep-credentials.ts";
 export type { CredentialKeeper, Rotation } from "./agent/credentials/keep-credentials.ts";
 export { requestCertificate } from "./agent/credentials/request-certificate.ts";
 export { readClusterInfo } from "./agent/discovery.ts";
-export { karmadaAccess } from "./agent/karmada-access.ts";
 export { introduce, registrationStateOf } from "./agent/managed-cluster/introduce.ts";
 export type { RegistrationState } from "./agent/managed-cluster/introduce.ts";
 export type { AgentMembers } from "./agent/members.ts";
@@ -80,6 +79,7 @@ export { withoutEmpties, withoutNulls } from "./interpreter/scripts/result-rules
 export { scriptMetrics } from "./interpreter/scripts/script-metrics.ts";
 export { thirdPartyKinds } from "./interpreter/thirdparty/index.ts";
 export { hookMetrics } from "./interpreter/webhook/hook-metrics.ts";
+export { webhookReferences } from "./interpreter/webhook/webhook-references.ts";
 export { createMembershipAdmissions } from "./membership/admissions.ts";
 export { createMembership } from "./membership/create-membership.ts";
 export type { Membership, MembershipTimes } from "./membership/create-membership.ts";
@@ -173,6 +173,7 @@ export {
   MEMBER_UNREACHABLE,
   NO_ANSWER,
   PURGE_ANNOTATION,
+  SINGLE_USE_TOKEN,
   UNJOINING,
   UNMANAGED,
 } from "./flotilla-names.ts";

@@ -5,6 +5,7 @@ export { ClusterResourceBinding } from "./clusterresourcebinding/clusterresource
 export { ClusterTaintPolicy } from "./clustertaintpolicy/clustertaintpolicy-kind.ts";
 export type { ClusterTaintPolicyOptions } from "./clustertaintpolicy/clustertaintpolicy-rules.ts";
 export { Cluster } from "./cluster/cluster-kind.ts";
+export { clusterNameProblem } from "./cluster/cluster-rules.ts";
 export { OverridePolicy } from "./overridepolicy/overridepolicy-kind.ts";
 export { MAX_STATUS_CLUSTERS, MAX_STATUS_PROBLEMS } from "./policy/policy-status.ts";
 export type { PolicyProblem, PolicyStatus } from "./policy/policy-status.ts";
@@ -41,14 +42,18 @@ export {
   DEPENDED_BY_PREFIX,
   DEPENDENCIES,
   IMPERSONATOR,
+  KARMADA_AGENTS_GROUP,
   KARMADA_CLUSTER_NAMESPACE,
   KARMADA_SYSTEM_NAMESPACE,
+  KARMADA_TOKENS_GROUP,
   MANAGED_ANNOTATIONS,
   MANAGED_LABEL,
   MANAGED_LABELS,
   POLICY_ID,
   POLICY_NAME,
   POLICY_NAMESPACE,
+  RBAC_GENERATOR_REQUEST_PREFIX,
+  RBAC_GENERATOR_USER,
   RETAIN_REPLICAS,
   SKIP_NAMESPACE,
   SYSTEM_LABEL,
@@ -60,9 +65,14 @@ export {
   WORK_ID,
   WORK_NAME,
   WORK_NAMESPACE,
+  agentElectionLease,
+  agentRoleName,
+  agentUser,
   bindingName,
   bindingReferenceKey,
   clusterNameOf,
+  clusterOfAgentRole,
+  clusterOfAgentUser,
   derivedServiceName,
   endpointSliceName,
   executionNamespace,

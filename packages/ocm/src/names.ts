@@ -68,3 +68,5 @@ export const WORK_AGENT_MANAGER = "work-agent";
 /** The identity of an agent: `<prefix><cluster>:<agent>` in these groups. */
 export const CLUSTER_USER_PREFIX = "system:open-cluster-management:";
 export const MANAGED_CLUSTERS_GROUP = "system:open-cluster-management:managed-clusters";
+/** The group of bootstrap tokens with which agents request to join. */
+export const OCM_TOKENS_GROUP = "system:bootstrappers:managedcluster";

@@ -23,7 +23,7 @@ async function start(ids: Record<string, string>): Promise<Started> {
   const listeners: ((name: string, id: string) => void)[] = [];
   const access = createClusterAccess({
     pki,
-    ca: "ca",
+    authority: { certificate: "ca", issueClusterClient: () => ({ certificate: "certificate", key: "key" }) },
     log: silentLog,
     endpointOf: (cluster) => `https://localhost/clusters/${cluster}`,
     server: {

@@ -11,6 +11,7 @@ import {
   createHttpServer,
   createMemoryEngine,
   createSigningKey,
+  DamagedStoreError,
   HEALTH_PATHS,
   openSqliteEngine,
 } from "@flotilla/apiserver";
@@ -26,8 +27,9 @@ import { planAddress, urlOf } from "./address.ts";
 import type { AddressPlan } from "./address.ts";
 import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
 import type { ClusterAccess } from "./cluster-access.ts";
-import { ensureDirectory } from "./data/data-directory.ts";
+import { ensureDirectory, STORE } from "./data/data-directory.ts";
 import { keepCertificates } from "./data/keep-certificates.ts";
+import { keepPrivate } from "./data/private-directory.ts";
 import { listen, refuseTakenPort } from "./process/port.ts";
 import { createProcessLog } from "./process/process-log.ts";
 import { noteRunning, refuseSecondStart } from "./process/running.ts";
@@ -40,7 +42,7 @@ import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/flotilla";
 /** A store with this many writes takes a while to read, and what is read needs memory. */
 const LONG_HISTORY = 10_000;
 
-const storePath = (data: string): string => join(data, "flotilla.db");
+const storePath = (data: string): string => join(data, STORE);
 
 /** What every hub is created with in this process. */
 interface HubSurroundings extends WatchedStore {
@@ -50,7 +52,7 @@ interface HubSurroundings extends WatchedStore {
   rootCertificate: string;
   authority: Certificates["authority"];
   signingKey(): Promise<string>;
-  clusterKubeconfig(cluster: string): Promise<string>;
+  clusterKubeconfig(cluster: string, lifetimeMs: number): string;
   storeBytes?(): number;
   onFailure(error: Error): void;
 }
@@ -88,6 +90,7 @@ export async function withHubProcess<T>(
   const addresses = planAddress(options, networkInterfaces());
   const data = resolve(options.data);
   await ensureDirectory(data);
+  const tightened = keepPrivate(data);
   await refuseSecondStart(data);
   await refuseTakenPort(options.port, addresses.bind);
   const opened: Opened = [];
@@ -95,9 +98,14 @@ export async function withHubProcess<T>(
     for (const close of opened.splice(0).toReversed()) await close();
   };
   try {
-    return await use(await openProcess(options, data, addresses, opened, stop, progress));
+    const process = await openProcess(options, data, addresses, opened, stop, progress);
+    if (tightened.length > 0)
+      process.log.warn("removed permissions of other users", { files: tightened.length, first: tightened[0] });
+    return await use(process);
   } catch (error) {
     await stop();
+    const damage = damageIn(error);
+    if (damage) throw new FlotillaError("Store", adviceOnDamage(damage.message, data));
     throw isOfFiles(error)
       ? new FlotillaError(
           "DataDirectory",
@@ -107,6 +115,15 @@ export async function withHubProcess<T>(
       : error;
   }
 }
+
+/** Damage is found when the store is opened, and when its objects are loaded. */
+function damageIn(error: unknown): DamagedStoreError | undefined {
+  if (error instanceof DamagedStoreError) return error;
+  return error instanceof Error ? damageIn(error.cause) : undefined;
+}
+
+const adviceOnDamage = (message: string, data: string): string =>
+  `${message}. Run 'flotilla fsck --data ${data}' to see what can be restored, restore a snapshot into a new directory, or remove the directory to start anew`;
 
 /** System errors about files do not state what to do, and not always the path. */
 const OF_FILES: ReadonlySet<unknown> = new Set([
@@ -159,10 +176,10 @@ async function openProcess(
       rootCertificate: certificates.authority.certificate,
       authority: certificates.authority,
       signingKey: () => keptSecret(join(pki, "service-accounts.key"), createSigningKey),
-      async clusterKubeconfig(cluster) {
+      clusterKubeconfig(cluster, lifetimeMs) {
         if (!access)
           throw new FlotillaError("Starting", `the hub is starting; ask for the kubeconfig of ${cluster} again`);
-        return access.kubeconfig(cluster);
+        return access.issue(cluster, lifetimeMs);
       },
       storeBytes: options.ephemeral ? undefined : () => sizeOfFiles(storePath(data)),
       onFailure: failed.resolve,
@@ -170,16 +187,24 @@ async function openProcess(
     async serve({ server, client, stop: stopHub }, signal) {
       // The hub closes the store that it was given.
       opened.splice(-1, 1, stopHub);
-      const port = await serveHttp({ server, certificates, certificatesOnDisk, addresses, data, options, log }, opened);
-      const url = urlOf(addresses.advertise, port);
+      // Known once the server listens, which may be on a free port.
+      let url = "";
       const endpointOf = (cluster: string): string => (cluster === HUB ? url : `${url}/clusters/${cluster}`);
       const ca = certificates.authority.certificate;
-      const clusterAccess = createClusterAccess({ server, pki, ca, log, endpointOf });
-      access = clusterAccess;
+      const clusterAccess = createClusterAccess({
+        server,
+        pki,
+        authority: certificates.authority,
+        log,
+        endpointOf,
+      });
       opened.push(() => clusterAccess.close());
       await clusterAccess.prune();
-      // Tokens that were valid before the restart are valid again before the controllers have read everything.
-      for (const cluster of server.clusters()) await clusterAccess.kubeconfig(cluster);
+      // Before the first request: clients take a 401 for a valid token as final.
+      await clusterAccess.admitAll();
+      const port = await serveHttp({ server, certificates, certificatesOnDisk, addresses, data, options, log }, opened);
+      url = urlOf(addresses.advertise, port);
+      access = clusterAccess;
       await publishClusterInfo(client, HUB, { server: url, ca }, signal);
       await writeControllersKubeconfig(data, url, certificates);
       return { url, endpointOf, writeKubeconfigs: (clusters) => writeKubeconfigs(data, clusters, clusterAccess) };

@@ -87,7 +87,7 @@ export interface HubOptions {
   /** Signs client certificate requests; if unset, they are left to other signers. */
   authority?: Pick<CertificateAuthority, "signRequest">;
   /** A kubeconfig for an administrator of one logical cluster, served by the subresource of that name. */
-  clusterKubeconfig?(cluster: string): Promise<string>;
+  clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** Wraps the in-process transport of every component, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
   /** Called when the API server exists and before controllers connect to it, for example to serve it over HTTP. */

@@ -157,6 +157,10 @@ function contextOf(
       save: async (data, file) => (await import("./data/snapshots.ts")).snapshots.save(data, file),
       restore: async (data, file) => (await import("./data/snapshots.ts")).snapshots.restore(data, file),
     },
+    stores: {
+      check: async (...checked) => (await import("./data/stores.ts")).stores.check(...checked),
+      repair: async (...repaired) => (await import("./data/stores.ts")).stores.repair(...repaired),
+    },
     agents: {
       run: async (...agent) => (await import("./agent/agent.ts")).startAgent(...agent),
       register: async (...registration) => (await import("./agent/register.ts")).register(...registration),

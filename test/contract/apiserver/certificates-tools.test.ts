@@ -106,13 +106,13 @@ describe.skipIf(folder === undefined)("certificates with stock tools", { timeout
     );
   });
 
-  test("karmadactl creates, lists and deletes tokens, and registers a cluster with one", async () => {
+  test("karmadactl creates, lists and deletes tokens, and registers a cluster with one after an approval", async () => {
     const command = await karmadactl("token", "create", "--print-register-command");
     const [, token = ""] = /--token (\S+)/.exec(command) ?? [];
     const [hash = ""] = /sha256:[0-9a-f]+/.exec(command) ?? [];
     expect(await karmadactl("token", "list")).toContain(token);
 
-    const out = await tool(
+    const registered = tool(
       "karmadactl",
       "register",
       new URL(fleet.url).host,
@@ -124,11 +124,18 @@ describe.skipIf(folder === undefined)("certificates with stock tools", { timeout
       fleet.kubeconfig("member1"),
       "--cluster-name",
       "edge",
+      "--enable-cert-rotation",
       "--discovery-timeout",
       "30s",
     );
+    const generator = await eventually(
+      "karmadactl waits for an approval",
+      () => kubectl("get", "csr", "-o", "name"),
+      (names) => names.includes("agent-rbac-generator-edge"),
+    );
+    await kubectl("certificate", "approve", generator.trim().replace(/^.*\//, ""));
 
-    expect(out).toContain("cluster(edge) is joined successfully");
+    expect(await registered).toContain("cluster(edge) is joined successfully");
     expect(await kubectl("get", "csr", "-o", "name")).not.toContain("agent-rbac-generator");
     expect(
       await kubectl("get", "role", "system:karmada:edge:agent-work", "-n", "karmada-es-edge", "-o", "name"),

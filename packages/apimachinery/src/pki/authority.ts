@@ -7,6 +7,7 @@ import { X509Certificate, createPrivateKey, generateKeyPairSync } from "node:cry
 import type { KeyObject } from "node:crypto";
 import { isIP } from "node:net";
 import type { Clock } from "@flotilla/base";
+import { createNames } from "./alternative-names.ts";
 import type { CertificateRequest } from "./certificate-request.ts";
 import { writePem } from "./pem.ts";
 import { signRequest } from "./signed-requests.ts";
@@ -20,11 +21,18 @@ export interface KeyPair {
   key: string;
 }
 
+interface ClientSubject {
+  commonName: string;
+  organizations: readonly string[];
+}
+
 export interface CertificateAuthority extends KeyPair {
   /** Issues a certificate for a server with these host names and addresses. */
   issueServing(hosts: readonly string[]): Promise<KeyPair>;
   /** Issues a certificate for a client: `commonName` is the user, `organizations` are the groups. */
-  issueClient(subject: { commonName: string; organizations: readonly string[] }): Promise<KeyPair>;
+  issueClient(subject: ClientSubject): Promise<KeyPair>;
+  /** Issues a certificate for a client of one logical cluster, which no other cluster accepts. */
+  issueClusterClient(subject: ClientSubject, terms: Pick<RequestTerms, "cluster" | "lifetimeMs">): KeyPair;
   /** Signs a certificate, PEM, for a client's own key. Throws when the certificate authority itself has expired. */
   signRequest(request: CertificateRequest, terms: RequestTerms): string;
 }
@@ -85,6 +93,16 @@ export function openCertificateAuthority(pair: KeyPair, clock: Clock): Certifica
         [...organizations.map((value) => ({ attribute: "O" as const, value })), { attribute: "CN", value: commonName }],
         "clientAuth",
       ),
+    issueClusterClient({ commonName, organizations }, terms) {
+      const { publicKey, privateKey } = generateKeys();
+      const subject = { O: organizations, CN: [commonName] };
+      const request = { ...createNames(), subject, commonName, organizations, publicKey };
+      const usages = ["digital signature", "client auth"];
+      return {
+        certificate: signRequest(pair, request, { ...terms, usages }, clock.now()),
+        key: exportKey(privateKey),
+      };
+    },
   };
 }
 

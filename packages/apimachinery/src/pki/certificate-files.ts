@@ -37,7 +37,7 @@ export async function ensureCertificates(options: {
   directory: string;
   /** Host names and addresses of the server, in addition to the local ones. */
   hosts: readonly string[];
-  /** `{ admin: { commonName: "admin", organizations: ["system:masters"] } }` creates `admin.pem`. */
+  /** `{ admin: { commonName: "admin", organizations: ["system:masters"] } }` creates `client-admin.pem`. */
   clients: Readonly<Record<string, CertificateSubject>>;
   clock: Clock;
   log: Log;

@@ -2,6 +2,7 @@
  * The objects of logical clusters: a cluster's own writes above the layer of its profile. Writing an object of the
  * layer copies it; deleting one stores a marker that hides it.
  */
+import { invalid, tooLarge } from "@flotilla/apimachinery";
 import { invariant } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Cache, CachedEntry, CacheEvent } from "../store/cache.ts";
@@ -9,6 +10,7 @@ import type { Guard, Outcome, Write } from "../store/engine.ts";
 import { clusterNotFound } from "./cluster-not-found.ts";
 import type { LogicalCluster } from "./clusters.ts";
 import { encodeSharing } from "../codec/encode.ts";
+import { integerErrors } from "../codec/exact-json.ts";
 import { encodeObject, formerOf } from "../codec/render.ts";
 import type { WrittenView } from "../codec/render.ts";
 import { prefixOf } from "../resources/resources.ts";
@@ -146,6 +148,8 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
       // The layout of a new object is computed when it is first changed: most objects are changed either never or
       // often.
       if (layout) view.layout = layout;
+      checkSize(value, former);
+      checkIntegers(value, { object, view }, former);
       const outcome = await write(cluster, { key, expect, value, guards }, view);
       if (!outcome.ok) return undefined;
       writes.count(cluster.name, cause);
@@ -160,7 +164,12 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
       return outcome.revision;
     },
 
-    preview: (_cluster, _resource, found, written) => unstoredEntry(found, written),
+    preview(_cluster, _resource, found, written) {
+      const entry = unstoredEntry(found, written);
+      checkSize(entry.value, found.entry);
+      checkIntegers(entry.value, written, found.entry);
+      return entry;
+    },
 
     resolve(cluster, resource, event) {
       const { revision, entry, previous } = event;
@@ -173,6 +182,27 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
     },
   };
   return store;
+}
+
+/**
+ * The limit of etcd. Every change of an object is stored whole, and the history keeps thousands of them, so a few small
+ * patches of a huge object would fill the disk.
+ */
+const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024;
+
+/** An object that is too large already, from an earlier version or a snapshot, may still become smaller. */
+function checkSize({ length }: Uint8Array, former: CachedEntry | undefined): void {
+  if (length > MAX_OBJECT_BYTES && length > (former?.value.length ?? 0))
+    throw tooLarge(`Request entity too large: the object would have ${length} bytes; the limit is ${MAX_OBJECT_BYTES}`);
+}
+
+/** Whichever way an object was made: from a body, a patch, a script, or by a controller of this process. */
+function checkIntegers(value: Uint8Array, { object, view }: WrittenView, former: CachedEntry | undefined): void {
+  const errors = integerErrors(object, value, former?.value);
+  if (errors.length === 0) return;
+  const { group, kind } = view.served.resource.kind;
+  const { name } = object.metadata as { name?: string };
+  throw invalid(group, kind, name ?? "", errors);
 }
 
 /** An object that is not stored, at the revision of the stored one. */

@@ -4,8 +4,10 @@ import type { Json, JsonObject } from "@flotilla/base";
 import {
   ApiError,
   badRequest,
+  fieldErrorText,
   findDuplicateKeys,
   hasDuplicateKeys,
+  invalid,
   jsonTypeName,
   notImplemented,
   parseYaml,
@@ -15,7 +17,7 @@ import {
   undecodable,
   unsupportedMediaType,
 } from "@flotilla/apimachinery";
-import { infiniteNumber, wellFormed } from "./exact-json.ts";
+import { infiniteNumber, integerErrors, wellFormed } from "./exact-json.ts";
 import { yamlProblem } from "./yaml-problem.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 
@@ -84,7 +86,8 @@ export function decodeObject(
       const infinite = infiniteNumber(text);
       if (infinite !== undefined)
         throw undecodable({ sent: kind.kind, version: served.version, kind: kind.kind }, tooLargeNumber(infinite));
-      if (!builtIn) requireKind(object, text, served);
+      if (builtIn) checkIntegers(object, text, served);
+      else requireKind(object, text, served);
       const duplicates = hasDuplicateKeys(text, object) ? findDuplicateKeys(text) : [];
       if (duplicates.length === 0) return { object, duplicates };
       // For a repeated key, a Go struct merges the second value into the first; a map takes only the second, as
@@ -95,7 +98,8 @@ export function decodeObject(
       const text = decodeText(bytes);
       const { value, repeated } = readYaml(text, kind.kind);
       const object = asObject(value, text, kind.kind);
-      if (!builtIn) requireKind(object, JSON.stringify(object), served);
+      if (builtIn) checkIntegers(object, text, served);
+      else requireKind(object, JSON.stringify(object), served);
       return { object, duplicates: [], problems: repeated.length > 0 ? [yamlProblem(repeated)] : undefined };
     }
     case "application/vnd.kubernetes.protobuf":
@@ -105,6 +109,17 @@ export function decodeObject(
     default:
       throw unsupportedMediaType(ACCEPTED);
   }
+}
+
+/**
+ * Built-in kinds have quantities, which become strings: a rounded number would not be found when the object is stored.
+ * Objects of all kinds are checked then.
+ */
+function checkIntegers(object: JsonObject, text: string, { resource: { kind } }: ServedVersion): void {
+  const errors = integerErrors(object, text);
+  if (errors.length === 0) return;
+  const { name } = isObject(object.metadata) ? object.metadata : {};
+  throw invalid(kind.group, kind.kind, typeof name === "string" ? name : "", errors);
 }
 
 /** A custom object has no Go struct that provides a default for its type. */
@@ -124,12 +139,17 @@ function requireKind(object: JsonObject, text: string, served: ServedVersion): v
     throw badRequest(`the API version in the data () does not match the expected API version (${served.apiVersion})`);
 }
 
-/** Decodes a patch: JSON, or YAML for apply. */
-export function decodePatch({ bytes, contentType }: Body): DecodedPatch {
+/** Decodes a patch of a built-in or custom kind: JSON, or YAML for apply. */
+export function decodePatch({ bytes, contentType }: Body, builtIn: boolean): DecodedPatch {
   checkSize(bytes);
   const text = decodeText(bytes);
+  const checkNumbers = (value: Json): void => {
+    const errors = builtIn ? integerErrors(value, text) : [];
+    if (errors.length > 0) throw badRequest(`error decoding patch: ${fieldErrorText(errors)}`);
+  };
   if (mediaTypeOf(contentType).endsWith("yaml")) {
     const { value, repeated } = readApplied(text);
+    checkNumbers(value);
     return {
       value,
       duplicates: [],
@@ -141,6 +161,7 @@ export function decodePatch({ bytes, contentType }: Body): DecodedPatch {
     const value = wellFormed(JSON.parse(text) as Json, text);
     const infinite = infiniteNumber(text);
     if (infinite !== undefined) throw badRequest(`error decoding patch: ${tooLargeNumber(infinite)}`);
+    checkNumbers(value);
     const duplicates = hasDuplicateKeys(text, value) ? findDuplicateKeys(text) : [];
     return { value, duplicates, text: duplicates.length > 0 ? text : undefined };
   } catch (error) {

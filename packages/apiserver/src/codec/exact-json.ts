@@ -1,9 +1,11 @@
 /**
  * JSON that JavaScript cannot write again after parsing it: numbers beyond the float64 range become infinite, and half
  * of a surrogate pair has no UTF-8 encoding. The parsed object must equal the stored one, so the first are rejected and
- * the second replaced.
+ * the second replaced. Integers beyond ±(2^53-1) would be rounded, and are rejected.
  */
-import { isObject, setOwn } from "@flotilla/base";
+import { field } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
+import { hasLongDigits, INEXACT_INTEGER, inexactIntegers, isObject, setOwn } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 
 const LONE_SURROGATE = /\\u[dD][89a-fA-F]/;
@@ -31,4 +33,18 @@ function repaired(value: Json): Json {
   const result: JsonObject = {};
   for (const key of Object.keys(value)) setOwn(result, key.toWellFormed(), repaired(value[key] as Json));
   return result;
+}
+
+/**
+ * The errors of integers that are rounded, unless the former object has the same number there: one that an earlier
+ * version stored can still be changed and deleted. `text` is the object as JSON or YAML.
+ */
+export function integerErrors(value: Json, text: string | Uint8Array, former?: Uint8Array): FieldError[] {
+  if (!hasLongDigits(text)) return [];
+  const found = inexactIntegers(value);
+  if (found.size === 0) return [];
+  const known = inexactIntegers(former && JSON.parse(Buffer.from(former).toString()));
+  return Array.from(found)
+    .filter(([path, number]) => known.get(path) !== number)
+    .map(([path]) => field.invalid(path, "integer", INEXACT_INTEGER));
 }

@@ -7,7 +7,7 @@
 import http2 from "node:http2";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Server } from "node:net";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { FlotillaError, systemClock } from "@flotilla/base";
@@ -15,6 +15,7 @@ import type { Clock, Log, Timer } from "@flotilla/base";
 import type { ApiRequest, ApiResponse, Authenticator } from "../request/request.ts";
 import type { KeyPair } from "@flotilla/apimachinery";
 import { createExchanges } from "./exchanges.ts";
+import { createHandshakes } from "./handshakes.ts";
 import { peerOf } from "./peer.ts";
 import type { Peer } from "./peer.ts";
 import { createBodyReader } from "./request-body.ts";
@@ -28,6 +29,10 @@ export interface HttpServerOptions {
   log: Log;
   clock?: Clock;
   maxConnections?: number;
+  /** Connections whose TLS handshake is not finished; the oldest one is closed for the next. */
+  maxHandshakes?: number;
+  /** How long a client may take for the TLS handshake. */
+  handshakeTimeoutMs?: number;
   /** How long a client may take to send the headers of an HTTP/1.1 request. */
   headersTimeoutMs?: number;
   /** How long requests may still run when the server stops. */
@@ -74,6 +79,8 @@ const MAX_HEADER_BYTES = 64 * 1024;
 /** Eighty bodies of the maximum size at the same time. */
 const MAX_TOTAL_BODY_BYTES = 256 * 1024 * 1024;
 const MAX_CONNECTIONS = 10_000;
+/** A fifth of all connections, so that clients without credentials cannot use up the others' places. */
+const MAX_HANDSHAKES = 2_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -101,6 +108,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   let stopping = false;
   const exchanges = createExchanges(deps);
   const sessions = createSessions({ clock, idleTimeoutMs: IDLE_TIMEOUT_MS });
+  const handshakes = createHandshakes(options.maxHandshakes ?? MAX_HANDSHAKES);
   const sockets = new Set<TLSSocket>();
   const http1Peers = new WeakMap<object, Peer>();
   const server = http2.createSecureServer({
@@ -110,7 +118,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // Missing or invalid client certificates are rejected per request, with a Status.
     rejectUnauthorized: false,
     minVersion: "TLSv1.2",
-    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    handshakeTimeout: options.handshakeTimeoutMs ?? HANDSHAKE_TIMEOUT_MS,
     maxSessionMemory: SESSION_MEMORY_MB,
     settings: {
       maxConcurrentStreams: MAX_CONCURRENT_STREAMS,
@@ -150,7 +158,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     exchanges.start(http2Wire(stream, headers, rest[0] ?? []), peer, (listener) => stream.once("close", listener));
   });
 
+  server.on("connection", (socket: Socket) => handshakes.begin(socket));
   server.on("secureConnection", (socket) => {
+    handshakes.finish(socket);
     // Its handshake started before the server stopped listening.
     if (stopping) {
       socket.destroy();
@@ -162,7 +172,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
-  server.on("tlsClientError", (error) => log.debug("TLS handshake failed", { error }));
+  server.on("tlsClientError", (error, socket) => {
+    log.debug("TLS handshake failed", { error });
+    // Without a handshake nothing can be sent: ending the socket would wait for the handshake forever.
+    socket.destroy();
+  });
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", (error) => log.debug("upgraded connection failed", { error }));
     exchanges.start(upgradeWire(request, socket, head), peerOf(request.socket as TLSSocket), (listener) =>
@@ -203,6 +217,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       // Only stops listening. The server's own `close` also destroys HTTP/1.1 connections whose response is still being
       // flushed.
       const closed = new Promise<void>((resolve) => void Server.prototype.close.call(server, () => resolve()));
+      handshakes.close();
       exchanges.endStreams();
       sessions.close();
       await exchanges.drained(drainMs);
@@ -229,7 +244,7 @@ const CLIENT_ERRORS: ReadonlyMap<string, string> = new Map([
  * not keep the server's side open.
  */
 function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (socket.writable)
+  if (socket.writable && !socket.destroyed)
     socket.end(
       `HTTP/1.1 ${CLIENT_ERRORS.get(error.code ?? "") ?? "400 Bad Request"}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
       () => socket.destroy(),

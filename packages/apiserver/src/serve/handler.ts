@@ -427,7 +427,7 @@ function inputOf(
   return {
     object: () => decodeObject(body, served, subresource, decodeProtobuf),
     value: () => (bytes.byteLength === 0 ? undefined : decodeValue(body, decodeProtobuf)),
-    patch: () => decodePatch(body),
+    patch: () => decodePatch(body, served.resource.kind.builtIn || subresource === "scale"),
     patchType: (): PatchType => patchTypeOf(mediaTypeOf(headers["content-type"]), served.resource.kind.builtIn),
   };
 }

@@ -7,8 +7,8 @@
  */
 import { messageOf } from "@flotilla/base";
 import type { Cache, CachedEntry, CacheEvent } from "./cache.ts";
-import type { Change, Engine, Outcome, Write } from "./engine.ts";
-import { StoreError } from "./errors.ts";
+import type { Change, Engine, Outcome, PastChange, Write } from "./engine.ts";
+import { DamagedStoreError, StoreError } from "./errors.ts";
 import { History } from "./history.ts";
 import { KeyLocks } from "./key-locks.ts";
 import { eventsOf, readPast } from "./past.ts";
@@ -168,11 +168,24 @@ class FollowingCache implements Cache {
   async #extendHistory(after: number): Promise<void> {
     const history = this.#history;
     const start = history.compacted;
-    const past = await readPast(this.#engine, { after, upTo: start, ...this.#historyBounds });
+    const past = await this.#readPast(after, start);
+    if (!past) return;
     // The history may have dropped its beginning in the meantime, and then there is nothing to join the past to.
     if (history.compacted === start)
       history.prepend(eventsOf(past, history.after("/", start), (key) => this.#index.get(key)));
     this.#canRecall = history.compacted <= after;
+  }
+
+  /** Undefined when the past is damaged: then it counts as compacted, and the clients list again. */
+  async #readPast(after: number, upTo: number): Promise<PastChange[] | undefined> {
+    try {
+      return await readPast(this.#engine, { after, upTo, ...this.#historyBounds });
+    } catch (error) {
+      if (!(error instanceof DamagedStoreError)) throw error;
+      this.#canRecall = false;
+      this.#onError(error);
+      return undefined;
+    }
   }
 
   #becomesVisible(revision: number): Promise<void> {

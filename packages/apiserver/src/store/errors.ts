@@ -10,6 +10,9 @@ export class StoreError extends FlotillaError {
 /** The disk rejected a write, which was rolled back; a later one may succeed. */
 export class StoreWriteError extends StoreError {}
 
+/** Stored data is missing or not as it was written. */
+export class DamagedStoreError extends StoreError {}
+
 /** The requested changes have been compacted. */
 export class CompactedError extends FlotillaError {
   readonly oldest: number;

@@ -4,12 +4,17 @@
  * `changes` is an append-only log and holds every value once. `current` maps a key to the row of its value, so a write
  * appends one row and updates one small one. A change references the row it replaced: after compaction, that row and
  * the rows of deletions are swept, a few with each commit, so that only current values remain.
+ *
+ * Every row has a checksum, which is verified when its value is read. The state has the number and the total of the
+ * checksums of all current entries, so a scan of everything also finds entries that are missing.
  */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { messageOf, required } from "@flotilla/base";
 import type { Change, Entry, Guard, PastChange, Write } from "./engine.ts";
-import { CompactedError, StoreError } from "./errors.ts";
-import { createPrivately } from "./private-files.ts";
+import { CompactedError, DamagedStoreError } from "./errors.ts";
+import { openAcknowledged, readAcknowledged, type AcknowledgedFile } from "./sqlite-acknowledged.ts";
+import { checksumOf, totalWith, type State, type SummedRow } from "./sqlite-checksum.ts";
+import { damagedEntries, describeKey, explained } from "./sqlite-failures.ts";
+import { lockFor, openDatabase, readState, SET_STATE, stateRow } from "./sqlite-file.ts";
 import {
   CHANGED,
   EXPECTATION_FAILED,
@@ -20,50 +25,15 @@ import {
 } from "./sqlite-protocol.ts";
 import { failedGuard, isExpected } from "./write-rules.ts";
 
-/** "Flot", in the file header, so that another program's database is not mistaken for ours. */
-const APPLICATION_ID = 0x466c6f74;
-const SCHEMA_VERSION = 1;
 /** In addition to the rows just written, so that a backlog of compacted rows shrinks under load too. */
 const SWEEP_EXTRA = 16;
 /** One idle sweep takes a few milliseconds, during which commits wait. */
 const SWEEP_IDLE = 500;
 
-/** How long a commit waits for another tool that has the file open and holds its write lock. */
-const BUSY_TIMEOUT_MS = 5000;
-
-const SCHEMA = `
-  CREATE TABLE changes (revision INTEGER PRIMARY KEY, key TEXT NOT NULL, previous INTEGER, value BLOB) STRICT;
-  CREATE TABLE current (key TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  CREATE TABLE state (id INTEGER PRIMARY KEY CHECK (id = 1), revision INTEGER NOT NULL, compacted INTEGER NOT NULL, swept INTEGER NOT NULL) STRICT;
-  INSERT INTO state VALUES (1, 0, 0, 0);
-  PRAGMA application_id = ${APPLICATION_ID};
-  PRAGMA user_version = ${SCHEMA_VERSION};
-`;
-
-/**
- * Pages of 8 KiB hold a few objects each, which costs the log a third less than the usual 4 KiB. 32 MiB of log between
- * checkpoints.
- */
-const SETTINGS = `
-  PRAGMA page_size = 8192;
-  PRAGMA journal_mode = WAL;
-  PRAGMA synchronous = FULL;
-  PRAGMA cache_size = -65536;
-  PRAGMA wal_autocheckpoint = 4096;
-  PRAGMA journal_size_limit = 67108864;
-`;
-
 export interface SqliteDatabaseOptions {
   path: string;
   /** How many changes are kept for `changes`. */
   historyLimit: number;
-}
-
-/** The state of the log: the newest revision, the newest compacted one, the newest swept one. */
-interface State {
-  revision: number;
-  compacted: number;
-  swept: number;
 }
 
 export class SqliteDatabase {
@@ -72,18 +42,25 @@ export class SqliteDatabase {
   readonly #lock: DatabaseSync;
   readonly #database: DatabaseSync;
   readonly #statements: ReturnType<typeof prepareStatements>;
+  readonly #acknowledged: AcknowledgedFile;
   #state: State;
 
-  /** Throws `StoreError` when the file is in use, damaged or not ours. */
+  /** Throws `StoreError` when the file is in use, damaged or not ours, or when acknowledged writes are missing. */
   constructor({ path, historyLimit }: SqliteDatabaseOptions) {
     this.#path = path;
     this.#historyLimit = historyLimit;
     this.#lock = lockFor(path);
+    let database: DatabaseSync | undefined;
     try {
-      this.#database = openDatabase(path);
-      this.#statements = prepareStatements(this.#database);
-      this.#state = this.#readState();
+      database = openDatabase(path);
+      this.#database = database;
+      this.#statements = prepareStatements(database);
+      this.#state = readState(database);
+      checkAcknowledged(path, this.#state);
+      this.#acknowledged = openAcknowledged(path);
+      this.#acknowledged.write(this.#state.revision);
     } catch (error) {
+      database?.close();
       this.#lock.close();
       throw explained(path, error);
     }
@@ -134,13 +111,18 @@ export class SqliteDatabase {
   }
 
   changes(after: number, limit: number): Change[] {
-    const { compacted } = this.#state;
+    const { compacted, revision: newest } = this.#state;
     if (after < compacted) throw new CompactedError(after, compacted + 1);
-    return this.#statements.changesAfter.all(after, limit).map(({ revision, key, value }) => ({
-      key: key as string,
-      revision: revision as number,
-      value: value as Uint8Array | null,
-    }));
+    const rows = this.#statements.changesAfter.all(after, limit) as unknown as LoggedRow[];
+    checkComplete(
+      rows.map(({ revision }) => revision),
+      after + 1,
+      Math.min(newest, after + limit),
+    );
+    return rows.map((row) => {
+      checkChange(row);
+      return { key: row.key, revision: row.revision, value: row.value };
+    });
   }
 
   /**
@@ -150,19 +132,15 @@ export class SqliteDatabase {
   past(upTo: number, limits: { changes: number; bytes: number }): PastChange[] {
     const found: PastChange[] = [];
     let bytes = 0;
+    let expected = Math.min(upTo, this.#state.revision);
     for (const row of this.#statements.changesBefore.iterate(upTo, this.#state.compacted, limits.changes)) {
-      const { revision, key, previous, value } = row as {
-        revision: number;
-        key: string;
-        previous: number | null;
-        value: Uint8Array | null;
-      };
-      const replaced =
-        previous === null
-          ? undefined
-          : { key, revision: previous, value: required(value, `the value at revision ${previous}`) };
-      found.push({ key, revision, previous: replaced });
-      bytes += value?.byteLength ?? 0;
+      const change = row as unknown as PastRow;
+      if (change.revision !== expected) throw missingChange(expected);
+      expected -= 1;
+      checkChange(change);
+      const previous = replacedBy(change);
+      found.push({ key: change.key, revision: change.revision, previous });
+      bytes += previous?.value.byteLength ?? 0;
       if (bytes >= limits.bytes) break;
     }
     return found;
@@ -178,40 +156,43 @@ export class SqliteDatabase {
     this.#transaction((state) => this.#sweep(state, SWEEP_IDLE));
   }
 
-  /** Current entries from the key `prefix` on, on a separate connection. */
-  openScan(prefix: string): { rows: Iterator<Entry>; close(): void } {
-    const reader = new DatabaseSync(this.#path, { readOnly: true });
-    // CROSS JOIN fixes the loop order: along the keys, and from each to its value.
-    const statement = reader.prepare(
-      "SELECT current.key, revision, value FROM current CROSS JOIN changes USING (revision) WHERE current.key >= ? ORDER BY current.key",
-    );
-    return { rows: statement.iterate(prefix) as unknown as Iterator<Entry>, close: () => reader.close() };
+  /** Current entries under a prefix, on a separate connection. */
+  openScan(prefix: string): Scan {
+    return new Scan(this.#path, prefix);
   }
 
   close(): void {
     this.#database.close();
+    this.#acknowledged.close();
     this.#lock.close();
   }
 
   #decide({ key, expect, value, guards }: Write, state: State, holds: (guards: readonly Guard[]) => boolean): Verdict {
     const { append, point, remove } = this.#statements;
-    const previous = this.#revisionOf(key);
-    if (!isExpected(expect, previous)) return EXPECTATION_FAILED;
+    const former = this.#statements.pointerOf.get(key) as { revision: number; sum: number } | undefined;
+    if (!isExpected(expect, former?.revision)) return EXPECTATION_FAILED;
     if (guards && !holds(guards)) return GUARD_FAILED;
-    if (value === null && previous === undefined) return UNCHANGED;
+    if (value === null && !former) return UNCHANGED;
     state.revision += 1;
-    append.run(state.revision, key, previous ?? null, value);
+    const row: SummedRow = { revision: state.revision, key, previous: former?.revision ?? null, value };
+    const sum = checksumOf(row);
+    append.run(row.revision, key, row.previous, value, sum);
     if (value === null) remove.run(key);
-    else point.run(key, state.revision);
+    else point.run(key, row.revision, sum);
+    state.objects += (value === null ? 0 : 1) - (former ? 1 : 0);
+    state.total = totalWith(state.total, value === null ? 0 : sum, former?.sum ?? 0);
     return CHANGED;
   }
 
   #revisionOf(key: string): number | undefined {
-    return this.#statements.revisionOf.get(key)?.["revision"] as number | undefined;
+    return this.#statements.pointerOf.get(key)?.["revision"] as number | undefined;
   }
 
   #get(key: string): Entry | undefined {
-    return this.#statements.get.get(key) as unknown as Entry | undefined;
+    const row = this.#statements.get.get(key) as unknown as CurrentRow | undefined;
+    if (!row) return undefined;
+    if (!isIntact(row)) throw damagedEntries([key]);
+    return { key: row.key, revision: row.revision, value: row.value };
   }
 
   /** Removes leftovers of compacted changes: the rows they replaced, and the rows of deletions. */
@@ -231,134 +212,161 @@ export class SqliteDatabase {
     this.#database.exec("BEGIN IMMEDIATE");
     try {
       work(state);
-      const { revision, compacted, swept } = this.#state;
-      if (state.revision !== revision || state.compacted !== compacted || state.swept !== swept) {
-        this.#statements.setState.run(state.revision, state.compacted, state.swept);
-      }
+      const isChanged = (Object.keys(state) as (keyof State)[]).some((name) => state[name] !== this.#state[name]);
+      if (isChanged) this.#statements.setState.run(...stateRow(state));
       this.#database.exec("COMMIT");
     } catch (error) {
       // SQLite itself rolls back after some errors.
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
       throw error;
     }
+    const isNewer = state.revision > this.#state.revision;
     this.#state = state;
+    if (isNewer) this.#acknowledge(state.revision);
   }
 
-  #readState(): State {
-    const row = this.#statements.state.get();
-    if (!row) throw new StoreError("its state table is empty");
-    return {
-      revision: row["revision"] as number,
-      compacted: row["compacted"] as number,
-      swept: row["swept"] as number,
-    };
+  #acknowledge(revision: number): void {
+    try {
+      this.#acknowledged.write(revision);
+    } catch (error) {
+      // The commit is on disk already. An older revision in the file is valid, as after a power failure.
+      if (!(error instanceof Error && "syscall" in error)) throw error;
+    }
   }
 }
 
 function prepareStatements(database: DatabaseSync) {
   const prepare = (sql: string): StatementSync => database.prepare(sql);
   return {
-    state: prepare("SELECT revision, compacted, swept FROM state"),
-    setState: prepare("UPDATE state SET revision = ?, compacted = ?, swept = ?"),
-    revisionOf: prepare("SELECT revision FROM current WHERE key = ?"),
-    get: prepare(
-      "SELECT current.key, revision, value FROM current JOIN changes USING (revision) WHERE current.key = ?",
-    ),
-    append: prepare("INSERT INTO changes (revision, key, previous, value) VALUES (?, ?, ?, ?)"),
+    setState: prepare(SET_STATE),
+    pointerOf: prepare("SELECT revision, sum FROM current WHERE key = ?"),
+    get: prepare(`${SELECT_CURRENT} WHERE current.key = ?`),
+    append: prepare("INSERT INTO changes (revision, key, previous, value, sum) VALUES (?, ?, ?, ?, ?)"),
     point: prepare(
-      "INSERT INTO current (key, revision) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET revision = excluded.revision",
+      "INSERT INTO current (key, revision, sum) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET revision = excluded.revision, sum = excluded.sum",
     ),
     remove: prepare("DELETE FROM current WHERE key = ?"),
-    changesAfter: prepare("SELECT revision, key, value FROM changes WHERE revision > ? ORDER BY revision LIMIT ?"),
+    changesAfter: prepare(
+      "SELECT revision, key, previous, value, sum FROM changes WHERE revision > ? ORDER BY revision LIMIT ?",
+    ),
     changesBefore: prepare(
-      "SELECT changes.revision, changes.key, changes.previous, replaced.value FROM changes LEFT JOIN changes AS replaced ON replaced.revision = changes.previous WHERE changes.revision <= ? AND changes.revision > ? ORDER BY changes.revision DESC LIMIT ?",
+      "SELECT changes.revision, changes.key, changes.previous, changes.value, changes.sum, replaced.value AS replacedValue, replaced.previous AS replacedPrevious, replaced.sum AS replacedSum FROM changes LEFT JOIN changes AS replaced ON replaced.revision = changes.previous WHERE changes.revision <= ? AND changes.revision > ? ORDER BY changes.revision DESC LIMIT ?",
     ),
     compactedRows: prepare(
       "SELECT revision, previous, value IS NULL AS deletion FROM changes WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?",
     ),
-    forget: prepare("DELETE FROM changes WHERE revision = ?"),
+    // A damaged reference to a replaced row must not remove a current one.
+    forget: prepare(
+      "DELETE FROM changes WHERE revision = ? AND NOT EXISTS (SELECT 1 FROM current WHERE current.key = changes.key AND current.revision = changes.revision)",
+    ),
   };
 }
 
-/**
- * Locks the store for this process. The operating system holds the lock on an empty file beside the data, so it is
- * released when the process exits or is killed, and the `sqlite3` tool can read the data while Flotilla runs.
- */
-export function lockFor(path: string): DatabaseSync {
-  const lockPath = `${path}.lock`;
-  try {
-    createPrivately(lockPath);
-    const lock = new DatabaseSync(lockPath);
-    try {
-      lock.exec("BEGIN EXCLUSIVE");
-    } catch (error) {
-      lock.close();
-      throw error;
+/** The file may hold less than was acknowledged when its log was removed or cut. */
+function checkAcknowledged(path: string, { revision }: State): void {
+  const acknowledged = readAcknowledged(path);
+  if (revision < acknowledged)
+    throw new DamagedStoreError(
+      `it ends at revision ${revision}, but writes up to revision ${acknowledged} were acknowledged: the file ${path}-wal was removed or is damaged`,
+    );
+}
+
+/** A row of the log with its checksum. */
+interface LoggedRow extends SummedRow {
+  sum: number;
+}
+
+/** A change with the row that it replaced. */
+interface PastRow extends LoggedRow {
+  replacedValue: Uint8Array | null;
+  replacedPrevious: number | null;
+  replacedSum: number | null;
+}
+
+function checkChange(row: LoggedRow): void {
+  if (checksumOf(row) !== row.sum)
+    throw new DamagedStoreError(`the change at revision ${row.revision} (${describeKey(row.key)}) is damaged`);
+}
+
+/** The entry that a change replaced; undefined for a new key. */
+function replacedBy({ key, previous, replacedValue, replacedPrevious, replacedSum }: PastRow): Entry | undefined {
+  if (previous === null) return undefined;
+  if (replacedValue === null || replacedSum === null) throw missingChange(previous);
+  checkChange({ revision: previous, key, previous: replacedPrevious, value: replacedValue, sum: replacedSum });
+  return { key, revision: previous, value: replacedValue };
+}
+
+/** Changes that are not compacted have every revision. */
+function checkComplete(revisions: readonly number[], first: number, last: number): void {
+  for (let index = 0; index <= last - first; index++)
+    if (revisions[index] !== first + index) throw missingChange(first + index);
+}
+
+const missingChange = (revision: number): Error =>
+  new DamagedStoreError(`the change at revision ${revision} is missing`);
+
+/** LEFT: an entry without its row is damaged, not absent. It also fixes the loop order: along the keys. */
+const SELECT_CURRENT =
+  "SELECT current.key, current.revision, current.sum, previous, value FROM current LEFT JOIN changes ON changes.revision = current.revision";
+
+/** An entry as it is found; without the row of its value, `value` is null. */
+interface CurrentRow {
+  key: string;
+  revision: number;
+  sum: number;
+  previous: number | null;
+  value: Uint8Array | null;
+}
+
+/** The checksum is that of the entry, so a value of another key or revision is found too. */
+const isIntact = (row: CurrentRow): row is CurrentRow & { value: Uint8Array } =>
+  row.value !== null && checksumOf(row) === row.sum;
+
+/** Reads the current entries under a prefix, and verifies each. */
+export class Scan {
+  readonly #reader: DatabaseSync;
+  readonly #prefix: string;
+  readonly #expected: State;
+  readonly #rows: Iterator<CurrentRow>;
+  readonly #damaged: string[] = [];
+  #objects = 0;
+  #total = 0;
+
+  constructor(path: string, prefix: string) {
+    this.#prefix = prefix;
+    this.#reader = new DatabaseSync(path, { readOnly: true });
+    // The state and the entries of the same moment.
+    this.#reader.exec("BEGIN");
+    this.#expected = readState(this.#reader);
+    const statement = this.#reader.prepare(`${SELECT_CURRENT} WHERE current.key >= ? ORDER BY current.key`);
+    this.#rows = statement.iterate(prefix) as unknown as Iterator<CurrentRow>;
+  }
+
+  /**
+   * The next entry; undefined at the end. Damaged entries are left out, and reported at the end: throws
+   * `DamagedStoreError` that names all of them.
+   */
+  next(): Entry | undefined {
+    for (;;) {
+      const { done, value: row } = this.#rows.next();
+      if (done || !row.key.startsWith(this.#prefix)) break;
+      this.#objects += 1;
+      this.#total = totalWith(this.#total, row.sum, 0);
+      if (isIntact(row)) return { key: row.key, revision: row.revision, value: row.value };
+      this.#damaged.push(row.key);
     }
-    return lock;
-  } catch (error) {
-    throw explained(path, error);
+    if (this.#damaged.length > 0) throw damagedEntries(this.#damaged);
+    if (this.#prefix === "") this.#checkTotals();
+    return undefined;
   }
-}
 
-function openDatabase(path: string): DatabaseSync {
-  createPrivately(path);
-  const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-  try {
-    const isNew = pragma(database, "schema_version") === 0;
-    if (!isNew) checkFormat(database);
-    database.exec(SETTINGS);
-    if (isNew) database.exec(`BEGIN IMMEDIATE; ${SCHEMA} COMMIT`);
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
+  close(): void {
+    this.#reader.close();
   }
-}
 
-const pragma = (database: DatabaseSync, name: string): unknown => database.prepare(`PRAGMA ${name}`).get()?.[name];
-
-/** Throws when the file is not ours, or of an unknown format. Read-only. */
-export function checkFormat(database: DatabaseSync): void {
-  if (pragma(database, "application_id") !== APPLICATION_ID)
-    throw new StoreError("it is the database of another program; choose another path");
-  const version = pragma(database, "user_version") as number;
-  if (version > SCHEMA_VERSION)
-    throw new StoreError(`it was written by a newer Flotilla (format ${version}); use that version or a newer one`);
-}
-
-/** SQLite's primary result codes; the other bits are too detailed for users. */
-const BUSY = 5;
-const READ_ONLY = 8;
-const CORRUPT = 11;
-const FULL = 13;
-const CANNOT_OPEN = 14;
-const NOT_A_DATABASE = 26;
-
-function resultCode(error: unknown): number | undefined {
-  const code = (error as { errcode?: number }).errcode;
-  return code === undefined ? undefined : code & 0xff;
-}
-
-/**
- * A full disk or a foreign lock: the transaction is rolled back and a later one may succeed. After other failures the
- * state on disk cannot be relied on.
- */
-export function isTemporary(error: unknown): boolean {
-  const code = resultCode(error);
-  return code === FULL || code === BUSY;
-}
-
-export function explained(path: string, error: unknown): StoreError {
-  const advice: Record<number, string> = {
-    [BUSY]: "another process uses it; stop that process, or choose another data directory",
-    [READ_ONLY]: "this user cannot write to it, or its file system is read-only; choose another data directory",
-    [FULL]: "the disk is full; free some space to resume writes (acknowledged writes are safe)",
-    [CANNOT_OPEN]:
-      "it cannot be opened; check that this user can write to the directory, or choose another data directory",
-    [CORRUPT]: "the file is damaged; restore a snapshot, or move the file away to start empty",
-    [NOT_A_DATABASE]: "the file is damaged or not a Flotilla store; restore a snapshot, or choose another path",
-  };
-  const reason = advice[resultCode(error) ?? -1] ?? messageOf(error);
-  return new StoreError(`cannot use the store ${path}: ${reason}`, { cause: error });
+  #checkTotals(): void {
+    const { objects, total } = this.#expected;
+    if (this.#objects !== objects) throw new DamagedStoreError(`${this.#objects} of ${objects} objects were found`);
+    if (this.#total !== total) throw new DamagedStoreError("the set of objects is not the one that was written");
+  }
 }

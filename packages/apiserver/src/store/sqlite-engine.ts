@@ -10,7 +10,7 @@ import { Worker } from "node:worker_threads";
 import { moduleBeside, required } from "@flotilla/base";
 import { ChangeLog } from "./change-log.ts";
 import type { Change, Engine, Entry, Outcome, PastChange, Write } from "./engine.ts";
-import { CompactedError, StoreError, StoreWriteError } from "./errors.ts";
+import { CompactedError, DamagedStoreError, StoreError, StoreWriteError } from "./errors.ts";
 import {
   CHANGED,
   packWrites,
@@ -38,7 +38,7 @@ const RECENT_LIMIT = 4096;
 const CHANGES_PAGE = 256;
 
 export interface SqliteEngineOptions {
-  /** The file; created when it is missing, in an existing directory. Beside it are `-wal`, `-shm` and `.lock`. */
+  /** The file; created when it is missing, in an existing directory. Beside it are `-wal`, `-shm`, `.lock` and `.acknowledged`. */
   path: string;
   /** How many changes are kept on disk for `changes`. */
   historyLimit?: number;
@@ -67,7 +67,7 @@ export async function connectSqliteEngine(
     worker.once("error", (error) => reject(new StoreError(`cannot use the store ${path}`, { cause: error })));
     worker.once("exit", () => reject(new StoreError(`cannot use the store ${path}: its thread exited`)));
   });
-  if (first.type === "unusable") throw new StoreError(first.message);
+  if (first.type === "unusable") throw storeError(first);
   if (first.type !== "ready") throw new StoreError(`cannot use the store ${path}: its thread replied ${first.type}`);
   return new SqliteEngine(worker, options, first.revision);
 }
@@ -256,9 +256,7 @@ class SqliteEngine implements Engine {
     if (message.type === "answer") query.resolve(message.answer);
     else
       query.reject(
-        message.oldest === undefined
-          ? new StoreError(message.message)
-          : new CompactedError(query.after ?? 0, message.oldest),
+        message.oldest === undefined ? storeError(message) : new CompactedError(query.after ?? 0, message.oldest),
       );
   }
 
@@ -327,6 +325,11 @@ class SqliteEngine implements Engine {
     this.#queries.clear();
     this.#log.fail(this.#failure);
   }
+}
+
+/** Errors lose their class on the way from the worker. */
+function storeError({ message, isDamaged }: { message: string; isDamaged?: boolean }): StoreError {
+  return isDamaged ? new DamagedStoreError(message) : new StoreError(message);
 }
 
 /** The object and the key take memory too, also for a deletion. */

@@ -1,6 +1,6 @@
 /** Error messages for SQLite failures. */
 import { expect, test } from "vitest";
-import { explained, isTemporary } from "./sqlite-database.ts";
+import { explained, isTemporary } from "./sqlite-failures.ts";
 import { snapshotFailure } from "./sqlite-snapshot.ts";
 
 /** As node:sqlite throws it; the upper bits are too detailed for users. */
@@ -29,7 +29,7 @@ const cases: Record<string, { errcode: number; says: string; passes: boolean }> 
   },
   "a damaged file, found while reading": {
     errcode: 11 | (1 << 8),
-    says: "the file is damaged; restore a snapshot, or move the file away to start empty",
+    says: "the file is damaged",
     passes: false,
   },
   "a failure without advice": { errcode: 10, says: "as SQLite says it", passes: false },

@@ -59,13 +59,13 @@ export interface Committed {
 export type FromWorker =
   | { type: "ready"; revision: number }
   /** The store could not be opened; the worker exits. */
-  | { type: "unusable"; message: string }
+  | { type: "unusable"; message: string; isDamaged: boolean }
   | Committed
   /** These writes, the next `count` in order, were rolled back. */
   | { type: "rolled-back"; count: number; message: string }
   | { type: "answer"; id: number; answer: Answer }
   /** `oldest` is set when the requested changes are compacted. */
-  | { type: "refusal"; id: number; message: string; oldest?: number };
+  | { type: "refusal"; id: number; message: string; oldest?: number; isDamaged?: boolean };
 
 /** Entries with all their bytes in one buffer: transferring a buffer for each would take longer than reading them. */
 export interface EntryPage {

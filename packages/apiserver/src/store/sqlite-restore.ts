@@ -7,7 +7,10 @@ import { DatabaseSync } from "node:sqlite";
 import { FlotillaError } from "@flotilla/base";
 import { StoreError } from "./errors.ts";
 import { createPrivately, syncDirectoryOf, syncFile } from "./private-files.ts";
-import { checkFormat, explained, lockFor } from "./sqlite-database.ts";
+import { Scan } from "./sqlite-database.ts";
+import { openAcknowledged, readAcknowledged } from "./sqlite-acknowledged.ts";
+import { explained } from "./sqlite-failures.ts";
+import { checkFormat, convert, hasChecksums, lockFor, readState, writeState } from "./sqlite-file.ts";
 import { snapshotFailure } from "./sqlite-snapshot.ts";
 
 export interface SnapshotFile {
@@ -28,7 +31,8 @@ export interface SnapshotInfo {
  * The clock gives each restore of the same snapshot a different start: no store sustains a million writes per second
  * for long.
  */
-const fenced = (revision: number, nowMs: number): number => Math.max(revision + 1_000_000_000, nowMs * 1000);
+export const fencedRevision = (revision: number, nowMs: number): number =>
+  Math.max(revision + 1_000_000_000, nowMs * 1000);
 
 /** Adds files to a newly written snapshot. */
 export function addFiles(snapshot: string, files: readonly SnapshotFile[]): void {
@@ -50,6 +54,7 @@ export function inspectSnapshot(snapshot: string): SnapshotInfo {
   try {
     const verdict = database.prepare("PRAGMA integrity_check(1)").get()?.["integrity_check"];
     if (verdict !== "ok") throw new StoreError(`it is damaged: ${String(verdict)}`);
+    if (hasChecksums(database)) verifyEntries(snapshot);
     const count = (sql: string): number => Number(database.prepare(sql).get()?.["n"] ?? 0);
     const hasFiles = count("SELECT count(*) AS n FROM sqlite_schema WHERE name = 'files'") > 0;
     return {
@@ -83,11 +88,14 @@ export function restoreSnapshot(snapshot: string, target: string, nowMs: number)
   try {
     createPrivately(partial);
     copyFileSync(snapshot, partial);
-    fence(partial, nowMs);
+    const revision = fence(partial, readAcknowledged(target), nowMs);
     syncFile(partial);
     // Unlike a rename, a link fails when the name has been created concurrently.
     linkSync(partial, target);
     syncDirectoryOf(target);
+    const acknowledged = openAcknowledged(target);
+    acknowledged.write(revision);
+    acknowledged.close();
   } catch (error) {
     throw error instanceof StoreError ? error : new StoreError(`writing the store ${target}`, { cause: error });
   } finally {
@@ -95,11 +103,37 @@ export function restoreSnapshot(snapshot: string, target: string, nowMs: number)
   }
 }
 
-function fence(path: string, nowMs: number): void {
+/** Returns the first revision of the restored store. */
+function fence(path: string, acknowledged: number, nowMs: number): number {
   using database = openSnapshot(path, false);
-  const revision = fenced(Number(database.prepare("SELECT revision FROM state").get()?.["revision"] ?? 0), nowMs);
-  database.exec(
-    `BEGIN; DROP TABLE IF EXISTS files; UPDATE state SET revision = ${revision}, compacted = ${revision}; COMMIT`,
+  convert(database);
+  const state = readState(database);
+  const revision = fencedRevision(Math.max(state.revision, acknowledged), nowMs);
+  database.exec("BEGIN; DROP TABLE IF EXISTS files");
+  writeState(database, { ...state, revision, compacted: revision });
+  database.exec("COMMIT");
+  return revision;
+}
+
+/** Throws `DamagedStoreError` that names the damaged objects. */
+function verifyEntries(snapshot: string): void {
+  const scan = new Scan(snapshot, "");
+  try {
+    while (scan.next());
+  } finally {
+    scan.close();
+  }
+}
+
+/** The revision of each object in a snapshot, by key. Throws `StoreError` when the snapshot is damaged. */
+export function readSnapshotRevisions(snapshot: string): ReadonlyMap<string, number> {
+  inspectSnapshot(snapshot);
+  using database = openSnapshot(snapshot, true);
+  return new Map(
+    database
+      .prepare("SELECT key, revision FROM current")
+      .all()
+      .map(({ key, revision }) => [key as string, revision as number]),
   );
 }
 

@@ -7,8 +7,9 @@
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { messageOf, required } from "@flotilla/base";
 import type { Entry, Write } from "./engine.ts";
-import { CompactedError, StoreError } from "./errors.ts";
-import { explained, isTemporary, SqliteDatabase, type SqliteDatabaseOptions } from "./sqlite-database.ts";
+import { CompactedError, DamagedStoreError, StoreError } from "./errors.ts";
+import { SqliteDatabase, type Scan, type SqliteDatabaseOptions } from "./sqlite-database.ts";
+import { explained, isTemporary } from "./sqlite-failures.ts";
 import {
   packEntries,
   unpackWrites,
@@ -29,7 +30,7 @@ const SCAN_BYTES = 1024 * 1024;
 
 const port = required(parentPort, "the port to the event loop");
 const options = workerData as SqliteDatabaseOptions;
-const scans = new Map<number, { prefix: string; rows: Iterator<Entry>; close(): void }>();
+const scans = new Map<number, Scan>();
 let scanSequence = 0;
 let isSweeping = false;
 
@@ -41,7 +42,11 @@ function open(): SqliteDatabase | undefined {
   try {
     return new SqliteDatabase(options);
   } catch (error) {
-    say({ type: "unusable", message: error instanceof StoreError ? error.message : messageOf(error) });
+    say({
+      type: "unusable",
+      message: error instanceof StoreError ? error.message : messageOf(error),
+      isDamaged: error instanceof DamagedStoreError,
+    });
     return undefined;
   }
 }
@@ -83,7 +88,7 @@ function answer(database: SqliteDatabase, query: Query): Answer {
       return { past: database.past(query.upTo, { changes: PAGE_ENTRIES, bytes: PAGE_BYTES }) };
     case "scan": {
       const scan = ++scanSequence;
-      scans.set(scan, { prefix: query.prefix, ...database.openScan(query.prefix) });
+      scans.set(scan, database.openScan(query.prefix));
       return nextEntries(scan);
     }
     case "scan-next":
@@ -106,15 +111,25 @@ function nextEntries(id: number): Answer {
   const entries: Entry[] = [];
   let bytes = 0;
   while (entries.length < PAGE_ENTRIES && bytes < SCAN_BYTES) {
-    const { done, value } = scan.rows.next();
-    if (done || !value.key.startsWith(scan.prefix)) {
+    const entry = nextEntry(id, scan);
+    if (!entry) {
       endScan(id);
       return { scan: id, page: packEntries(entries), isLast: true };
     }
-    entries.push({ key: value.key, revision: value.revision, value: value.value });
-    bytes += value.value.byteLength;
+    entries.push(entry);
+    bytes += entry.value.byteLength;
   }
   return { scan: id, page: packEntries(entries), isLast: false };
+}
+
+/** A scan that fails is not continued. */
+function nextEntry(id: number, scan: Scan): Entry | undefined {
+  try {
+    return scan.next();
+  } catch (error) {
+    endScan(id);
+    throw error;
+  }
 }
 
 function endScan(id: number): void {
@@ -128,7 +143,10 @@ function reply(database: SqliteDatabase, id: number, query: Query): void {
     say({ type: "answer", id, answer: result }, result ? buffersIn(result) : []);
   } catch (error) {
     if (error instanceof CompactedError) say({ type: "refusal", id, message: error.message, oldest: error.oldest });
-    else say({ type: "refusal", id, message: explained(options.path, error).message });
+    else {
+      const failure = explained(options.path, error);
+      say({ type: "refusal", id, message: failure.message, isDamaged: failure instanceof DamagedStoreError });
+    }
   }
   if (query.type === "close") port.close();
 }

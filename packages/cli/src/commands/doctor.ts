@@ -4,9 +4,12 @@ import { ManagedCluster } from "@flotilla/ocm";
 import { didYouMean, UsageError } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
+import type { Stores } from "../command.ts";
+import { defaultDataDirectory } from "../data-directory.ts";
 import type { HubLists } from "../doctor/context.ts";
 import { clusterFlags, readNames } from "../members/members-places.ts";
 import { hubDataDirectory, hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+import type { Output } from "../output.ts";
 
 const FOUND_PROBLEMS = 1;
 
@@ -14,12 +17,13 @@ export const doctorCommand = defineCommand({
   name: "doctor",
   summary: "diagnose problems of the fleet, and suggest a fix for each",
   details:
-    "Every check reports a result, what was observed, and the commands that fix it. A check that could not run reports so. The exit code is 0 without problems (warnings are allowed) and 1 with problems.",
+    "Every check reports a result, what was observed, and the commands that fix it. A check that could not run reports so. The exit code is 0 without problems (warnings are allowed) and 1 with problems. With --store it checks the store of a stopped fleet instead; 'flotilla fsck' repairs it.",
   example: [
     { says: "Run all checks.", run: "flotilla doctor" },
     { says: "Check one member and what is propagated to it.", run: "flotilla doctor --clusters member2" },
     { says: "Run some checks, with JSON output.", run: "flotilla doctor --only certificates,finalizers -o json" },
     { says: "List the checks.", run: "flotilla doctor --list" },
+    { says: "Check the store of a stopped fleet for damage.", run: "flotilla doctor --store" },
   ],
   args: [],
   flags: {
@@ -46,9 +50,14 @@ export const doctorCommand = defineCommand({
       description: "how long one check may take",
     },
     list: { type: "boolean", description: "list the checks instead of running them" },
+    store: {
+      type: "boolean",
+      description: "check only the store in the data directory, for damage; the fleet must be stopped",
+    },
     ...hubFlags,
   },
-  async run({ flags, output, signal, clock, connect, environment }) {
+  async run({ flags, output, signal, clock, connect, environment, stores }) {
+    if (flags.store) return checkStore(flags.data ?? defaultDataDirectory(environment), output, stores);
     const [
       { CHECKS },
       { runChecks },
@@ -111,6 +120,18 @@ export const doctorCommand = defineCommand({
     }
   },
 });
+
+/** Reports like `flotilla fsck`, and never repairs. */
+async function checkStore(data: string, output: Output, stores: Stores): Promise<number> {
+  const { isDamaged, renderStore } = await import("../store/render-store.ts");
+  output.progress(`checking ${data}`);
+  const report = await stores.check(data, undefined, (rows) => output.progress(`checking ${data}: ${rows} values`));
+  const found = isDamaged(report);
+  output.result(JSON.parse(JSON.stringify({ data, ...report })) as Json, () =>
+    output.called(renderStore(data, report) + (found ? `\nfix: flotilla fsck --data ${data}` : "")),
+  );
+  return found ? FOUND_PROBLEMS : 0;
+}
 
 /** Throws `UsageError` for a name that is neither a Cluster nor a ManagedCluster. */
 async function checkNames(names: readonly string[], lists: HubLists): Promise<void> {

@@ -18,7 +18,7 @@ export const registerCommand = defineCommand({
   name: "register",
   summary: "register a cluster that the hub cannot reach, for pull mode with an agent",
   details:
-    "Does what karmadactl register does: creates RBAC on the hub and credentials for the agent, which 'flotilla agent' then uses.",
+    "Requests a certificate for the agent with a token of 'flotilla token --through karmada'; the hub then grants the agent its permissions. 'flotilla agent' uses the certificate.",
   example: [
     {
       says: "Register a cluster, and store the agent's credentials on it.",
@@ -31,7 +31,7 @@ export const registerCommand = defineCommand({
   ],
   args: [{ name: "HOST", description: "host and port of the hub's API server", required: true }],
   flags: {
-    token: { type: "string", value: "TOKEN", description: "the token that 'flotilla token' prints" },
+    token: { type: "string", value: "TOKEN", description: "the token that 'flotilla token --through karmada' prints" },
     "discovery-token-ca-cert-hash": {
       type: "string",
       value: "HASH",
@@ -76,9 +76,9 @@ export const registerCommand = defineCommand({
     "cert-expiration-days": {
       type: "integer",
       value: "N",
-      default: 365,
+      default: 7,
       minimum: 1,
-      maximum: 3650,
+      maximum: 30,
       description: "lifetime of the agent's certificate; it is renewed before it expires",
     },
     image: {
@@ -92,9 +92,12 @@ export const registerCommand = defineCommand({
     const { token } = flags;
     const hashes = flags["discovery-token-ca-cert-hash"];
     checkClusterName(cluster, "the name of the cluster on the hub");
-    if (!token) throw new UsageError("--token TOKEN is required; create one with 'flotilla token' on the hub");
+    if (!token)
+      throw new UsageError("--token TOKEN is required; create one with 'flotilla token --through karmada' on the hub");
     if (hashes.length === 0 && !flags["discovery-token-unsafe-skip-ca-verification"])
-      throw new UsageError("--discovery-token-ca-cert-hash HASH is required; 'flotilla token' on the hub prints it");
+      throw new UsageError(
+        "--discovery-token-ca-cert-hash HASH is required; 'flotilla token --through karmada' on the hub prints it",
+      );
     const [file, written] = [flags["cluster-kubeconfig"], flags["write-kubeconfig"]];
     if (file === undefined && written === undefined)
       throw new UsageError(

@@ -23,14 +23,14 @@ export function readClusterInfo(
   if (id === undefined || secret === undefined)
     throw new FlotillaError(
       "Token",
-      "the token must have the form abcdef.0123456789abcdef; create one with 'flotilla token'",
+      "the token must have the form abcdef.0123456789abcdef; create one with 'flotilla token --through karmada'",
     );
   const text = data["kubeconfig"] ?? "";
   const signature = Object.hasOwn(data, `jws-kubeconfig-${id}`) ? data[`jws-kubeconfig-${id}`] : undefined;
   if (signature === undefined)
     throw new FlotillaError(
       "Token",
-      `the hub does not recognize token ${id}; it may have expired. Create another with 'flotilla token'`,
+      `the hub does not recognize token ${id}; it has expired or was used already. Create another with 'flotilla token --through karmada'`,
     );
   if (!isSigned(text, signature, secret))
     throw new FlotillaError(

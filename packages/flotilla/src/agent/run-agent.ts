@@ -113,12 +113,28 @@ async function rights(
   introduces: boolean,
   signal: AbortSignal,
 ): Promise<HubApis> {
+  // The hub grants access to the Works of a Cluster that exists.
+  const forbidden =
+    description && introduces ? await forbiddenOf(ensureCluster(client, hub, cluster, description, signal)) : undefined;
   const apis = await readHubApis(client, hub, cluster, signal);
   if (apis.karmada || apis.ocm) {
-    if (description) await ensureCluster(client, hub, cluster, description, signal);
+    if (forbidden) throw forbidden;
     return apis;
   }
-  throw new FlotillaError("NotAccepted", whyNot(cluster, standing && (await orRefused(standing(introduces, signal)))));
+  throw new FlotillaError("NotAccepted", whyNot(cluster, standing && (await orRefused(standing(introduces, signal)))), {
+    cause: forbidden,
+  });
+}
+
+/** The error of a write that the hub does not permit; undefined if it succeeded. */
+async function forbiddenOf(written: Promise<void>): Promise<ApiError | undefined> {
+  try {
+    await written;
+    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError && error.status.code === 403) return error;
+    throw error;
+  }
 }
 
 /** The bootstrap token expires. */

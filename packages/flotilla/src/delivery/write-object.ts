@@ -6,6 +6,7 @@ import { withoutPath } from "./compare.ts";
 import type { ApplyOutcome } from "./delivery.ts";
 import { withoutSteps } from "./drift.ts";
 import type { FieldDrift } from "./drift.ts";
+import { checkExact } from "./exact-manifest.ts";
 import { findDifferences } from "./find-differences.ts";
 import { digestOf, isSameDelivery, RELEASED_FROM } from "./marks.ts";
 import { keyIn, readObject } from "./member-access.ts";
@@ -91,7 +92,7 @@ async function keepReferences(access: MemberAccess, task: Task, observed: Manife
 async function putObject(access: MemberAccess, task: Task, retained: Manifest, observed: Manifest): Promise<Manifest> {
   const { kind, ownership, signal } = task;
   const references = ownership.missingReferences(observed);
-  const planned = planPut(retained, observed);
+  const planned = checkExact(planPut(retained, observed));
   task.policy.beforeChange?.(planned, observed);
   return access.client.update(kind, access.cluster, references ? withReferences(planned, references) : planned, {
     signal,
@@ -118,7 +119,7 @@ async function applyObject(access: MemberAccess, task: Task, change: Change): Pr
   );
   let desired = ignoreFields.reduce(withoutPath, applied.wanted);
   for (const { steps } of change.left) desired = withoutSteps(desired, steps);
-  policy.beforeChange?.(desired, observed);
+  policy.beforeChange?.(checkExact(desired), observed);
   const managedFields = planTakeover({
     manager: fieldManager,
     manifest: desired,

@@ -1,5 +1,5 @@
 /**
- * Admission for Clusters, Works and execution namespaces. Pure except for the clock.
+ * Admission for Clusters, Works and execution namespaces, and for all writes of agents. Pure except for the clock.
  *
  * Taints that evict get timeAdded: toleration seconds count from then.
  */
@@ -11,12 +11,14 @@ import {
   KARMADA_SYSTEM_NAMESPACE,
 } from "@flotilla/karmada";
 import { field } from "@flotilla/apimachinery";
-import type { Admission, AnyAdmission, ClusterReader } from "@flotilla/apimachinery";
+import type { Admission, AnyStep, ClusterReader } from "@flotilla/apimachinery";
 import { Namespace } from "@flotilla/kubernetes";
 import type { Taint } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { DRAIN_TAINT } from "../flotilla-names.ts";
+import { createAgentRestriction } from "./agents/agent-restriction.ts";
+import { clusterReferences } from "./cluster-references.ts";
 import { prune, withoutTimeToLive } from "../interpreter/prune.ts";
 
 /** Applies to the hub only; on members these names have no meaning. */
@@ -97,11 +99,13 @@ export function createMembershipAdmissions({
 }: {
   hub: string;
   clock: Pick<Clock, "now">;
-}): readonly AnyAdmission[] {
+}): readonly AnyStep[] {
   return [
+    createAgentRestriction(hub),
     keepNamespaces(hub),
     dateTaints(clock),
     explainTaints,
+    clusterReferences(hub),
     ...createWorkAdmissions((manifest) => withoutTimeToLive(prune(manifest))),
   ];
 }

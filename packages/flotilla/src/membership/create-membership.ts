@@ -16,6 +16,10 @@ import type { Delivery } from "../delivery/delivery.ts";
 import { createOwnedSet } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorders, Informers } from "@flotilla/controller-runtime";
 import { createAgentAccessController } from "./agent-access-controller.ts";
+import { createAgentRequestController } from "./agents/agent-request-controller.ts";
+import { createJoinTokenController } from "./agents/join-token-controller.ts";
+import { createRegisteredAccess } from "./agents/registered-access.ts";
+import { createRegistrationController } from "./agents/registration-controller.ts";
 import { createCapacities } from "./capacities.ts";
 import { createChanges } from "./changes.ts";
 import { createMembershipController } from "./membership-controller.ts";
@@ -174,6 +178,7 @@ export function createMembership(options: MembershipOptions): Membership {
         informers,
         isSimulated: (name) => options.hasBuiltInAgent?.(name) ?? false,
       }),
+      ...createAgentControllers(options),
       createPullHealthController({ hub, client: clientFor("pull-health"), leases: informers.of(Lease), clock }),
       createTaintPolicyController({
         hub,
@@ -208,6 +213,23 @@ export function createMembership(options: MembershipOptions): Membership {
       prober.close();
     },
   };
+}
+
+/** Registration of agents through Karmada's API, and the tokens of both APIs. */
+function createAgentControllers({
+  hub,
+  informers,
+  clientFor,
+  events,
+  clock,
+}: MembershipOptions): Controller<ObjectKey>[] {
+  const client = clientFor("agent-registration");
+  const access = createRegisteredAccess({ hub, client, informers });
+  return [
+    createAgentRequestController({ hub, client, informers, access, events: events("agent-registration"), clock }),
+    createRegistrationController({ hub, clusters: informers.of(Cluster), access, clock }),
+    createJoinTokenController({ hub, client, secrets: informers.of(Secret), clock }),
+  ];
 }
 
 function isImpersonation({ workload }: DeepReadonly<Work>["spec"]): boolean {

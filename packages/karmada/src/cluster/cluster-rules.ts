@@ -3,6 +3,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import {
   builtInAdmission,
   checkText,
+  dnsLabelProblems,
   field,
   labelKeyProblems,
   labelValueProblems,
@@ -27,6 +28,12 @@ export const clusterRules: readonly AnyAdmission[] = [
     validate: ({ object }) => checkCluster(object),
   }),
 ];
+
+/** Why no Cluster can have this name; undefined if one can. */
+export function clusterNameProblem(name: string): string | undefined {
+  if (name.length > MAX_NAME) return `must be no more than ${MAX_NAME} characters`;
+  return dnsLabelProblems(name)[0];
+}
 
 /** Sorts models and sets the defaults of a new Cluster; moves the deprecated `zone` to `zones`. */
 function prepareCluster(cluster: DeepReadonly<Cluster>, { operation }: Review<Cluster>): DeepReadonly<Cluster> {

@@ -172,6 +172,43 @@ export function impersonationSecretName(cluster: string): string {
   return `${cluster}-impersonator`;
 }
 
+// Agents of pull members, and the users that register them.
+
+export const KARMADA_AGENTS_GROUP = "system:karmada:agents";
+const KARMADA_AGENT_PREFIX = "system:karmada:agent:";
+/** The user that `karmadactl register` temporarily becomes to grant an agent its permissions. */
+export const RBAC_GENERATOR_USER = `${KARMADA_AGENT_PREFIX}rbac-generator`;
+/** The prefix of the certificate requests for that user. */
+export const RBAC_GENERATOR_REQUEST_PREFIX = "agent-rbac-generator-";
+/** The group of the tokens that `karmadactl token create` creates. */
+export const KARMADA_TOKENS_GROUP = "system:bootstrappers:karmada:default-cluster-token";
+
+export function agentUser(cluster: string): string {
+  return `${KARMADA_AGENT_PREFIX}${cluster}`;
+}
+
+/** Undefined for a user that is no agent of a cluster. */
+export function clusterOfAgentUser(user: string): string | undefined {
+  return user.startsWith(KARMADA_AGENT_PREFIX) && user !== RBAC_GENERATOR_USER
+    ? user.slice(KARMADA_AGENT_PREFIX.length)
+    : undefined;
+}
+
+/** The name of an agent's ClusterRole and ClusterRoleBinding, and the prefix of its Roles and RoleBindings. */
+export function agentRoleName(cluster: string): string {
+  return `system:karmada:${cluster}:agent`;
+}
+
+/** Undefined for other roles. */
+export function clusterOfAgentRole(name: string): string | undefined {
+  return /^system:karmada:([^:]+):agent$/.exec(name)?.[1];
+}
+
+/** The Lease with which replicas of one agent elect the active one, in Karmada's own namespace. */
+export function agentElectionLease(cluster: string): string {
+  return `karmada-agent-${cluster}`;
+}
+
 export function isReservedNamespace(namespace: string): boolean {
   return (
     namespace === KARMADA_SYSTEM_NAMESPACE ||

@@ -35,6 +35,8 @@ export interface Share {
   observed?: Json;
   /** The member's copy as last dispatched; the division reads existing assignments from it. */
   copy?: DeepReadonly<KubernetesObject>;
+  /** The copy was never reported as applied: the member may not have the object yet, at any generation. */
+  isUndelivered?: true;
   /** Override policies changed the copy. */
   isOverridden?: true;
   /**

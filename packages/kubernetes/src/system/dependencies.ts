@@ -11,6 +11,12 @@ export type SignRequest = (
   terms: { usages: readonly string[]; lifetimeMs: number },
 ) => string;
 
+/** How long a client certificate is valid if the request names no lifetime, and at most. */
+export interface CertificateLifetime {
+  defaultSeconds: number;
+  maxSeconds: number;
+}
+
 export interface SystemDependencies {
   client: Client;
   /** The informers of all clusters. */
@@ -32,4 +38,6 @@ export interface SystemDependencies {
   ): Promise<string>;
   /** Signs requests for client certificates; unset leaves them to other signers. */
   signRequest?: SignRequest;
+  /** The lifetime of certificates with this subject; undefined means the usual one. */
+  certificateLifetime?(cluster: string, request: CertificateRequest): CertificateLifetime | undefined;
 }

@@ -11,6 +11,12 @@ export class PatternError extends Error {}
 
 type ByteSet = Uint8Array;
 
+/** A member of a set in brackets; `single` if it is one plain byte, with which a range may begin or end. */
+interface Member {
+  set: ByteSet;
+  single: number | undefined;
+}
+
 type Item =
   | { kind: "one"; set: ByteSet }
   | { kind: "repeat"; sign: string; set: ByteSet }
@@ -33,8 +39,13 @@ export interface Match {
 }
 
 const END = -1;
+const ANY: ByteSet = new Uint8Array(256).fill(1);
 /** Cost of a matcher step, relative to a round of an empty loop. */
 const STEP_TICKS = 3;
+/** Cost of reading a byte of a pattern: each becomes an item, or a member of a set. */
+const READ_TICKS = 10;
+/** Cost of writing the 256 bytes of a set. */
+const SET_TICKS = 100;
 /** Each may add a call to the stack. */
 const MAX_BRANCHES = 1000;
 
@@ -46,8 +57,8 @@ export function findMatches(
   limit: number,
   charge: Charge,
 ): Match[] {
-  const pattern = new PatternReader(patternBytes).read();
-  charge(patternBytes.length);
+  charge(READ_TICKS * patternBytes.length);
+  const pattern = new PatternReader(patternBytes, charge).read();
   const matcher = new Matcher(pattern, text, charge);
   const matches: Match[] = [];
   for (let at = offset; at <= text.length;) {
@@ -64,6 +75,7 @@ export function findMatches(
 
 class PatternReader {
   readonly #source: string;
+  readonly #charge: Charge;
   readonly #items: Item[] = [];
   #at = 0;
   #captures = 0;
@@ -71,8 +83,9 @@ class PatternReader {
   #last = 0;
   #branches = 0;
 
-  constructor(source: string) {
+  constructor(source: string, charge: Charge) {
     this.#source = source;
+    this.#charge = charge;
   }
 
   read(): Pattern {
@@ -191,7 +204,7 @@ class PatternReader {
   #class(): ByteSet {
     const code = this.#next();
     if (code === 37) return namedSet(this.#next());
-    if (code === 46) return new Uint8Array(256).fill(1);
+    if (code === 46) return ANY;
     if (code === 91) return this.#set();
     return only(code);
   }
@@ -199,7 +212,10 @@ class PatternReader {
   #set(): ByteSet {
     const isNot = this.#peek() === "^";
     if (isNot) this.#next();
-    const parts: { set: ByteSet; single: number | undefined }[] = [];
+    this.#charge(SET_TICKS);
+    const set = new Uint8Array(256);
+    /** Not yet in the set: a range may follow, which replaces it. */
+    let last: Member | undefined;
     let isRange = false;
     for (;;) {
       const ch = this.#peek();
@@ -207,32 +223,42 @@ class PatternReader {
         if (this.#last !== END) this.#last = this.#source.length - 1;
         throw this.#error("unexpected EOS");
       }
-      if (ch === "]" && parts.length > 0) {
+      if (ch === "]" && last) {
         this.#next();
         break;
       }
-      if (ch === "-" && parts.length > 0) {
+      if (ch === "-" && last) {
         this.#next();
         isRange = true;
         continue;
       }
-      parts.push(this.#member());
+      const member = this.#member();
       if (isRange) {
-        const end = parts.pop();
-        const begin = parts.pop();
-        parts.push({ set: range(begin?.single, end?.single), single: undefined });
+        this.#charge(SET_TICKS);
+        last = { set: range(last?.single, member.single), single: undefined };
         isRange = false;
+      } else {
+        this.#add(set, last);
+        last = member;
       }
     }
-    if (isRange) parts.push({ set: only(45), single: 45 });
-    const set = new Uint8Array(256);
-    for (let byte = 0; byte < 256; byte++) set[byte] = parts.some((part) => part.set[byte] === 1) !== isNot ? 1 : 0;
+    this.#add(set, last);
+    if (isRange) set[45] = 1;
+    if (isNot) for (let byte = 0; byte < 256; byte++) set[byte] = set[byte] === 1 ? 0 : 1;
     return set;
   }
 
-  #member(): { set: ByteSet; single: number | undefined } {
+  #member(): Member {
     const code = this.#next();
     return code === 37 ? { set: namedSet(this.#next()), single: undefined } : { set: only(code), single: code };
+  }
+
+  #add(set: ByteSet, member: Member | undefined): void {
+    if (member?.single !== undefined) set[member.single] = 1;
+    else if (member) {
+      this.#charge(SET_TICKS);
+      for (let byte = 0; byte < 256; byte++) if (member.set[byte] === 1) set[byte] = 1;
+    }
   }
 }
 
@@ -354,9 +380,16 @@ class Matcher {
   }
 }
 
+/** Shared by all patterns: a long pattern has as many items as characters. */
+const onlySets = new Map<number, ByteSet>();
+
 function only(code: number): ByteSet {
-  const set = new Uint8Array(256);
-  if (code >= 0) set[code] = 1;
+  let set = onlySets.get(code);
+  if (!set) {
+    set = new Uint8Array(256);
+    if (code >= 0) set[code] = 1;
+    onlySets.set(code, set);
+  }
   return set;
 }
 

@@ -37,7 +37,8 @@ type Copy = DeepReadonly<OrdinalSet>;
 
 /**
  * On a copy: the ordinals that its member releases and may still run, and the generation of the member's object before
- * that: `4,7-9@3`. A report for a later generation shows whether they are released.
+ * that: `4,7-9@3`. A report for a later generation shows whether they are released. The generation is 0 if the member
+ * was never reported to have the object: then it may be created with this copy.
  */
 export const LEAVING_ORDINALS = "flotilla.dev/leaving-ordinals";
 
@@ -73,7 +74,8 @@ export function planOrdinals(object: Copy, shares: readonly Share[]): OrdinalsPl
   const leavers = new Map<number, string>();
   const left = new Map<string, Leaving>();
   const owned = new Map<string, number[]>();
-  for (const { cluster, replicas, copy, observed } of shares) {
+  for (const share of shares) {
+    const { cluster, replicas, copy } = share;
     const before = copy ? ordinalsOf(copy) : [];
     const own = before.filter((ordinal) => !owners.has(ordinal) && !spansInclude(withheld, ordinal)).slice(0, replicas);
     for (const ordinal of own) owners.set(ordinal, cluster);
@@ -81,8 +83,7 @@ export function planOrdinals(object: Copy, shares: readonly Share[]): OrdinalsPl
     const kept = new Set(own);
     const leaving = planLeaving(
       before.filter((ordinal) => !kept.has(ordinal)),
-      copy,
-      observed,
+      share,
     );
     if (!leaving) continue;
     left.set(cluster, leaving);
@@ -121,20 +122,14 @@ function ordinalsOf(copy: Copy): number[] {
  * Ordinals that may still run on a member besides those it owns: those it releases now, and those released earlier but
  * not yet reported.
  */
-function planLeaving(
-  givenUp: readonly number[],
-  copy: Copy | undefined,
-  observed: Share["observed"],
-): Leaving | undefined {
+function planLeaving(givenUp: readonly number[], { copy, observed, isUndelivered }: Share): Leaving | undefined {
   const before = copy && leavingOf(copy);
   const earlier = before && !isReleased(before, copy, observed) ? before.spans : [];
   const spans = joinSpans([...earlier, ...spansOf(givenUp)]);
   if (spans.length === 0) return undefined;
-  const generation =
-    givenUp.length > 0
-      ? Math.max(1, isObject(observed) ? countOf(observed["generation"]) : 1)
-      : (before?.generation ?? 1);
-  return { spans, generation };
+  if (givenUp.length === 0) return { spans, generation: before?.generation ?? 1 };
+  if (isObject(observed)) return { spans, generation: Math.max(1, countOf(observed["generation"])) };
+  return { spans, generation: isUndelivered ? 0 : 1 };
 }
 
 /** The member has observed a later copy and runs exactly the requested number of pods; terminating pods still count. */

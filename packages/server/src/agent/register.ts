@@ -1,27 +1,20 @@
-/** Registers a cluster with a hub of which only a token is known, with the same steps as Karmada's tools. */
-import { karmadaAccess, karmadaIdentity, kubeconfigOf, readClusterInfo, requestCertificate } from "@flotilla/flotilla";
-import type { AgentIdentity } from "@flotilla/flotilla";
-import { Cluster, executionNamespace, SYSTEM_LABEL } from "@flotilla/karmada";
-import { ClusterRole, ClusterRoleBinding, ConfigMap, Namespace, Role, RoleBinding } from "@flotilla/kubernetes";
-import { HUB, isAlreadyExists } from "@flotilla/apimachinery";
-import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import { FlotillaError, silentLog, sleep, systemClock, systemRandom, UsageError } from "@flotilla/base";
-import type { Clock, DeepReadonly } from "@flotilla/base";
+/**
+ * Registers a cluster with a hub of which only a token is known. The hub grants the agent its permissions when it
+ * approves the certificate.
+ */
+import { karmadaIdentity, kubeconfigOf, readClusterInfo, requestCertificate } from "@flotilla/flotilla";
+import { ConfigMap } from "@flotilla/kubernetes";
+import { HUB } from "@flotilla/apimachinery";
+import { silentLog, sleep, systemClock, systemRandom, UsageError } from "@flotilla/base";
+import type { Clock } from "@flotilla/base";
 import type { Registered, RegisterOptions } from "@flotilla/cli";
-import { createClient, createHttp2Transport, find, UnreachableError } from "@flotilla/client";
+import { createClient, createHttp2Transport, UnreachableError } from "@flotilla/client";
 import type { Client, Credentials, Transport } from "@flotilla/client";
 
 const RETRY_MS = 2_000;
 /** A short interruption of the hub is not reported. */
 const REPORT_AFTER_FAILURES = 2;
 const surroundings = { clock: systemClock, random: systemRandom, log: silentLog };
-/** The identity that may grant an agent's rights; its name is Karmada's. */
-const generator = (cluster: string): AgentIdentity => ({
-  commonName: "system:karmada:agent:rbac-generator",
-  organizations: ["system:karmada:agents"],
-  labels: {},
-  requestPrefix: `agent-rbac-generator-${cluster}-`,
-});
 
 export async function register(
   options: RegisterOptions,
@@ -48,20 +41,6 @@ export async function register(
     const { ca } = readClusterInfo(info, options);
     const trust = ca === "" ? {} : { ca };
     const bootstrap = connect(server, trust, { token });
-
-    progress("requesting the right to register");
-    const granting = await requestCertificate(
-      { hub: HUB, client: bootstrap, identity: generator(cluster), ...surroundings },
-      signal,
-    );
-    const granter = connect(server, trust, granting);
-    if (await find(granter, Cluster, { cluster: HUB, name: cluster }, { signal }))
-      throw new FlotillaError(
-        "NameTaken",
-        `the hub already has a cluster ${cluster}; choose another name with --cluster-name, or remove it with 'flotilla unjoin ${cluster}'`,
-      );
-    progress(`granting the agent of ${cluster} its rights`);
-    await grant(granter, cluster, signal);
 
     progress("requesting the agent's certificate");
     const own = await requestCertificate(
@@ -126,23 +105,3 @@ export async function untilAnswered<T>(
 
 const isUnknownName = ({ cause }: UnreachableError): boolean =>
   cause instanceof Error && "code" in cause && cause.code === "ENOTFOUND";
-
-async function grant(client: Client, cluster: string, signal: AbortSignal): Promise<void> {
-  const ensure = async <T extends KubernetesObject>(kind: Kind<T>, object: DeepReadonly<T>): Promise<void> => {
-    try {
-      await client.create(kind, HUB, object, { signal });
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-    }
-  };
-  const { clusterRole, clusterRoleBinding, roles, roleBindings } = karmadaAccess(cluster);
-  await ensure(Namespace, {
-    apiVersion: "v1",
-    kind: "Namespace",
-    metadata: { name: executionNamespace(cluster), labels: { [SYSTEM_LABEL]: "true" } },
-  });
-  await ensure(ClusterRole, clusterRole);
-  await ensure(ClusterRoleBinding, clusterRoleBinding);
-  for (const role of roles) await ensure(Role, role);
-  for (const binding of roleBindings) await ensure(RoleBinding, binding);
-}

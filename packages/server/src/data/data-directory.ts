@@ -3,6 +3,9 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { FlotillaError } from "@flotilla/base";
 
+/** The store, in the data directory. */
+export const STORE = "flotilla.db";
+
 export async function ensureDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });

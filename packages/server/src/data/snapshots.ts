@@ -7,9 +7,8 @@ import { lastSnapshotPath } from "@flotilla/cli";
 import type { Snapshots } from "@flotilla/cli";
 import { addFiles, inspectSnapshot, readFiles, restoreSnapshot, writeSnapshot } from "@flotilla/apiserver";
 import type { SnapshotFile } from "@flotilla/apiserver";
-import { ensureDirectory } from "./data-directory.ts";
+import { ensureDirectory, STORE } from "./data-directory.ts";
 
-const STORE = "flotilla.db";
 const KEPT_FOLDERS = ["pki"];
 
 export const snapshots: Snapshots = {

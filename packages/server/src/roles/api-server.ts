@@ -14,8 +14,10 @@ import type { Clock, Log, Random } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
 import {
+  agentCertificateLifetime,
   createDeletionProtection,
   createMembershipAdmissions,
+  webhookReferences,
   FLOTILLA_GROUP,
   flotillaUser,
   interpreterAdmissions,
@@ -66,7 +68,7 @@ export interface HubApiServerOptions {
   /** Signs certificate requests; unset leaves them to other signers. */
   authority?: Pick<CertificateAuthority, "signRequest">;
   /** A kubeconfig for an administrator of one logical cluster, served as the subresource of that name. */
-  clusterKubeconfig?(cluster: string): Promise<string>;
+  clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** Wraps the transport of every part, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
   /** Whether the store takes writes; unset means that it does. */
@@ -130,6 +132,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       policyTargets,
       createDeletionProtection(HUB),
       ...interpreterAdmissions,
+      webhookReferences(HUB),
       ...createKruiseAdmissions({
         gates: options.kruiseGates,
         appliesTo: (cluster) => hasKruise(cluster),
@@ -210,6 +213,7 @@ function createSystemManager(
       signRequest: authority
         ? (cluster, request, terms) => authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) })
         : undefined,
+      certificateLifetime: (cluster, request) => (cluster === HUB ? agentCertificateLifetime(request) : undefined),
     }),
   );
   return {

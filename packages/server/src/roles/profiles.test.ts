@@ -5,7 +5,7 @@ import { createProfiles } from "./profiles.ts";
 const profiles = createProfiles({
   rootCertificate: "",
   startedOn: "x",
-  clusterKubeconfig: (cluster) => Promise.resolve(`kubeconfig of ${cluster}`),
+  clusterKubeconfig: (cluster, lifetimeMs) => `kubeconfig of ${cluster} for ${lifetimeMs / 60_000} minutes`,
 });
 const kubeconfig = profiles.hub.builtIns.find(({ kind }) => kind === "LogicalCluster")?.subresources.connect?.[
   "kubeconfig"
@@ -15,7 +15,7 @@ const ask = async (request: Partial<ConnectRequest>): Promise<string> => {
     {
       cluster: "hub",
       name: "rome",
-      method: "GET",
+      method: "POST",
       path: "",
       rawPath: "",
       query: new URLSearchParams(),
@@ -28,8 +28,24 @@ const ask = async (request: Partial<ConnectRequest>): Promise<string> => {
   return Buffer.from(response?.body as Uint8Array).toString();
 };
 
-test("the hub serves the kubeconfig of a cluster", async () => {
-  expect(await ask({})).toBe("kubeconfig of rome");
+test("the hub issues kubeconfigs of a cluster, which expire", async () => {
+  expect(await ask({})).toBe("kubeconfig of rome for 60 minutes");
+  expect(await ask({ query: new URLSearchParams("expirationSeconds=900") })).toBe("kubeconfig of rome for 15 minutes");
+});
+
+test("a kubeconfig cannot be read, so roles that only read get none", async () => {
+  await expect(ask({ method: "GET" })).rejects.toMatchObject({ status: { code: 405 } });
+});
+
+test("the hub issues no kubeconfig for itself", async () => {
+  await expect(ask({ name: "hub" })).rejects.toMatchObject({ status: { code: 400 } });
+});
+
+test("a kubeconfig is valid for minutes to a day", async () => {
+  for (const seconds of ["0", "599", "86401", "soon", "1e9", ""])
+    await expect(ask({ query: new URLSearchParams({ expirationSeconds: seconds }) })).rejects.toMatchObject({
+      status: { code: 400 },
+    });
 });
 
 test("no other cluster serves kubeconfigs, not even its own", async () => {

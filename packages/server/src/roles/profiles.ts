@@ -12,10 +12,10 @@ import {
   systemPriorityClasses,
   tokenTrackingConfigMap,
 } from "@flotilla/kubernetes";
+import { createKubeconfigHandler } from "./kubeconfig-handler.ts";
 import type { Namespace } from "@flotilla/kubernetes";
 import { kruiseKinds } from "@flotilla/openkruise";
 import { logicalClusterKind } from "@flotilla/apiserver";
-import { HUB, methodNotAllowed, pathNotFound } from "@flotilla/apimachinery";
 import type { ConnectHandler, Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { Profile } from "@flotilla/apiserver";
 import {
@@ -46,7 +46,7 @@ export interface ProfileOptions {
   rootCertificate: string;
   /** The day on which this server started to record the use of tokens in Secrets. */
   startedOn: string;
-  clusterKubeconfig?(cluster: string): Promise<string>;
+  clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** The API of a member through its Cluster; if unset, the subresource is omitted. */
   clusterProxy?: ConnectHandler;
   /** Explanations of placements, by binding name; omitted if unset. */
@@ -59,20 +59,6 @@ export interface ProfileOptions {
    * either.
    */
   metrics?: Parameters<typeof metricsKinds>[0];
-}
-
-function kubeconfigHandler(kubeconfigOf: (cluster: string) => Promise<string>): ConnectHandler {
-  return async ({ cluster, name, method }) => {
-    // Only users of the hub may request it: elsewhere the same path would return credentials that the cluster's users
-    // are not entitled to.
-    if (cluster !== HUB) throw pathNotFound();
-    if (method !== "GET") throw methodNotAllowed();
-    return {
-      status: 200,
-      headers: { "content-type": "application/yaml", "cache-control": "no-store" },
-      body: new TextEncoder().encode(await kubeconfigOf(name)),
-    };
-  };
 }
 
 /**
@@ -128,7 +114,7 @@ export function createProfiles({
       builtIns: [
         ...kubernetesKinds,
         ...KARMADA_KINDS.filter(({ builtIn }) => builtIn).map((kind) => withProxy(kind, clusterProxy)),
-        logicalClusterKind(clusterKubeconfig && kubeconfigHandler(clusterKubeconfig)),
+        logicalClusterKind(clusterKubeconfig && createKubeconfigHandler(clusterKubeconfig)),
         ...(explanation ? explanationKinds(explanation) : []),
       ],
       customs: [...KARMADA_KINDS.filter(({ builtIn }) => !builtIn), ...ocmHubKinds, ...WORKLOAD_KINDS],

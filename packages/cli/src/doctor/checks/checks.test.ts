@@ -406,6 +406,24 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "warning",
       says: "flotilla accept oslo",
     },
+    "the request of a waiting karmadactl register is reported at once, with the command": {
+      judged: joinsCheck.judge(
+        {
+          managed: [],
+          requests: [
+            made(
+              "CertificateSigningRequest",
+              "agent-rbac-generator-oslo1",
+              { spec: { username: "system:bootstrap:abcdef" } },
+              { creationTimestamp: ago(1) },
+            ),
+          ],
+        },
+        now,
+      ),
+      verdict: "warning",
+      says: "kubectl certificate approve agent-rbac-generator-oslo1",
+    },
     "an approved request without a certificate is a problem": {
       judged: joinsCheck.judge({ managed: [], requests: [request(["Approved", "Failed"])] }, now),
       verdict: "problem",

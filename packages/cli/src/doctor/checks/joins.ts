@@ -1,5 +1,6 @@
 /** Reports clusters that wait to be accepted. */
 import { CertificateSigningRequest, requestState } from "@flotilla/kubernetes";
+import { RBAC_GENERATOR_REQUEST_PREFIX } from "@flotilla/karmada";
 import { CLUSTER_NAME_LABEL, ManagedCluster } from "@flotilla/ocm";
 import type { DeepReadonly } from "@flotilla/base";
 import { formatAge } from "@flotilla/apimachinery";
@@ -15,7 +16,7 @@ export const joinsCheck = defineCheck<JoinFacts>({
   name: "joins",
   summary: "no cluster waits to be accepted",
   reports:
-    "A warning for each ManagedCluster that the hub has not accepted, and for each certificate request that has been pending for longer than `--stuck-after`. A problem for a request that was approved and not signed.",
+    "A warning for each ManagedCluster that the hub has not accepted, and for each certificate request that has been pending for longer than `--stuck-after`; for the request of a waiting `karmadactl register`, at once. A problem for a request that was approved and not signed.",
   async gather({ lists, only }) {
     const [managed, requests] = await Promise.all([lists.all(ManagedCluster), lists.all(CertificateSigningRequest)]);
     return {
@@ -44,7 +45,8 @@ export const joinsCheck = defineCheck<JoinFacts>({
       const { approved, denied, failed, issued } = requestState(request);
       const age = nowMs - Date.parse(creationTimestamp ?? "");
       const cluster = labels?.[CLUSTER_NAME_LABEL];
-      if (denied || issued || age <= stuckAfterMs) return [];
+      const isGenerator = name.startsWith(RBAC_GENERATOR_REQUEST_PREFIX);
+      if (denied || issued || (age <= stuckAfterMs && !(isGenerator && !approved))) return [];
       if (failed || approved)
         return [
           {
@@ -62,7 +64,7 @@ export const joinsCheck = defineCheck<JoinFacts>({
         {
           severity: "warning",
           about: `CertificateSigningRequest ${name}`,
-          seen: `${spec.username ?? "an unknown user"} requested it ${formatAge(age)} ago${cluster === undefined ? "" : `, for cluster ${cluster}`}.`,
+          seen: `${spec.username ?? "an unknown user"} requested it ${formatAge(age)} ago${cluster === undefined ? "" : `, for cluster ${cluster}`}.${isGenerator ? " 'karmadactl register' waits for it." : ""}`,
           fix:
             cluster === undefined
               ? "Approve it if you know the requester, otherwise deny it."

@@ -1,5 +1,6 @@
 /** An agent's identity on its hub, by Karmada's or OCM's rules, and the certificate signing request for it. */
 import { generateKeyPairSync } from "node:crypto";
+import { agentUser, KARMADA_AGENTS_GROUP } from "@flotilla/karmada";
 import { CLUSTER_NAME_LABEL, CLUSTER_USER_PREFIX, MANAGED_CLUSTERS_GROUP } from "@flotilla/ocm";
 import { writeCertificateRequest } from "@flotilla/apimachinery";
 
@@ -23,13 +24,10 @@ export function managedClusterIdentity(cluster: string, agent: string): AgentIde
   };
 }
 
-const KARMADA_AGENTS_GROUP = "system:karmada:agents";
-const KARMADA_AGENT_PREFIX = "system:karmada:agent:";
-
 /** The identity of Karmada's pull-mode agents. */
 export function karmadaIdentity(cluster: string): AgentIdentity {
   return {
-    commonName: `${KARMADA_AGENT_PREFIX}${cluster}`,
+    commonName: agentUser(cluster),
     organizations: [KARMADA_AGENTS_GROUP],
     labels: {},
     requestPrefix: `karmada-agent-${cluster}-`,

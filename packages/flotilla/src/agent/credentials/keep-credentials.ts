@@ -185,12 +185,12 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
   };
 }
 
-/** A bootstrap token expires after a day, and only a new one helps. */
+/** A bootstrap token expires after a day or with its use, and only a new one helps. */
 function explainRefusal(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.status.code !== 401) return error;
   return new FlotillaError(
     "Token",
-    "the hub does not recognize the token in the bootstrap kubeconfig; it may have expired. Run 'flotilla token --bootstrap-kubeconfig FILE' on the hub to create another; it is used as soon as the file is in place",
+    "the hub does not recognize the token in the bootstrap kubeconfig; it has expired or was used for another cluster. Run 'flotilla token --bootstrap-kubeconfig FILE' on the hub to create another; it is used as soon as the file is in place",
     { cause: error },
   );
 }

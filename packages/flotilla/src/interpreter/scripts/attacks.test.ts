@@ -50,6 +50,12 @@ const endless: Record<string, string> = {
   "lists with distant elements": "while true do local t = {} t[100000] = 1 end",
   "a pattern that backtracks":
     "return ('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'):find('a*a*a*a*a*a*a*a*b')",
+  "a long set in a pattern": "while true do (' '):find('['..('%900000d'):format(1)..']') end",
+  "a long pattern": `${LONG} while true do (' '):find(s) end`,
+  "thousands of sets in a pattern":
+    "local t = {} for i = 1, 60000 do t[i] = '[ab]' end local p = table.concat(t) while true do (' '):find(p) end",
+  "thousands of ranges in a pattern":
+    "local t = {} for i = 1, 60000 do t[i] = 'a-z%w' end local p = '[' .. table.concat(t) .. ']' while true do (' '):find(p) end",
   "lazy repetitions over a long text": "return ('%50000d'):format(1):match('.-.-.-.-.-.-x')",
   "gmatch of an empty pattern": `${LONG} while true do for w in s:gmatch('') do end end`,
   "gmatch whose results are never read": `${LONG} while true do s:gmatch('.') end`,

@@ -8,7 +8,7 @@
  * A first certificate for a cluster with a live agent is never approved here: it belongs to a second agent with the
  * same name, by mistake or not, and an administrator has to decide.
  */
-import { CertificateSigningRequest, requestState, SubjectAccessReview } from "@flotilla/kubernetes";
+import { CertificateSigningRequest, requestState } from "@flotilla/kubernetes";
 import { Cluster } from "@flotilla/karmada";
 import { ManagedCluster, REGISTER_GROUP } from "@flotilla/ocm";
 import type { DeepReadonly, Json } from "@flotilla/base";
@@ -16,6 +16,7 @@ import type { Client, ObjectKey } from "@flotilla/client";
 import { isConditionTrue } from "@flotilla/apimachinery";
 import { defineController, done, unlessChanged } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Informers } from "@flotilla/controller-runtime";
+import { requesterMay } from "../../access/requester-access.ts";
 import { AVAILABLE } from "../cluster-conditions.ts";
 import { recogniseRequest, type AgentRequest } from "./recognise-request.ts";
 
@@ -41,30 +42,14 @@ export function createCertificateController({
   const apis = informers.of(Cluster);
   const trusted = new Set(trustedUsers);
 
-  /** Uses a SubjectAccessReview: the API server decides what a user may do, not this controller. */
-  async function mayRenew(
-    { username = "", uid, groups, extra }: Request["spec"],
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    const resourceAttributes = {
-      group: REGISTER_GROUP,
-      resource: "managedclusters",
-      subresource: "clientcertificates",
-      verb: "renew",
-    };
-    const review = await client.create(
-      SubjectAccessReview,
+  const mayRenew = (request: Request, signal: AbortSignal): Promise<boolean> =>
+    requesterMay(
+      client,
       hub,
-      {
-        apiVersion: "authorization.k8s.io/v1",
-        kind: "SubjectAccessReview",
-        metadata: { name: "" },
-        spec: { user: username, uid: uid || undefined, groups, extra, resourceAttributes },
-      },
-      { signal },
+      request,
+      { group: REGISTER_GROUP, resource: "managedclusters", subresource: "clientcertificates", verb: "renew" },
+      signal,
     );
-    return review.status?.allowed === true;
-  }
 
   /** Also emits an event on the ManagedCluster. */
   function isTaken({ cluster }: AgentRequest, request: Request): boolean {
@@ -113,7 +98,7 @@ export function createCertificateController({
       const agent = approved || denied ? undefined : recogniseRequest(request);
       if (!agent) return done;
       if (request.spec.username === agent.user) {
-        if ((await mayRenew(request.spec, signal)) && (await approve(request, key, signal)))
+        if ((await mayRenew(request, signal)) && (await approve(request, key, signal)))
           log.info("agent certificate renewal approved", { member: agent.cluster });
       } else if (
         trusted.has(request.spec.username ?? "") &&

@@ -3,12 +3,18 @@
  * agents under the names of Karmada's and Open Cluster Management's installers.
  *
  * Karmada gives cluster-admin to the user that `karmadactl register` temporarily becomes; here that user may only grant
- * what an agent needs: RBAC does not let a user grant permissions it does not have.
+ * what an agent needs: RBAC does not let a user grant permissions it does not have. Its certificate is never approved
+ * automatically, and `agent-restriction.ts` rejects writes other than those of `karmadactl register`.
  */
-import { OCM_NAMESPACE } from "@flotilla/ocm";
+import { DEFAULT_CLUSTER_SET, OCM_NAMESPACE, OCM_TOKENS_GROUP } from "@flotilla/ocm";
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding, ServiceAccount } from "@flotilla/kubernetes";
 import type { PolicyRule } from "@flotilla/apimachinery/facts/rbac-v1.ts";
-import { KARMADA_CLUSTER_NAMESPACE } from "@flotilla/karmada";
+import {
+  KARMADA_AGENTS_GROUP,
+  KARMADA_CLUSTER_NAMESPACE,
+  KARMADA_TOKENS_GROUP,
+  RBAC_GENERATOR_USER,
+} from "@flotilla/karmada";
 
 type Object = ClusterRole | ClusterRoleBinding | Role | RoleBinding | ServiceAccount;
 type Subject = { kind: "User" | "Group"; name: string } | { kind: "ServiceAccount"; name: string; namespace: string };
@@ -16,14 +22,16 @@ type Subject = { kind: "User" | "Group"; name: string } | { kind: "ServiceAccoun
 const GROUP = "rbac.authorization.k8s.io";
 const API_VERSION = `${GROUP}/v1`;
 const CSR: Pick<PolicyRule, "apiGroups"> = { apiGroups: ["certificates.k8s.io"] };
-const KARMADA_TOKENS: Subject = { kind: "Group", name: "system:bootstrappers:karmada:default-cluster-token" };
-const KARMADA_AGENTS: Subject = { kind: "Group", name: "system:karmada:agents" };
+const KARMADA_TOKENS: Subject = { kind: "Group", name: KARMADA_TOKENS_GROUP };
+const KARMADA_AGENTS: Subject = { kind: "Group", name: KARMADA_AGENTS_GROUP };
 const RBAC_GENERATOR = "system:karmada:agent-rbac-generator";
-const RBAC_GENERATOR_USER: Subject = { kind: "User", name: "system:karmada:agent:rbac-generator" };
+const GENERATOR: Subject = { kind: "User", name: RBAC_GENERATOR_USER };
 const CLUSTER_INFO_READER = "system:karmada:bootstrap-signer-clusterinfo";
 
 /** The service account whose tokens `clusteradm` issues. */
 const OCM_ACCOUNT = "agent-registration-bootstrap";
+const OCM_ACCOUNT_SUBJECT: Subject = { kind: "ServiceAccount", name: OCM_ACCOUNT, namespace: OCM_NAMESPACE };
+const OCM_TOKENS: Subject = { kind: "Group", name: OCM_TOKENS_GROUP };
 const OCM_BOOTSTRAP = "open-cluster-management:bootstrap";
 
 /** The permissions of Karmada's pull-mode agent on the hub, outside of the namespace with the secrets. */
@@ -77,40 +85,37 @@ export function bootstrapAccess(): Object[] {
       KARMADA_AGENTS,
     ),
     clusterRole(RBAC_GENERATOR, [...AGENT_RULES, ...REGISTER_RULES]),
-    clusterBinding(RBAC_GENERATOR, RBAC_GENERATOR, RBAC_GENERATOR_USER),
+    clusterBinding(RBAC_GENERATOR, RBAC_GENERATOR, GENERATOR),
     ...inNamespace(
       KARMADA_CLUSTER_NAMESPACE,
       RBAC_GENERATOR,
       [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "patch", "create"] }],
-      RBAC_GENERATOR_USER,
+      GENERATOR,
     ),
     ...inNamespace(
       "kube-public",
       CLUSTER_INFO_READER,
       [{ apiGroups: [""], resources: ["configmaps"], resourceNames: ["cluster-info"], verbs: ["get"] }],
       { kind: "User", name: "system:anonymous" },
+      // clusteradm reads it with the token.
+      OCM_ACCOUNT_SUBJECT,
+      OCM_TOKENS,
     ),
 
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: OCM_ACCOUNT, namespace: OCM_NAMESPACE } },
     clusterRole(OCM_BOOTSTRAP, [
-      { apiGroups: [""], resources: ["configmaps"], verbs: ["get"] },
       { ...CSR, resources: ["certificatesigningrequests"], verbs: ["create", "get", "list", "watch"] },
+      { apiGroups: ["cluster.open-cluster-management.io"], resources: ["managedclusters"], verbs: ["get", "create"] },
+      // A new cluster is in this set; an administrator moves it to another.
       {
         apiGroups: ["cluster.open-cluster-management.io"],
-        resources: ["managedclusters"],
-        verbs: ["get", "create", "list", "watch"],
+        resources: ["managedclustersets/join"],
+        resourceNames: [DEFAULT_CLUSTER_SET],
+        verbs: ["create"],
       },
-      { apiGroups: ["cluster.open-cluster-management.io"], resources: ["managedclustersets/join"], verbs: ["create"] },
     ]),
-    clusterBinding(`${OCM_BOOTSTRAP}:agent-registration`, OCM_BOOTSTRAP, {
-      kind: "ServiceAccount",
-      name: OCM_ACCOUNT,
-      namespace: OCM_NAMESPACE,
-    }),
-    clusterBinding(`${OCM_BOOTSTRAP}:managedcluster`, OCM_BOOTSTRAP, {
-      kind: "Group",
-      name: "system:bootstrappers:managedcluster",
-    }),
+    clusterBinding(`${OCM_BOOTSTRAP}:agent-registration`, OCM_BOOTSTRAP, OCM_ACCOUNT_SUBJECT),
+    clusterBinding(`${OCM_BOOTSTRAP}:managedcluster`, OCM_BOOTSTRAP, OCM_TOKENS),
   ];
 }
 
@@ -128,8 +133,13 @@ function clusterBinding(name: string, role: string, subject: Subject): ClusterRo
   };
 }
 
-/** A role in one namespace, and its subject. */
-function inNamespace(namespace: string, name: string, rules: PolicyRule[], subject: Subject): (Role | RoleBinding)[] {
+/** A role in one namespace, and its subjects. */
+function inNamespace(
+  namespace: string,
+  name: string,
+  rules: PolicyRule[],
+  ...subjects: Subject[]
+): (Role | RoleBinding)[] {
   return [
     { apiVersion: API_VERSION, kind: "Role", metadata: { name, namespace }, rules },
     {
@@ -137,7 +147,7 @@ function inNamespace(namespace: string, name: string, rules: PolicyRule[], subje
       kind: "RoleBinding",
       metadata: { name, namespace },
       roleRef: { apiGroup: GROUP, kind: "Role", name },
-      subjects: [named(subject)],
+      subjects: subjects.map(named),
     },
   ];
 }

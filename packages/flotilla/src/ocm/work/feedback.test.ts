@@ -67,3 +67,21 @@ test("values that exceed the size limit of one object are omitted and reported",
   expect(values.map(({ name }) => name)).toEqual(["v0"]);
   expect(problems).toEqual([expect.stringMatching(/^the value of v1 is omitted/) as string]);
 });
+
+test("an integer of the member that the hub cannot keep exactly is omitted and reported", () => {
+  const widget = object("example.com/v1", "Widget", JSON.parse('{"status":{"at":1700000000000000001}}') as object);
+
+  const { values, problems } = readFeedback(widget, [paths(".status.at"), paths(".status")], {
+    rawJson: true,
+    maxRawLength: 1024,
+  });
+
+  expect(values).toEqual([]);
+  expect(problems).toEqual(
+    Array.from(
+      { length: 2 },
+      () =>
+        "the value of v0 is omitted: an integer must be between -9007199254740991 and 9007199254740991: larger integers cannot be kept exactly",
+    ),
+  );
+});

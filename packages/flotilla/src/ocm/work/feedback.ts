@@ -1,7 +1,7 @@
 /** Status feedback: values of a member's object that a work returns to the hub. */
 import type { FeedbackRule, FeedbackValue, FieldValue } from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { messageOf, type DeepReadonly, type Json } from "@flotilla/base";
+import { INEXACT_INTEGER, inexactIntegers, messageOf, type DeepReadonly, type Json } from "@flotilla/base";
 import { compileStrictJsonPath, formatApiVersion, goJson } from "@flotilla/apimachinery";
 import type { AnyDefinition } from "@flotilla/kubernetes";
 import { knownDefinitions } from "../../interpreter/known-definitions.ts";
@@ -96,6 +96,9 @@ function readValue(
     };
   const value = found.length > 1 && rawJson ? found : found[0];
   if (value === undefined || value === null) return {};
+  // A member keeps 64 bits. The hub cannot, so it reports such a value instead of showing another number.
+  if (inexactIntegers(value).size > 0)
+    return { problem: `the value of ${name} is omitted: an integer ${INEXACT_INTEGER}` };
   if (typeof value === "string") return { value: { type: "String", string: value } };
   if (typeof value === "boolean") return { value: { type: "Boolean", boolean: value } };
   if (typeof value === "number" && Number.isInteger(value)) return { value: { type: "Integer", integer: value } };

@@ -164,8 +164,8 @@ describe("a member that is no longer a target", () => {
 
   test("counts in the division while its Work exists", () => {
     expect(planDivision(binding, template, works).shares).toEqual([
-      { cluster: "oslo", replicas: 4 },
-      { cluster: "rome", replicas: 0, leaving: true },
+      { cluster: "oslo", replicas: 4, isUndelivered: true },
+      { cluster: "rome", replicas: 0, leaving: true, isUndelivered: true },
     ]);
   });
 

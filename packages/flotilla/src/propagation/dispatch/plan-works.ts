@@ -2,7 +2,7 @@
  * Decides which Works a scheduled binding needs: one per target cluster, with that member's copy of the template. Pure.
  */
 import { hash } from "node:crypto";
-import { findCondition } from "@flotilla/apimachinery";
+import { findCondition, isConditionTrue } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
@@ -129,6 +129,7 @@ function givenIn(binding: DeepReadonly<ResourceBinding>, cluster: string, work: 
             },
           }
       : undefined,
+    isUndelivered: !isConditionTrue(work.status?.conditions ?? [], "Applied") || undefined,
     isOverridden:
       annotations[APPLIED_OVERRIDES] !== undefined || annotations[APPLIED_CLUSTER_OVERRIDES] !== undefined || undefined,
     held,

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { JsonObject } from "@flotilla/base";
 import { createInterpreter } from "../../interpreter/interpreter.ts";
 import { InterpretError } from "@flotilla/kubernetes";
 import { makeDeployment, makeWork } from "@flotilla/testing/builders.ts";
@@ -147,4 +148,21 @@ test("updated pods are those of the report before until the member has observed 
   const observed = planReflection(unobserved, [report("two", 2, 2, 0)], NOW);
 
   expect([first, unobserved, unnamed, observed].map(counted)).toEqual(["3 of one", "3 of one", "3 of one", "0 of two"]);
+});
+
+test("an integer of the member that the hub cannot keep exactly is omitted and reported", async () => {
+  const reported: string[] = [];
+  const status = JSON.parse('{"phase":"Ready","startedNanoseconds":1700000000000000001}') as JsonObject;
+
+  const reading = await readObject(
+    object,
+    { ...createInterpreter(), reflectStatus: async () => status },
+    (reason, error) => reported.push(`${reason}: ${error.message}`),
+  );
+
+  expect(reading).toMatchObject({ health: "Healthy", verdict: undefined });
+  expect(reading.status).toEqual({ phase: "Ready" });
+  expect(reported).toEqual([
+    "ReflectStatusFailed: the fields startedNanoseconds of the status are not reflected: each must be between -9007199254740991 and 9007199254740991: larger integers cannot be kept exactly",
+  ]);
 });

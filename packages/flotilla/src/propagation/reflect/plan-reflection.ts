@@ -2,7 +2,7 @@
 import { parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
-import { equalJson, isObject } from "@flotilla/base";
+import { equalJson, INEXACT_INTEGER, isObject, withoutInexactIntegers } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { InterpretError, reflectConditions } from "@flotilla/kubernetes";
 import { keepCounted } from "@flotilla/openkruise";
@@ -47,7 +47,14 @@ export async function readObject(
       return undefined;
     }
   };
-  const status = await attempt("ReflectStatusFailed", interpreter.reflectStatus(object));
+  const reflected = await attempt("ReflectStatusFailed", interpreter.reflectStatus(object));
+  // A member keeps 64 bits. The hub cannot, so it reports these fields instead of showing other numbers.
+  const { value: status, omitted } = withoutInexactIntegers(reflected);
+  if (omitted.length > 0)
+    onFailure(
+      "ReflectStatusFailed",
+      new InterpretError(`the fields ${omitted.join(", ")} of the status are not reflected: each ${INEXACT_INTEGER}`),
+    );
   const health = await attempt("InterpretHealthFailed", interpreter.health(object));
   const unhealthy = whyUnhealthy(object, health);
   return {

@@ -98,19 +98,12 @@ async function pass(ms: number): Promise<void> {
   await settle();
 }
 
-const asUser = (name: string, ...groups: string[]): Client =>
-  createClient({
-    transport: server.transport({ name, groups: [...groups, "system:authenticated"] }),
-    fieldManager: name,
-  });
-
 async function ask(
   name: string,
   subject: RequestSubject,
-  from: Client = client,
   spec: Partial<CertificateSigningRequest["spec"]> = {},
 ): Promise<void> {
-  await from.create(CertificateSigningRequest, "hub", {
+  await client.create(CertificateSigningRequest, "hub", {
     apiVersion: "certificates.k8s.io/v1",
     kind: "CertificateSigningRequest",
     metadata: { name },
@@ -143,7 +136,7 @@ const certificateOf = async (name: string): Promise<X509Certificate> =>
 
 describe("a certificate", () => {
   test("is signed when it is approved, for the requested duration and usages", async () => {
-    await ask("jane", { O: ["dev"], CN: ["jane"] }, client, { expirationSeconds: 3600 });
+    await ask("jane", { O: ["dev"], CN: ["jane"] }, { expirationSeconds: 3600 });
     expect((await find("jane")).status).toEqual({});
 
     await approve("jane");
@@ -156,7 +149,7 @@ describe("a certificate", () => {
   });
 
   test("for other usages than client auth fails with a reason", async () => {
-    await ask("server", { CN: ["jane"] }, client, { usages: ["server auth"] });
+    await ask("server", { CN: ["jane"] }, { usages: ["server auth"] });
 
     await approve("server");
 
@@ -197,31 +190,6 @@ describe("a certificate", () => {
     expect(await list()).toEqual(["forgotten"]);
     await pass(23 * HOUR_MS);
     expect(await list()).toEqual([]);
-  });
-});
-
-describe("a certificate request of Karmada's pull-mode agent", () => {
-  const TOKENS = "system:bootstrappers:karmada:default-cluster-token";
-  const agent = { O: ["system:karmada:agents"], CN: ["system:karmada:agent:edge"] };
-
-  test("is approved with an agent bootstrap token", async () => {
-    await ask("edge", agent, asUser("system:bootstrap:abcdef", "system:bootstrappers", TOKENS));
-
-    expect((await find("edge")).status).toMatchObject({
-      conditions: [{ type: "Approved", reason: "AutoApproved" }],
-      certificate: expect.any(String) as string,
-    });
-  });
-
-  test("stays pending with another bootstrap token", async () => {
-    await ask("edge", agent, client, {});
-    await ask(
-      "other",
-      agent,
-      asUser("system:bootstrap:abcdef", "system:bootstrappers", "system:bootstrappers:managedcluster"),
-    );
-
-    expect((await find("other")).status).toEqual({});
   });
 });
 

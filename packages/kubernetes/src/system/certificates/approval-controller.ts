@@ -1,5 +1,5 @@
 /**
- * Approves requests of kubelets and of Karmada's agents if RBAC grants the requester the right to be approved.
+ * Approves requests of kubelets if RBAC grants the requester the right to be approved.
  *
  * Reads: pending CertificateSigningRequests; the requester's permissions, by a SubjectAccessReview.
  * Writes: the condition `Approved`; never denies a request.

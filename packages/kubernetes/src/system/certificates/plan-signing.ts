@@ -9,6 +9,7 @@ import {
 } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import { parseCertificateRequest, type CertificateRequest } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
+import type { CertificateLifetime } from "../dependencies.ts";
 import { kubeletClientProblem } from "./recognized-requests.ts";
 
 export type SigningPlan =
@@ -16,24 +17,25 @@ export type SigningPlan =
   | { type: "fail"; message: string }
   | { type: "sign"; request: CertificateRequest; usages: readonly string[]; lifetimeMs: number };
 
-/** One year, kube-controller-manager's default; a shorter requested duration is honored. */
-const MAX_SECONDS = 365 * 24 * 60 * 60;
+const YEAR_SECONDS = 365 * 24 * 60 * 60;
+/** kube-controller-manager's default; a shorter requested duration is honored. */
+const USUAL: CertificateLifetime = { defaultSeconds: YEAR_SECONDS, maxSeconds: YEAR_SECONDS };
 const MIN_SECONDS = 600;
 
-export function planSigning(csr: DeepReadonly<CertificateSigningRequest>): SigningPlan {
+export function planSigning(
+  csr: DeepReadonly<CertificateSigningRequest>,
+  lifetimeOf: (request: CertificateRequest) => CertificateLifetime | undefined = () => undefined,
+): SigningPlan {
   const { approved, denied, failed, issued } = requestState(csr);
-  const { signerName, usages = [], expirationSeconds = MAX_SECONDS } = csr.spec;
+  const { signerName, usages = [], expirationSeconds } = csr.spec;
   if (!approved || denied || failed || issued || (signerName !== CLIENT_SIGNER && signerName !== KUBELET_CLIENT_SIGNER))
     return { type: "nothing" };
   const request = parseCertificateRequest(csr.spec.request);
   const problem = signerName === CLIENT_SIGNER ? clientProblem(usages) : kubeletClientProblem(request, usages);
   if (problem !== undefined) return { type: "fail", message: problem };
-  return {
-    type: "sign",
-    request,
-    usages,
-    lifetimeMs: Math.max(MIN_SECONDS, Math.min(expirationSeconds, MAX_SECONDS)) * 1000,
-  };
+  const { defaultSeconds, maxSeconds } = lifetimeOf(request) ?? USUAL;
+  const seconds = Math.max(MIN_SECONDS, Math.min(expirationSeconds ?? defaultSeconds, maxSeconds));
+  return { type: "sign", request, usages, lifetimeMs: seconds * 1000 };
 }
 
 function clientProblem(usages: readonly string[]): string | undefined {

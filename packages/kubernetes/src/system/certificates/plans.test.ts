@@ -45,6 +45,21 @@ describe("signs a certificate", () => {
     });
   }
 
+  const limited: Record<string, { asked?: number; wantSeconds: number }> = {
+    "for the default of its subject without expirationSeconds": { wantSeconds: 7200 },
+    "for at most the limit of its subject": { asked: 99_999, wantSeconds: 14_400 },
+    "for a shorter requested duration": { asked: 3600, wantSeconds: 3600 },
+  };
+  for (const [behaviour, { asked, wantSeconds }] of Object.entries(limited)) {
+    test(`${behaviour}, where its subject has a limit`, () => {
+      const plan = planSigning(make({ expirationSeconds: asked }, { conditions: [approved] }), ({ commonName }) =>
+        commonName === "jane" ? { defaultSeconds: 7200, maxSeconds: 14_400 } : undefined,
+      );
+
+      expect(plan).toMatchObject({ type: "sign", lifetimeMs: wantSeconds * 1000 });
+    });
+  }
+
   const nothing: Record<string, CertificateSigningRequest> = {
     "before it is approved": make({}),
     "when it was denied": make({}, { conditions: [{ type: "Denied", status: "True" }] }),
@@ -82,22 +97,11 @@ describe("signs a certificate", () => {
 
 describe("automatic approval of a request", () => {
   const usages = ["digital signature", "key encipherment", "client auth"];
-  const agent = { O: ["system:karmada:agents"], CN: ["system:karmada:agent:edge"] };
   const node = { O: ["system:nodes"], CN: ["system:node:n1"] };
   const cases: Record<
     string,
     { spec: Partial<CertificateSigningRequest["spec"]>; subject: RequestSubject; want: string[] }
   > = {
-    "of an agent, by its permission": {
-      spec: { usages, username: "system:bootstrap:abcdef" },
-      subject: agent,
-      want: ["clusteragent"],
-    },
-    "of an agent that renews its own": {
-      spec: { usages, username: "system:karmada:agent:edge" },
-      subject: agent,
-      want: ["selfclusteragent", "clusteragent"],
-    },
     "of a kubelet": {
       spec: { usages, username: "x", signerName: KUBELET_CLIENT_SIGNER },
       subject: node,
@@ -113,14 +117,26 @@ describe("automatic approval of a request", () => {
       want: ["selfnodeclient", "nodeclient"],
     },
     "not of a kubelet with the other signer": { spec: { usages }, subject: node, want: [] },
-    "not of an agent in a second group": {
-      spec: { usages },
-      subject: { ...agent, O: ["system:karmada:agents", "system:nodes"] },
+    "not of a kubelet in a second group": {
+      spec: { usages, signerName: KUBELET_CLIENT_SIGNER },
+      subject: { ...node, O: ["system:nodes", "dev"] },
       want: [],
     },
-    "not of another user in the agents' group": { spec: { usages }, subject: { ...agent, CN: ["admin"] }, want: [] },
-    "not for other usages": { spec: { usages: [...usages, "server auth"] }, subject: agent, want: [] },
-    "not for fewer usages": { spec: { usages: ["client auth"] }, subject: agent, want: [] },
+    "not of another user in the kubelets' group": {
+      spec: { usages, signerName: KUBELET_CLIENT_SIGNER },
+      subject: { ...node, CN: ["admin"] },
+      want: [],
+    },
+    "not for other usages": {
+      spec: { usages: [...usages, "server auth"], signerName: KUBELET_CLIENT_SIGNER },
+      subject: node,
+      want: [],
+    },
+    "not for fewer usages": {
+      spec: { usages: ["client auth"], signerName: KUBELET_CLIENT_SIGNER },
+      subject: node,
+      want: [],
+    },
     "not of a user": { spec: { usages }, subject: { CN: ["jane"] }, want: [] },
   };
   for (const [behaviour, { spec, subject, want }] of Object.entries(cases)) {

@@ -1,24 +1,10 @@
-/**
- * Certificate requests of programs that RBAC can approve automatically: kubelets, and agents of Karmada's pull mode.
- */
-import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER } from "../../certificatesigningrequest/signer-names.ts";
+/** Certificate requests of kubelets, which RBAC can approve automatically. */
+import { KUBELET_CLIENT_SIGNER } from "../../certificatesigningrequest/signer-names.ts";
 import { type CertificateSigningRequest } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import { type CertificateRequest } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 
-interface Recognizer {
-  signer: string;
-  /** Undefined if the request is valid. */
-  problem(request: CertificateRequest, usages: readonly string[]): string | undefined;
-  /**
-   * For a program that requests a certificate in its own name, and for any other. The required permission is to create
-   * this subresource of certificatesigningrequests.
-   */
-  self: Approval;
-  any: Approval;
-}
-
-/** The permission that the requester needs, and the resulting condition message. */
+/** The permission that the requester needs, to create this subresource of its request, and the condition message. */
 export interface Approval {
   subresource: string;
   message: string;
@@ -30,47 +16,29 @@ export function approvalsFor(
   request: CertificateRequest,
 ): readonly Approval[] {
   const { signerName, usages = [], username = "" } = csr.spec;
-  const found = RECOGNIZERS.find(
-    ({ signer, problem }) => signer === signerName && problem(request, usages) === undefined,
-  );
-  if (!found) return [];
-  return username === request.commonName ? [found.self, found.any] : [found.any];
+  if (signerName !== KUBELET_CLIENT_SIGNER || kubeletClientProblem(request, usages) !== undefined) return [];
+  return username === request.commonName ? [SELF, ANY] : [ANY];
 }
 
 export function kubeletClientProblem(request: CertificateRequest, usages: readonly string[]): string | undefined {
-  return clientProblem(request, usages, "system:nodes", "system:node:");
+  return clientCertificateProblem(request, usages, { group: "system:nodes", userPrefix: "system:node:" });
 }
 
-const RECOGNIZERS: readonly Recognizer[] = [
-  {
-    signer: KUBELET_CLIENT_SIGNER,
-    problem: kubeletClientProblem,
-    self: {
-      subresource: "selfnodeclient",
-      message: "Auto approving self kubelet client certificate after SubjectAccessReview.",
-    },
-    any: { subresource: "nodeclient", message: "Auto approving kubelet client certificate after SubjectAccessReview." },
-  },
-  {
-    signer: CLIENT_SIGNER,
-    problem: (request, usages) => clientProblem(request, usages, "system:karmada:agents", "system:karmada:agent:"),
-    self: {
-      subresource: "selfclusteragent",
-      message: "Auto approving self karmada agent certificate after SubjectAccessReview.",
-    },
-    any: {
-      subresource: "clusteragent",
-      message: "Auto approving karmada agent certificate after SubjectAccessReview.",
-    },
-  },
-];
+/** For a kubelet that requests a certificate in its own name, and for any other requester. */
+const SELF: Approval = {
+  subresource: "selfnodeclient",
+  message: "Auto approving self kubelet client certificate after SubjectAccessReview.",
+};
+const ANY: Approval = {
+  subresource: "nodeclient",
+  message: "Auto approving kubelet client certificate after SubjectAccessReview.",
+};
 
 /** One group, a user name with the given prefix, no other names, and the usages of a client. */
-function clientProblem(
+export function clientCertificateProblem(
   request: CertificateRequest,
   usages: readonly string[],
-  group: string,
-  userPrefix: string,
+  { group, userPrefix }: { group: string; userPrefix: string },
 ): string | undefined {
   if (request.organizations.length !== 1 || request.organizations[0] !== group)
     return `subject organization is not ${group}`;

@@ -16,14 +16,17 @@ export function createSigningController({
   client,
   clock,
   signRequest,
-}: Pick<SystemDependencies, "client" | "clock"> & { signRequest: SignRequest }): Controller<ObjectKey> {
+  certificateLifetime,
+}: Pick<SystemDependencies, "client" | "clock" | "certificateLifetime"> & {
+  signRequest: SignRequest;
+}): Controller<ObjectKey> {
   return defineController({
     name: "certificate-signing",
     for: CertificateSigningRequest,
     writes: [CertificateSigningRequest],
 
     async reconcile(csr, { key: { cluster }, log, signal }) {
-      const plan = planSigning(csr);
+      const plan = planSigning(csr, (request) => certificateLifetime?.(cluster, request));
       if (plan.type === "nothing" || csr.metadata.deletionTimestamp !== undefined) return done;
       const status =
         plan.type === "sign"
