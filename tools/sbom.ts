@@ -5,11 +5,10 @@
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 
-const text = execFileSync(
-  "npm",
-  ["sbom", "--sbom-format=cyclonedx", "--omit=dev", "--package-lock-only"],
-  { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] },
-);
+const text = execFileSync("npm", ["sbom", "--sbom-format=cyclonedx", "--omit=dev", "--package-lock-only"], {
+  encoding: "utf8",
+  stdio: ["ignore", "pipe", "ignore"],
+});
 const { serialNumber: _serial, metadata, ...list } = JSON.parse(text) as { serialNumber: string; metadata: object };
 const { timestamp: _time, ...described } = metadata as { timestamp: string };
 writeFileSync("dist/sbom.json", `${JSON.stringify({ ...list, metadata: described }, null, 2)}\n`);

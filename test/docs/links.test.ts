@@ -30,7 +30,11 @@ describe("the pages", () => {
 
   test("every row of the threat model but the operator's names tests, and they exist", () => {
     const [, callers = ""] = readPage("docs/security.md").split("## Who may talk to the hub");
-    const rows = callers.split("\n## ")[0]?.split("\n").filter((line) => /^\| (?!caller|operator|-)/.test(line)) ?? [];
+    const rows =
+      callers
+        .split("\n## ")[0]
+        ?.split("\n")
+        .filter((line) => /^\| (?!caller|operator|-)/.test(line)) ?? [];
     const named = rows.map((row) => [...row.matchAll(/`([\w/.-]+\.test\.ts)`/g)].map(([, path = ""]) => path));
 
     expect(rows.filter((_row, index) => named[index]?.length === 0)).toEqual([]);
