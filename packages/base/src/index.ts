@@ -5,6 +5,7 @@ export { FlotillaError, InvariantError, TerminalError, UsageError, invariant, me
 export { Histogram } from "./histogram.ts";
 export { copy, deepFreeze, defined, equalJson, isObject, setOwn } from "./json.ts";
 export type { DeepReadonly, Json, JsonObject, Mutable } from "./json.ts";
+export { COUNT_ABOVE_BYTES, countJsonValues, endOfString } from "./json-values.ts";
 export { createLog, silentLog } from "./log.ts";
 export type { Log, LogFields, LogFormat, LogLevel } from "./log.ts";
 export { METRICS_CONTENT_TYPE, MetricsText, formatLabel } from "./metrics-text.ts";
@@ -24,4 +25,6 @@ export { moduleBeside } from "./module-url.ts";
 export { processMetrics, writeProcessMetrics } from "./process-metrics.ts";
 export { NAME_ALPHABET, createSeededRandom, formatUuid, randomSuffix, randomUuid, systemRandom } from "./random.ts";
 export type { Random } from "./random.ts";
+export { createSemaphore } from "./semaphore.ts";
+export type { Semaphore } from "./semaphore.ts";
 export { compareText } from "./text.ts";

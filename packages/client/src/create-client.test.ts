@@ -19,7 +19,7 @@ const key = { cluster: "hub", namespace: "shop", name: "web" };
 
 /** Answers every request with `answer` and records the requests. */
 function makeClient(
-  answer: JsonObject = {},
+  answer: JsonObject = web,
   events: TransportWatchEvent[][] = [],
 ): { client: Client; sent: (TransportRequest | { watch: unknown })[] } {
   const sent: (TransportRequest | { watch: unknown })[] = [];

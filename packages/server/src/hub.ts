@@ -20,7 +20,7 @@ import type {
   ScheduleOptions,
   WorkOrigin,
 } from "@flotilla/flotilla";
-import type { Manager } from "@flotilla/controller-runtime";
+import type { InformerLimits, Manager } from "@flotilla/controller-runtime";
 import type { SimulationDependencies } from "@flotilla/simulation";
 import { createAddMembers } from "./roles/add-members.ts";
 import type { AddMembers } from "./roles/add-members.ts";
@@ -72,6 +72,8 @@ export interface HubOptions {
   pull?: readonly string[] | "all";
   /** Connects to external members; over the network if unset. */
   connectMember?: ConnectMember;
+  /** What the informers of one external member may hold. */
+  memberLimits?: InformerLimits;
   /**
    * Open Cluster Management agents that first authenticate as one of these users are accepted automatically; none if
    * unset.
@@ -227,6 +229,7 @@ function wireReaders(base: Base): HubReaders {
     events: access.events,
     simulated: simulated.fromHub.members,
     connectMember: options.connectMember,
+    memberLimits: options.memberLimits,
     wrap: options.wrap,
     measure: monitoring.requests.around,
     scheduling: options.scheduling,
