@@ -150,8 +150,8 @@ export function deniedByWebhook(
   });
 }
 
-/** A hostile body may have hundreds of thousands of errors, and each is reported twice. */
-const MAX_REPORTED_ERRORS = 1000;
+/** A hostile body may have tens of thousands of errors, and each is reported twice. */
+const MAX_REPORTED_ERRORS = 100;
 
 /** The deduplicated errors as text: a single one plain, several in brackets. */
 export function fieldErrorText(found: readonly FieldError[]): string {

@@ -5,7 +5,7 @@ export { FlotillaError, InvariantError, TerminalError, UsageError, invariant, me
 export { Histogram } from "./histogram.ts";
 export { copy, deepFreeze, defined, equalJson, isObject, setOwn } from "./json.ts";
 export type { DeepReadonly, Json, JsonObject, Mutable } from "./json.ts";
-export { COUNT_ABOVE_BYTES, countJsonValues, endOfString } from "./json-values.ts";
+export { COUNT_ABOVE_BYTES, countJsonValues, endOfString, exceedsJsonLimits } from "./json-values.ts";
 export { createLog, silentLog } from "./log.ts";
 export type { Log, LogFields, LogFormat, LogLevel } from "./log.ts";
 export { METRICS_CONTENT_TYPE, MetricsText, formatLabel } from "./metrics-text.ts";

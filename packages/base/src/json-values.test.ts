@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countJsonValues } from "./json-values.ts";
+import { countJsonValues, exceedsJsonLimits } from "./json-values.ts";
 
 const count = (text: string, limit?: number): number => countJsonValues(Buffer.from(text), limit);
 
@@ -25,4 +25,16 @@ test("counting stops above the limit", () => {
 test("a text that is not JSON is counted to its end", () => {
   expect(count('{"a": "never ends')).toBe(2);
   expect(count('"\\')).toBe(1);
+});
+
+test.each([
+  ['{"a":1,"b":2,"c":3}', 10, 3, false],
+  ['{"a":1,"b":2,"c":3}', 10, 2, true],
+  ["[1,2,3,4,5]", 10, 2, false],
+  ["[1,2,3,4,5]", 5, 2, true],
+  ['[{"a":[1,2,3],"b":{"c":1}},{"d":1,"e":2}]', 20, 2, false],
+  ['{"a,b,c":"d,e,f"}', 10, 1, false],
+  ["]]},,,", 10, 1, false],
+])("%s with at most %i values and %i keys in an object: exceeded is %s", (text, values, keys, want) => {
+  expect(exceedsJsonLimits(Buffer.from(text), { values, keys })).toBe(want);
 });

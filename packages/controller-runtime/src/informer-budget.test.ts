@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { dynamicKind } from "@flotilla/apimachinery";
-import type { KubernetesObject } from "@flotilla/apimachinery";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
 import { createFakeClient } from "@flotilla/testing/fake-client.ts";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
@@ -15,7 +14,7 @@ const Widget = dynamicKind({
   scope: "Namespaced",
 });
 
-const makeWidget = (name: string, text = ""): KubernetesObject & { spec: unknown } => ({
+const makeWidget = (name: string, text = "") => ({
   apiVersion: "example.dev/v1",
   kind: "Widget",
   metadata: { name, namespace: "shop" },
@@ -64,7 +63,7 @@ test("objects and bytes are counted as they are added, changed and deleted", asy
   await settle();
   const two = { ...budget.held };
   const b = await client.get(Widget, { cluster: "hub", namespace: "shop", name: "b" });
-  await client.update(Widget, "hub", { ...b, spec: { text: "x".repeat(1000) } } as KubernetesObject);
+  await client.update(Widget, "hub", { ...b, spec: { text: "x".repeat(1000) } });
   await settle();
   const larger = { ...budget.held };
   await remove("a", "b");

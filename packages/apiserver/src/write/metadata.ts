@@ -104,6 +104,12 @@ const NAME_RULES: Readonly<Record<NonNullable<KindTraits["names"]>, (name: strin
   subdomain: dnsSubdomainProblems,
 };
 
+/**
+ * For labels, annotations, finalizers, owners and field managers each. Objects with more than a hundred are rare;
+ * each of these entries is checked, indexed or compared in every write.
+ */
+const MAX_ENTRIES = 1_000;
+
 /** `settled` is metadata that was found valid; parts that are identical in both are not checked again. */
 export function validateMetadata(metadata: JsonObject, { kind }: Resource, settled?: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
@@ -112,12 +118,21 @@ export function validateMetadata(metadata: JsonObject, { kind }: Resource, settl
   const { generation, labels, annotations, ownerReferences, finalizers } = metadata;
   if (typeof generation === "number" && generation < 0)
     errors.push(field.invalid("metadata.generation", generation, "must be greater than or equal to 0"));
-  if (labels !== settled?.labels) checkLabels(labels, errors);
-  if (annotations !== settled?.annotations) checkAnnotations(annotations, errors);
-  if (ownerReferences !== settled?.ownerReferences) checkOwners(ownerReferences, errors);
-  if (finalizers !== settled?.finalizers)
+  if (labels !== settled?.labels && isFew("labels", labels, errors)) checkLabels(labels, errors);
+  if (annotations !== settled?.annotations && isFew("annotations", annotations, errors))
+    checkAnnotations(annotations, errors);
+  if (ownerReferences !== settled?.ownerReferences && isFew("ownerReferences", ownerReferences, errors))
+    checkOwners(ownerReferences, errors);
+  if (finalizers !== settled?.finalizers && isFew("finalizers", finalizers, errors))
     checkFinalizers(finalizers, kind.builtIn && !kind.traits?.plainFinalizers, errors);
   return errors;
+}
+
+/** Adds one error for too many entries, whose own errors are then not collected. */
+function isFew(name: string, entries: Json | undefined, errors: FieldError[]): boolean {
+  const count = Array.isArray(entries) ? entries.length : isObject(entries) ? Object.keys(entries).length : 0;
+  if (count > MAX_ENTRIES) errors.push(field.tooMany(`metadata.${name}`, count, MAX_ENTRIES));
+  return count <= MAX_ENTRIES;
 }
 
 function checkName(

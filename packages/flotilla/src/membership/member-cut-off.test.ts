@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { createFakeClock } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { ResponseLimitError, UnreachableError } from "@flotilla/client";
-import type { Transport } from "@flotilla/client";
+import type { Transport, TransportRequest } from "@flotilla/client";
 import { createMemberCutOff } from "./member-cut-off.ts";
 
 const PATH = { cluster: "far", group: "", version: "v1", resource: "pods" };
 const GET = { verb: "get", path: PATH } as const;
-const list = (limit?: string) => ({ verb: "list", path: PATH, query: limit ? { limit } : {} }) as const;
+const list = (limit?: string): TransportRequest => ({ verb: "list", path: PATH, query: limit ? { limit } : undefined });
 const OVER = "the response is longer than 5 bytes";
 
 function setUp() {
