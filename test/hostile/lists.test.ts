@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { openFrontDoor, TOKENS, type FrontDoor } from "./front-door.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
-const OBJECTS = 20;
+const OBJECTS = 40;
 /** Different in each object, so that a missing part would be noticed. */
-const text = (index: number): string => `${index}:`.repeat(50_000);
+const text = (index: number): string => `${index}:`.repeat(60_000);
 
 let door: FrontDoor;
 beforeAll(async () => {
@@ -68,6 +68,6 @@ test.each(["identity", "gzip"])("lists that are not read hold no copies, and del
   for (const socket of sockets) socket.destroy();
 
   expect(isServing).toBe(true);
-  // A copy of each would be 280 MB.
+  // A copy of each would be 680 MB.
   expect(held).toBeLessThan(140_000_000);
 });

@@ -104,6 +104,9 @@ const NAME_RULES: Readonly<Record<NonNullable<KindTraits["names"]>, (name: strin
   subdomain: dnsSubdomainProblems,
 };
 
+/** The name is part of a key in the store. Most kinds allow only 253 characters, roles any number. */
+const MAX_NAME_LENGTH = 1_024;
+
 /**
  * For labels, annotations, finalizers, owners and field managers each. Objects with more than a hundred are rare;
  * each of these entries is checked, indexed or compared in every write.
@@ -146,7 +149,13 @@ function checkName(
   }
   if (typeof name !== "string" || name === "")
     errors.push(field.required("metadata.name", "name or generateName is required"));
-  else for (const problem of problemsOf(name)) errors.push(field.invalid("metadata.name", name, problem));
+  else {
+    const problems = problemsOf(name);
+    for (const problem of problems) errors.push(field.invalid("metadata.name", name, problem));
+    if (problems.length > 0) return;
+    if (name.length > MAX_NAME_LENGTH) errors.push(field.tooLong("metadata.name", MAX_NAME_LENGTH));
+    else if (name.includes("\0")) errors.push(field.invalid("metadata.name", name, "may not contain NUL"));
+  }
 }
 
 /**
