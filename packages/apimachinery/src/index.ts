@@ -162,6 +162,7 @@ export {
   fieldErrorText,
   forbidden,
   generatedNameTaken,
+  insufficientStorage,
   internalError,
   invalid,
   isAlreadyExists,

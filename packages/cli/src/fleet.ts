@@ -5,6 +5,8 @@ export interface HubProcessOptions {
   data: string;
   /** Keeps objects in memory only; certificates and kubeconfigs are still written to `data`. */
   ephemeral: boolean;
+  /** The size of all objects above which none may be created or grow; 0 means no limit. */
+  storeQuotaBytes?: number;
   /** 0 takes any free port. */
   port: number;
   /** The address to listen on; unset means loopback. */

@@ -138,6 +138,7 @@ const REASONS: Readonly<Record<number, string>> = {
   501: "NotImplemented",
   503: "ServiceUnavailable",
   504: "Timeout",
+  507: "InsufficientStorage",
 };
 
 function parseStatus(text: string): Status | undefined {

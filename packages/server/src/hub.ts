@@ -98,6 +98,8 @@ export interface HubOptions {
   storeBytes?(): number;
   /** Whether the store accepts writes; yes if unset. */
   takesWrites?(): boolean;
+  /** The size of all objects above which none may be created or grow; unset or 0 means no limit. */
+  storeQuotaBytes?: number;
   /** Called when the store fails permanently; everything that needs it fails from then on. */
   onFailure?(error: Error): void;
   /** Freezes shared objects, so that a test fails where they are modified. */
@@ -305,6 +307,7 @@ function wireMetrics(
     server: api.server,
     cache: api.cache,
     storeBytes: options.storeBytes,
+    storeQuotaBytes: options.storeQuotaBytes,
     informers: access.informers,
     memberInformers: access.memberInformers,
     isSimulated: api.clusters.isSimulated,

@@ -37,6 +37,14 @@ export const hubProcessFlags = {
     description: "more names and addresses that the serving certificate is valid for",
   },
   ephemeral: { type: "boolean", description: "keep objects in memory only; they are lost after a stop" },
+  "store-quota": {
+    type: "integer",
+    value: "MIB",
+    default: 2048,
+    maximum: 1_048_576,
+    description:
+      "size of all objects in MiB, which are in memory; above it nothing can be created or grow (507), and deletions still work; 0 is no limit",
+  },
   "log-format": {
     type: "string",
     choices: ["text", "json"],
@@ -136,6 +144,7 @@ export function hubProcessOptions(
     advertiseAddress: flags["advertise-address"],
     tlsSans: namesIn(flags["tls-san"]),
     ephemeral: flags.ephemeral,
+    storeQuotaBytes: flags["store-quota"] * 1024 * 1024,
     logLevel: flags["log-level"] as HubProcessOptions["logLevel"],
     logFormat: flags["log-format"] === "json" ? "json" : "text",
     onTrouble: (text) => output.warn(output.called(`flotilla ${command}: ${text}`)),

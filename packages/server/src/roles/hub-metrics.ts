@@ -20,6 +20,7 @@ export interface HubMetricsOptions {
   cache: Pick<Cache, "count" | "revision">;
   /** Size of the store on disk. */
   storeBytes?(): number;
+  storeQuotaBytes?: number;
   /** Informers of the hub. */
   informers: Informers;
   /** Informers of the simulated members. */
@@ -45,6 +46,7 @@ export function createHubMetrics({
   server,
   cache,
   storeBytes,
+  storeQuotaBytes,
   informers,
   memberInformers,
   isSimulated,
@@ -77,10 +79,12 @@ export function createHubMetrics({
       serves,
     }),
     start(signal) {
-      const store = (): { entries: number; revision: number; bytes?: number } => ({
+      const store: Parameters<Monitoring["follow"]>[0]["store"] = () => ({
         entries: cache.count("/"),
         revision: cache.revision,
         bytes: storeBytes ? storeBytes() : undefined,
+        valueBytes: cache.bytes,
+        quotaBytes: storeQuotaBytes || undefined,
       });
       monitoring.follow(
         {
