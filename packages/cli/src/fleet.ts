@@ -29,6 +29,8 @@ export interface HubProcessOptions {
 export interface ControllerOptions {
   /** How often members are probed, and how long they must answer, or not, before it counts; unset are Karmada's defaults. */
   membership?: { periodMs: number; successMs: number; failureMs: number };
+  /** What the informers of one member outside this process may hold. */
+  memberLimits?: { objects: number; bytes: number };
   /** What the scheduler does beyond Karmada's defaults. */
   scheduling?: { enableEmptyWorkloadPropagation: boolean; multiplePodTemplatesScheduling: boolean };
   /** Defaults for leaving members that policies do not set; unset are Karmada's defaults. */

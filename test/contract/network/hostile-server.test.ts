@@ -111,8 +111,8 @@ describe("incomplete responses of one server", () => {
     let isHostile = true;
     const transport = await connect(
       (response) => {
-        if (!isHostile) return void response.end('{"metadata":{"name":"c0"}}');
-        response.write(`{"x":"${"x".repeat(MIB)}`);
+        if (isHostile) response.write(`{"x":"${"x".repeat(MIB)}`);
+        else response.end('{"metadata":{"name":"c0"}}');
       },
       { bufferedBytes: 5 * MIB },
     );

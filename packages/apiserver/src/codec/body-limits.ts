@@ -9,9 +9,9 @@ import { tooLarge } from "@flotilla/apimachinery";
 /** As in kube-apiserver. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 /** The largest published CRDs have some 50,000. */
-export const MAX_BODY_VALUES = 65_536;
+const MAX_BODY_VALUES = 65_536;
 /** A ConfigMap of 1 MiB with a hundred bytes for each key. An object costs more for each different key. */
-export const MAX_OBJECT_KEYS = 10_000;
+const MAX_OBJECT_KEYS = 10_000;
 
 const JSON_LIMITS = { values: MAX_BODY_VALUES, keys: MAX_OBJECT_KEYS };
 const NEWLINE = 0x0a;

@@ -13,7 +13,7 @@ export interface Handshakes {
 }
 
 export function createHandshakes(max: number): Handshakes {
-  /** By the client's address: Node does not tell which connection a TLS socket belongs to. In order of arrival. */
+  /** By the client's address: Node does not report which connection a TLS socket belongs to. In order of arrival. */
   const pending = new Map<string, Socket>();
   let isClosed = false;
   return {

@@ -88,6 +88,22 @@ export const controllerFlags = {
     maximum: 86_400,
     description: "how long a ready member may fail to answer before it is not ready",
   },
+  "member-max-objects": {
+    type: "integer",
+    value: "N",
+    default: 200_000,
+    minimum: 1000,
+    maximum: 10_000_000,
+    description: "how many objects of one member the hub watches; a member with more is cut off",
+  },
+  "member-max-memory": {
+    type: "integer",
+    value: "MIB",
+    default: 256,
+    minimum: 1,
+    maximum: 65_536,
+    description: "how much memory the watched objects of one member may take; a member with more is cut off",
+  },
   "enable-empty-workload-propagation": {
     type: "boolean",
     description: "members that get no replicas of a divided workload get it with 0",
@@ -163,6 +179,7 @@ export function controllerOptions(
       successMs: flags["cluster-success-threshold"] * 1000,
       failureMs: flags["cluster-failure-threshold"] * 1000,
     },
+    memberLimits: { objects: flags["member-max-objects"], bytes: flags["member-max-memory"] * 1024 * 1024 },
     scheduling: {
       enableEmptyWorkloadPropagation: flags["enable-empty-workload-propagation"],
       multiplePodTemplatesScheduling: flags["multiple-pod-templates-scheduling"],

@@ -3,7 +3,7 @@
  * interpreter webhook, the logical cluster behind a Cluster.
  *
  * The hub may read all of them, so without a check the writer of such a reference could use what it cannot read: it would
- * have the hub send the credentials of another member to its own server. The rule is the same everywhere: whoever writes
+ * have the hub send the credentials of another member to its own server. The rule is the same everywhere: the writer of
  * a reference needs the permission to use the named object directly. It is checked again when the destination of what
  * the hub reads changes.
  */

@@ -29,6 +29,7 @@ function setUp() {
     send: answer,
     async *watch() {
       await answer();
+      yield [];
     },
     raw: async () => ({
       status: 200,

@@ -17,7 +17,7 @@ export interface HubMetricsOptions {
   templates: Pick<HubViews["templates"], "source">;
   membership: Pick<Membership, "informersOf">;
   server: Pick<ApiServer, "serves">;
-  cache: Pick<Cache, "count" | "revision">;
+  cache: Pick<Cache, "bytes" | "count" | "revision">;
   /** Size of the store on disk. */
   storeBytes?(): number;
   storeQuotaBytes?: number;

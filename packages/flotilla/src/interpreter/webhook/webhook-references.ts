@@ -9,7 +9,7 @@ import { createReferenceAccess } from "../../access/reference-access.ts";
 export const webhookReferences = (hub: string): Admission<ResourceInterpreterWebhookConfiguration> =>
   createReferenceAccess<ResourceInterpreterWebhookConfiguration>(hub, {
     for: ResourceInterpreterWebhookConfiguration,
-    named: ({ webhooks = [] }) =>
+    named: ({ webhooks }) =>
       webhooks.flatMap(({ clientConfig: { service } }, index) =>
         service
           ? [
