@@ -109,8 +109,14 @@ beforeEach(async () => {
   attack = "none";
   wire = new AbortController();
   podsSent = 0;
-  member = await startTestFleet({ members: [THERE], nodes: 2 });
-  hub = await startTestFleet({ members: ["near"], connectMember: connect, memberLimits: LIMITS });
+  member = await startTestFleet({ members: [THERE], nodes: 1, kruise: "none" });
+  hub = await startTestFleet({
+    members: ["near"],
+    nodes: 1,
+    kruise: "none",
+    connectMember: connect,
+    memberLimits: LIMITS,
+  });
   await hub.client.create(Secret, "hub", {
     apiVersion: "v1",
     kind: "Secret",
@@ -155,7 +161,7 @@ for (const [name, { says }] of Object.entries(attacks)) {
     const before = [await imageAt(hub, "near"), await imageAt(member, THERE), await ready(FAR)];
     begin(name as Attack);
     await setImage("web:2");
-    await run(3 * MINUTE);
+    await run(2 * MINUTE);
     const during = [await imageAt(hub, "near"), await ready("near")];
     const reason = await ready(FAR);
     const events = (await hub.client.list(Event, { cluster: "hub" })).items.filter(
@@ -163,7 +169,7 @@ for (const [name, { says }] of Object.entries(attacks)) {
     );
 
     begin("none");
-    await run(10 * MINUTE);
+    await run(5 * MINUTE);
 
     expect(before).toEqual(["web:1", "web:1", expect.stringContaining("True")]);
     expect(during).toEqual(["web:2", expect.stringContaining("True")]);

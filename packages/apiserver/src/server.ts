@@ -189,7 +189,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     draining: false,
     areControllersHealthy: () => (options.controllers?.problems().length ?? 0) === 0,
     takesWrites: () => options.takesWrites?.() ?? true,
-    isStoreFull: quota.isFull,
+    isStoreNearlyFull: quota.isNearlyFull,
   };
   const metrics = createServerMetrics((cluster) => clusters.get(cluster) !== undefined);
   let undelivered = 0;

@@ -29,10 +29,7 @@ export function readBody(
       meter.add(chunk.length);
       length += chunk.length;
       if (length > maxBytes)
-        throw new ResponseLimitError(
-          `the response is longer than ${maxBytes} bytes; request a list in pages with a smaller limit`,
-          { mayHaveArrived: true },
-        );
+        throw new ResponseLimitError(`the response is longer than ${maxBytes} bytes`, { mayHaveArrived: true });
       chunks.push(chunk);
     };
     body.on("data", (chunk: Uint8Array) => {

@@ -65,7 +65,7 @@ test("the size of the store is the sum of its values, also when it is opened aga
   expect(again.cache.bytes).toBe(cache.bytes);
 });
 
-test("a full store is reported, and the server stays ready so that clients can delete something", async () => {
+test("a store that is nearly full is reported, and the server stays ready so that clients can delete something", async () => {
   const { request } = await startWith(0);
 
   const page = await request("GET", "/readyz?verbose");
@@ -97,6 +97,6 @@ test.each([
 test("a quota of 0 is none", () => {
   const quota = createStoreQuota({ bytes: Number.MAX_SAFE_INTEGER }, 0);
 
-  expect(quota.isFull()).toBe(false);
+  expect(quota.isNearlyFull()).toBe(false);
   expect(() => quota.check(0, 1e9)).not.toThrow();
 });

@@ -8,23 +8,24 @@ import { insufficientStorage } from "@flotilla/apimachinery";
 
 /** More than a status condition or the record of a field manager. */
 const SMALL_GROWTH_BYTES = 4 * 1024;
-/** The reserve for small growth, as a part of the quota. */
+/** The reserve for small growth, as a part of the quota; the last part before it is reported. */
 const RESERVE = 1 / 16;
 
 export interface StoreQuota {
   /** Unset without a quota. */
   readonly limitBytes?: number;
-  isFull(): boolean;
+  /** Whether larger objects are rejected, or soon will be. */
+  isNearlyFull(): boolean;
   /** Throws 507 for a write that the quota does not allow. `before` is the size of the replaced value; 0 for none. */
   check(before: number, after: number): void;
 }
 
 /** `limitBytes` of 0 means no quota. */
 export function createStoreQuota(store: { readonly bytes: number }, limitBytes = 0): StoreQuota {
-  if (limitBytes === 0) return { isFull: () => false, check() {} };
+  if (limitBytes === 0) return { isNearlyFull: () => false, check() {} };
   return {
     limitBytes,
-    isFull: () => store.bytes >= limitBytes,
+    isNearlyFull: () => store.bytes >= limitBytes * (1 - RESERVE),
     check(before, after) {
       const growth = after - before;
       if (growth <= 0) return;

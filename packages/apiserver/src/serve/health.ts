@@ -14,8 +14,8 @@ export interface HealthState {
   areControllersHealthy?(): boolean;
   /** Whether the store accepts writes. */
   takesWrites?(): boolean;
-  /** Whether the quota of the store is used up. */
-  isStoreFull?(): boolean;
+  /** Whether the quota of the store is used up, or nearly so. */
+  isStoreNearlyFull?(): boolean;
 }
 
 type Endpoint = Extract<Route, { type: "health" }>["endpoint"];
@@ -54,7 +54,7 @@ const CHECKS: readonly Check[] = [
     isReadiness: true,
     isOfHub: true,
     isWarning: true,
-    passes: (state) => !(state.isStoreFull?.() ?? false),
+    passes: (state) => !(state.isStoreNearlyFull?.() ?? false),
   },
   { name: "shutdown", isReadiness: true, passes: ({ draining }) => !draining },
 ];
