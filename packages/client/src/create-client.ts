@@ -220,9 +220,8 @@ function deleteBody(options?: DeleteOptions): Pick<TransportRequest, "body"> {
   };
 }
 
-/** Reviews, which are created without a name, may come back without metadata. */
-const isNamed = (body: unknown): boolean =>
-  isObject(body) && isObject(body["metadata"]) && body["metadata"]["name"] !== undefined;
+/** Reviews, which are created without a name or with an empty one, may come back without metadata. */
+const isNamed = (body: unknown): boolean => isObject(body) && isObject(body["metadata"]) && !!body["metadata"]["name"];
 
 /** Everything that reads objects relies on this; a server that is not trusted may send anything. */
 function requireMetadata(object: unknown, { cluster, resource }: Pick<ResourcePath, "cluster" | "resource">): void {
