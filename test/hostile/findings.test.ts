@@ -48,20 +48,20 @@ const found: Record<string, { request: CoreRequest; code: number; says?: string 
     code: 400,
     says: "cannot unmarshal number 1e400",
   },
-  "a key repeated a hundred thousand times in a nested object": {
+  "a key repeated nine thousand times in a nested object": {
     request: post(
       CONFIG_MAPS,
-      `{"metadata":{"name":"a"},"x":${'{"a":'.repeat(DEEP)}{${'"a":1,'.repeat(100_000)}"a":1}${"}".repeat(DEEP)}}`,
+      `{"metadata":{"name":"a"},"x":${'{"a":'.repeat(DEEP)}{${'"a":1,'.repeat(9_000)}"a":1}${"}".repeat(DEEP)}}`,
     ),
     code: 201,
   },
-  "ten thousand owner references": {
+  "a thousand owner references": {
     request: post(
       CONFIG_MAPS,
       JSON.stringify({
         metadata: {
           name: "a",
-          ownerReferences: Array.from({ length: 10_000 }, (_, index) => ({
+          ownerReferences: Array.from({ length: 1_000 }, (_, index) => ({
             apiVersion: "v1",
             kind: "Pod",
             name: `p${index}`,

@@ -27,6 +27,17 @@ const POLLUTION = { polluted: true };
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const MERGE = "merge";
 
+test.each([
+  ["NUL", "\0", "may not contain NUL"],
+  ["half of a surrogate pair", "\ud800a", undefined],
+  ["100,000 characters", "a".repeat(100_000), "Too long"],
+])("a ClusterRole may have any name that can be stored: %s", async (_what, name, says) => {
+  const made = await api.create("/apis/rbac.authorization.k8s.io/v1/clusterroles", { metadata: { name } });
+
+  expect(made.status).toBe(says === undefined ? 201 : 422);
+  expect(made.text).toContain(says ?? "");
+});
+
 for (const name of names) {
   test(`${name} is an ordinary data key, label and annotation`, async () => {
     const label = name.replaceAll(/^_+|_+$/g, "");

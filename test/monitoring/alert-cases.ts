@@ -236,6 +236,10 @@ export const alertCases: Record<string, AlertCase> = {
     fires: ["nodejs_heap_size_used_bytes 95", "nodejs_heap_size_limit_bytes 100"],
     quiet: ["nodejs_heap_size_used_bytes 50", "nodejs_heap_size_limit_bytes 100"],
   },
+  FlotillaStoreFull: {
+    fires: ["flotilla_store_value_bytes 95", "flotilla_store_quota_bytes 100"],
+    quiet: ["flotilla_store_value_bytes 85", "flotilla_store_quota_bytes 100"],
+  },
   FlotillaStoreLarge: {
     fires: ['apiserver_storage_size_bytes{storage_cluster_id="flotilla"} 9000000000'],
     quiet: ['apiserver_storage_size_bytes{storage_cluster_id="flotilla"} 1000000'],

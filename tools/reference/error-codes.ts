@@ -100,6 +100,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "the kubeconfig's account lacks a permission on the hub",
     hint: "the message names an alternative; otherwise request the permission",
   },
+  InformerBudget: {
+    happened: "the watched objects of a member exceed their limits, so it was cut off",
+    hint: "check what fills the member, or raise `--member-max-objects` or `--member-max-memory`",
+  },
   InformerClosed: {
     happened: "a read started after the program began to stop",
     hint: "no action needed; harmless while stopping",
@@ -278,10 +282,6 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   TokenRenewal: {
     happened: "a member's token could not be renewed before it expired",
     hint: "it is retried; `flotilla join` with the same name creates new ones",
-  },
-  TooLarge: {
-    happened: "a member's response exceeds the size limit",
-    hint: "check which server answers at its address",
   },
   TooMany: {
     happened: "`flotilla doctor` found more objects of a kind than it reads",

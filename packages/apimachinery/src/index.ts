@@ -146,7 +146,7 @@ export { PatternError } from "./regex/syntax.ts";
 export { PatternWork, PatternWorkError } from "./regex/work.ts";
 export type { Schema } from "./schema.ts";
 export { embeddedErrors } from "./schema/structural-embedded.ts";
-export { coerceMetadata, metadataProblem } from "./schema/structural-metadata.ts";
+export { coerceMetadata, manifestProblem, metadataProblem } from "./schema/structural-metadata.ts";
 export { ITEMS, schemaSteps } from "./schema/schema-path.ts";
 export { checkDefault, compileSchema, hasValidationRules, schemasWithin } from "./schema/structural.ts";
 export type { CompiledSchema } from "./schema/structural.ts";
@@ -162,6 +162,7 @@ export {
   fieldErrorText,
   forbidden,
   generatedNameTaken,
+  insufficientStorage,
   internalError,
   invalid,
   isAlreadyExists,

@@ -123,6 +123,8 @@ export const internalError = (message: string): ApiError =>
 export const unavailable = (message: string, retryAfterSeconds = 1): ApiError =>
   failure(503, "ServiceUnavailable", message, retryAfterSeconds > 0 ? { retryAfterSeconds } : undefined);
 export const timedOut = (message: string): ApiError => failure(504, "Timeout", message);
+/** The server stores no more until something is deleted. */
+export const insufficientStorage = (message: string): ApiError => failure(507, "InsufficientStorage", message);
 /** For Kubernetes features that Flotilla does not serve yet: rejected explicitly, never ignored. */
 export const notImplemented = (what: string): ApiError =>
   failure(501, "NotImplemented", `Flotilla does not support ${what} yet`);
@@ -150,8 +152,8 @@ export function deniedByWebhook(
   });
 }
 
-/** A hostile body may have hundreds of thousands of errors, and each is reported twice. */
-const MAX_REPORTED_ERRORS = 1000;
+/** A hostile body may have tens of thousands of errors, and each is reported twice. */
+const MAX_REPORTED_ERRORS = 100;
 
 /** The deduplicated errors as text: a single one plain, several in brackets. */
 export function fieldErrorText(found: readonly FieldError[]): string {

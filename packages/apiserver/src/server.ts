@@ -34,6 +34,7 @@ import { createHandler } from "./serve/handler.ts";
 import { Siblings } from "./write/siblings.ts";
 import { createServerMetrics } from "./serve/server-metrics.ts";
 import { createObjectStore } from "./clusters/objects.ts";
+import { createStoreQuota } from "./clusters/store-quota.ts";
 import { findCluster } from "./serve/operations.ts";
 import type { OperationDependencies } from "./serve/operations.ts";
 import { createProfileLayer } from "./clusters/profiles.ts";
@@ -69,6 +70,8 @@ export interface ApiServerOptions {
   controllers?: { writeMetrics(text: MetricsText): void; problems(): readonly string[] };
   /** Whether the store accepts writes, for a check in the hub's `/readyz`; unset is yes. */
   takesWrites?(): boolean;
+  /** The size of all objects above which none may be created or grow; unset or 0 means no limit. */
+  storeQuotaBytes?: number;
   /**
    * Metrics of the workloads on members: on each cluster's `/metrics`, and together on the hub's `/metrics/members`.
    */
@@ -134,7 +137,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const writes = createWriteCounter();
   const stopping = new AbortController();
   const lists = new ListTurns();
-  const store = createObjectStore(cache, writes);
+  const quota = createStoreQuota(cache, options.storeQuotaBytes);
+  const store = createObjectStore(cache, writes, quota);
   const clusters = createClusterRegistry({ cache, clock, random, log, profiles, knownKinds });
   const authorizer = createRbac({ cache, clusters, store });
   const accountTokens = createAccountTokens({
@@ -185,6 +189,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     draining: false,
     areControllersHealthy: () => (options.controllers?.problems().length ?? 0) === 0,
     takesWrites: () => options.takesWrites?.() ?? true,
+    isStoreNearlyFull: quota.isNearlyFull,
   };
   const metrics = createServerMetrics((cluster) => clusters.get(cluster) !== undefined);
   let undelivered = 0;

@@ -79,6 +79,7 @@ export interface TestServerOptions {
   controllers?: ApiServerOptions["controllers"];
   workloads?: ApiServerOptions["workloads"];
   takesWrites?(): boolean;
+  storeQuotaBytes?: number;
 }
 
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -99,6 +100,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     controllers: options.controllers,
     workloads: options.workloads,
     takesWrites: options.takesWrites,
+    storeQuotaBytes: options.storeQuotaBytes,
   });
   for (const [name, profile] of Object.entries(options.clusters ?? { hub: "hub" }))
     await server.addCluster(name, profile);

@@ -9,6 +9,8 @@ export interface HubProcessOptions {
   data: string;
   /** Keeps objects in memory only; certificates and kubeconfigs are still written to `data`. */
   ephemeral: boolean;
+  /** The size of all objects above which none may be created or grow; 0 means no limit. */
+  storeQuotaBytes?: number;
   /** 0 takes any free port. */
   port: number;
   /** The address to listen on; unset means loopback. */
@@ -31,6 +33,8 @@ export interface HubProcessOptions {
 export interface ControllerOptions {
   /** How often members are probed, and how long they must answer, or not, before it counts; unset are Karmada's defaults. */
   membership?: { periodMs: number; successMs: number; failureMs: number };
+  /** What the informers of one member outside this process may hold. */
+  memberLimits?: { objects: number; bytes: number };
   /** What the scheduler does beyond Karmada's defaults. */
   scheduling?: { enableEmptyWorkloadPropagation: boolean; multiplePodTemplatesScheduling: boolean };
   /** Defaults for leaving members that policies do not set; unset are Karmada's defaults. */

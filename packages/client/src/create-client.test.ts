@@ -19,7 +19,7 @@ const key = { cluster: "hub", namespace: "shop", name: "web" };
 
 /** Answers every request with `answer` and records the requests. */
 function makeClient(
-  answer: JsonObject = {},
+  answer: JsonObject = web,
   events: TransportWatchEvent[][] = [],
 ): { client: Client; sent: (TransportRequest | { watch: unknown })[] } {
   const sent: (TransportRequest | { watch: unknown })[] = [];
@@ -246,5 +246,37 @@ describe("client responses", () => {
         },
       },
     ]);
+  });
+});
+
+describe("a response of a server that is not trusted", () => {
+  const broken: Record<string, JsonObject> = {
+    "no metadata": { kind: "Deployment" },
+    "metadata without a name": { metadata: {} },
+    "an object as its namespace": { metadata: { name: "web", namespace: { a: 1 } } },
+    "a number as its version": { metadata: { name: "web", resourceVersion: 5 } },
+  };
+  const calls: Record<string, (client: Client) => Promise<unknown>> = {
+    get: (client) => client.get(Deployment, key),
+    list: (client) => client.list(Deployment, { cluster: "hub" }),
+    create: (client) => client.create(Deployment, "hub", web),
+    patch: (client) => client.patch(Deployment, key, {}, { type: "merge" }),
+    watch: async (client) => {
+      for await (const _ of client.watch(Deployment, { cluster: "hub", signal: new AbortController().signal })) break;
+    },
+  };
+  for (const [what, object] of Object.entries(broken)) {
+    test.each(Object.entries(calls))(`with ${what} is an invalid response: %s`, async (_verb, call) => {
+      const { client } = makeClient({ ...object, items: [object] }, [[{ type: "ADDED", object }]]);
+
+      await expect(call(client)).rejects.toThrow("cluster hub sent an object of deployments without valid metadata");
+    });
+  }
+
+  test("may have no metadata for a review, which has no name", async () => {
+    const { client } = makeClient({ status: { allowed: true } });
+    const review = { ...web, metadata: { name: "", namespace: "shop" } };
+
+    await expect(client.create(Deployment, "hub", review)).resolves.toEqual({ status: { allowed: true } });
   });
 });

@@ -13,6 +13,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from "./client.ts";
+import { InvalidResponseError } from "./errors.ts";
 import type { ResourcePath, Transport, TransportRequest, TransportWatchEvent } from "./transport.ts";
 
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
@@ -23,8 +24,11 @@ export function createClient({ transport, fieldManager }: { transport: Transport
     return transport.send(request, signal);
   };
   // The response of a verb on a kind is an object of that kind; the server guarantees it.
-  const send = async <T>(request: TransportRequest, signal?: AbortSignal): Promise<DeepReadonly<T>> =>
-    (await exchange(request, signal)) as DeepReadonly<T>;
+  const send = async <T>(request: TransportRequest, signal?: AbortSignal): Promise<DeepReadonly<T>> => {
+    const answer = await exchange(request, signal);
+    if (request.path.name !== undefined || isNamed(request.body)) requireMetadata(answer, request.path);
+    return answer as DeepReadonly<T>;
+  };
   // One shared object for all writes, so that a transport can recognize it by identity.
   const usual = { fieldManager };
   const writeQuery = (options?: WriteOptions): Readonly<Record<string, string>> =>
@@ -53,7 +57,7 @@ export function createClient({ transport, fieldManager }: { transport: Transport
         },
         options.signal,
       );
-      return readList(kind, answer);
+      return readList(kind, answer, options.cluster);
     },
 
     async *watch<T extends KubernetesObject>(kind: Kind<T>, options: WatchOptions): AsyncGenerator<WatchEvent<T>[]> {
@@ -62,7 +66,7 @@ export function createClient({ transport, fieldManager }: { transport: Transport
         { path, query: watchQuery(options), where: options.where },
         options.signal,
       )) {
-        yield events.map((event) => readEvent<T>(event, options.cluster));
+        yield events.map((event) => readEvent<T>(event, path));
       }
     },
 
@@ -216,9 +220,31 @@ function deleteBody(options?: DeleteOptions): Pick<TransportRequest, "body"> {
   };
 }
 
-function readList<T extends KubernetesObject>(kind: Kind<T>, answer: JsonObject): List<T> {
+/** Reviews, which are created without a name or with an empty one, may come back without metadata. */
+const isNamed = (body: unknown): boolean => isObject(body) && isObject(body["metadata"]) && !!body["metadata"]["name"];
+
+/** Everything that reads objects relies on this; a server that is not trusted may send anything. */
+function requireMetadata(object: unknown, { cluster, resource }: Pick<ResourcePath, "cluster" | "resource">): void {
+  const metadata = isObject(object) ? object["metadata"] : undefined;
+  const isText = (value: unknown): boolean => value === undefined || typeof value === "string";
+  if (
+    isObject(metadata) &&
+    typeof metadata["name"] === "string" &&
+    isText(metadata["namespace"]) &&
+    isText(metadata["uid"]) &&
+    isText(metadata["resourceVersion"])
+  )
+    return;
+  throw new InvalidResponseError(
+    `cluster ${cluster} sent an object of ${resource} without valid metadata; check that its address is that of a Kubernetes API server`,
+    { mayHaveArrived: true },
+  );
+}
+
+function readList<T extends KubernetesObject>(kind: Kind<T>, answer: JsonObject, cluster: string): List<T> {
   const metadata = isObject(answer["metadata"]) ? answer["metadata"] : {};
   const items = (Array.isArray(answer["items"]) ? answer["items"] : []) as unknown as DeepReadonly<T>[];
+  for (const item of items) requireMetadata(item, { cluster, resource: kind.plural });
   const next = metadata["continue"];
   const remaining = metadata["remainingItemCount"];
   return {
@@ -236,10 +262,12 @@ function withType<T extends KubernetesObject>(kind: Kind<T>, item: DeepReadonly<
 
 function readEvent<T extends KubernetesObject>(
   { type, cluster, object, isInitial }: TransportWatchEvent,
-  watched: string,
+  watched: ResourcePath,
 ): WatchEvent<T> {
-  if (type !== "BOOKMARK")
-    return { type, cluster: cluster ?? watched, object: object as unknown as DeepReadonly<T>, isInitial };
+  if (type !== "BOOKMARK") {
+    requireMetadata(object, watched);
+    return { type, cluster: cluster ?? watched.cluster, object: object as unknown as DeepReadonly<T>, isInitial };
+  }
   const metadata = isObject(object["metadata"]) ? object["metadata"] : {};
   const annotations = isObject(metadata["annotations"]) ? metadata["annotations"] : {};
   return {

@@ -13,3 +13,12 @@ export class UnreachableError extends FlotillaError {
     this.mayHaveArrived = mayHaveArrived;
   }
 }
+
+/** The server answered, but not as a Kubernetes API server does. */
+export class InvalidResponseError extends UnreachableError {}
+
+/**
+ * The server sent more than a limit allows. Like a lost response, it is worth another attempt, but the server may be
+ * hostile: who owns the connection can close it.
+ */
+export class ResponseLimitError extends UnreachableError {}

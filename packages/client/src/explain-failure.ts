@@ -1,5 +1,5 @@
 /** Explains why no response arrived and what to try. The original error stays as the cause. */
-import { UnreachableError } from "./errors.ts";
+import { ResponseLimitError, UnreachableError } from "./errors.ts";
 
 const ADVICE: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused; check the address and port, and that the server is running",
@@ -51,11 +51,11 @@ export function codeOf(error: unknown): string | undefined {
 /** `doing` names the attempted operation: `getting deployments shop/web from https://…`. */
 export function explainFailure(doing: string, error: unknown): UnreachableError {
   const advice = ADVICE[codeOf(error) ?? ""];
-  if (error instanceof UnreachableError)
-    return new UnreachableError(`${doing}: ${error.message}`, {
-      cause: error.cause,
-      mayHaveArrived: error.mayHaveArrived,
-    });
+  if (error instanceof UnreachableError) {
+    const { cause, mayHaveArrived } = error;
+    const Explained = error instanceof ResponseLimitError ? ResponseLimitError : UnreachableError;
+    return new Explained(`${doing}: ${error.message}`, { cause, mayHaveArrived });
+  }
   const mayHaveArrived = advice === undefined || AFTER_CONNECTING.has(codeOf(error) ?? "");
   return new UnreachableError(
     advice === undefined ? `${doing} failed; check that the server is running and reachable` : `${doing}: ${advice}`,

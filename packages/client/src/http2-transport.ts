@@ -6,10 +6,10 @@
  * control makes the server wait. 429 and 503 are retried after the server's Retry-After, within limits; 401 is retried
  * when there are new credentials.
  */
-import { isObject, messageOf, systemClock, systemRandom } from "@flotilla/base";
-import type { Clock, JsonObject, Random } from "@flotilla/base";
+import { systemClock, systemRandom } from "@flotilla/base";
+import type { Clock, Random } from "@flotilla/base";
 import { ApiError, badRequest } from "@flotilla/apimachinery";
-import { chunksOf, readBody, readFailure } from "./response-body.ts";
+import { chunksOf, MAX_STATUS_BYTES, readBody, readFailure } from "./response-body.ts";
 import type { CredentialSource } from "./credentials.ts";
 import { UnreachableError } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
@@ -18,9 +18,12 @@ import type { HttpRequest, HttpResponse } from "./http-requests.ts";
 import type { TlsOptions } from "./http-sockets.ts";
 import { impersonationHeaders } from "./impersonation.ts";
 import type { Impersonation } from "./impersonation.ts";
+import { parseResponse } from "./parse-response.ts";
 import { withDeadline } from "./request-deadline.ts";
 import type { Deadline } from "./request-deadline.ts";
 import { METHODS, PATCH_MEDIA_TYPES, queryText, resourcePath, segment } from "./request-path.ts";
+import { createBufferMeter, TRUSTED_LIMITS } from "./response-limits.ts";
+import type { BufferMeter, ResponseLimits } from "./response-limits.ts";
 import { createRetryingConnection } from "./retrying-connection.ts";
 import type {
   RawRequest,
@@ -55,6 +58,8 @@ export interface Http2TransportOptions extends TlsOptions {
   userAgent?: string;
   /** The deadline of one request including its retries. */
   requestTimeoutMs?: number;
+  /** How much the server may send; unset trusts it. */
+  limits?: ResponseLimits;
   /** Called with the text of every Warning header. */
   onWarning?: (message: string) => void;
   clock?: Clock;
@@ -81,7 +86,9 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
     clock = systemClock,
     random = systemRandom,
     requestTimeoutMs = REQUEST_TIMEOUT_MS,
+    limits = TRUSTED_LIMITS,
   } = options;
+  const meter = createBufferMeter(limits.bufferedBytes);
   const connection = createHttpConnection({
     server,
     tls: options,
@@ -136,11 +143,18 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
           stop,
         );
         warn(response);
-        const text = await readBody(response.body, stop).catch((error: unknown) => {
+        const isFailure = response.status < 200 || response.status > 299;
+        const isList = verb === "list" || verb === "deletecollection";
+        const maxBytes = isFailure ? MAX_STATUS_BYTES : isList ? limits.listBytes : limits.objectBytes;
+        const read = await readBody(response.body, stop, { maxBytes, meter }).catch((error: unknown) => {
           throw stop.aborted ? stop.reason : explainFailure(doing, error);
         });
-        if (response.status < 200 || response.status > 299) throw readFailure(response, text);
-        return parseAnswer(doing, text);
+        try {
+          if (isFailure) throw readFailure(response, read);
+          return await parseResponse(doing, read, isList, limits);
+        } finally {
+          meter.add(-read.length);
+        }
       });
     },
 
@@ -156,7 +170,11 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
       const answered = retrying.identityNow(signal).then((identity) =>
         withDeadline(doing, deadline, signal, async (stop, stream) => {
           const head = await retrying.send(doing, { method: "GET", path: url, headers }, identity, stop);
-          if (head.status !== 200) throw readFailure(head, await readBody(head.body, stop));
+          if (head.status !== 200) {
+            const read = await readBody(head.body, stop, { maxBytes: MAX_STATUS_BYTES, meter });
+            meter.add(-read.length);
+            throw readFailure(head, read);
+          }
           stream(head);
           return head;
         }),
@@ -173,7 +191,8 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
         ),
       );
       try {
-        for await (const events of readWatch(doing, response, signal)) yield where ? eventsOf(events, where) : events;
+        for await (const events of readWatch(doing, response, signal, { limits, meter }))
+          yield where ? eventsOf(events, where) : events;
       } finally {
         silence.cancel();
       }
@@ -215,8 +234,9 @@ async function* readWatch(
   doing: string,
   response: HttpResponse,
   signal: AbortSignal,
+  bounds: { limits: ResponseLimits; meter: BufferMeter },
 ): AsyncGenerator<TransportWatchEvent[]> {
-  const decoder = createWatchDecoder();
+  const decoder = createWatchDecoder(bounds);
   try {
     for await (const chunk of chunksOf(response.body)) {
       const { events, failure } = decoder.push(chunk);
@@ -226,24 +246,11 @@ async function* readWatch(
   } catch (error) {
     if (signal.aborted) return;
     throw error instanceof ApiError ? error : explainFailure(doing, error);
+  } finally {
+    decoder.close();
   }
   if (decoder.incomplete && !signal.aborted)
     throw new UnreachableError(`${doing}: the stream ended inside an event; watch again`);
-}
-
-function parseAnswer(doing: string, text: string): JsonObject {
-  try {
-    const answer: unknown = JSON.parse(text);
-    if (isObject(answer)) return answer;
-  } catch (error) {
-    throw new UnreachableError(
-      `${doing}: the response is not JSON (${messageOf(error)}); check that the address is that of a Kubernetes API server`,
-      { cause: error },
-    );
-  }
-  throw new UnreachableError(
-    `${doing}: the response is not an object; check that the address is that of a Kubernetes API server`,
-  );
 }
 
 /** `get deployments shop/web of cluster paris at 10.0.0.1:6443` */

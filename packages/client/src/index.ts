@@ -3,7 +3,7 @@ export { createClient } from "./create-client.ts";
 export { CredentialsError, isPair } from "./credentials.ts";
 export type { CredentialSource, Credentials } from "./credentials.ts";
 export { eachObject } from "./each-object.ts";
-export { UnreachableError } from "./errors.ts";
+export { ResponseLimitError, UnreachableError } from "./errors.ts";
 export { find } from "./find.ts";
 export { createHttp2Transport } from "./http2-transport.ts";
 export type { Http2TransportOptions } from "./http2-transport.ts";
@@ -15,7 +15,10 @@ export { connectionOf } from "./kubeconfig-connection.ts";
 export type { KubeconfigConnection } from "./kubeconfig-connection.ts";
 export { loadKubeconfig, loadKubeconfigs, parseKubeconfig, renderKubeconfig } from "./kubeconfig.ts";
 export type { Kubeconfig } from "./kubeconfig.ts";
+export { readJson, readText } from "./read-text.ts";
 export { METHODS, PATCH_MEDIA_TYPES, queryText, resourcePath } from "./request-path.ts";
+export { UNTRUSTED_LIMITS } from "./response-limits.ts";
+export type { ResponseLimits } from "./response-limits.ts";
 export { createServedVersionsClient } from "./served-versions.ts";
 export type {
   PatchType,

@@ -7,6 +7,7 @@ import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Client } from "./client.ts";
+import { readJson, readText } from "./read-text.ts";
 
 /** The cluster does not serve this kind. */
 export class UnknownKindError extends FlotillaError {
@@ -50,15 +51,14 @@ export function createKindResolver({ client, cluster }: { client: Client; cluste
       cluster,
       headers: { accept: "application/json" },
     });
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of body) chunks.push(chunk);
+    if (status !== 200) await readText(body);
     if (status === 404) return;
     if (status !== 200)
       throw new FlotillaError(
         "Discovery",
         `discovery of ${apiVersion} in cluster ${cluster} failed with status ${status}`,
       );
-    const { resources } = JSON.parse(Buffer.concat(chunks).toString()) as { resources?: ResourceRow[] };
+    const { resources } = (await readJson(body)) as unknown as { resources?: ResourceRow[] };
     const served = new Set(resources?.map(({ name }) => name));
     for (const { name, kind, namespaced } of resources ?? []) {
       if (name.includes("/")) continue; // A subresource.

@@ -1,39 +1,55 @@
 /** Reads a server's response: the whole body within a limit, and failures as `ApiError`. */
 import type { Readable } from "node:stream";
-import { isObject } from "@flotilla/base";
+import { countJsonValues, isObject } from "@flotilla/base";
 import { ApiError } from "@flotilla/apimachinery";
 import type { Status } from "@flotilla/apimachinery";
-import { UnreachableError } from "./errors.ts";
+import { ResponseLimitError, UnreachableError } from "./errors.ts";
 import type { HttpResponse } from "./http-requests.ts";
+import type { BufferMeter } from "./response-limits.ts";
 
-/** A hundred thousand objects of 2 KB; longer lists are read in pages. */
-const MAX_BODY_BYTES = 256 * 1024 * 1024;
 /** Only the beginning of a body that is not a Status helps a reader. */
 const MAX_QUOTED_CHARACTERS = 512;
 
-export function readBody(body: Readable, stop: AbortSignal): Promise<string> {
+/** A Status with a hundred causes has some 50 KB. */
+export const MAX_STATUS_BYTES = 1024 * 1024;
+const MAX_STATUS_VALUES = 20_000;
+
+/** Reads the whole body. The caller releases its bytes from the meter when they are parsed. */
+export function readBody(
+  body: Readable,
+  stop: AbortSignal,
+  { maxBytes, meter }: { maxBytes: number; meter: BufferMeter },
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let length = 0;
-    body.on("data", (chunk: Uint8Array) => {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > MAX_BODY_BYTES)
-        body.destroy(
-          new UnreachableError(`the response is longer than ${MAX_BODY_BYTES} bytes; request it in pages with a limit`),
-        );
-    });
     let complete = false;
+    const release = (): void => meter.add(-length);
+    const take = (chunk: Uint8Array): void => {
+      meter.add(chunk.length);
+      length += chunk.length;
+      if (length > maxBytes)
+        throw new ResponseLimitError(`the response is longer than ${maxBytes} bytes`, { mayHaveArrived: true });
+      chunks.push(chunk);
+    };
+    body.on("data", (chunk: Uint8Array) => {
+      try {
+        if (!body.destroyed) take(chunk);
+      } catch (error) {
+        body.destroy(error as Error);
+      }
+    });
     body.on("end", () => {
       complete = true;
       const [only] = chunks;
-      const bytes =
-        only && chunks.length === 1 ? Buffer.from(only.buffer, only.byteOffset, length) : Buffer.concat(chunks, length);
-      resolve(bytes.toString("utf8"));
+      resolve(
+        only && chunks.length === 1 ? Buffer.from(only.buffer, only.byteOffset, length) : Buffer.concat(chunks, length),
+      );
     });
     body.on("error", reject);
     body.on("close", () => {
       if (complete) return;
+      release();
       reject(
         stop.aborted
           ? (stop.reason as Error)
@@ -86,8 +102,9 @@ export async function* chunksOf(body: Readable): AsyncGenerator<Uint8Array> {
 }
 
 /** The text response of an intermediate proxy becomes a Status with the same code. */
-export function readFailure({ status: code, headers }: HttpResponse, text: string): ApiError {
-  const status = parseStatus(text);
+export function readFailure({ status: code, headers }: HttpResponse, body: Buffer): ApiError {
+  const text = body.toString("utf8");
+  const status = countJsonValues(body, MAX_STATUS_VALUES) > MAX_STATUS_VALUES ? undefined : parseStatus(text);
   if (status) return new ApiError(status);
   const message = `the server responded with ${code}${headers["content-type"]?.startsWith("text/plain") && text ? `: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}` : ""}`;
   return new ApiError({
@@ -118,6 +135,7 @@ const REASONS: Readonly<Record<number, string>> = {
   501: "NotImplemented",
   503: "ServiceUnavailable",
   504: "Timeout",
+  507: "InsufficientStorage",
 };
 
 function parseStatus(text: string): Status | undefined {

@@ -1,7 +1,8 @@
 import { array, assert, integer, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "@flotilla/apimachinery";
-import { UnreachableError } from "./errors.ts";
+import { ResponseLimitError, UnreachableError } from "./errors.ts";
+import { createBufferMeter } from "./response-limits.ts";
 import { createWatchDecoder } from "./watch-decoder.ts";
 
 const line = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
@@ -62,12 +63,41 @@ describe("watch decoder", () => {
     "rejects an event without an object": '{"type":"ADDED"}\n',
     "rejects an unknown event type": line("RENAMED", {}),
     "rejects a line that is too long": "x".repeat(101),
+    "rejects a complete line that is too long": line("ADDED", { a: "x".repeat(100) }),
   };
   for (const [behaviour, text] of Object.entries(refused)) {
     test(behaviour, () => {
-      const { failure } = createWatchDecoder(100).push(Buffer.from(text));
+      const { failure } = createWatchDecoder({ limits: { objectBytes: 100, objectValues: 100 } }).push(
+        Buffer.from(text),
+      );
 
       expect(failure).toBeInstanceOf(UnreachableError);
     });
   }
+
+  test("rejects an event with too many values before it is parsed", () => {
+    const decoder = createWatchDecoder({ limits: { objectBytes: 1_000_000, objectValues: 1000 } });
+
+    const { failure } = decoder.push(Buffer.from(`{"type":"ADDED","object":{"x":[${"{},".repeat(30_000)}{}]}}\n`));
+
+    expect(failure).toMatchObject({ message: "a watch event has more than 1000 values" });
+  });
+
+  test("incomplete events of all watches together are limited, and released when they are complete or closed", () => {
+    const meter = createBufferMeter(150);
+    const [first, second, third] = [1, 2, 3].map(() => createWatchDecoder({ meter }));
+    const half = Buffer.from(`{"type":"ADDED","object":{"a":"${"x".repeat(30)}`);
+
+    first?.push(half);
+    const full = second?.push(half);
+    const over = third?.push(half);
+    first?.push(Buffer.from('"}}\n'));
+    second?.close();
+    third?.close();
+    const after = createWatchDecoder({ meter }).push(half);
+
+    expect(full?.failure?.message).toBeUndefined();
+    expect(over?.failure).toBeInstanceOf(ResponseLimitError);
+    expect(after.failure).toBeUndefined();
+  });
 });

@@ -7,11 +7,11 @@ import { isObject } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { ApiError } from "@flotilla/apimachinery";
 import type { Status } from "@flotilla/apimachinery";
-import { UnreachableError } from "./errors.ts";
+import { ResponseLimitError, UnreachableError } from "./errors.ts";
+import { checkValues, TRUSTED_LIMITS } from "./response-limits.ts";
+import type { BufferMeter, ResponseLimits } from "./response-limits.ts";
 import type { TransportWatchEvent } from "./transport.ts";
 
-/** An accepted object is at most 3 MiB; the fields that a server adds do not come near this limit. */
-const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const EVENT_TYPES: ReadonlySet<unknown> = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]);
 
@@ -23,47 +23,73 @@ export interface WatchDecoder {
   push(chunk: Uint8Array): { events: TransportWatchEvent[]; failure?: Error };
   /** True when the stream stopped in the middle of an event. */
   readonly incomplete: boolean;
+  /** Releases what is buffered; `incomplete` stays as it is. */
+  close(): void;
 }
 
-export function createWatchDecoder(maxLineBytes = MAX_LINE_BYTES): WatchDecoder {
+export interface WatchDecoderOptions {
+  limits?: Pick<ResponseLimits, "objectBytes" | "objectValues">;
+  meter?: BufferMeter;
+}
+
+export function createWatchDecoder({ limits = TRUSTED_LIMITS, meter }: WatchDecoderOptions = {}): WatchDecoder {
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;
 
-  const takeLine = (tail: Uint8Array): string => {
-    if (pendingBytes === 0) return textOf(tail);
+  const takeLine = (tail: Uint8Array): Uint8Array => {
+    if (pendingBytes === 0) return tail;
     const line = Buffer.concat([...pending, tail], pendingBytes + tail.length);
+    meter?.add(-pendingBytes);
     pending = [];
     pendingBytes = 0;
-    return textOf(line);
+    return line;
+  };
+
+  const keep = (rest: Uint8Array): void => {
+    meter?.add(rest.length);
+    pending.push(rest);
+    pendingBytes += rest.length;
+    checkBytes(pendingBytes);
+  };
+
+  const checkBytes = (length: number): void => {
+    if (length > limits.objectBytes)
+      throw new ResponseLimitError(`a watch event is longer than ${limits.objectBytes} bytes`);
+  };
+
+  const readAll = (chunk: Uint8Array, events: TransportWatchEvent[]): Error | undefined => {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
+      const line = takeLine(chunk.subarray(start, end));
+      start = end + 1;
+      checkBytes(line.length);
+      checkValues(line, limits.objectValues, "a watch event");
+      const text = textOf(line);
+      if (text.trim() === "") continue;
+      const read = readLine(text);
+      if (read instanceof Error) return read;
+      events.push(read);
+    }
+    if (start < chunk.length) keep(start === 0 ? chunk : chunk.subarray(start));
+    return undefined;
   };
 
   return {
     push(chunk) {
       const events: TransportWatchEvent[] = [];
-      let start = 0;
-      for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-        const line = takeLine(chunk.subarray(start, end));
-        start = end + 1;
-        if (line.trim() === "") continue;
-        const read = readLine(line);
-        if (read instanceof Error) return { events, failure: read };
-        events.push(read);
+      try {
+        return { events, failure: readAll(chunk, events) };
+      } catch (error) {
+        if (error instanceof ResponseLimitError) return { events, failure: error };
+        throw error;
       }
-      if (start < chunk.length) {
-        pending.push(start === 0 ? chunk : chunk.subarray(start));
-        pendingBytes += chunk.length - start;
-        if (pendingBytes > maxLineBytes)
-          return {
-            events,
-            failure: new UnreachableError(
-              `a watch event is longer than ${maxLineBytes} bytes; this is not a Kubernetes API server`,
-            ),
-          };
-      }
-      return { events };
     },
     get incomplete() {
       return pendingBytes > 0;
+    },
+    close() {
+      meter?.add(-pendingBytes);
+      pending = [];
     },
   };
 }

@@ -168,6 +168,6 @@ function eventOf(
  * distinguishes events of the same millisecond.
  */
 function eventName(object: string, nowMs: number, serial: number): string {
-  const suffix = (BigInt(nowMs) * 1_000_000n + BigInt(serial % 1_000_000)).toString(16);
+  const suffix = (BigInt(Math.trunc(nowMs)) * 1_000_000n + BigInt(serial % 1_000_000)).toString(16);
   return `${object.slice(0, MAX_NAME - suffix.length - 1).replace(/[.-]+$/, "")}.${suffix}`;
 }

@@ -4,6 +4,8 @@ export { createEventRecorders } from "./create-event-recorders.ts";
 export { createStatusWriter } from "./create-status-writer.ts";
 export { defineController, defineKeyedController, idOfKey, keyOf, owned, watch } from "./define-controller.ts";
 export type { EventRecorder, EventRecorders, RecordedEvent } from "./events.ts";
+export { createInformerBudget } from "./informer-budget.ts";
+export type { InformerBudget, InformerLimits } from "./informer-budget.ts";
 export { createInformers } from "./informers.ts";
 export type { SharedInformers } from "./informers.ts";
 export { createLeaderElection } from "./leader-election.ts";

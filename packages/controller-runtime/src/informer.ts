@@ -13,9 +13,11 @@ import {
   type LogFields,
   type Random,
 } from "@flotilla/base";
+import { ResponseLimitError } from "@flotilla/client";
 import type { Client, ObjectKey, WatchEvent } from "@flotilla/client";
 import { ApiError, isExpired, isInvalid, isNotFound } from "@flotilla/apimachinery";
 import { abortable } from "./abortable.ts";
+import { InformerBudgetError, sizeOf, type InformerBudget } from "./informer-budget.ts";
 import type { Informer, Lane, ObjectEvent } from "./runtime-controller.ts";
 import { ObjectStore, type Stored, type ValuesOf } from "./object-store.ts";
 import { isLater, isNewer } from "./resource-version.ts";
@@ -30,6 +32,8 @@ const LAST_RECONNECT_MS = 30_000;
 const LAST_UNSERVED_MS = 5_000;
 /** For servers without streaming lists; client-go's page size. */
 const PAGE_SIZE = 500;
+/** Pages become smaller until they fit into the limit of a response; ten objects of etcd's largest size do. */
+const MIN_PAGE_SIZE = 10;
 /** A late event is late by only a few; more deletions than this are not remembered. */
 const MAX_DELETIONS = 256;
 
@@ -45,6 +49,8 @@ export interface InformerOptions<T extends KubernetesObject> {
   scope: Scope;
   /** Closes the informer. */
   signal: AbortSignal;
+  /** Limits what the informer holds, together with others. Unset trusts the server. */
+  budget?: InformerBudget;
 }
 
 type Listener<T> = (event: ObjectEvent<T>, lane: Lane) => void;
@@ -73,6 +79,11 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   #streamsLists = true;
   /** False after a list took longer than the server keeps its history: then it is requested in one piece. */
   #listsInPages = true;
+  #pageSize = PAGE_SIZE;
+  /** The number of the last complete list. */
+  #completed = 0;
+  /** The count of the budget when this informer last started over. */
+  #exceededCount: number;
   /** Consecutive attempts without any event. */
   #attempts = 0;
   /** Listeners and indexes that have thrown. */
@@ -84,6 +95,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     this.kind = options.kind;
     this.openedMs = options.clock.now();
     this.#options = options;
+    this.#exceededCount = options.budget?.exceededCount ?? 0;
     this.#covers = options.scope.where ?? (() => true);
     this.#log = options.log.with({
       kind: options.kind.kind,
@@ -194,7 +206,13 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       return;
     const stored = this.#store.find(cluster, namespace, name);
     // The watch resolves another object of that name, in order.
-    if (stored ? stored.object.metadata.uid === uid : true) this.#present(cluster, object);
+    if (stored && stored.object.metadata.uid !== uid) return;
+    try {
+      this.#present(cluster, object);
+    } catch (error) {
+      // The write was carried out. The watch delivers the object too, and reports that it does not fit.
+      if (!(error instanceof InformerBudgetError)) throw error;
+    }
   }
 
   async #run(): Promise<void> {
@@ -220,6 +238,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       ),
     );
     this.#enter("waiting");
+    this.#options.budget?.leave(this);
     this.#listeners = [];
   }
 
@@ -230,6 +249,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     const watched = where && { where };
     if (this.#resourceVersion === undefined) {
       this.#enter("listing");
+      this.#options.budget?.begin(this);
       this.#listing++;
       // A list is newer than every delivered deletion, unless the server was restored from a backup and has another
       // history.
@@ -259,12 +279,13 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       const page = await client
         .list(this.kind, {
           cluster: scope.cluster,
-          limit: this.#listsInPages ? PAGE_SIZE : undefined,
+          limit: this.#listsInPages ? this.#pageSize : undefined,
           continue: token || undefined,
           signal,
         })
         .catch((error: unknown) => {
           if (token && isExpired(error)) this.#listsInPages = false;
+          if (error instanceof ResponseLimitError) this.#pageSize = Math.max(MIN_PAGE_SIZE, this.#pageSize >> 2);
           throw error;
         });
       for (const object of page.items) this.#present(scope.cluster, object);
@@ -278,8 +299,9 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   /** Classifies a lost connection, and waits before the next one. */
   async #pause(failure: { error: unknown } | undefined, attempts: number): Promise<void> {
     const { clock, random, scope, signal } = this.#options;
-    const broughtSomething = this.#attempts === 0;
+    const broughtSomething = this.#attempts === 0 && !(failure?.error instanceof InformerBudgetError);
     let lastMs = LAST_RECONNECT_MS;
+    this.#startOverIfExceeded();
     if (!failure) {
       if (broughtSomething) return; // Servers end watches every few minutes; that is not a failure.
     } else if (isExpired(failure.error)) {
@@ -293,12 +315,15 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     } else if (isNotFound(failure.error)) {
       lastMs = LAST_UNSERVED_MS;
       this.#resourceVersion = undefined;
+      this.#options.budget?.leave(this);
       this.#report("unserved", failure.error);
       this.#firstAnswer.resolve();
     } else {
       this.#report("lost", failure.error);
       // A rejection is an answer too: one unreadable kind must not keep every controller from starting.
       if (failure.error instanceof ApiError) this.#firstAnswer.resolve();
+      // The events of this connection are no reason to connect again soon.
+      if (failure.error instanceof InformerBudgetError) this.#attempts = attempts + 1;
     }
     this.#enter("waiting");
     const delayMs = Math.min(lastMs, FIRST_RECONNECT_MS * 2 ** (broughtSomething ? 0 : attempts));
@@ -352,6 +377,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   #finishList(resourceVersion: string): void {
     for (const stored of this.#store.all()) if (stored.listing !== this.#listing) this.#drop(stored, stored.object);
+    this.#options.budget?.end(this, this.kind);
+    this.#completed = this.#listing;
     this.#resourceVersion = resourceVersion;
     this.#enter("following");
     this.#attempts = 0;
@@ -372,7 +399,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       stored = undefined;
     }
     if (!stored) {
-      this.#store.add(cluster, object, this.#listing);
+      this.#store.add(cluster, object, this.#listing, this.#charge(object, 0));
       this.#notify({ cluster, object, deleted: false }, lane);
       return;
     }
@@ -382,8 +409,31 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     // Our own writes may be ahead of the watch. A list is never behind: where it has an older version, the server was
     // rolled back to it.
     if (this.#state !== "listing" && isNewer(old, object)) return;
+    stored.bytes = this.#charge(object, stored.bytes);
     this.#store.replace(stored, object);
     this.#notify({ cluster, object, old, deleted: false }, lane);
+  }
+
+  /** The size of an object that replaces one of `before` bytes, or of none; throws if it does not fit. */
+  #charge(object: DeepReadonly<T>, before: number): number {
+    const { budget } = this.#options;
+    if (!budget) return 0;
+    const bytes = sizeOf(object);
+    const change = { objects: before === 0 ? 1 : 0, bytes: bytes - before };
+    budget.charge(this.kind, change);
+    return bytes;
+  }
+
+  /**
+   * After the budget was exceeded: returns to the state of the last complete list and the changes after it, and lists
+   * again. A watch that resumed would receive the same event again, before the deletions that may follow it.
+   */
+  #startOverIfExceeded(): void {
+    const { budget } = this.#options;
+    if (!budget || budget.exceededCount === this.#exceededCount) return;
+    this.#exceededCount = budget.exceededCount;
+    this.#resourceVersion = undefined;
+    for (const stored of this.#store.all()) if (stored.addedIn > this.#completed) this.#drop(stored, stored.object);
   }
 
   #vanished(cluster: string, object: DeepReadonly<T>): void {
@@ -401,6 +451,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   #drop(stored: Stored<T>, object: DeepReadonly<T>): void {
     const old = stored.object;
     this.#store.remove(stored);
+    this.#options.budget?.charge(this.kind, { objects: -1, bytes: -stored.bytes });
     this.#notify({ cluster: stored.cluster, object, old, deleted: true }, "fresh");
   }
 

@@ -3,6 +3,7 @@ import { formatApiVersion, type Kind, type KubernetesObject } from "@flotilla/ap
 import { invariant, systemRandom, type Clock, type DeepReadonly, type Log, type Random } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import type { Informer, Informers } from "./runtime-controller.ts";
+import type { InformerBudget } from "./informer-budget.ts";
 import { SharedInformer, type Scope } from "./informer.ts";
 
 export interface InformersOptions {
@@ -12,6 +13,8 @@ export interface InformersOptions {
   /** One logical cluster, or `*` for all of this process in one watch, or for those that match `where`. */
   scope: Scope;
   random?: Random;
+  /** Limits what these informers hold. Unset trusts the server. */
+  budget?: InformerBudget;
 }
 
 export interface SharedInformers extends Informers {
@@ -30,7 +33,7 @@ export interface SharedInformers extends Informers {
 }
 
 export function createInformers(options: InformersOptions): SharedInformers {
-  const { client, clock, log, scope, random = systemRandom } = options;
+  const { client, clock, log, scope, budget, random = systemRandom } = options;
   const closing = new AbortController();
   const opened = new Map<string, SharedInformer<KubernetesObject>>();
   const idOf = (kind: Kind): string => `${formatApiVersion(kind.group, kind.storageVersion)}/${kind.plural}`;
@@ -51,6 +54,7 @@ export function createInformers(options: InformersOptions): SharedInformers {
             random,
             log,
             scope,
+            budget,
             signal: closing.signal,
           })),
         );

@@ -13,6 +13,10 @@ export interface Stored<T> {
   object: DeepReadonly<T>;
   /** The number of the list that last contained it. */
   listing: number;
+  /** The number of the list during or after which it was added. */
+  readonly addedIn: number;
+  /** What it counts in the informer's budget. */
+  bytes: number;
 }
 
 export type ValuesOf<T> = (object: DeepReadonly<T>, cluster: string) => readonly string[];
@@ -33,10 +37,10 @@ export class ObjectStore<T extends KubernetesObject> implements Lister<T> {
       ?.get(name);
   }
 
-  add(cluster: string, object: DeepReadonly<T>, listing: number): void {
+  add(cluster: string, object: DeepReadonly<T>, listing: number, bytes = 0): void {
     const { namespace = "", name } = object.metadata;
     const namespaces = getOrAdd(this.#clusters, cluster, () => new Map<string, Map<string, Stored<T>>>());
-    const stored: Stored<T> = { cluster, object, listing };
+    const stored: Stored<T> = { cluster, object, listing, addedIn: listing, bytes };
     getOrAdd(namespaces, namespace, () => new Map<string, Stored<T>>()).set(name, stored);
     for (const index of this.#indexes.values()) file(index, stored);
   }

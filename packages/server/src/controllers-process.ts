@@ -140,6 +140,7 @@ async function startTerm(
     ...onHub,
     client: clientFor("discovery"),
     measure: monitoring.requests.around,
+    memberLimits: options.memberLimits,
     scheduling: options.scheduling,
   });
   const controllers = createHubControllers({

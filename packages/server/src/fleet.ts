@@ -26,6 +26,7 @@ export const startFleet: FleetStarter = async (options, progress, signal) => {
       autoApprovedUsers: options.autoApprovedUsers,
       times: startMs === undefined ? undefined : { startMs, restartMs: startMs, stopMs: startMs },
       membershipTimes: options.membership,
+      memberLimits: options.memberLimits,
       failover: options.failover,
       scheduling: options.scheduling,
     });

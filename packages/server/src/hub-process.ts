@@ -54,6 +54,7 @@ interface HubSurroundings extends WatchedStore {
   signingKey(): Promise<string>;
   clusterKubeconfig(cluster: string, lifetimeMs: number): string;
   storeBytes?(): number;
+  storeQuotaBytes?: number;
   onFailure(error: Error): void;
 }
 
@@ -181,6 +182,7 @@ async function openProcess(
           throw new FlotillaError("Starting", `the hub is starting; ask for the kubeconfig of ${cluster} again`);
         return access.issue(cluster, lifetimeMs);
       },
+      storeQuotaBytes: options.storeQuotaBytes,
       storeBytes: options.ephemeral ? undefined : () => sizeOfFiles(storePath(data)),
       onFailure: failed.resolve,
     },

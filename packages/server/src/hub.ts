@@ -19,7 +19,7 @@ import type {
   ScheduleOptions,
   WorkOrigin,
 } from "@flotilla/flotilla";
-import type { Manager } from "@flotilla/controller-runtime";
+import type { InformerLimits, Manager } from "@flotilla/controller-runtime";
 import type { SimulationDependencies } from "@flotilla/simulation";
 import { createAddMembers } from "./roles/add-members.ts";
 import type { AddMembers } from "./roles/add-members.ts";
@@ -72,6 +72,8 @@ export interface HubOptions {
   pull?: readonly string[] | "all";
   /** Connects to external members; over the network if unset. */
   connectMember?: ConnectMember;
+  /** What the informers of one external member may hold. */
+  memberLimits?: InformerLimits;
   /**
    * Open Cluster Management agents that first authenticate as one of these users are accepted automatically; none if
    * unset.
@@ -96,6 +98,8 @@ export interface HubOptions {
   storeBytes?(): number;
   /** Whether the store accepts writes; yes if unset. */
   takesWrites?(): boolean;
+  /** The size of all objects above which none may be created or grow; unset or 0 means no limit. */
+  storeQuotaBytes?: number;
   /** Called when the store fails permanently; everything that needs it fails from then on. */
   onFailure?(error: Error): void;
   /** Freezes shared objects, so that a test fails where they are modified. */
@@ -226,6 +230,7 @@ function wireReaders(base: Base): HubReaders {
     events: access.events,
     simulated: simulated.fromHub.members,
     connectMember: options.connectMember,
+    memberLimits: options.memberLimits,
     wrap: options.wrap,
     measure: monitoring.requests.around,
     scheduling: options.scheduling,
@@ -302,6 +307,8 @@ function wireMetrics(
       entries: api.cache.count("/"),
       revision: api.cache.revision,
       bytes: options.storeBytes?.(),
+      valueBytes: api.cache.bytes,
+      quotaBytes: options.storeQuotaBytes || undefined,
     }),
     informers: access.informers,
     simulated: {

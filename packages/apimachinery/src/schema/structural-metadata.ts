@@ -2,7 +2,7 @@
  * Coerces metadata to its canonical form: known fields only, of their types, and none that is empty. Used for embedded
  * objects and for whole custom resources.
  */
-import { isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, setOwn, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
 import { DecodeError } from "../text/decode-error.ts";
 import { formatValue } from "../format-value.ts";
 import { timeProblem } from "../exact/go-time.ts";
@@ -62,6 +62,21 @@ export function metadataProblem(metadata: Json | undefined, settled?: JsonObject
     if (schema && !fits(key, schema, value)) return typeProblem(key, schema, value);
   }
   return undefined;
+}
+
+/** The fields that identify and mark an object. */
+const IDENTITY_FIELDS = ["name", "namespace", "generateName", "labels", "annotations"];
+
+/**
+ * Why the type or the identity of a manifest inside another object cannot be decoded. Its other fields are decoded
+ * where it is applied.
+ */
+export function manifestProblem({ apiVersion, metadata }: DeepReadonly<JsonObject>): string | undefined {
+  if (apiVersion !== undefined && typeof apiVersion !== "string")
+    return `json: cannot unmarshal ${jsonTypeName(apiVersion as Json)} into Go struct field .apiVersion of type string`;
+  if (!isObject(metadata)) return undefined;
+  const known = Object.keys(metadata).filter((key) => IDENTITY_FIELDS.includes(key) && metadata[key] !== null);
+  return metadataProblem(Object.fromEntries(known.map((key) => [key, metadata[key] as Json])));
 }
 
 const GO_TYPES: Readonly<Record<string, string>> = {

@@ -15,6 +15,8 @@ import { encodeObject, formerOf } from "../codec/render.ts";
 import type { WrittenView } from "../codec/render.ts";
 import { prefixOf } from "../resources/resources.ts";
 import type { Resource } from "../resources/resources.ts";
+import { createStoreQuota } from "./store-quota.ts";
+import type { StoreQuota } from "./store-quota.ts";
 import type { WriteCounter, WriteCause } from "./write-counter.ts";
 
 /** The stored form of "this object of the profile was deleted": the JSON text `null`. */
@@ -59,7 +61,11 @@ export interface ObjectStore {
   resolve(cluster: LogicalCluster, resource: Resource, event: CacheEvent): CacheEvent;
 }
 
-export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectStore {
+export function createObjectStore(
+  cache: Cache,
+  writes: WriteCounter,
+  quota: StoreQuota = createStoreQuota(cache),
+): ObjectStore {
   /** All writes use this function and are guarded by the record of their cluster: a removed cluster accepts no writes. */
   const write = async (cluster: LogicalCluster, change: Write, memo?: unknown): Promise<Outcome> => {
     cluster.removed.throwIfAborted();
@@ -150,6 +156,7 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
       if (layout) view.layout = layout;
       checkSize(value, former);
       checkIntegers(value, { object, view }, former);
+      quota.check(cache.get(key)?.value.length ?? 0, value.length);
       const outcome = await write(cluster, { key, expect, value, guards }, view);
       if (!outcome.ok) return undefined;
       writes.count(cluster.name, cause);
@@ -168,6 +175,7 @@ export function createObjectStore(cache: Cache, writes: WriteCounter): ObjectSto
       const entry = unstoredEntry(found, written);
       checkSize(entry.value, found.entry);
       checkIntegers(entry.value, written, found.entry);
+      quota.check(cache.get(found.key)?.value.length ?? 0, entry.value.length);
       return entry;
     },
 

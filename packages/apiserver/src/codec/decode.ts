@@ -13,15 +13,13 @@ import {
   parseYaml,
   parseYamlBody,
   readRepeatedKeys,
-  tooLarge,
   undecodable,
   unsupportedMediaType,
 } from "@flotilla/apimachinery";
+import { checkBody, checkDecoded } from "./body-limits.ts";
 import { infiniteNumber, integerErrors, wellFormed } from "./exact-json.ts";
 import { yamlProblem } from "./yaml-problem.ts";
 import type { ServedVersion } from "../resources/resources.ts";
-
-export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
 /** Deeper than any real object; recursion over objects stays far from the stack limit. */
 const MAX_DEPTH = 1000;
@@ -75,10 +73,11 @@ export function decodeObject(
   subresource: string | undefined,
   decodeProtobuf: ProtobufDecoder | undefined,
 ): DecodedObject {
-  checkSize(bytes);
   const { kind } = served.resource;
   const builtIn = kind.builtIn || subresource === "scale";
-  switch (mediaTypeOf(contentType)) {
+  const mediaType = mediaTypeOf(contentType);
+  checkBody(bytes, mediaType);
+  switch (mediaType) {
     case "":
     case "application/json": {
       const text = decodeText(bytes);
@@ -97,7 +96,7 @@ export function decodeObject(
     case "application/yaml": {
       const text = decodeText(bytes);
       const { value, repeated } = readYaml(text, kind.kind);
-      const object = asObject(value, text, kind.kind);
+      const object = asObject(checkDecoded(value, bytes), text, kind.kind);
       if (builtIn) checkIntegers(object, text, served);
       else requireKind(object, JSON.stringify(object), served);
       return { object, duplicates: [], problems: repeated.length > 0 ? [yamlProblem(repeated)] : undefined };
@@ -105,7 +104,7 @@ export function decodeObject(
     case "application/vnd.kubernetes.protobuf":
       if (!builtIn) throw unsupportedMediaType(ACCEPTED);
       if (!decodeProtobuf) throw notImplemented("protobuf bodies");
-      return { object: decodeProtobuf(bytes), duplicates: [] };
+      return { object: checkDecoded(decodeProtobuf(bytes), bytes), duplicates: [] };
     default:
       throw unsupportedMediaType(ACCEPTED);
   }
@@ -141,17 +140,18 @@ function requireKind(object: JsonObject, text: string, served: ServedVersion): v
 
 /** Decodes a patch of a built-in or custom kind: JSON, or YAML for apply. */
 export function decodePatch({ bytes, contentType }: Body, builtIn: boolean): DecodedPatch {
-  checkSize(bytes);
+  const mediaType = mediaTypeOf(contentType);
+  checkBody(bytes, mediaType);
   const text = decodeText(bytes);
   const checkNumbers = (value: Json): void => {
     const errors = builtIn ? integerErrors(value, text) : [];
     if (errors.length > 0) throw badRequest(`error decoding patch: ${fieldErrorText(errors)}`);
   };
-  if (mediaTypeOf(contentType).endsWith("yaml")) {
+  if (mediaType.endsWith("yaml")) {
     const { value, repeated } = readApplied(text);
     checkNumbers(value);
     return {
-      value,
+      value: checkDecoded(value, bytes),
       duplicates: [],
       problems: repeated.length > 0 ? [`error converting YAML to JSON: ${yamlProblem(repeated)}`] : undefined,
     };
@@ -166,18 +166,18 @@ export function decodePatch({ bytes, contentType }: Body, builtIn: boolean): Dec
     return { value, duplicates, text: duplicates.length > 0 ? text : undefined };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    const where = mediaTypeOf(contentType) === "application/strategic-merge-patch+json" ? "" : "error decoding patch: ";
+    const where = mediaType === "application/strategic-merge-patch+json" ? "" : "error decoding patch: ";
     throw badRequest(where + syntaxProblem(error, text));
   }
 }
 
 /** Decodes any JSON or YAML value: options. */
 export function decodeValue({ bytes, contentType }: Body, decodeProtobuf?: ProtobufDecoder): Json {
-  checkSize(bytes);
   const mediaType = mediaTypeOf(contentType);
+  checkBody(bytes, mediaType);
   if (mediaType === "application/vnd.kubernetes.protobuf") {
     if (!decodeProtobuf) throw notImplemented("protobuf bodies");
-    return decodeProtobuf(bytes);
+    return checkDecoded(decodeProtobuf(bytes), bytes);
   }
   const text = decodeText(bytes);
   if (mediaType.endsWith("yaml")) return parseYaml(text);
@@ -208,10 +208,6 @@ function readApplied(text: string): ReturnType<typeof parseYamlBody> {
     if (!(error instanceof ApiError)) throw error;
     throw badRequest(`error decoding YAML: ${error.message}`);
   }
-}
-
-function checkSize(bytes: Uint8Array): void {
-  if (bytes.byteLength > MAX_BODY_BYTES) throw tooLarge(`Request entity too large: limit is ${MAX_BODY_BYTES}`);
 }
 
 function decodeText(bytes: Uint8Array): string {

@@ -99,7 +99,7 @@ class RunningExchange implements Exchange {
     this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
     const sending = sendResponse(wire, response, (stop) => {
       this.#stopStream = stop;
-      this.#deadlineMs = Number.POSITIVE_INFINITY;
+      if (!response.isFinite) this.#deadlineMs = Number.POSITIVE_INFINITY;
       // The client may have disconnected while the stream was being opened.
       if (wire.closed) this.abort();
     });

@@ -1,7 +1,7 @@
 /** Reads request bodies within two limits: the size of one body, and the total size of all bodies being read. */
 import { badRequest, tooLarge, tooManyRequests } from "@flotilla/apimachinery";
 import type { ApiError } from "@flotilla/apimachinery";
-import { MAX_BODY_BYTES } from "../codec/decode.ts";
+import { MAX_BODY_BYTES } from "../codec/body-limits.ts";
 import type { Wire } from "./wire.ts";
 
 export interface BodyReader {

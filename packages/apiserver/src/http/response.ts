@@ -2,7 +2,8 @@
  * Sends a response: in chunks that are never joined, compressed when it is long and the client accepts that, or as a
  * stream.
  */
-import { constants, gzip } from "node:zlib";
+import type { Writable } from "node:stream";
+import { constants, createGzip, gzip } from "node:zlib";
 import { promisify } from "node:util";
 import { ApiError, internalError } from "@flotilla/apimachinery";
 import type { Log } from "@flotilla/base";
@@ -45,8 +46,9 @@ export function sendResponse(
   }
   const withoutBody = wire.method === "HEAD" || status === 204 || status === 304;
   if (isStream(body)) {
-    wire.respond(status, headers, undefined, withoutBody);
-    if (!withoutBody) onStream(openStream(wire, body));
+    const isPacked = response.isFinite === true && acceptsGzip(wire.headers["accept-encoding"]);
+    wire.respond(status, isPacked ? packedHeaders(headers) : headers, undefined, withoutBody);
+    if (!withoutBody) onStream(isPacked ? openPacked(wire, body) : openStream(wire.output, body));
     return;
   }
   const pieces: readonly Uint8Array[] = body instanceof Uint8Array ? [body] : body;
@@ -87,8 +89,12 @@ async function sendCompressed(
   // Runs in a worker of Node's pool, which takes one buffer; the copy is cheap compared with the compression.
   const packed = await compress(Buffer.concat(pieces, length), { level: constants.Z_BEST_SPEED });
   if (wire.closed) return;
+  sendWhole(wire, status, packedHeaders(headers), [packed], packed.length, false);
+}
+
+function packedHeaders(headers: ApiResponse["headers"]): ApiResponse["headers"] {
   const vary = headers.vary === undefined ? "Accept-Encoding" : `${String(headers.vary)}, Accept-Encoding`;
-  sendWhole(wire, status, { ...headers, "content-encoding": "gzip", vary }, [packed], packed.length, false);
+  return { ...headers, "content-encoding": "gzip", vary };
 }
 
 function writePieces({ output }: Wire, pieces: readonly Uint8Array[], length: number): void {
@@ -102,7 +108,20 @@ function writePieces({ output }: Wire, pieces: readonly Uint8Array[], length: nu
   output.end();
 }
 
-function openStream({ output }: Wire, body: ByteStream): () => void {
+/** The same, compressed at the pace at which the client reads. */
+function openPacked({ output }: Wire, body: ByteStream): () => void {
+  const packed = createGzip({ level: constants.Z_BEST_SPEED });
+  packed.pipe(output);
+  const close = openStream(packed, body);
+  const stop = (): void => {
+    close();
+    packed.destroy();
+  };
+  output.once("close", stop);
+  return stop;
+}
+
+function openStream(output: Writable, body: ByteStream): () => void {
   let resume: (() => void) | undefined;
   const sink: ByteSink = {
     write: (chunk) => !output.destroyed && !output.writableEnded && output.write(chunk),

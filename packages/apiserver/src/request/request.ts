@@ -38,6 +38,8 @@ export interface ApiResponse {
    * become garbage.
    */
   release?(): void;
+  /** Only for a stream: it ends by itself. It may be compressed, and the client must read it in time. */
+  isFinite?: true;
   /** Only with status 101 and for upgradable requests: takes over the connection after the headers are sent. */
   upgrade?(socket: Duplex, head: Buffer): () => void;
 }

@@ -10,7 +10,9 @@ import type { Representation } from "../request/negotiate.ts";
 import type { ApiResponse } from "../request/request.ts";
 import { PRIVATE, encode, valueResponse } from "../request/respond.ts";
 import type { ServedVersion } from "../resources/resources.ts";
+import { streamOf } from "../request/byte-streams.ts";
 import { listItems } from "./list-items.ts";
+import { isLongList, listParts } from "./list-stream.ts";
 
 /** The response in the requested representation. Throws 406 for one that is not available. */
 export function answerResponse(answer: Answer, representation: Representation, options: TableOptions): ApiResponse {
@@ -80,11 +82,12 @@ function typeName({ resource: { kind } }: ServedVersion, suffix: "" | "List"): s
   return `*${group.split(".", 1)[0] || "core"}.${kind.kind}${suffix}`;
 }
 
-function listBody(served: ServedVersion, result: ListResult): Pick<ApiResponse, "body" | "release"> {
+function listBody(served: ServedVersion, result: ListResult): Pick<ApiResponse, "body" | "release" | "isFinite"> {
   const { resource, apiVersion } = served;
   const head = encode(
     `{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(listMetadata(result, served))},"items":[`,
   );
+  if (isLongList(result.entries)) return { body: streamOf(listParts(head, result.entries, served)), isFinite: true };
   const { chunks, release } = listItems(result.entries, served);
   return { body: [head, ...chunks], release };
 }

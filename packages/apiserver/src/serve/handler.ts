@@ -34,6 +34,8 @@ import type { OperationDependencies, Verb } from "./operations.ts";
 import type { Input } from "../actions/action.ts";
 import { asksForWatch, listQuery, timeoutMsOf } from "../request/options.ts";
 import { checkDryRun, dryRunResponse } from "./dry-run.ts";
+import { createRequestTurns, LARGE_BODY_BYTES, LONG_LIST_ENTRIES } from "./request-turns.ts";
+import type { RequestTurns } from "./request-turns.ts";
 import { pageResponse } from "./pages.ts";
 import type { WorkloadMetrics } from "./pages.ts";
 import { patchTypeOf } from "../write/patch.ts";
@@ -67,7 +69,10 @@ export interface HandlerOptions {
   connect?: ConnectBackend;
 }
 
-export function createHandler(options: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
+type Handling = HandlerOptions & { turns: RequestTurns };
+
+export function createHandler(given: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
+  const options: Handling = { ...given, turns: createRequestTurns() };
   const { deps, log, metrics } = options;
   // Audit ids must be unique, not secret: one random prefix per server and a counter are cheaper than a random id per
   // request.
@@ -121,7 +126,7 @@ function failureResponse(error: unknown, { headers, method, path }: ApiRequest, 
 }
 
 function answer(
-  options: HandlerOptions,
+  options: Handling,
   request: ApiRequest,
   seen: ObservedRequest,
   warn: (text: string) => void,
@@ -149,7 +154,7 @@ function answer(
 
 /** One request of several in a dry run. */
 async function answerDryRun(
-  options: HandlerOptions,
+  options: Handling,
   request: ApiRequest,
   warn: (text: string) => void,
 ): Promise<ApiResponse> {
@@ -162,7 +167,7 @@ async function answerDryRun(
 }
 
 async function answerResource(
-  options: HandlerOptions,
+  options: Handling,
   request: ApiRequest,
   clusterName: string,
   route: ResourceRoute,
@@ -203,6 +208,7 @@ async function answerResource(
   // Awaited only when a watcher is lagging, so that a write costs no extra turn otherwise.
   const room = isRead(verb) || isUrgent(deps, context) ? undefined : deps.pressure.room(clusterName, request.signal);
   if (room) await room;
+  if (request.body.byteLength > LARGE_BODY_BYTES) await options.turns.next(user.name, request.signal);
   const tableOptions = {
     includeObject: representation.as === "table" ? includeObjectOf(query) : ("None" as const),
     nowMs: deps.clock.now(),
@@ -214,11 +220,10 @@ async function answerResource(
     verb,
     inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, subresource, options.decodeProtobuf),
   );
-  return answerResponse(
-    await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work)),
-    representation,
-    tableOptions,
-  );
+  const result = await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work));
+  if (result.type === "list" && result.result.entries.length > LONG_LIST_ENTRIES)
+    await options.turns.next(user.name, request.signal);
+  return answerResponse(result, representation, tableOptions);
 }
 
 /** Names that would have another meaning in a path. */

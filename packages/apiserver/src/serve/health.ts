@@ -14,6 +14,8 @@ export interface HealthState {
   areControllersHealthy?(): boolean;
   /** Whether the store accepts writes. */
   takesWrites?(): boolean;
+  /** Whether the quota of the store is used up, or nearly so. */
+  isStoreNearlyFull?(): boolean;
 }
 
 type Endpoint = Extract<Route, { type: "health" }>["endpoint"];
@@ -26,6 +28,8 @@ interface Check {
    * of a disk that all clusters of the server share.
    */
   isOfHub?: true;
+  /** A failure is reported, but the server stays ready: a client must reach it to delete something. */
+  isWarning?: true;
   passes?(state: HealthState): boolean;
 }
 
@@ -45,6 +49,13 @@ const CHECKS: readonly Check[] = [
   { name: "poststarthook/bootstrap-controller" },
   { name: "controllers", isReadiness: true, passes: (state) => state.areControllersHealthy?.() ?? true },
   { name: "store-writes", isReadiness: true, isOfHub: true, passes: (state) => state.takesWrites?.() ?? true },
+  {
+    name: "store-quota",
+    isReadiness: true,
+    isOfHub: true,
+    isWarning: true,
+    passes: (state) => !(state.isStoreNearlyFull?.() ?? false),
+  },
   { name: "shutdown", isReadiness: true, passes: ({ draining }) => !draining },
 ];
 
@@ -81,7 +92,7 @@ export function healthResponse(
     if (excluded.delete(candidate.name)) lines.push(`[+]${candidate.name} excluded: ok`);
     else if (passes(candidate)) lines.push(`[+]${candidate.name} ok`);
     else {
-      failed = true;
+      failed ||= !candidate.isWarning;
       lines.push(`[-]${candidate.name} failed: reason withheld`);
     }
   }

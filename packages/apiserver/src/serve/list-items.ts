@@ -30,6 +30,7 @@ const MIN_ENTRIES = 64;
 /** The usual minimum size of a list item; an estimate for the first chunk. */
 const ITEM_BYTES = 1024;
 const MAX_ASKED = 8;
+/** Longer lists are streamed. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
 /**

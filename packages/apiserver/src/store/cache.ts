@@ -32,6 +32,8 @@ export interface Cache {
   /** Entries under `prefix` in key order, at most `limit`, only those after the key `after`. */
   list(prefix: string, options?: { after?: string; limit?: number }): CachedEntry[];
   count(prefix: string): number;
+  /** The size of all current values. */
+  readonly bytes: number;
   /**
    * Commits, and resolves when the outcome is visible here (read your writes): the new entry, or the change that failed
    * the expectation or a guard. `memo` becomes the new entry's memo,

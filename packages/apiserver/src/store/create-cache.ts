@@ -53,6 +53,7 @@ class FollowingCache implements Cache {
   readonly #memos = new Map<number, unknown>();
   readonly #stop = new AbortController();
   readonly #following: Promise<void>;
+  #bytes = 0;
   readonly #onError: (error: unknown) => void;
   /** Changes up to this revision may already be part of the scan. */
   readonly #loaded: number;
@@ -71,6 +72,7 @@ class FollowingCache implements Cache {
     const { historyLimit = 100_000, historyBytes = 64 * 1024 * 1024 } = options;
     this.#engine = engine;
     this.#index = index;
+    for (const { value } of index.list("")) this.#bytes += value.byteLength;
     this.#revision = start;
     this.#loaded = loaded;
     this.#onError = options.onError ?? ((error) => process.emitWarning(`store cache: ${messageOf(error)}`));
@@ -82,6 +84,10 @@ class FollowingCache implements Cache {
 
   get revision(): number {
     return this.#revision;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   get compacted(): number {
@@ -229,6 +235,7 @@ class FollowingCache implements Cache {
     const entry = value === null ? undefined : { key: previous?.key ?? key, revision, value, memo };
     if (entry) this.#index.set(entry);
     else this.#index.delete(key);
+    this.#bytes += (value?.byteLength ?? 0) - (previous?.value.byteLength ?? 0);
     if (revision <= this.#loaded) return;
 
     const event: CacheEvent = { revision, entry, previous };

@@ -104,6 +104,15 @@ const NAME_RULES: Readonly<Record<NonNullable<KindTraits["names"]>, (name: strin
   subdomain: dnsSubdomainProblems,
 };
 
+/** The name is part of a key in the store. Most kinds allow only 253 characters, roles any number. */
+const MAX_NAME_LENGTH = 1_024;
+
+/**
+ * For labels, annotations, finalizers, owners and field managers each. Objects with more than a hundred are rare;
+ * each of these entries is checked, indexed or compared in every write.
+ */
+const MAX_ENTRIES = 1_000;
+
 /** `settled` is metadata that was found valid; parts that are identical in both are not checked again. */
 export function validateMetadata(metadata: JsonObject, { kind }: Resource, settled?: JsonObject): FieldError[] {
   const errors: FieldError[] = [];
@@ -112,12 +121,21 @@ export function validateMetadata(metadata: JsonObject, { kind }: Resource, settl
   const { generation, labels, annotations, ownerReferences, finalizers } = metadata;
   if (typeof generation === "number" && generation < 0)
     errors.push(field.invalid("metadata.generation", generation, "must be greater than or equal to 0"));
-  if (labels !== settled?.labels) checkLabels(labels, errors);
-  if (annotations !== settled?.annotations) checkAnnotations(annotations, errors);
-  if (ownerReferences !== settled?.ownerReferences) checkOwners(ownerReferences, errors);
-  if (finalizers !== settled?.finalizers)
+  if (labels !== settled?.labels && isFew("labels", labels, errors)) checkLabels(labels, errors);
+  if (annotations !== settled?.annotations && isFew("annotations", annotations, errors))
+    checkAnnotations(annotations, errors);
+  if (ownerReferences !== settled?.ownerReferences && isFew("ownerReferences", ownerReferences, errors))
+    checkOwners(ownerReferences, errors);
+  if (finalizers !== settled?.finalizers && isFew("finalizers", finalizers, errors))
     checkFinalizers(finalizers, kind.builtIn && !kind.traits?.plainFinalizers, errors);
   return errors;
+}
+
+/** Adds one error for too many entries, whose own errors are then not collected. */
+function isFew(name: string, entries: Json | undefined, errors: FieldError[]): boolean {
+  const count = Array.isArray(entries) ? entries.length : isObject(entries) ? Object.keys(entries).length : 0;
+  if (count > MAX_ENTRIES) errors.push(field.tooMany(`metadata.${name}`, count, MAX_ENTRIES));
+  return count <= MAX_ENTRIES;
 }
 
 function checkName(
@@ -131,7 +149,13 @@ function checkName(
   }
   if (typeof name !== "string" || name === "")
     errors.push(field.required("metadata.name", "name or generateName is required"));
-  else for (const problem of problemsOf(name)) errors.push(field.invalid("metadata.name", name, problem));
+  else {
+    const problems = problemsOf(name);
+    for (const problem of problems) errors.push(field.invalid("metadata.name", name, problem));
+    if (problems.length > 0) return;
+    if (name.length > MAX_NAME_LENGTH) errors.push(field.tooLong("metadata.name", MAX_NAME_LENGTH));
+    else if (name.includes("\0")) errors.push(field.invalid("metadata.name", name, "may not contain NUL"));
+  }
 }
 
 /**

@@ -37,6 +37,14 @@ export const hubProcessFlags = {
     description: "more names and addresses that the serving certificate is valid for",
   },
   ephemeral: { type: "boolean", description: "keep objects in memory only; they are lost after a stop" },
+  "store-quota": {
+    type: "integer",
+    value: "MIB",
+    default: 2048,
+    maximum: 1_048_576,
+    description:
+      "size of all objects in MiB, which are in memory; above it nothing can be created or grow (507), and deletions still work; 0 is no limit",
+  },
   "log-format": {
     type: "string",
     choices: ["text", "json"],
@@ -79,6 +87,22 @@ export const controllerFlags = {
     default: 30,
     maximum: 86_400,
     description: "how long a ready member may fail to answer before it is not ready",
+  },
+  "member-max-objects": {
+    type: "integer",
+    value: "N",
+    default: 200_000,
+    minimum: 1000,
+    maximum: 10_000_000,
+    description: "how many objects of one member the hub watches; a member with more is cut off",
+  },
+  "member-max-memory": {
+    type: "integer",
+    value: "MIB",
+    default: 256,
+    minimum: 1,
+    maximum: 65_536,
+    description: "how much memory the watched objects of one member may take; a member with more is cut off",
   },
   "enable-empty-workload-propagation": {
     type: "boolean",
@@ -137,6 +161,7 @@ export function hubProcessOptions(
     advertiseAddress: flags["advertise-address"],
     tlsSans: namesIn(flags["tls-san"]),
     ephemeral: flags.ephemeral,
+    storeQuotaBytes: flags["store-quota"] * 1024 * 1024,
     logLevel: flags["log-level"] as HubProcessOptions["logLevel"],
     logFormat: flags["log-format"] === "json" ? "json" : "text",
     onTrouble: (text) => output.warn(output.called(`flotilla ${command}: ${text}`)),
@@ -155,6 +180,7 @@ export function controllerOptions(
       successMs: flags["cluster-success-threshold"] * 1000,
       failureMs: flags["cluster-failure-threshold"] * 1000,
     },
+    memberLimits: { objects: flags["member-max-objects"], bytes: flags["member-max-memory"] * 1024 * 1024 },
     scheduling: {
       enableEmptyWorkloadPropagation: flags["enable-empty-workload-propagation"],
       multiplePodTemplatesScheduling: flags["multiple-pod-templates-scheduling"],

@@ -32,6 +32,8 @@ const HUB_CHECKS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     "store-writes":
       "its disk is full, so every change is rejected; free some space there (run 'flotilla doctor' for the path)",
+    "store-quota":
+      "its store is full or nearly full: above its quota nothing can be created; delete objects, or start it with a larger --store-quota",
     controllers: "its controllers are stuck, so nothing is propagated; check its log",
     shutdown: "it is stopping",
     [CONTROLLERS_LEASE]:

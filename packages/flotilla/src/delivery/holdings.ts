@@ -8,6 +8,7 @@ import { ApiError, dynamicKind, parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";
+import { readJson, readText } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
 
 type Held = DeepReadonly<KubernetesObject>;
@@ -101,12 +102,10 @@ export function createHoldings({ client, cluster }: { client: Client; cluster: s
       { method: "GET", path, cluster, headers: { accept: "application/json" } },
       signal,
     );
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of body) chunks.push(chunk);
+    if (status === 200) return readJson(body);
+    await readText(body);
     if (status === 404) return undefined;
-    if (status !== 200)
-      throw new FlotillaError("Discovery", `discovery of cluster ${cluster} failed: ${path} returned ${status}`);
-    return JSON.parse(Buffer.concat(chunks).toString()) as Json;
+    throw new FlotillaError("Discovery", `discovery of cluster ${cluster} failed: ${path} returned ${status}`);
   }
 
   /** Namespaced kinds whose objects are deleted with a namespace; each once, in any version. */

@@ -6,8 +6,8 @@ import { formatApiVersion } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import { FlotillaError, isObject } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
+import { readJson, readText } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { readText } from "./read-text.ts";
 
 type ApiEnablements = NonNullable<NonNullable<Cluster["status"]>["apiEnablements"]>;
 
@@ -42,10 +42,11 @@ export function createDiscovery(client: Client, cluster: string): Discovery {
     signal: AbortSignal,
   ): Promise<{ status: number; etag: string; json: Json }> {
     const { status, headers: answered, body } = await client.raw({ method: "GET", path, cluster, headers }, signal);
-    const text = await readText(body);
-    if (status !== 200 && status !== 304)
-      throw new FlotillaError("Discovery", `discovery of cluster ${cluster} failed: ${path} returned ${status}`);
-    return { status, etag: answered["etag"] ?? "", json: status === 304 ? null : (JSON.parse(text) as Json) };
+    const etag = answered["etag"] ?? "";
+    if (status === 200) return { status, etag, json: await readJson(body) };
+    await readText(body);
+    if (status === 304) return { status, etag, json: null };
+    throw new FlotillaError("Discovery", `discovery of cluster ${cluster} failed: ${path} returned ${status}`);
   }
 
   async function readDocument(path: "/api" | "/apis", signal: AbortSignal): Promise<Enablements> {

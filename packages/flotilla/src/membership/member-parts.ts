@@ -8,7 +8,7 @@ import { createDelivery } from "../delivery/create-delivery.ts";
 import { createObserver } from "../delivery/observer.ts";
 import type { Delivery } from "../delivery/delivery.ts";
 import { createInformers, createWriteThroughClient } from "@flotilla/controller-runtime";
-import type { Informers } from "@flotilla/controller-runtime";
+import type { InformerBudget, Informers } from "@flotilla/controller-runtime";
 import { followDefinitions } from "./definitions.ts";
 import { createMemberBreaker } from "./member-breaker.ts";
 import { createSlimClient } from "./slim-client.ts";
@@ -21,6 +21,8 @@ export interface MemberPartsOptions {
   clock: Clock;
   random: Random;
   log: Log;
+  /** Limits what the informers hold; unset trusts the member. */
+  budget?: InformerBudget;
   /** Called when the kinds that the member serves may have changed. */
   onServed(): void;
 }
@@ -49,6 +51,7 @@ export function createMemberParts({
   clock,
   random,
   log,
+  budget,
   onServed,
 }: MemberPartsOptions): MemberParts {
   const client = createClient({ transport, fieldManager: FIELD_MANAGER });
@@ -56,7 +59,7 @@ export function createMemberParts({
     transport: wrap(createMemberBreaker(transport, cluster, clock), "execute"),
     fieldManager: FIELD_MANAGER,
   });
-  const shared = { clock, random, log: log.with({ member: cluster }), scope: { cluster } };
+  const shared = { clock, random, log: log.with({ member: cluster }), scope: { cluster }, budget };
   // Two sets: objects that Works name are kept whole, and nodes and pods only with the fields that are summed.
   const observed = createInformers({ ...shared, client });
   const summary = createInformers({ ...shared, client: createSlimClient(createServedVersionsClient(client)) });

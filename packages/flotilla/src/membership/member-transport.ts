@@ -9,6 +9,8 @@ import { expired } from "@flotilla/apimachinery";
 export interface MemberTransport extends Transport {
   /** Routes further requests through another transport; the old one is closed, and its watches end. */
   replace(open: () => Promise<Transport>): void;
+  /** Closes the connection and ends its watches; the next request opens another to the same server. */
+  disconnect(): void;
 }
 
 interface Epoch {
@@ -17,6 +19,7 @@ interface Epoch {
 }
 
 export function createMemberTransport(open: () => Promise<Transport>, log: Log): MemberTransport {
+  let reopenSame = open;
   let epoch = begin(open);
   const watched = new Set<string>();
   const mustList = new Set<string>();
@@ -51,7 +54,12 @@ export function createMemberTransport(open: () => Promise<Transport>, log: Log):
     replace(reopen) {
       void end(epoch);
       for (const id of watched) mustList.add(id);
+      reopenSame = reopen;
       epoch = begin(reopen);
+    },
+    disconnect() {
+      void end(epoch);
+      epoch = begin(reopenSame);
     },
     close: () => end(epoch),
   };

@@ -1,10 +1,9 @@
 /** One probe of a member: reachability, health, version and discovery. */
 import { messageOf, isObject } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
-import { UnreachableError } from "@flotilla/client";
+import { readJson, readText, UnreachableError } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import type { Discovery, Enablements } from "./discovery.ts";
-import { readText } from "./read-text.ts";
 import type { Health } from "./ready.ts";
 
 /** Facts that a healthy member reports. */
@@ -65,7 +64,7 @@ export async function collectFacts(
       { method: "GET", path: "/version", cluster, headers: { accept: "application/json" } },
       stop,
     );
-    const version: unknown = JSON.parse(await readText(body, MAX_PAGE_BYTES));
+    const version: unknown = await readJson(body, MAX_PAGE_BYTES);
     const gitVersion = isObject(version) ? version["gitVersion"] : undefined;
     return { version: typeof gitVersion === "string" ? gitVersion : "", ...(await discovery.read(stop)) };
   });

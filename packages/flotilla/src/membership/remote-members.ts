@@ -7,13 +7,16 @@ import { Cluster } from "@flotilla/karmada";
 import { Secret } from "@flotilla/kubernetes";
 import { equalJson } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log, Random } from "@flotilla/base";
-import { createHttp2Transport, openUpgrade } from "@flotilla/client";
+import { createHttp2Transport, openUpgrade, UNTRUSTED_LIMITS } from "@flotilla/client";
 import type { Credentials, CredentialSource, Transport } from "@flotilla/client";
-import type { Informers } from "@flotilla/controller-runtime";
+import { createInformerBudget } from "@flotilla/controller-runtime";
+import type { InformerLimits, Informers } from "@flotilla/controller-runtime";
 import { openConnection, planAddress, tokenIn } from "./connection.ts";
 import type { Address, AddressPlan } from "./connection.ts";
 import { createListeners } from "./member.ts";
 import type { Member, MemberSource } from "./member.ts";
+import { createMemberCutOff } from "./member-cut-off.ts";
+import { MEMBER_LIMITS } from "./member-limits.ts";
 import { createMemberParts } from "./member-parts.ts";
 import { createMemberTransport } from "./member-transport.ts";
 import type { MemberTransport } from "./member-transport.ts";
@@ -31,6 +34,10 @@ export interface RemoteMembersOptions {
   connect?: ConnectMember;
   /** Wraps every connection to measure traffic. */
   measure?(transport: Transport, cluster: string): Transport;
+  /** What the informers of one member may hold. */
+  limits?: InformerLimits;
+  /** Called when a member is cut off, because it sent more than the limits allow. */
+  onCutOff?(cluster: DeepReadonly<Cluster>, message: string): void;
 }
 
 /** Opens a connection to a member. `credentials` always returns the current content of its Secret. */
@@ -60,6 +67,7 @@ export function createRemoteMembers({
   log,
   wrap = (transport) => transport,
   measure = (transport) => transport,
+  limits = MEMBER_LIMITS,
   ...options
 }: RemoteMembersOptions): MemberSource {
   const clusters = informers.of(Cluster);
@@ -118,6 +126,7 @@ export function createRemoteMembers({
       cluster: { only: cluster },
       credentials,
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
+      limits: UNTRUSTED_LIMITS,
       userAgent: "flotilla",
       clock,
       random,
@@ -131,9 +140,22 @@ export function createRemoteMembers({
     const transport = createMemberTransport(opener(cluster, "secretRef", address), log);
     const asOthers = createMemberTransport(opener(cluster, "impersonatorSecretRef", address), log);
 
+    const cutOff = createMemberCutOff({
+      cluster,
+      clock,
+      onCut(reason, pauseMs) {
+        transport.disconnect();
+        asOthers.disconnect();
+        log.warn("member cut off, because it exceeded a limit", { member: cluster, reason, pauseMs });
+        const object = clusters.get({ cluster: hub, name: cluster });
+        const message = `${reason}; its connections are closed for ${pauseMs / 1000} s`;
+        if (object) options.onCutOff?.(object, message);
+      },
+    });
     const { client, summary, delivery, writer, close } = createMemberParts({
       cluster,
-      transport,
+      transport: cutOff.guard(transport),
+      budget: createInformerBudget(limits, ({ message }) => cutOff.cut(message)),
       wrap,
       clock,
       random,
@@ -145,7 +167,7 @@ export function createRemoteMembers({
     const call = createRemoteCall({
       cluster,
       mayImpersonate: () => clusters.get({ cluster: hub, name: cluster })?.spec.impersonatorSecretRef !== undefined,
-      transport: asOthers,
+      transport: cutOff.guard(asOthers),
       upgrade: async (request, signal) =>
         openUpgrade(
           {

@@ -11,13 +11,13 @@ import { Secret } from "@flotilla/kubernetes";
 import { isConflict } from "@flotilla/apimachinery";
 import { FlotillaError, formatTime, isObject, messageOf } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
+import { readText } from "@flotilla/client";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { defineController, done } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Lister, Source } from "@flotilla/controller-runtime";
 import { tokenIn } from "./connection.ts";
 import { lifetimeSeconds, readBoundToken, renewAfterMs } from "./plan-rotation.ts";
 import type { BoundToken } from "./plan-rotation.ts";
-import { readText } from "./read-text.ts";
 
 export interface RotationDependencies {
   hub: string;

@@ -30,13 +30,19 @@ test("a member's lanes for Works and ManifestWorks are summed", () => {
 });
 
 test("an in-memory store has no size", () => {
-  expect(samplesOf((text) => writeStore(text, { entries: 3, revision: 9 }))).toEqual([
+  expect(samplesOf((text) => writeStore(text, { entries: 3, revision: 9, valueBytes: 7 }))).toEqual([
     "flotilla_store_entries 3",
+    "flotilla_store_value_bytes 7",
     "flotilla_store_revision 9",
   ]);
-  expect(samplesOf((text) => writeStore(text, { entries: 3, revision: 9, bytes: 100 }))[0]).toBe(
+  const figures = { entries: 3, revision: 9, bytes: 100, valueBytes: 7, quotaBytes: 50 };
+  expect(samplesOf((text) => writeStore(text, figures))).toEqual([
     'apiserver_storage_size_bytes{storage_cluster_id="flotilla"} 100',
-  );
+    "flotilla_store_entries 3",
+    "flotilla_store_value_bytes 7",
+    "flotilla_store_quota_bytes 50",
+    "flotilla_store_revision 9",
+  ]);
 });
 
 test("a value missing from a Cluster has no sample, and quantities are converted to numbers", () => {

@@ -54,6 +54,11 @@ const STORE_SIZE = gauge(
   "storage_cluster_id",
 );
 const STORE_ENTRIES = gauge("flotilla_store_entries", "Objects in the store, across all logical clusters.");
+const STORE_VALUES = gauge("flotilla_store_value_bytes", "Size of all objects in the store, which are in memory.");
+const STORE_QUOTA = gauge(
+  "flotilla_store_quota_bytes",
+  "Size of all objects above which none may be created or grow; no sample without a quota.",
+);
 const STORE_REVISION = gauge(
   "flotilla_store_revision",
   "The revision of the latest write; its rate is the write rate.",
@@ -76,6 +81,8 @@ export const stateMetrics: readonly Metric[] = [
   ...laneMetrics,
   STORE_SIZE,
   STORE_ENTRIES,
+  STORE_VALUES,
+  STORE_QUOTA,
   STORE_REVISION,
   MANAGER_PODS,
   MANAGER_READY,
@@ -86,6 +93,10 @@ export interface StoreFigures {
   revision: number;
   /** Undefined for an in-memory store. */
   bytes?: number;
+  /** The size of all current objects. */
+  valueBytes: number;
+  /** Undefined without a quota. */
+  quotaBytes?: number;
 }
 
 export function writeBuild(text: MetricsText, version: string): void {
@@ -141,9 +152,14 @@ export function writeQueues(
   );
 }
 
-export function writeStore(text: MetricsText, { entries, revision, bytes }: StoreFigures): void {
+export function writeStore(
+  text: MetricsText,
+  { entries, revision, bytes, valueBytes, quotaBytes }: StoreFigures,
+): void {
   writeGauge(text, STORE_SIZE, bytes === undefined ? [] : [[["flotilla"], bytes]]);
   writeGauge(text, STORE_ENTRIES, [[[], entries]]);
+  writeGauge(text, STORE_VALUES, [[[], valueBytes]]);
+  writeGauge(text, STORE_QUOTA, quotaBytes === undefined ? [] : [[[], quotaBytes]]);
   writeGauge(text, STORE_REVISION, [[[], revision]]);
 }
 

@@ -49,6 +49,26 @@ describe("a Work that a client writes", () => {
 
   const wrong: Record<string, { manifest: unknown; want: string }> = {
     "cannot have a manifest without a kind": { manifest: { a: 1 }, want: `Object 'Kind' is missing in '{"a":1}'` },
+    "cannot have a manifest with a number as its version": {
+      manifest: { ...configMap, apiVersion: 1 },
+      want: "json: cannot unmarshal number into Go struct field .apiVersion of type string",
+    },
+    "cannot have a manifest with an object as its namespace": {
+      manifest: { ...configMap, metadata: { name: "a", namespace: { a: 1 } } },
+      want: "json: cannot unmarshal object into Go struct field ObjectMeta.namespace of type string",
+    },
+    "cannot have a manifest with a list as its name": {
+      manifest: { ...configMap, metadata: { name: [] } },
+      want: "json: cannot unmarshal array into Go struct field ObjectMeta.name of type string",
+    },
+    "cannot have a manifest with a text as its labels": {
+      manifest: { ...configMap, metadata: { name: "a", labels: "b" } },
+      want: "json: cannot unmarshal string into Go struct field ObjectMeta.labels of type map[string]string",
+    },
+    "cannot have a manifest with a number as an annotation": {
+      manifest: { ...configMap, metadata: { name: "a", annotations: { b: 1 } } },
+      want: "json: cannot unmarshal number into Go struct field ObjectMeta.annotations of type string",
+    },
     "cannot have a manifest that is not an object": {
       manifest: "a",
       want: "json: cannot unmarshal string into Go struct field WorkloadTemplate.spec.workload.manifests of type v1alpha1.Manifest",

@@ -3,7 +3,7 @@
  * manifests. Dispatch renders manifests in final form, so Works that the server's own controllers write are left
  * unchanged.
  */
-import { change, deniedByWebhook, jsonTypeName } from "@flotilla/apimachinery";
+import { change, deniedByWebhook, jsonTypeName, manifestProblem } from "@flotilla/apimachinery";
 import type { AnyAdmission, KubernetesObject, Review } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
 import { withPermanentId } from "../webhook/permanent-id.ts";
@@ -52,6 +52,8 @@ function checked(manifest: Json): Manifest {
       400,
       `Object 'Kind' is missing in '${JSON.stringify(manifest).slice(0, MAX_SHOWN)}'`,
     );
+  const problem = manifestProblem(manifest);
+  if (problem !== undefined) throw deniedByWebhook(WEBHOOK, 400, problem);
   return { ...manifest, metadata: isObject(metadata) ? metadata : {} } as unknown as Manifest;
 }
 

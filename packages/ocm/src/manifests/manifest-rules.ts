@@ -3,7 +3,7 @@
  * same rules.
  */
 import { isObject, type DeepReadonly, type Json } from "@flotilla/base";
-import { field } from "@flotilla/apimachinery";
+import { field, manifestProblem } from "@flotilla/apimachinery";
 import type { AccessCheck, AnyAdmission, Kind, KubernetesObject, Review } from "@flotilla/apimachinery";
 import type { ManifestWorkSpec } from "./manifest-work-spec.ts";
 import { MAX_MANIFEST_WORK_NAME, WORK_GROUP } from "../names.ts";
@@ -38,6 +38,8 @@ export function manifestsProblem(spec: Spec): string | undefined {
     return `the size of manifests is ${size} bytes which exceeds the ${MAX_MANIFESTS_BYTES} limit`;
   const seen = new Set<string>();
   for (const manifest of manifests) {
+    const problem = isObject(manifest) ? manifestProblem(manifest) : undefined;
+    if (problem !== undefined) return problem;
     const { apiVersion = "", kind = "", metadata = {} } = manifest as Identity;
     const { name = "", namespace = "", generateName = "" } = metadata;
     if (name === "") return "name must be set in manifest";

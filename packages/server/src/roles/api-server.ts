@@ -73,6 +73,8 @@ export interface HubApiServerOptions {
   wrap?(transport: Transport, part: string): Transport;
   /** Whether the store takes writes; unset means that it does. */
   takesWrites?(): boolean;
+  /** The size of all objects above which none may be created or grow; unset or 0 means no limit. */
+  storeQuotaBytes?: number;
   /** Called when the store failed; everything that needs it fails from then on. */
   onFailure?(error: Error): void;
   /** Freezes what readers share, so that a test fails where a reader changes it. */
@@ -150,6 +152,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       problems: () => extensions.controllers?.problems() ?? [],
     },
     takesWrites: options.takesWrites,
+    storeQuotaBytes: options.storeQuotaBytes,
     workloads: {
       write: (text, cluster) => extensions.workloads?.write(text, cluster),
       page(only) {

@@ -31,7 +31,7 @@ import type {
   PlacementSources,
   ScheduleOptions,
 } from "@flotilla/flotilla";
-import type { EventRecorders, Informers } from "@flotilla/controller-runtime";
+import type { EventRecorders, InformerLimits, Informers } from "@flotilla/controller-runtime";
 import type { ConnectHandler } from "@flotilla/apimachinery";
 import type { HubExtensions } from "./api-server.ts";
 import type { Part } from "./parts.ts";
@@ -48,6 +48,8 @@ export interface HubReadersOptions {
   simulated?: MemberSource;
   /** Opens connections to members; unset means over the network. */
   connectMember?: ConnectMember;
+  /** What the informers of one remote member may hold. */
+  memberLimits?: InformerLimits;
   /** Wraps the transport to every remote member, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
   /** Wraps every connection to a remote member, to measure its traffic. */
@@ -101,6 +103,9 @@ export function createHubReaders(options: HubReadersOptions): HubReaders {
     wrap: options.wrap,
     connect: options.connectMember,
     measure: options.measure,
+    limits: options.memberLimits,
+    onCutOff: (cluster, message) =>
+      events("cluster-controller").record(hub, cluster, { type: "Warning", reason: "ClusterCutOff", message }),
   });
   const reached = combineMembers(simulated ? [simulated, remote] : [remote]);
   const members = combineMembers([createPulledMembers(reached), reached]);

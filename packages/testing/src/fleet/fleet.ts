@@ -37,6 +37,7 @@ export interface TestFleetOptions {
   autoApprovedUsers?: HubOptions["autoApprovedUsers"];
   /** How members that are not simulated in this fleet are reached. */
   connectMember?: HubOptions["connectMember"];
+  memberLimits?: HubOptions["memberLimits"];
   /** Wraps the transport between a component and the server, for example to delay it. */
   wrap?(transport: Transport, part: string): Transport;
 }
@@ -87,6 +88,7 @@ export async function startTestFleet(options: TestFleetOptions): Promise<TestFle
     pull: options.pull,
     autoApprovedUsers: options.autoApprovedUsers,
     connectMember: options.connectMember,
+    memberLimits: options.memberLimits,
     wrap(transport, part) {
       const counter = countWrites(options.wrap?.(transport, part) ?? transport);
       counters.push({ part, counter });

@@ -6,6 +6,7 @@ import { SubjectAccessReview } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ManifestWorkExecutor } from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
 import { FlotillaError, type DeepReadonly } from "@flotilla/base";
+import { readText } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
 import { ApiError, isAlreadyExists } from "@flotilla/apimachinery";
 import { WorkMistakeError } from "./work-mistake.ts";
@@ -116,23 +117,13 @@ export function dryRunOver(client: Client, cluster: string): DryRunAs {
       },
       signal,
     );
-    const text = await readText(body);
+    const text = await readText(body, MAX_ANSWER_BYTES);
     if (status >= 300) throw refusalOf(status, text);
   };
 }
 
-/** The response comes from a member, which is not trusted. */
-const MAX_ANSWER_BYTES = 64 * 1024;
-
-async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.byteLength;
-    if (bytes <= MAX_ANSWER_BYTES) chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
+/** The response comes from a member, which is not trusted. It is the object, or a Status. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 
 function refusalOf(code: number, text: string): ApiError {
   const [, reason] = /"reason":\s*"(\w{1,64})"/.exec(text) ?? [];

@@ -1,0 +1,32 @@
+/**
+ * Turns for requests that take long on the event loop: large bodies and long lists. One of them starts per turn of the
+ * event loop, user by user, so that everything else waits for at most one of them, and one user's many requests delay
+ * another's by one each. Other requests never come here.
+ */
+import { setImmediate } from "node:timers/promises";
+import { createSemaphore } from "@flotilla/base";
+import { tooManyRequests } from "@flotilla/apimachinery";
+
+/** Above this a request is expensive. */
+export const LARGE_BODY_BYTES = 64 * 1024;
+export const LONG_LIST_ENTRIES = 1_000;
+/** Waiting bodies are in memory: at most 3 MiB each. */
+const MAX_WAITING = 64;
+
+export interface RequestTurns {
+  /** Resolves when a request of this user may run. Throws 429 when too many wait. */
+  next(user: string, signal: AbortSignal): Promise<void>;
+}
+
+export function createRequestTurns(): RequestTurns {
+  const turn = createSemaphore(1);
+  return {
+    async next(user, signal) {
+      if (turn.waiting >= MAX_WAITING) throw tooManyRequests("too many large requests at the same time; try again");
+      const release = await turn.acquire(1, user, signal);
+      // What arrived while the request before it ran comes first.
+      await setImmediate();
+      void setImmediate().then(release);
+    },
+  };
+}
