@@ -9,6 +9,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
+import { runCommand } from "./run-command.ts";
 
 const SETTLED_MS = 10_000;
 const clusters = { member1: 1, member2: 1 };
@@ -96,4 +97,41 @@ test("a retention rule with a path keeps the members' values there", async () =>
   await fleet.run(SETTLED_MS);
 
   expect((await read("member1")).spec).toMatchObject({ minReadySeconds: 7, revisionHistoryLimit: 5, replicas: 2 });
+});
+
+test.each([
+  { rule: "a path", statusReflection: { jsonPath: ".status" } },
+  {
+    rule: "a script",
+    statusReflection: { luaScript: "function ReflectStatus(observedObj)\n  return observedObj.status\nend\n" },
+  },
+])(
+  "a ReflectStatus rule with $rule that names no generations lets the hub observe a release",
+  async (customization) => {
+    await start();
+    await customize({ statusReflection: customization.statusReflection });
+    const { spec, ...template } = await read("hub");
+    await fleet.client.update(CloneSetV1alpha1, "hub", { ...template, spec: { ...spec, replicas: 6 } });
+    await fleet.run(SETTLED_MS);
+
+    const waiting = runCommand(fleet, "wait", "cloneset/web", "-n", "shop", "--timeout", "1");
+    await fleet.run(SETTLED_MS);
+
+    expect(await waiting).toMatchObject({ code: 0 });
+    const { metadata, status } = await read("hub");
+    expect(status).toMatchObject({ replicas: 6, updatedReplicas: 6, observedGeneration: metadata.generation });
+  },
+);
+
+test("a wait names the ReflectStatus rule whose report does not count as healthy", async () => {
+  await start();
+  await customize({ statusReflection: { jsonPath: ".status.replicas" } });
+
+  const waiting = runCommand(fleet, "wait", "cloneset/web", "-n", "shop", "--timeout", "1");
+  const failure = expect(waiting).rejects.toThrow(
+    "its members are healthy, but its status on the hub is not; the status comes from the ReflectStatus rule of ResourceInterpreterCustomization mine",
+  );
+  await fleet.run(SETTLED_MS);
+
+  await failure;
 });

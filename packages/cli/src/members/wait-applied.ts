@@ -28,7 +28,7 @@ type Template = DeepReadonly<KubernetesObject>;
 export interface WaitTools {
   asking: Asking;
   client: Client;
-  interpreter: Pick<Interpreter, "health">;
+  interpreter: Pick<Interpreter, "health" | "ownerOf">;
   timeoutMs: number;
   /** Called once for each cluster, when it is done. */
   onDone(resource: string, cluster: string): void;
@@ -196,7 +196,28 @@ async function templateProgress(
   // A fleet-wide release proceeds in steps, and every step looks healthy on its members.
   return (await interpreter.health(template)) === "Healthy"
     ? stands
-    : [...stands, { cluster: HUB, reason: "its members are healthy, but the hub has not aggregated their status yet" }];
+    : [...stands, { cluster: HUB, reason: unaggregatedReason(binding, interpreter) }];
+}
+
+/**
+ * A user's rule can report a status that never counts as healthy. The hub runs the rules of the version that the
+ * binding names, not of the one that was read.
+ */
+function unaggregatedReason(
+  { spec: { resource } }: DeepReadonly<ResourceBinding>,
+  { ownerOf }: Pick<Interpreter, "ownerOf">,
+): string {
+  const rules = [
+    ["reflectStatus", "ReflectStatus"],
+    ["aggregateStatus", "AggregateStatus"],
+  ] as const;
+  const users = rules.flatMap(([rule, operation]) => {
+    const owner = ownerOf(rule, resource);
+    return owner === undefined ? [] : [`the ${operation} rule of ${owner}`];
+  });
+  return users.length === 0
+    ? "its members are healthy, but the hub has not aggregated their status yet"
+    : `its members are healthy, but its status on the hub is not; the status comes from ${users.join(" and ")}`;
 }
 
 /** Checks the member's own copy. */
