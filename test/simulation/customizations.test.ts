@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
 import { inVersion } from "@flotilla/apimachinery";
-import { Namespace } from "@flotilla/kubernetes";
+import { Event, Namespace } from "@flotilla/kubernetes";
 import { PropagationPolicy, ResourceInterpreterCustomization } from "@flotilla/karmada";
 import type { CloneSetV1alpha1 } from "@flotilla/openkruise";
 import type { DeepReadonly } from "@flotilla/base";
@@ -25,6 +25,8 @@ function AggregateStatus(desiredObj, statusItems)
   return { replicas = replicas, readyReplicas = 1, availableReplicas = 0, updatedReplicas = 0, updatedReadyReplicas = 0 }
 end
 `;
+
+const REVISE = "function ReviseReplica(o, n)\n  o.spec.replicas = n\n  return o\nend\n";
 
 let fleet: TestFleet;
 afterEach(() => fleet.stop());
@@ -134,4 +136,28 @@ test("a wait names the ReflectStatus rule whose report does not count as healthy
   await fleet.run(SETTLED_MS);
 
   await failure;
+});
+
+test("the failure of a ReviseReplica rule is over for `doctor` when the rule is corrected", async () => {
+  await start();
+  const failing = { replicaRevision: { luaScript: "function ReviseReplica(o, n) return o.spec.nowhere.count end" } };
+  const doctor = () => runCommand(fleet, "doctor", "--only", "interpreters");
+
+  await customize(failing);
+  const during = await doctor();
+  await fleet.client.patch(
+    ResourceInterpreterCustomization,
+    { cluster: "hub", name: "mine" },
+    { spec: { customizations: { replicaRevision: { luaScript: REVISE } } } },
+    { type: "merge" },
+  );
+  await fleet.run(SETTLED_MS);
+  const after = await doctor();
+
+  expect(during.text).toContain("DivideFailed");
+  expect(during.code).toBe(1);
+  expect(after.text).not.toContain("DivideFailed");
+  expect(after.code).toBe(0);
+  const { items: events } = await fleet.client.list(Event, { cluster: "hub", namespace: "shop" });
+  expect(events.map(({ reason }) => reason)).toContain("DivideSucceed");
 });
