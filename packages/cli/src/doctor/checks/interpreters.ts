@@ -2,7 +2,7 @@
 import { Event } from "@flotilla/kubernetes";
 import { ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { checkCustomization, findConflicts } from "@flotilla/flotilla";
+import { checkCustomization, customizationIn, findConflicts } from "@flotilla/flotilla";
 import { formatAge } from "@flotilla/apimachinery";
 import { certificateLifetime } from "../certificate-facts.ts";
 import { counted, defineCheck } from "../check.ts";
@@ -90,7 +90,7 @@ async function readMetrics(context: DoctorContext, unseen: string[]): Promise<st
 
 /** The hub may have been stopped when the rule was deleted; then no event reports that the failure is over. */
 function isOfDeletedRule(message: string, { customizations }: InterpreterFacts): boolean {
-  const [, name] = /\bResourceInterpreterCustomization ([a-z0-9.-]*[a-z0-9])/.exec(message) ?? [];
+  const name = customizationIn(message);
   return name !== undefined && !customizations.some(({ metadata }) => metadata.name === name);
 }
 
