@@ -139,6 +139,13 @@ async function newestWarning(
   }
 }
 
+/** The most important trouble of the pods of one copy: `2 pods wait: ImagePullBackOff: image nginx:broken`. */
+export async function podCauseOf(copy: CopyRef, options: Omit<LookOptions, "places">): Promise<string | undefined> {
+  const { reports } = await lookAtPods([copy], { ...options, places: undefined });
+  const { troubles: [trouble] = [], warning } = reports.get(idOf(copy)) ?? {};
+  return warning ?? (trouble && troubleText(trouble));
+}
+
 /**
  * The causes on all members of one workload, most important first, each once: `3 pods wait on member1 and member2:
  * ImagePullBackOff: image nginx:broken`. `isOverdue`: the workload has had enough time to start.
