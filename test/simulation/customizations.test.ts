@@ -2,13 +2,14 @@
 import { afterEach, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
 import { inVersion } from "@flotilla/apimachinery";
-import { Namespace } from "@flotilla/kubernetes";
+import { Event, Namespace } from "@flotilla/kubernetes";
 import { PropagationPolicy, ResourceInterpreterCustomization } from "@flotilla/karmada";
 import type { CloneSetV1alpha1 } from "@flotilla/openkruise";
 import type { DeepReadonly } from "@flotilla/base";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
+import { runCommand } from "./run-command.ts";
 
 const SETTLED_MS = 10_000;
 const clusters = { member1: 1, member2: 1 };
@@ -24,6 +25,8 @@ function AggregateStatus(desiredObj, statusItems)
   return { replicas = replicas, readyReplicas = 1, availableReplicas = 0, updatedReplicas = 0, updatedReadyReplicas = 0 }
 end
 `;
+
+const REVISE = "function ReviseReplica(o, n)\n  o.spec.replicas = n\n  return o\nend\n";
 
 let fleet: TestFleet;
 afterEach(() => fleet.stop());
@@ -96,4 +99,65 @@ test("a retention rule with a path keeps the members' values there", async () =>
   await fleet.run(SETTLED_MS);
 
   expect((await read("member1")).spec).toMatchObject({ minReadySeconds: 7, revisionHistoryLimit: 5, replicas: 2 });
+});
+
+test.each([
+  { rule: "a path", statusReflection: { jsonPath: ".status" } },
+  {
+    rule: "a script",
+    statusReflection: { luaScript: "function ReflectStatus(observedObj)\n  return observedObj.status\nend\n" },
+  },
+])(
+  "a ReflectStatus rule with $rule that names no generations lets the hub observe a release",
+  async (customization) => {
+    await start();
+    await customize({ statusReflection: customization.statusReflection });
+    const { spec, ...template } = await read("hub");
+    await fleet.client.update(CloneSetV1alpha1, "hub", { ...template, spec: { ...spec, replicas: 6 } });
+    await fleet.run(SETTLED_MS);
+
+    const waiting = runCommand(fleet, "wait", "cloneset/web", "-n", "shop", "--timeout", "1");
+    await fleet.run(SETTLED_MS);
+
+    expect(await waiting).toMatchObject({ code: 0 });
+    const { metadata, status } = await read("hub");
+    expect(status).toMatchObject({ replicas: 6, updatedReplicas: 6, observedGeneration: metadata.generation });
+  },
+);
+
+test("a wait names the ReflectStatus rule whose report does not count as healthy", async () => {
+  await start();
+  await customize({ statusReflection: { jsonPath: ".status.replicas" } });
+
+  const waiting = runCommand(fleet, "wait", "cloneset/web", "-n", "shop", "--timeout", "1");
+  const failure = expect(waiting).rejects.toThrow(
+    "its members are healthy, but its status on the hub is not; the status comes from the ReflectStatus rule of ResourceInterpreterCustomization mine",
+  );
+  await fleet.run(SETTLED_MS);
+
+  await failure;
+});
+
+test("the failure of a ReviseReplica rule is over for `doctor` when the rule is corrected", async () => {
+  await start();
+  const failing = { replicaRevision: { luaScript: "function ReviseReplica(o, n) return o.spec.nowhere.count end" } };
+  const doctor = () => runCommand(fleet, "doctor", "--only", "interpreters");
+
+  await customize(failing);
+  const during = await doctor();
+  await fleet.client.patch(
+    ResourceInterpreterCustomization,
+    { cluster: "hub", name: "mine" },
+    { spec: { customizations: { replicaRevision: { luaScript: REVISE } } } },
+    { type: "merge" },
+  );
+  await fleet.run(SETTLED_MS);
+  const after = await doctor();
+
+  expect(during.text).toContain("DivideFailed");
+  expect(during.code).toBe(1);
+  expect(after.text).not.toContain("DivideFailed");
+  expect(after.code).toBe(0);
+  const { items: events } = await fleet.client.list(Event, { cluster: "hub", namespace: "shop" });
+  expect(events.map(({ reason }) => reason)).toContain("DivideSucceed");
 });

@@ -67,6 +67,37 @@ export const brokenPods: Record<string, Broken> = {
     ],
     cause: /2 pods wait on m1: CreateContainerConfigError: configmap "settings" not found/,
   },
+  "a missing Secret in a volume": {
+    hub: (ns) => [
+      deployment(ns, { pod: { volumes: [{ name: "v", secret: { secretName: "db" } }] } }),
+      policy(ns, "Deployment"),
+    ],
+    cause: /2 pods wait on m1: ContainerCreating: MountVolume.SetUp failed for volume "v" : secret "db" not found/,
+  },
+  "a ConfigMap that is missing in the volume of a scheduled run": {
+    hub: (ns) => [
+      object("batch/v1", "CronJob", ns, "web", {
+        spec: {
+          schedule: "* * * * *",
+          jobTemplate: {
+            spec: {
+              template: {
+                spec: {
+                  restartPolicy: "Never",
+                  containers: [{ name: "main", image: "web:1" }],
+                  volumes: [{ name: "v", configMap: { name: "settings" } }],
+                },
+              },
+            },
+          },
+        },
+      }),
+      policy(ns, "CronJob", { apiVersion: "batch/v1" }),
+    ],
+    why: "cronjob/web",
+    cause:
+      /1 pod waits on m1: ContainerCreating: MountVolume.SetUp failed for volume "v" : configmap "settings" not found/,
+  },
   "a quota that a Deployment exceeds": {
     member: (ns) => [
       object("v1", "Namespace", "", ns),

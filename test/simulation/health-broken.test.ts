@@ -11,7 +11,7 @@ import { brokenDelivery } from "./health-broken-delivery.ts";
 import { brokenOcm } from "./health-broken-ocm.ts";
 import { brokenPods } from "./health-broken-pods.ts";
 import { brokenRuns } from "./health-broken-runs.ts";
-import { definition, object, rules } from "./health-manifests.ts";
+import { definition, deployment, object, policy, rules } from "./health-manifests.ts";
 
 const KINDS = ["Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta", "Eta", "Theta", "Orphan", "Vanished"];
 const cases: Record<string, Broken> = { ...brokenPods, ...brokenRuns, ...brokenDelivery, ...brokenOcm };
@@ -106,4 +106,33 @@ test("a workload of another namespace is found by its name", async () => {
   await expect(world.run("why", "cloneset/web")).rejects.toThrow(
     /namespace b\d+, .* has one: run 'flotilla why cloneset\/web -n b/,
   );
+});
+
+test("a Secret that is missing in a volume is reported at once, with how to send it to the members", async () => {
+  const pod = { volumes: [{ name: "v", secret: { secretName: "db" } }] };
+  await world.create("hub", object("v1", "Namespace", "", "soon"), deployment("soon", { pod }));
+  await world.create("hub", policy("soon", "Deployment"));
+  await world.fleet.run(10_000);
+
+  const explained = await world.run("why", "deployment/web", "-n", "soon");
+  const status = await world.run("status", "-n", "soon");
+
+  const cause = 'ContainerCreating: MountVolume.SetUp failed for volume "v" : secret "db" not found';
+  expect(problemsOfStatus(status).join("\n"), status).toContain(cause);
+  expect(problemsOfWhy(explained).join("\n"), explained).toContain(cause);
+  expect(explained.replaceAll(/\s+/g, " ")).toContain(
+    "create Secret db in namespace soon of the hub, and select it in a policy or set 'propagateDeps: true' in the policy of the workload, if the workload names it",
+  );
+});
+
+test("a wait that times out names why the pods do not run", async () => {
+  const namespace = namespaceOf("a Deployment with a wrong image");
+
+  const waiting = world.run("wait", "deployment/web", "-n", namespace, "--timeout", "1");
+  const failure = expect(waiting).rejects.toThrow(
+    "on m1: 2 of 2 pods are not ready (2 pods wait: ImagePullBackOff: image web:broken)",
+  );
+  await world.fleet.run(5_000);
+
+  await failure;
 });

@@ -198,6 +198,26 @@ describe("a Retain rule that keeps the members' strategy", () => {
   });
 });
 
+describe("a rule that is added after a release was taken back", () => {
+  test("does not make the pods of the previous template count as pods of the release", async () => {
+    fleet = await startRulesFleet();
+    await fleet.release({ image: "web:broken", partition: 9 });
+    await fleet.run(MINUTE_MS);
+    await fleet.release({ partition: 10 });
+    await fleet.run(MINUTE_MS);
+    expect(await fleet.podsWith("web:1")).toEqual([5, 5]);
+
+    await fleet.customize(GUIDE_RULES);
+
+    expect((await fleet.read("hub")).status).toMatchObject({ replicas: 10, updatedReplicas: 0 });
+    const { problems } = await fleet.why();
+    expect(problems.map(({ what }) => what).join("\n")).toContain("the release is not sent");
+    expect(problems.map(({ what }) => what).join("\n")).not.toContain("not taken back");
+    const status = (await runCommand(fleet, "status", "-n", "shop")).text;
+    expect(status).not.toContain("not taken back");
+  });
+});
+
 describe("a Retain rule that keeps the members' pod template", () => {
   const RETAIN_SPEC = {
     retention: {

@@ -56,6 +56,7 @@ export { findConflicts, interpreterAdmissions } from "./interpreter/customizatio
 export { LEFT_TO_MEMBERS } from "./interpreter/customization/retained-by-script.ts";
 export { checkCustomization } from "./interpreter/customization/check.ts";
 export { createCustomizationLevel } from "./interpreter/customization/level.ts";
+export { customizationIn } from "./interpreter/customization/owned-program.ts";
 export { convertShorthand } from "./interpreter/customization/shorthand.ts";
 export { createInterpreter, knownKinds, knownLevels } from "./interpreter/interpreter.ts";
 export { knownDefinitions } from "./interpreter/known-definitions.ts";

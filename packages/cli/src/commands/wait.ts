@@ -48,12 +48,14 @@ export const waitCommand = defineCommand({
     const timeoutMs = readSeconds("--timeout", flags.timeout) * 1000;
     const targets = readTargets(args, USAGE);
     if (targets.some(({ names }) => names.length === 0)) throw new UsageError(`name the objects: ${USAGE}`);
-    const [{ resolveType }, { createHubInterpreter }, { readHub }, { waitUntilApplied }] = await Promise.all([
-      import("../explain/resolve-type.ts"),
-      import("../explain/hub-interpreter.ts"),
-      import("../explain/read-snapshot.ts"),
-      import("../members/wait-applied.ts"),
-    ]);
+    const [{ resolveType }, { createHubInterpreter }, { readHub }, { waitUntilApplied }, { podCauseOf }] =
+      await Promise.all([
+        import("../explain/resolve-type.ts"),
+        import("../explain/hub-interpreter.ts"),
+        import("../explain/read-snapshot.ts"),
+        import("../members/wait-applied.ts"),
+        import("../health/look-at-pods.ts"),
+      ]);
     const hub = await connect(hubKubeconfig(flags, environment));
     const { client } = hub;
     const read = (kind: AnyKind, name: string) =>
@@ -100,6 +102,7 @@ export const waitCommand = defineCommand({
             client,
             interpreter,
             timeoutMs,
+            podCause: (copy) => podCauseOf(copy, { client, clock, signal }),
             onDone: (resource, cluster) => output.say(`${resource} is healthy on ${cluster}`),
             progress: (text) => output.progress(text),
           });

@@ -9,6 +9,7 @@ import { RUN_TO_COMPLETION, SCHEDULED_KINDS, unhealthyForMs } from "@flotilla/fl
 import type { Explanation } from "@flotilla/flotilla";
 import { causesOf, lookAtPods } from "../health/look-at-pods.ts";
 import type { CopyRef } from "../health/look-at-pods.ts";
+import { missingReference } from "../health/pod-troubles.ts";
 import { failingNow, readRuleEvents, RULES_BY_EVENT } from "../health/rule-events.ts";
 import { isForbidden, placeOf } from "../members/members-places.ts";
 
@@ -37,7 +38,7 @@ export async function lookAtCopies(
   const { reports, unseen } = await lookAtPods(copies, { client, clock, signal, places: clusters?.map(placeOf) });
   const causes = causesOf([...reports.values()], isOverdue).map((what) => ({
     what,
-    try: inspectCommand(copies, what),
+    try: `${fixOf(explanation, copies[0], what)}${inspectCommand(copies)}`,
   }));
   const rules = await allowed(readRules(explanation, client, clock, signal));
   if (!rules) notChecked.push("interpreter rules: you are not allowed to list events");
@@ -89,10 +90,19 @@ function unhealthyCopies(
   };
 }
 
-function inspectCommand([first]: readonly CopyRef[], cause: string): string {
+function inspectCommand([first]: readonly CopyRef[]): string {
   const where = first?.namespace ? ` -n ${first.namespace}` : "";
-  const fix = cause.includes("ImagePullBackOff") || cause.includes("ErrImagePull") ? "correct the image; " : "";
-  return `${fix}'flotilla get pods${where} --clusters ${first?.cluster ?? ""}' lists the pods there, 'flotilla describe pod/NAME${where}' shows one`;
+  return `'flotilla get pods${where} --clusters ${first?.cluster ?? ""}' lists the pods there, 'flotilla describe pod/NAME${where}' shows one`;
+}
+
+/** What to do about a cause, if that is known; empty otherwise. */
+function fixOf({ members }: DeepReadonly<Explanation>, copy: CopyRef | undefined, cause: string): string {
+  if (cause.includes("ImagePullBackOff") || cause.includes("ErrImagePull")) return "correct the image; ";
+  const missing = missingReference(cause);
+  if (!missing) return "";
+  const reference = `${missing.kind} ${missing.name}`;
+  if (members.length === 0) return `add ${reference} to the manifests of the ManifestWork; `;
+  return `create ${reference} in namespace ${copy?.namespace ?? ""} of the hub, and select it in a policy or set 'propagateDeps: true' in the policy of the workload, if the workload names it; `;
 }
 
 async function readRules(

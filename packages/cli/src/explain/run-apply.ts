@@ -14,6 +14,7 @@ import type { Output } from "../output.ts";
 import type { Asking } from "../members/ask.ts";
 import type { Terminal } from "../terminal.ts";
 import { titleOf } from "../members/types.ts";
+import { podCauseOf } from "../health/look-at-pods.ts";
 import { isCarrier, waitUntilApplied } from "../members/wait-applied.ts";
 
 export interface ApplyOptions extends ApplyInput {
@@ -139,6 +140,7 @@ async function waitForMembers(
       client,
       interpreter,
       timeoutMs,
+      podCause: (copy) => podCauseOf(copy, { client, clock: asking.clock, signal: asking.signal }),
       onDone: (resource, cluster) => output.say(`${resource} is healthy on ${cluster}`),
       progress: (text) => output.progress(text),
     });

@@ -14,8 +14,9 @@ import type { Place } from "../members/members-places.ts";
 import { podsOf } from "../members/pods.ts";
 import { RUN_TO_COMPLETION, SCHEDULED_KINDS } from "@flotilla/flotilla";
 import { lookAtRuns, podTroublesOfRun } from "./look-at-runs.ts";
-import { findPodTroubles, sortTroubles, troubleText } from "./pod-troubles.ts";
+import { sortTroubles, troubleText } from "./pod-troubles.ts";
 import type { PodTrouble } from "./pod-troubles.ts";
+import { readPodTroubles, unseenEvents } from "./read-pod-troubles.ts";
 
 /** A copy of a workload on a member. */
 export interface CopyRef {
@@ -48,7 +49,7 @@ export interface CopyReports {
 export const idOf = ({ cluster, apiVersion, kind, namespace = "", name }: CopyRef): string =>
   [cluster, apiVersion, kind, namespace, name].join("/");
 
-/** Requests per workload and member: itself, its pods, its events. */
+/** Requests per workload and member: itself, its pods, their warnings, its events. */
 const MAX_COPIES = 60;
 const RESPONSE_MS = 3_000;
 const ALL_MS = 8_000;
@@ -110,9 +111,9 @@ async function look(asking: Asking, discovery: Discovery, place: Place, copy: Co
   if (SCHEDULED_KINDS.has(kind)) return { copy, ...(await lookAtRuns({ asking, discovery, place, type }, copy)) };
   // A cluster-scoped object selects pods of other owners, such as a SidecarSet; only its own warnings are about it.
   const pods = type.scope === "Namespaced" ? await podsOf(asking, place, type, namespace, name) : [];
-  const found = findPodTroubles(pods);
+  const { troubles: found, unseen } = await readPodTroubles(asking, place, namespace, pods);
   const troubles = RUN_TO_COMPLETION.has(kind) ? podTroublesOfRun(found, nowMs) : found;
-  if (troubles.some(({ isCertain }) => isCertain)) return { copy, troubles };
+  if (troubles.some(({ isCertain }) => isCertain)) return { copy, troubles, unseen };
   // A pod that waits for its volume does not say why the volume does.
   const isVolume = troubles.some(({ detail }) => detail.includes(VOLUME));
   const about = isVolume ? { kind: VOLUME, namespace } : copy;
@@ -133,9 +134,16 @@ async function newestWarning(
     return newest ? { warning: `${newest.reason}: ${newest.message.replaceAll(/\s+/g, " ")}` } : {};
   } catch (error) {
     // A user who may not read events still gets everything else.
-    if (isForbidden(error)) return { unseen: `the events on ${place.name}: you are not allowed to list them` };
+    if (isForbidden(error)) return { unseen: unseenEvents(place) };
     throw error;
   }
+}
+
+/** The most important trouble of the pods of one copy: `2 pods wait: ImagePullBackOff: image nginx:broken`. */
+export async function podCauseOf(copy: CopyRef, options: Omit<LookOptions, "places">): Promise<string | undefined> {
+  const { reports } = await lookAtPods([copy], { ...options, places: undefined });
+  const { troubles: [trouble] = [], warning } = reports.get(idOf(copy)) ?? {};
+  return warning ?? (trouble && troubleText(trouble));
 }
 
 /**

@@ -10,8 +10,9 @@ import type { Place } from "../members/members-places.ts";
 import { isOwnedBy, podsOwnedBy } from "../members/pods.ts";
 import { objectsIn, readList, readOneObject } from "../members/read-objects.ts";
 import type { ServedType } from "../members/types.ts";
-import { findPodTroubles } from "./pod-troubles.ts";
 import type { PodTrouble } from "./pod-troubles.ts";
+import { readPodTroubles } from "./read-pod-troubles.ts";
+import type { PodReport } from "./read-pod-troubles.ts";
 
 /** Pods of a run that wait for longer than this do not start by themselves. */
 const START_MS = 60_000;
@@ -28,8 +29,7 @@ interface Where {
   type: ServedType;
 }
 
-interface RunReport {
-  troubles: readonly PodTrouble[];
+interface RunReport extends PodReport {
   failedRun?: string | undefined;
 }
 
@@ -61,8 +61,10 @@ export async function lookAtRuns(
   const failed = ended && endOf(ended) === "Failed" ? ended : undefined;
   const looked = runs.filter((run) => run === failed || (endOf(run) === undefined && run === runs[0]));
   const pods = await Promise.all(looked.map((run) => podsOwnedBy(asking, place, run, namespace)));
+  const { troubles, unseen } = await readPodTroubles(asking, place, namespace, pods.flat());
   return {
-    troubles: podTroublesOfRun(findPodTroubles(pods.flat()), asking.clock.now()),
+    troubles: podTroublesOfRun(troubles, asking.clock.now()),
+    unseen,
     failedRun: failed && `the last run failed${reasonOf(failed)}`,
   };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { findPodTroubles, troubleText } from "./pod-troubles.ts";
+import type { PodWarning } from "./pod-troubles.ts";
 import type { JsonObject } from "@flotilla/base";
 
 const pod = (status: JsonObject, metadata: JsonObject = {}): JsonObject => ({
@@ -124,4 +125,26 @@ test("pods with the same reason are counted together, the certain ones first", (
   expect(
     findPodTroubles([creating, creating, creating, broken, broken]).map((trouble) => troubleText(trouble)),
   ).toEqual(["2 pods wait: ImagePullBackOff: image nginx:broken", "3 pods wait: ContainerCreating"]);
+});
+
+test("the newest warning about a mount explains containers that are not created, but not one about an earlier pod", () => {
+  const creating = { ...notReady, containerStatuses: [waiting("ContainerCreating")] };
+  const pods = ["web-0", "web-1"].map((name) => pod(creating, { name, creationTimestamp: "2026-01-01T00:00:00Z" }));
+  const warning = (name: string, at: string, message: string): PodWarning => ({
+    pod: name,
+    reason: "FailedMount",
+    message,
+    atMs: Date.parse(at),
+  });
+
+  const troubles = findPodTroubles(pods, [
+    warning("web-0", "2026-01-01T00:00:02Z", 'secret "db" not found'),
+    warning("web-0", "2026-01-01T00:00:01Z", "timed out"),
+    warning("web-1", "2025-12-31T23:59:59Z", 'secret "old" not found'),
+  ]);
+
+  expect(troubles.map((trouble) => [troubleText(trouble), trouble.isCertain])).toEqual([
+    ['1 pod waits: ContainerCreating: secret "db" not found', true],
+    ["1 pod waits: ContainerCreating", false],
+  ]);
 });

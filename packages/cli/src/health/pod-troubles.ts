@@ -29,16 +29,53 @@ const PULLING: ReadonlySet<string> = new Set([
   "ErrImageNeverPull",
 ]);
 const MAX_DETAIL = 200;
+/** As kubelets report it, for variables and for volumes. */
+const MISSING = /\b(?<kind>secret|configmap) "(?<name>[^"]+)" not found/;
+
+/** The Secret or ConfigMap that a cause names as missing. */
+export function missingReference(cause: string): { kind: "Secret" | "ConfigMap"; name: string } | undefined {
+  const { kind, name } = MISSING.exec(cause)?.groups ?? {};
+  return name === undefined ? undefined : { kind: kind === "secret" ? "Secret" : "ConfigMap", name };
+}
+
+/** A warning of the kubelet about a pod. */
+export interface PodWarning {
+  pod: string;
+  reason: string;
+  message: string;
+  atMs: number;
+}
+
+/**
+ * Warnings about what a pod needs before its containers are created. The status of the pod does not report them: it
+ * says `ContainerCreating`.
+ */
+const BEFORE_START: ReadonlySet<string> = new Set([
+  "FailedMount",
+  "FailedAttachVolume",
+  "FailedMapVolume",
+  "FailedCreatePodSandBox",
+]);
+
+/** Whether the status of a pod does not show why its containers are not created; warnings may. */
+export const isUnexplained = ({ reason, detail, does }: PodTrouble): boolean =>
+  does === "wait" && detail === "" && STARTING.has(reason);
 
 /** The most frequent one first; certain ones before others. */
-export function findPodTroubles(pods: readonly JsonObject[]): PodTrouble[] {
+export function findPodTroubles(pods: readonly JsonObject[], warnings: readonly PodWarning[] = []): PodTrouble[] {
   const groups = new Map<string, PodTrouble>();
+  const newest = new Map<string, PodWarning>();
+  for (const warning of warnings)
+    if (BEFORE_START.has(warning.reason) && warning.atMs >= (newest.get(warning.pod)?.atMs ?? 0))
+      newest.set(warning.pod, warning);
   for (const pod of pods) {
-    const found = troubleOf(pod);
-    if (!found) continue;
-    const id = `${found.reason} ${found.detail}`;
     const { name, creationTimestamp } = objectOf(pod["metadata"]);
     const createdMs = Date.parse(textOf(creationTimestamp));
+    const warning = newest.get(textOf(name));
+    // A pod of a StatefulSet has the name of the one before it.
+    const found = troubleOf(pod, warning && warning.atMs >= createdMs ? warning.message : "");
+    if (!found) continue;
+    const id = `${found.reason} ${found.detail}`;
     const known = groups.get(id);
     if (known) {
       known.count += 1;
@@ -60,7 +97,8 @@ export function troubleText({ reason, detail, does, count }: PodTrouble, where =
   return [`${count} ${one ? "pod" : "pods"} ${verb}${where}`, ...why].filter(Boolean).join(": ");
 }
 
-function troubleOf(pod: JsonObject): Found | undefined {
+/** `warning` is why the containers are not created; it counts only while they are not. */
+function troubleOf(pod: JsonObject, warning: string): Found | undefined {
   if (objectOf(pod["metadata"])["deletionTimestamp"] !== undefined) return undefined;
   const status = objectOf(pod["status"]);
   const phase = textOf(status["phase"]);
@@ -81,7 +119,13 @@ function troubleOf(pod: JsonObject): Found | undefined {
   if (conditionOf(status, "Ready")?.["status"] === "True") return undefined;
   const starting = containers.find(({ state }) => objectOf(state)["waiting"] !== undefined);
   if (starting || containers.length === 0)
-    return { reason: reasonIn(starting) || "ContainerCreating", detail: "", does: "wait", isCertain: false };
+    return {
+      reason: reasonIn(starting) || "ContainerCreating",
+      detail: shortened(warning),
+      does: "wait",
+      // Other mounts are retried and often succeed.
+      isCertain: MISSING.test(warning),
+    };
   const unready = containers.find(({ ready, state }) => ready !== true && objectOf(state)["running"] !== undefined);
   return {
     reason: "NotReady",

@@ -34,11 +34,14 @@ const MAX_EVENTS = 1_000;
 export async function readEvents(
   asking: Asking,
   place: Place,
-  about: { kind: string; namespace?: string | undefined; name?: string },
+  about: { kind: string; namespace?: string | undefined; name?: string; type?: "Warning" },
 ): Promise<SeenEvent[]> {
+  const fields = { "involvedObject.kind": about.kind, "involvedObject.name": about.name, type: about.type };
   const selection = {
     namespace: about.namespace,
-    fieldSelector: `involvedObject.kind=${about.kind}${about.name === undefined ? "" : `,involvedObject.name=${about.name}`}`,
+    fieldSelector: Object.entries(fields)
+      .flatMap(([field, value]) => (value === undefined ? [] : [`${field}=${value}`]))
+      .join(","),
     accept: "application/json",
   };
   return objectsIn(await readList(asking, place, EVENTS, selection, { left: MAX_EVENTS })).map((event) =>

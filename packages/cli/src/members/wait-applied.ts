@@ -28,11 +28,28 @@ type Template = DeepReadonly<KubernetesObject>;
 export interface WaitTools {
   asking: Asking;
   client: Client;
-  interpreter: Pick<Interpreter, "health">;
+  interpreter: Pick<Interpreter, "health" | "ownerOf">;
   timeoutMs: number;
+  /** Why the pods of a copy do not run, as far as they show it; asked at the timeout. */
+  podCause(copy: WaitingCopy): Promise<string | undefined>;
   /** Called once for each cluster, when it is done. */
   onDone(resource: string, cluster: string): void;
   progress(text: string): void;
+}
+
+/** A copy on a member that is not healthy yet. */
+interface WaitingCopy {
+  cluster: string;
+  apiVersion: string;
+  kind: string;
+  namespace?: string | undefined;
+  name: string;
+}
+
+interface Waiting {
+  text: string;
+  /** Unset if the hub or the object that delivers it is what is waited for. */
+  copy: WaitingCopy | undefined;
 }
 
 /** The progress of one cluster; without a reason it is done. */
@@ -52,13 +69,14 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
   const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
   const done = new Set<string>();
   for (;;) {
-    const waiting: string[] = [];
+    const waiting: Waiting[] = [];
     for (const resource of resources) {
       const title = titleOf(resource);
       if (done.has(title)) continue;
       const stands = await progressOf(resource, tools, kinds, discovery);
       for (const { cluster, reason } of stands) {
-        if (reason !== undefined) waiting.push(`${title} on ${cluster}: ${reason}`);
+        if (reason !== undefined)
+          waiting.push({ text: `${title} on ${cluster}: ${reason}`, copy: copyOf(resource, cluster) });
         else if (!done.has(`${title} ${cluster}`)) {
           done.add(`${title} ${cluster}`);
           onDone(title, cluster);
@@ -69,15 +87,33 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
     if (waiting.length === 0) return;
     if (asking.clock.now() >= untilMs) {
       const more = waiting.length > MAX_LISTED ? `; and ${waiting.length - MAX_LISTED} more` : "";
+      const listed = await Promise.all(waiting.slice(0, MAX_LISTED).map((item) => withCause(item, tools)));
       throw new FlotillaError(
         "NotReady",
-        `applied, but after ${timeoutMs / 1000} s not everything is healthy: ${waiting.slice(0, MAX_LISTED).join("; ")}${more}. The hub keeps trying; run 'flotilla why' for details`,
+        `applied, but after ${timeoutMs / 1000} s not everything is healthy: ${listed.join("; ")}${more}. The hub keeps trying; run 'flotilla why' for details`,
       );
     }
-    progress(`waiting for ${waiting.length === 1 ? waiting[0] : `${waiting.length} copies, ${waiting[0]}`}`);
+    const [first] = waiting;
+    progress(`waiting for ${waiting.length === 1 ? "" : `${waiting.length} copies, `}${first?.text ?? ""}`);
     await sleep(asking.clock, POLL_MS, asking.signal);
   }
 }
+
+async function withCause({ text, copy }: Waiting, { podCause }: WaitTools): Promise<string> {
+  const cause = copy && (await podCause(copy));
+  return cause === undefined ? text : `${text} (${cause})`;
+}
+
+const copyOf = (resource: Template, cluster: string): WaitingCopy | undefined =>
+  cluster === HUB || isCarrier(resource)
+    ? undefined
+    : {
+        cluster,
+        apiVersion: resource.apiVersion,
+        kind: resource.kind,
+        namespace: resource.metadata.namespace || undefined,
+        name: resource.metadata.name,
+      };
 
 const titleOf = ({ kind, metadata: { namespace, name } }: Template): string =>
   `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
@@ -196,7 +232,28 @@ async function templateProgress(
   // A fleet-wide release proceeds in steps, and every step looks healthy on its members.
   return (await interpreter.health(template)) === "Healthy"
     ? stands
-    : [...stands, { cluster: HUB, reason: "its members are healthy, but the hub has not aggregated their status yet" }];
+    : [...stands, { cluster: HUB, reason: unaggregatedReason(binding, interpreter) }];
+}
+
+/**
+ * A user's rule can report a status that never counts as healthy. The hub runs the rules of the version that the
+ * binding names, not of the one that was read.
+ */
+function unaggregatedReason(
+  { spec: { resource } }: DeepReadonly<ResourceBinding>,
+  { ownerOf }: Pick<Interpreter, "ownerOf">,
+): string {
+  const rules = [
+    ["reflectStatus", "ReflectStatus"],
+    ["aggregateStatus", "AggregateStatus"],
+  ] as const;
+  const users = rules.flatMap(([rule, operation]) => {
+    const owner = ownerOf(rule, resource);
+    return owner === undefined ? [] : [`the ${operation} rule of ${owner}`];
+  });
+  return users.length === 0
+    ? "its members are healthy, but the hub has not aggregated their status yet"
+    : `its members are healthy, but its status on the hub is not; the status comes from ${users.join(" and ")}`;
 }
 
 /** Checks the member's own copy. */

@@ -300,3 +300,20 @@ describe("parts of a policy without effect", () => {
     expect(problemsOf({ clusters }, [{ key: "maintenance", effect: "NoSchedule" }])).toEqual([]);
   });
 });
+
+test("the error of a rule names an object too, and the rule is what to correct", () => {
+  const error = "running InterpretReplica of ResourceInterpreterCustomization mine on CloneSet shop/web: line 2: nil";
+  const [problem] = findProblems({
+    explanation: { resource, policy, otherPolicies: [], members: [] },
+    binding: undefined,
+    clusterOf: () => ready("True"),
+    found: [error],
+    isUncopied: false,
+    nowMs: NOW_MS,
+  });
+
+  expect(problem).toEqual({
+    what: error,
+    try: "correct the rule in ResourceInterpreterCustomization mine; 'flotilla interpret' runs it on an object",
+  });
+});

@@ -14,6 +14,7 @@ import {
   OSCILLATING,
   RELEASE_STOPPED,
 } from "../flotilla-names.ts";
+import { customizationIn } from "../interpreter/customization/owned-program.ts";
 import { unjoinedClusters } from "../propagation/policy-targets.ts";
 import { formatTaint, noExecuteTaints, toleratesTaint } from "../propagation/schedule/tolerations.ts";
 
@@ -61,12 +62,19 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
     problems.push({ what: `scheduling failed: ${unscheduled}`, try: fixForUnschedulable(decision) });
   }
   for (const what of found)
-    if (!what.startsWith(unscheduled?.replace(/\.$/, "") ?? "\0"))
-      problems.push({ what, try: "correct the named object; the hub then continues automatically" });
+    if (!what.startsWith(unscheduled?.replace(/\.$/, "") ?? "\0")) problems.push({ what, try: fixForError(what) });
   if (binding) problems.push(...bindingProblems(binding, isUncopied), ...placementProblems(binding, clusterOf));
   problems.push(...ruleProblems(members));
   for (const member of members) problems.push(...memberProblems(resource, member, clusterOf(member.cluster), nowMs));
   return problems.slice(0, MAX_PROBLEMS);
+}
+
+/** An error of a rule names the rule and the object that it ran on. */
+function fixForError(error: string): string {
+  const customization = customizationIn(error);
+  return customization === undefined
+    ? "correct the named object; the hub then continues automatically"
+    : `correct the rule in ResourceInterpreterCustomization ${customization}; 'flotilla interpret' runs it on an object`;
 }
 
 /**

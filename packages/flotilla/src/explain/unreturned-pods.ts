@@ -17,18 +17,17 @@ export const NOT_TAKEN_BACK = "are not taken back";
 export function unreturnedPods({ status }: Binding, template: Template): Problem[] {
   const decides = findCondition(status?.conditions, MEMBER_DECIDES);
   if (decides?.status !== "True") return [];
-  const { spec } = template as { spec?: unknown };
+  const { spec, status: summed } = template as { spec?: unknown; status?: unknown };
   const { replicas, updateStrategy } = isObject(spec) ? spec : {};
   const strategy = isObject(updateStrategy) ? updateStrategy : {};
   const rolling = isObject(strategy["rollingUpdate"]) ? strategy["rollingUpdate"] : {};
   const partition = strategy["partition"] ?? rolling["partition"];
   if (typeof replicas !== "number" || (typeof partition !== "number" && typeof partition !== "string")) return [];
-  const total = (field: string): number =>
-    (status?.aggregatedStatus ?? []).reduce(
-      (sum, { status: reported }) => sum + countOf(isObject(reported) ? reported[field] : undefined),
-      0,
-    );
-  const [pods, updated, asked] = [total("replicas"), total("updatedReplicas"), letThrough(partition, replicas)];
+  // The hub's sum counts pods of the release. A member counts those of the template that it was sent, which may be the
+  // previous one.
+  const counted = isObject(summed) ? summed : {};
+  const [pods, updated] = [countOf(counted["replicas"]), countOf(counted["updatedReplicas"])];
+  const asked = letThrough(partition, replicas);
   // Without older pods there is no release in progress: new pods count as updated.
   if (updated <= asked || updated >= pods) return [];
   return [

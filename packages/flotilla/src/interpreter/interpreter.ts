@@ -4,9 +4,16 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, isObject, messageOf } from "@flotilla/base";
-import type { DeepReadonly, Json } from "@flotilla/base";
+import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { DivideError, summingNewest } from "@flotilla/openkruise";
-import { createLevel, InterpretError, LEVEL_ORDER, nativeKinds } from "@flotilla/kubernetes";
+import {
+  createLevel,
+  InterpretError,
+  LEVEL_ORDER,
+  nativeKinds,
+  pickFields,
+  TEMPLATE_GENERATION,
+} from "@flotilla/kubernetes";
 import type {
   Awaitable,
   ChangedKind,
@@ -45,6 +52,11 @@ export interface Interpreter {
   replacedDivision(object: AnyObject, shares: readonly Share[]): Promise<ReadonlyMap<string, AnyObject> | undefined>;
   retain(desired: AnyObject, observed: AnyObject): Promise<AnyObject>;
   reflectStatus(object: AnyObject): Promise<Json | undefined>;
+  /**
+   * The generations that the kind's own rule reports, if a user's ReflectStatus takes its place and the kind's own rule
+   * aggregates: that rule compares them, and users' rules seldom report them. Empty otherwise.
+   */
+  replacedGenerations(object: AnyObject): Promise<JsonObject>;
   /** Undefined when there is no rule to aggregate this kind's status. */
   aggregateStatus(object: AnyObject, items: readonly StatusItem[]): Promise<AnyObject | undefined>;
   /**
@@ -66,6 +78,9 @@ export interface Interpreter {
   /** Notified of kinds whose rules changed. */
   onChange(listener: (changed: ChangedKind) => void): void;
 }
+
+/** The fields of a report from which the rules of kinds decide whether it is about the newest template. */
+const GENERATIONS = ["generation", "observedGeneration", "resourceTemplateGeneration"];
 
 type Rest<R extends Rule> = Parameters<NonNullable<KindRules[R]>> extends [unknown, ...infer More] ? More : never;
 type Answer<R extends Rule> = Awaited<ReturnType<NonNullable<KindRules[R]>>>;
@@ -101,6 +116,18 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     // The types of a rule are those of `KindInterpreter`; the compiler does not infer them through the index.
     const carryOut = rules[rule] as unknown as (object: AnyObject, ...rest: Rest<R>) => Awaitable<Answer<R>>;
     return explained(rule, object, () => carryOut.call(rules, object, ...rest));
+  }
+
+  async function replacedGenerations(object: AnyObject): Promise<JsonObject> {
+    const { apiVersion, kind, metadata } = object;
+    const isUsers = (rule: Rule): boolean => ownerOf(rule, object) !== undefined;
+    // A Work that dispatch did not write has no template.
+    const isCopy = metadata.annotations?.[TEMPLATE_GENERATION] !== undefined;
+    if (!isCopy || !isUsers("reflectStatus") || isUsers("aggregateStatus")) return {};
+    const own = levels.filter((level) => !level.ownerOf).map((level) => level.rulesFor(apiVersion, kind));
+    const rules = own.find((found) => found?.reflectStatus);
+    const status = await explained("reflectStatus", object, () => rules?.reflectStatus?.(object));
+    return isObject(status) ? pickFields(status, GENERATIONS) : {};
   }
 
   /** The aggregated status without user scripts. */
@@ -231,6 +258,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     async reflectStatus(object) {
       return rulesOf(object, ({ reflectStatus }) => reflectStatus) ? ask("reflectStatus", object) : wholeStatus(object);
     },
+    replacedGenerations,
     aggregateStatus: (object, items) => ask("aggregateStatus", object, items, () => aggregateBeneath(object, items)),
     conditionSums: (rule, object) => rulesOf(object, (found) => found[rule])?.conditions,
     health: async (object) => (((await ask("isHealthy", object)) ?? true) ? "Healthy" : "Unhealthy"),

@@ -9,10 +9,10 @@ import type { EventRecorder } from "@flotilla/controller-runtime";
 
 type Regarding = DeepReadonly<KubernetesObject>;
 
-/** Karmada's reasons, with Karmada's messages on recovery. DivideFailed is ours; dispatch reports its recovery. */
+/** Karmada's reasons, with Karmada's messages on recovery. DivideFailed is ours. */
 const ENDINGS = {
   AggregateStatusFailed: "Update Resource with AggregatedStatus successfully.",
-  DivideFailed: undefined,
+  DivideFailed: "Divide the resource template succeed.",
   GetComponentsFailed: "Get components of resource template successfully.",
   GetDependenciesFailed: "Get dependencies succeed.",
   GetReplicasFailed: "Get replicas of resource template successfully.",
@@ -73,9 +73,11 @@ export function createReportRuleFailure({ hub, events, clock, log }: RuleFailure
   function over(object: Regarding, reason: RuleFailure): void {
     if (reported.size === 0 || !reported.delete(idOf(object, reason))) return;
     ruleLog.info("interpreter rule succeeded again", { key: keyOf(object), kind: object.kind, reason });
-    const message = ENDINGS[reason];
-    if (message !== undefined)
-      events.record(hub, object, { type: "Normal", reason: reason.replace("Failed", "Succeed"), message });
+    events.record(hub, object, {
+      type: "Normal",
+      reason: reason.replace("Failed", "Succeed"),
+      message: ENDINGS[reason],
+    });
   }
 
   return Object.assign(report, { over });

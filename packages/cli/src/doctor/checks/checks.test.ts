@@ -682,6 +682,15 @@ const cases: Record<string, Record<string, Case>> = {
       judged: rules({ events: [failed, { ...failed, reason: "GetReplicasSucceed", atMs: NOW - 30_000 }] }),
       verdict: "ok",
     },
+    "a failure of a rule that was deleted is ignored": {
+      judged: rules({ events: [failed] }),
+      verdict: "ok",
+    },
+    "a failure that names no customization is a problem": {
+      judged: rules({ events: [{ ...failed, message: "dividing GameFleet eu: ReviseReplica changes nothing" }] }),
+      verdict: "problem",
+      says: "changes nothing",
+    },
     "a failure from yesterday is ignored": {
       judged: rules({ events: [{ ...failed, atMs: NOW - 86_400_000 }] }),
       verdict: "ok",

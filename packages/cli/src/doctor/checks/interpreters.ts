@@ -2,7 +2,7 @@
 import { Event } from "@flotilla/kubernetes";
 import { ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { checkCustomization, findConflicts } from "@flotilla/flotilla";
+import { checkCustomization, customizationIn, findConflicts } from "@flotilla/flotilla";
 import { formatAge } from "@flotilla/apimachinery";
 import { certificateLifetime } from "../certificate-facts.ts";
 import { counted, defineCheck } from "../check.ts";
@@ -29,7 +29,7 @@ export const interpretersCheck = defineCheck<InterpreterFacts>({
   name: "interpreters",
   summary: "custom interpreter rules work: scripts run, webhooks respond",
   reports:
-    "A problem for each object or Work on which a rule failed within the last hour and has not succeeded since (events such as `GetReplicasFailed` and `ReflectStatusFailed`), for scripts that do not compile or conflict with another, for scripts in quarantine, and for webhooks whose CA has expired. A warning for scripts and webhooks that failed since the hub started, from its metrics.",
+    "A problem for each object or Work on which an existing rule failed within the last hour and has not succeeded since (events such as `GetReplicasFailed` and `ReflectStatusFailed`), for scripts that do not compile or conflict with another, for scripts in quarantine, and for webhooks whose CA has expired. A warning for scripts and webhooks that failed since the hub started, from its metrics.",
   async gather(context) {
     const unseen: string[] = [];
     const [customizations, webhooks, events, metrics] = await Promise.all([
@@ -49,7 +49,7 @@ export const interpretersCheck = defineCheck<InterpreterFacts>({
     };
   },
   judge(facts, { nowMs }) {
-    const failing = failingNow(facts.events, nowMs);
+    const failing = failingNow(facts.events, nowMs).filter(({ message }) => !isOfDeletedRule(message, facts));
     const findings = [
       ...failing.map(({ object, reason, message, atMs }): DoctorFinding => ({
         severity: "problem",
@@ -86,6 +86,12 @@ async function readMetrics(context: DoctorContext, unseen: string[]): Promise<st
   if (status === 200) return text;
   unseen.push(`the hub's metrics: it returned ${status}`);
   return "";
+}
+
+/** The hub may have been stopped when the rule was deleted; then no event reports that the failure is over. */
+function isOfDeletedRule(message: string, { customizations }: InterpreterFacts): boolean {
+  const name = customizationIn(message);
+  return name !== undefined && !customizations.some(({ metadata }) => metadata.name === name);
 }
 
 function cureOfRule(message: string, { customizations }: InterpreterFacts): Pick<DoctorFinding, "fix" | "commands"> {

@@ -34,5 +34,9 @@ export class OwnedProgram {
   }
 }
 
+/** The customization that the error of a rule names. */
+export const customizationIn = (message: string): string | undefined =>
+  /\bResourceInterpreterCustomization ([a-z0-9.-]*[a-z0-9])/.exec(message)?.[1];
+
 /** The engine prefixes errors with the script name as Lua does; there is only one script here. */
 const readable = (message: string): string => message.replaceAll(/<string>:(\d+):/g, "line $1:").trimEnd();

@@ -3,7 +3,7 @@ import { parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import { equalJson, INEXACT_INTEGER, isObject, withoutInexactIntegers } from "@flotilla/base";
-import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { InterpretError, reflectConditions } from "@flotilla/kubernetes";
 import { keepCounted } from "@flotilla/openkruise";
 import { type Interpreter } from "../../interpreter/interpreter.ts";
@@ -30,10 +30,12 @@ export interface Reading extends Pick<ManifestStatus, "status" | "health"> {
   verdict?: Verdict;
 }
 
+export type ReadingRules = Pick<Interpreter, "reflectStatus" | "replacedGenerations" | "conditionSums" | "health">;
+
 /** A failed rule means unknown: reporting nothing is better than reporting healthy. */
 export async function readObject(
   object: DeepReadonly<KubernetesObject>,
-  interpreter: Pick<Interpreter, "reflectStatus" | "conditionSums" | "health">,
+  interpreter: ReadingRules,
   onFailure: (reason: "ReflectStatusFailed" | "InterpretHealthFailed", error: InterpretError) => void = () => {},
 ): Promise<Reading> {
   let failure: Verdict;
@@ -47,7 +49,7 @@ export async function readObject(
       return undefined;
     }
   };
-  const reflected = await attempt("ReflectStatusFailed", interpreter.reflectStatus(object));
+  const reflected = await attempt("ReflectStatusFailed", reportOf(object, interpreter));
   // A member keeps 64 bits. The hub cannot, so it reports these fields instead of showing other numbers.
   const { value: status, omitted } = withoutInexactIntegers(reflected);
   if (omitted.length > 0)
@@ -64,11 +66,17 @@ export async function readObject(
   };
 }
 
+/** The report of the rule. One that names no generations would count as older than the template for ever. */
+async function reportOf(object: DeepReadonly<KubernetesObject>, interpreter: ReadingRules): Promise<Json | undefined> {
+  const status = await interpreter.reflectStatus(object);
+  return isObject(status) ? { ...(await interpreter.replacedGenerations(object)), ...status } : status;
+}
+
 /** The reported status with the conditions that the hub sums. */
 function withMemberConditions(
   status: JsonObject,
   object: DeepReadonly<KubernetesObject>,
-  { conditionSums }: Pick<Interpreter, "conditionSums">,
+  { conditionSums }: ReadingRules,
 ): JsonObject {
   const conditions = reflectConditions(object, conditionSums("reflectStatus", object)?.types ?? []);
   return conditions.length > 0 ? { ...status, conditions } : status;

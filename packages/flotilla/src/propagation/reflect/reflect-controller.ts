@@ -11,18 +11,17 @@ import type { Clock } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { isReleasedFrom } from "../../delivery/marks.ts";
 import { progressTiming } from "../../delivery/status-timing.ts";
-import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { defineController, done } from "@flotilla/controller-runtime";
 import type { Controller, Source, StatusWriter } from "@flotilla/controller-runtime";
 import { refsOf } from "../member-objects.ts";
 import type { MemberObjects } from "../member-objects.ts";
 import type { RuleFailure, ReportRuleFailure } from "../rule-failures.ts";
 import { isPreliminary, planReflection, readObject, withoutGeneration } from "./plan-reflection.ts";
-import type { ObservedManifest } from "./plan-reflection.ts";
+import type { ObservedManifest, ReadingRules } from "./plan-reflection.ts";
 
 export interface ReflectDependencies {
   memberObjects: MemberObjects;
-  interpreter: Pick<Interpreter, "reflectStatus" | "conditionSums" | "health">;
+  interpreter: ReadingRules;
   /** Works whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
   reportRuleFailure: ReportRuleFailure;
