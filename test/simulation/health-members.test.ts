@@ -191,6 +191,29 @@ test("a user who may list bindings only reads first what was not checked, and no
   await expect(run("why", "deployment/web", "-n", "shop")).rejects.toThrow(/forbidden|not allowed/);
 });
 
+test("a user who may not use the proxy of members reads that a workload is not ready, and nothing about its pods", async () => {
+  const read = ["get", "list", "watch"];
+  const run = await asUser([
+    { apiGroups: ["cluster.karmada.io"], resources: ["clusters"], verbs: read },
+    { apiGroups: ["work.karmada.io"], resources: ["resourcebindings"], verbs: read },
+    { apiGroups: ["apps"], resources: ["deployments"], verbs: read },
+  ]);
+  const overdue = await run("status");
+  const other = { ...deployment("shop", { image: "web:broken" }), metadata: { namespace: "shop", name: "other" } };
+  await world.create("hub", other);
+  await world.fleet.run(10_000);
+  const starting = await run("status");
+
+  expect(overdue).toMatch(/the pods on m1: .*forbidden/);
+  expect(problemsOfStatus(overdue)).toEqual([
+    expect.stringMatching(/Deployment shop\/web: m1: 2 of 2 pods are not ready \(for .*\); cause not checked$/),
+  ]);
+  expect(problemsOfStatus(starting)).toContainEqual(
+    expect.stringMatching(/Deployment shop\/other: m1: 2 of 2 pods are not ready; cause not checked$/),
+  );
+  expect(starting).not.toContain("pods of workloads that are not ready");
+});
+
 test("a user who may list nothing reads that nothing could be checked", async () => {
   const run = await asUser([]);
 
