@@ -140,8 +140,14 @@ async function asUser(
     transport: hub.server.transport({ name: "ann", groups: ["system:authenticated"] }),
     fieldManager: "test",
   });
-  return async (name, ...argv) => (await runCommand({ client, clock }, name, ...argv)).text;
+  return async (name, ...argv) => {
+    const { code, text } = await runCommand({ client, clock }, name, ...argv);
+    exitCode = code;
+    return text;
+  };
 }
+/** Of the last command of `asUser`. */
+let exitCode: number | undefined;
 const EVERYTHING = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];
 /** The checks that do not concern this machine. */
 const OF_THE_HUB = "--only=members,policies,bindings,works,workloads,interpreters,drift,ocm,agents";
@@ -224,6 +230,7 @@ test("a user who may list nothing reads that nothing could be checked", async ()
   expect(status).not.toMatch(ALL_CLEAR);
   expect(doctor.split("\n").slice(0, 3)).toEqual(["hub https://hub.example.com", "", "NOT CHECKED:"]);
   expect(doctor).toMatch(/0 problems, 0 warnings in what was checked, \d+ could not check everything/);
+  expect(exitCode).toBe(1);
   expect(doctor).not.toMatch(ALL_CLEAR);
   for (const name of ["why", "describe"])
     await expect(run(name, "deployment/web", "-n", "shop")).rejects.toThrow(/forbidden|not allowed/);

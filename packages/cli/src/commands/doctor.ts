@@ -8,13 +8,14 @@ import type { HubLists } from "../doctor/context.ts";
 import { clusterFlags, readNames } from "../members/members-places.ts";
 import { hubDataDirectory, hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
-const FOUND_PROBLEMS = 1;
+/** Problems, or checks that could not run: a pipeline must not pass because nothing was checked. */
+const NOT_WELL = 1;
 
 export const doctorCommand = defineCommand({
   name: "doctor",
   summary: "diagnose problems of the fleet, and suggest a fix for each",
   details:
-    "Every check reports a result, what was observed, and the commands that fix it. A check that could not run reports so. The exit code is 0 without problems (warnings are allowed) and 1 with problems.",
+    "Every check reports a result, what was observed, and the commands that fix it. A check that could not run reports so. The exit code is 0 if every check ran and found no problem (warnings, and checks that ran partly, are allowed), and 1 with problems or if a check could not run; --only leaves out checks that you may not run.",
   example: [
     { says: "Run all checks.", run: "flotilla doctor" },
     { says: "Check one member and what is propagated to it.", run: "flotilla doctor --clusters member2" },
@@ -105,7 +106,8 @@ export const doctorCommand = defineCommand({
       );
       output.progress("");
       output.result(report as unknown as Json, () => output.called(renderDoctor(report, output)));
-      return report.problems > 0 ? FOUND_PROBLEMS : 0;
+      const isChecked = report.checks.every(({ verdict }) => verdict !== "unknown");
+      return report.problems === 0 && isChecked ? 0 : NOT_WELL;
     } finally {
       await close();
     }
