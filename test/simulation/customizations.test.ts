@@ -1,9 +1,9 @@
 /** Users' Lua rules in a whole fleet: their effect on the hub and the members, and when they change or are deleted. */
 import { afterEach, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
-import { inVersion } from "@flotilla/apimachinery";
+import { findCondition, inVersion } from "@flotilla/apimachinery";
 import { Event, Namespace } from "@flotilla/kubernetes";
-import { PropagationPolicy, ResourceInterpreterCustomization } from "@flotilla/karmada";
+import { PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization } from "@flotilla/karmada";
 import type { CloneSetV1alpha1 } from "@flotilla/openkruise";
 import type { DeepReadonly } from "@flotilla/base";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
@@ -13,6 +13,7 @@ import { runCommand } from "./run-command.ts";
 
 const SETTLED_MS = 10_000;
 const clusters = { member1: 1, member2: 1 };
+const WEB = { cluster: "hub", namespace: "shop", name: "web" };
 const CloneSetV1alpha1 = inVersion<CloneSetV1alpha1>(CloneSet, "v1alpha1");
 
 /** Returns only a status, with values that no other rule would produce. */
@@ -61,6 +62,15 @@ async function customize(customizations: object): Promise<void> {
 
 const read = (cluster: string): Promise<DeepReadonly<CloneSetV1alpha1>> =>
   fleet.client.get(CloneSetV1alpha1, { cluster, namespace: "shop", name: "web" });
+
+/** The reasons of the events about the CloneSet's status rule, each once. */
+async function ruleEvents(): Promise<string[]> {
+  const { items } = await fleet.client.list(Event, { cluster: "hub", namespace: "shop" });
+  const about = items.filter(({ involvedObject }) => involvedObject.kind === "CloneSet");
+  return [
+    ...new Set(about.flatMap(({ reason = "" }) => (reason.startsWith("ReflectStatus") ? [reason] : []))),
+  ].toSorted();
+}
 
 test("a customization takes over the operations it defines, and returns them when it is deleted", async () => {
   await start();
@@ -160,4 +170,32 @@ test("the failure of a ReviseReplica rule is over for `doctor` when the rule is 
   expect(after.code).toBe(0);
   const { items: events } = await fleet.client.list(Event, { cluster: "hub", namespace: "shop" });
   expect(events.map(({ reason }) => reason)).toContain("DivideSucceed");
+});
+
+test("a status rule that fails keeps the last numbers, marks them as stale, and is reported until it works", async () => {
+  await start();
+  const before = (await read("hub")).status;
+  const script = "function ReflectStatus(observedObj) return { replicas = observedObj.status.nowhere.replicas } end";
+
+  await customize({ statusReflection: { luaScript: script } });
+  // While the rule fails, the workload becomes unhealthy, and its Works change.
+  const template = { spec: { containers: [{ name: "web", image: "web:broken" }] } };
+  await fleet.client.patch(CloneSetV1alpha1, WEB, { spec: { template } }, { type: "merge" });
+  await fleet.run(SETTLED_MS);
+  const during = (await read("hub")).status;
+  const failed = await fleet.client.get(ResourceBinding, { ...WEB, name: "web-cloneset" });
+  const reported = await ruleEvents();
+  await fleet.client.delete(ResourceInterpreterCustomization, { cluster: "hub", name: "mine" });
+  await fleet.run(SETTLED_MS);
+  const after = await fleet.client.get(ResourceBinding, { ...WEB, name: "web-cloneset" });
+
+  expect(during).toMatchObject({ replicas: 4, readyReplicas: before?.readyReplicas });
+  expect(findCondition(failed.status?.conditions, "Stale")).toMatchObject({
+    status: "True",
+    reason: "ReflectStatusFailed",
+    message: "the status has the last numbers of member1 (ReflectStatusFailed), member2 (ReflectStatusFailed)",
+  });
+  expect(reported).toEqual(["ReflectStatusFailed"]);
+  expect(await ruleEvents()).toEqual(["ReflectStatusFailed", "ReflectStatusSucceed"]);
+  expect(findCondition(after.status?.conditions, "Stale")).toMatchObject({ status: "False" });
 });

@@ -6,6 +6,7 @@ import { DRAIN_TAINT } from "@flotilla/flotilla";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+import { runCommand } from "./run-command.ts";
 
 const SECOND = 1_000;
 const MEMBERS = ["member1", "member2", "member3"];
@@ -16,8 +17,8 @@ afterEach(() => fleet.stop());
 
 type Placement = NonNullable<PropagationPolicy["spec"]["placement"]>;
 
-async function start(placement: Placement): Promise<void> {
-  fleet = await startTestFleet({ members: MEMBERS });
+async function start(placement: Placement, nodes?: number): Promise<void> {
+  fleet = await startTestFleet({ members: MEMBERS, nodes });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   const policy = makePolicy("shop/web")
     .selects("apps/v1", "Deployment")
@@ -84,4 +85,21 @@ test("a workload that arrives while the member is drained leaves too", async () 
   await fleet.run(2 * SECOND);
 
   expect((await fleet.client.get(ResourceBinding, key)).spec.clusters?.map(({ name }) => name)).toEqual(["member1"]);
+});
+
+test("the command shows why a replacement does not become healthy, while it waits and when it gives up", async () => {
+  await start({ clusterAffinity: { clusterNames: ["member1", "member2"] } }, 2);
+  const template = { spec: { containers: [{ name: "web", image: "web:broken" }] } };
+  const key = { cluster: "hub", namespace: "shop", name: "a" };
+  await fleet.client.patch(Deployment, key, { spec: { template } }, { type: "merge" });
+  await fleet.run(5 * SECOND);
+  const steps: string[] = [];
+  const hub = { client: fleet.client, clock: fleet.clock, progress: (step: string) => void steps.push(step) };
+
+  const drained = runCommand(hub, "drain", "member2", "--timeout", "60").catch(String);
+  await fleet.run(70 * SECOND);
+
+  const cause = /Deployment shop\/a: waits until it is healthy on member1 \(.*ImagePullBackOff: image web:broken/;
+  expect(steps.findLast((step) => step !== "")).toMatch(cause);
+  expect(await drained).toMatch(cause);
 });

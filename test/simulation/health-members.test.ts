@@ -140,8 +140,14 @@ async function asUser(
     transport: hub.server.transport({ name: "ann", groups: ["system:authenticated"] }),
     fieldManager: "test",
   });
-  return async (name, ...argv) => (await runCommand({ client, clock }, name, ...argv)).text;
+  return async (name, ...argv) => {
+    const { code, text } = await runCommand({ client, clock }, name, ...argv);
+    exitCode = code;
+    return text;
+  };
 }
+/** Of the last command of `asUser`. */
+let exitCode: number | undefined;
 const EVERYTHING = [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }];
 /** The checks that do not concern this machine. */
 const OF_THE_HUB = "--only=members,policies,bindings,works,workloads,interpreters,drift,ocm,agents";
@@ -191,6 +197,29 @@ test("a user who may list bindings only reads first what was not checked, and no
   await expect(run("why", "deployment/web", "-n", "shop")).rejects.toThrow(/forbidden|not allowed/);
 });
 
+test("a user who may not use the proxy of members reads that a workload is not ready, and nothing about its pods", async () => {
+  const read = ["get", "list", "watch"];
+  const run = await asUser([
+    { apiGroups: ["cluster.karmada.io"], resources: ["clusters"], verbs: read },
+    { apiGroups: ["work.karmada.io"], resources: ["resourcebindings"], verbs: read },
+    { apiGroups: ["apps"], resources: ["deployments"], verbs: read },
+  ]);
+  const overdue = await run("status");
+  const other = { ...deployment("shop", { image: "web:broken" }), metadata: { namespace: "shop", name: "other" } };
+  await world.create("hub", other);
+  await world.fleet.run(10_000);
+  const starting = await run("status");
+
+  expect(overdue).toMatch(/the pods on m1: .*forbidden/);
+  expect(problemsOfStatus(overdue)).toEqual([
+    expect.stringMatching(/Deployment shop\/web: m1: 2 of 2 pods are not ready \(for .*\); cause not checked$/),
+  ]);
+  expect(problemsOfStatus(starting)).toContainEqual(
+    expect.stringMatching(/Deployment shop\/other: m1: 2 of 2 pods are not ready; cause not checked$/),
+  );
+  expect(starting).not.toContain("pods of workloads that are not ready");
+});
+
 test("a user who may list nothing reads that nothing could be checked", async () => {
   const run = await asUser([]);
 
@@ -201,6 +230,7 @@ test("a user who may list nothing reads that nothing could be checked", async ()
   expect(status).not.toMatch(ALL_CLEAR);
   expect(doctor.split("\n").slice(0, 3)).toEqual(["hub https://hub.example.com", "", "NOT CHECKED:"]);
   expect(doctor).toMatch(/0 problems, 0 warnings in what was checked, \d+ could not check everything/);
+  expect(exitCode).toBe(1);
   expect(doctor).not.toMatch(ALL_CLEAR);
   for (const name of ["why", "describe"])
     await expect(run(name, "deployment/web", "-n", "shop")).rejects.toThrow(/forbidden|not allowed/);

@@ -5,7 +5,7 @@ import type { CommandContext } from "@flotilla/cli";
 import type { Client } from "@flotilla/client";
 
 export async function runCommand(
-  hub: { client: Client; clock: Clock; edit?(text: string): string },
+  hub: { client: Client; clock: Clock; edit?(text: string): string; progress?(text: string): void },
   name: string,
   ...argv: readonly string[]
 ): Promise<{ code: number; text: string }> {
@@ -17,7 +17,7 @@ export async function runCommand(
     format,
     write: (part) => (text += part),
     warn: (part) => (text += part),
-    showProgress: () => {},
+    showProgress: (step) => hub.progress?.(step),
   });
   const context = {
     args,

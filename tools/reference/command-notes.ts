@@ -4,7 +4,7 @@ export const FOREWORD = `\`flotilla\` is \`bin/flotilla\` in a checkout; link it
 (and as \`kubectl_complete-flotilla\`, for its completion). The npm package installs all three.
 
 Exit code 0 means success, 1 failure, 2 wrong usage; a command interrupted by Ctrl-C exits with 130, one stopped by SIGTERM with 143. Results are written to
-standard output, progress and errors to standard error. An error is one line: the action, the problem, and a remedy. With \`-o json\` it is an object,
+standard output, progress and errors to standard error. Without a terminal a command that waits prints every 30 s what it waits for if that changed, and once a minute otherwise; with \`-o json\` and \`-o yaml\` it prints nothing. An error is one line: the action, the problem, and a remedy. With \`-o json\` it is an object,
 \`{"error": {"code", "message", "exitCode"}}\`, with a code from [errors.md](errors.md). \`FLOTILLA_DEBUG=1\` also prints the stack trace.
 
 On a terminal, tables fit its width: long names are shortened in the middle, and sentences are wrapped. In a file or a pipe nothing is shortened. Output is coloured on a

@@ -21,7 +21,10 @@ export interface Output {
   warn(text: string): void;
   /** The result: as data, or as text when no format was requested. */
   result(value: Json, text: () => string): void;
-  /** The current step, shown on a terminal when it takes longer than a second; an empty text clears it. */
+  /**
+   * The current step, shown on a terminal when it takes longer than a second, and elsewhere printed now and then when it
+   * takes longer than half a minute; an empty text clears it.
+   */
   progress(text: string): void;
 }
 

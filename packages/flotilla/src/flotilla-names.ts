@@ -54,13 +54,18 @@ export const PODS_TO_DELETE = "flotilla.dev/pods-to-delete";
  */
 export const UNMANAGED_FOR = "flotilla.dev/unmanaged-for";
 
-/** aggregate, a condition: the sum has the last numbers of members that are not ready, or do not apply their copy. */
+/**
+ * aggregate, a condition: the sum has the last numbers of members that are not ready, that do not apply their copy, or
+ * whose status cannot be read.
+ */
 export const STALE = "Stale";
 
 // Works.
 
 /** namespaces: on Works that contain a namespace, its name. */
 export const NAMESPACE_LABEL = "flotilla.dev/namespace";
+/** reflect, a condition: `False` while a rule fails for the member's object; the reason names the rule. */
+export const INTERPRETED = "Interpreted";
 /** execute, Karmada's reason why a Work is not applied: the member rejected it, or a rule failed before it was sent. */
 export const APPLIED_FAILED = "AppliedFailed";
 /** execute, the reason why a Work is not applied: the member did not receive it. */

@@ -105,7 +105,7 @@ async function run(command: Command, argv: string[], session: Session): Promise<
   process.once("SIGINT", interrupt);
   process.once("SIGTERM", terminate);
   if (!command.serves) process.stdout.once("error", leave);
-  const progress = createProgress(process.stderr, systemClock);
+  const progress = createProgress(process.stderr, systemClock, parsed.format !== "table");
   try {
     return (await command.run(contextOf(parsed, session, progress, stopping.signal))) ?? OK;
   } finally {

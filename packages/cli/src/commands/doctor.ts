@@ -11,13 +11,14 @@ import { clusterFlags, readNames } from "../members/members-places.ts";
 import { hubDataDirectory, hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import type { Output } from "../output.ts";
 
-const FOUND_PROBLEMS = 1;
+/** Problems, or checks that could not run: a pipeline must not pass because nothing was checked. */
+const NOT_WELL = 1;
 
 export const doctorCommand = defineCommand({
   name: "doctor",
   summary: "diagnose problems of the fleet, and suggest a fix for each",
   details:
-    "Every check reports a result, what was observed, and the commands that fix it. A check that could not run reports so. The exit code is 0 without problems (warnings are allowed) and 1 with problems. With --store it checks the store of a stopped fleet instead; 'flotilla fsck' repairs it.",
+    "Every check reports a result, what was observed, and the commands that fix it. A check that could not run reports so. The exit code is 0 if every check ran and found no problem (warnings, and checks that ran partly, are allowed), and 1 with problems or if a check could not run; --only leaves out checks that you may not run. With --store it checks the store of a stopped fleet instead; 'flotilla fsck' repairs it.",
   example: [
     { says: "Run all checks.", run: "flotilla doctor" },
     { says: "Check one member and what is propagated to it.", run: "flotilla doctor --clusters member2" },
@@ -114,7 +115,8 @@ export const doctorCommand = defineCommand({
       );
       output.progress("");
       output.result(report as unknown as Json, () => output.called(renderDoctor(report, output)));
-      return report.problems > 0 ? FOUND_PROBLEMS : 0;
+      const isChecked = report.checks.every(({ verdict }) => verdict !== "unknown");
+      return report.problems === 0 && isChecked ? 0 : NOT_WELL;
     } finally {
       await close();
     }

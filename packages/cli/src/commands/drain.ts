@@ -10,6 +10,7 @@ import { Event } from "@flotilla/kubernetes";
 import { ManifestWork } from "@flotilla/ocm";
 import { defineCommand } from "../command.ts";
 import { counted } from "../doctor/check.ts";
+import { readDrainCauses } from "../membership/drain-causes.ts";
 import { remainingOn } from "../membership/drain-progress.ts";
 import type { Remaining } from "../membership/drain-progress.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
@@ -18,6 +19,8 @@ import type { TaintChange } from "../membership/taints.ts";
 import { CORDON } from "./cordon.ts";
 
 const POLL_MS = 500;
+/** Pods are read less often than bindings. */
+const CAUSES_MS = 15_000;
 const MAX_LISTED = 5;
 const DRAIN: TaintChange = { type: "add", key: DRAIN_TAINT, effect: "NoExecute" };
 /** Event times have whole seconds. */
@@ -56,8 +59,10 @@ export const drainCommand = defineCommand({
         );
       const untilMs = clock.now() + flags.timeout * 1000;
       let known: ReadonlySet<string> | undefined;
+      let causes: ReadonlyMap<string, string> = new Map();
+      let causesAtMs = clock.now() + CAUSES_MS;
       for (;;) {
-        const all = await readRemaining(client, member, signal);
+        const { all, bindings } = await readRemaining(client, member, signal);
         if (!known)
           for (const tolerated of all.filter(({ state }) => state === "stays"))
             output.warn(`${tolerated.resource} stays: ${tolerated.reason}`);
@@ -67,13 +72,18 @@ export const drainCommand = defineCommand({
         known = names;
         if (remaining.length === 0) break;
         const isOver = clock.now() >= untilMs;
+        if (flags.timeout > 0 && (isOver || clock.now() >= causesAtMs)) {
+          causes = await readDrainCauses(member, bindings, { client, clock, signal });
+          causesAtMs = clock.now() + CAUSES_MS;
+        }
+        const lines = remaining.map((each) => lineOf(each, causes));
         if (flags.timeout > 0 && (isOver || remaining.every(({ state }) => state === "blocked")))
-          throw new FlotillaError("NotDrained", describe(remaining, member, isOver ? flags.timeout : undefined));
+          throw new FlotillaError("NotDrained", describe(lines, member, isOver ? flags.timeout : undefined));
         if (flags.timeout === 0) {
           output.say(`${counted(remaining.length, "workload")} still on ${member}; not waiting for them`);
           break;
         }
-        output.progress(`waiting for ${counted(remaining.length, "workload")} to leave, ${lineOf(remaining[0])}`);
+        output.progress(`waiting for ${counted(remaining.length, "workload")} to leave, ${lines[0] ?? ""}`);
         await sleep(clock, POLL_MS, signal);
       }
       output.progress("");
@@ -89,7 +99,11 @@ export const drainCommand = defineCommand({
   },
 });
 
-async function readRemaining(client: Client, member: string, signal: AbortSignal): Promise<Remaining[]> {
+async function readRemaining(
+  client: Client,
+  member: string,
+  signal: AbortSignal,
+): Promise<{ all: Remaining[]; bindings: readonly DeepReadonly<ResourceBinding>[] }> {
   const [cluster, namespaced, clusterScoped, events] = await Promise.all([
     find(client, Cluster, { cluster: HUB, name: member }, { signal }),
     client.list(ResourceBinding, { cluster: HUB, signal }),
@@ -98,7 +112,8 @@ async function readRemaining(client: Client, member: string, signal: AbortSignal
   ]);
   const { timeAdded } = cluster?.spec.taints?.find(({ key }) => key === DRAIN_TAINT) ?? {};
   const sinceMs = timeAdded === undefined ? 0 : Date.parse(timeAdded) - SECOND_MS;
-  return remainingOn(member, [...namespaced.items, ...clusterScoped.items], events, sinceMs);
+  const bindings = [...namespaced.items, ...(clusterScoped.items as readonly DeepReadonly<ResourceBinding>[])];
+  return { all: remainingOn(member, bindings, events, sinceMs), bindings };
 }
 
 /** Events only add reasons, so a user who may not list them is served without. */
@@ -112,8 +127,8 @@ async function readEvents(client: Client, signal: AbortSignal): Promise<readonly
   }
 }
 
-function describe(remaining: readonly Remaining[], member: string, waitedSeconds: number | undefined): string {
-  const lines = remaining.slice(0, MAX_LISTED).map(lineOf).join("; ");
+function describe(remaining: readonly string[], member: string, waitedSeconds: number | undefined): string {
+  const lines = remaining.slice(0, MAX_LISTED).join("; ");
   const more = remaining.length > MAX_LISTED ? `; and ${remaining.length - MAX_LISTED} more` : "";
   const what =
     waitedSeconds === undefined
@@ -122,5 +137,7 @@ function describe(remaining: readonly Remaining[], member: string, waitedSeconds
   return `${what}: ${lines}${more}. The hub keeps trying; 'flotilla uncordon ${member}' ends the drain`;
 }
 
-const lineOf = (remaining: Remaining | undefined): string =>
-  remaining ? `${remaining.resource}: ${remaining.reason}` : "";
+function lineOf({ resource, reason, unhealthy }: Remaining, causes: ReadonlyMap<string, string>): string {
+  const cause = causes.get(resource) ?? unhealthy;
+  return `${resource}: ${reason}${cause === undefined ? "" : ` (${cause})`}`;
+}

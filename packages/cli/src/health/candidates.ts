@@ -160,7 +160,7 @@ export function copiesOf(candidates: readonly Candidate[]): CopyRef[] {
 /** What is wrong, the cause first; undefined if nothing is, or if it may still be starting. */
 export function judgeCandidate(
   { said, forMs, copies, runsToCompletion, trouble }: Candidate,
-  { reports: known }: Pick<CopyReports, "reports">,
+  { reports: known, unread }: Pick<CopyReports, "reports" | "unread">,
 ): string | undefined {
   const isOverdue = forMs !== undefined;
   const reports = copies.flatMap((copy) => known.get(idOf(copy)) ?? []);
@@ -168,5 +168,17 @@ export function judgeCandidate(
   if (causes.length === 0 && (!isOverdue || runsToCompletion)) return undefined;
   if (trouble === "rule failed") return said;
   const since = forMs === undefined ? "" : ` (for ${formatAge(forMs)})`;
-  return [...causes, ...(said ? [`${said}${since}`] : [])].join("; ");
+  const isUnchecked = causes.length === 0 && copies.some((copy) => unread.has(idOf(copy)));
+  return [...causes, ...(said ? [`${said}${since}`] : []), ...(isUnchecked ? [CAUSE_NOT_CHECKED] : [])].join("; ");
+}
+
+const CAUSE_NOT_CHECKED = "cause not checked";
+
+/** What the hub reports about a workload that may still be starting, if its pods could not be read. */
+export function uncheckedCandidate(
+  { said, copies, runsToCompletion }: Candidate,
+  { unread }: Pick<CopyReports, "unread">,
+): string | undefined {
+  if (!said || runsToCompletion || !copies.some((copy) => unread.has(idOf(copy)))) return undefined;
+  return `${said}; ${CAUSE_NOT_CHECKED}`;
 }

@@ -42,6 +42,8 @@ export interface CopyReport {
 export interface CopyReports {
   /** By the id of the copy. */
   reports: ReadonlyMap<string, CopyReport>;
+  /** The ids of the copies whose pods could not be read. */
+  unread: ReadonlySet<string>;
   /** `the pods on member2: no response within 3 s` */
   unseen: string[];
 }
@@ -66,7 +68,7 @@ export async function lookAtPods(
   copies: readonly CopyRef[],
   { client, clock, signal, places }: LookOptions,
 ): Promise<CopyReports> {
-  if (copies.length === 0) return { reports: new Map(), unseen: [] };
+  if (copies.length === 0) return { reports: new Map(), unread: new Set(), unseen: [] };
   const known = new Map(places?.map((place) => [place.name, place]));
   const unseen = new Set<string>();
   const asked = copies.slice(0, MAX_COPIES).flatMap((copy) => {
@@ -93,8 +95,10 @@ export async function lookAtPods(
     const { answers, failures } = await askEach(asked, signal, (place) => look(asking, discovery, place, place.copy));
     for (const { place, reason } of failures) unseen.add(`the pods on ${place.name}: ${reason}`);
     for (const { answer } of answers) if (answer.unseen !== undefined) unseen.add(answer.unseen);
+    const reports = new Map(answers.map(({ answer }) => [idOf(answer.copy), answer]));
     return {
-      reports: new Map(answers.map(({ answer }) => [idOf(answer.copy), answer])),
+      reports,
+      unread: new Set(copies.slice(0, MAX_COPIES).map(idOf)).difference(reports),
       unseen: [...unseen].toSorted(),
     };
   } finally {

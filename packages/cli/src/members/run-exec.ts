@@ -45,6 +45,7 @@ export async function runExec(
     output.warn(`in pod ${pod.name} on ${pod.place.name}`);
   const tty = options.tty && terminal.isInteractive;
   if (options.tty && !tty) output.warn("input or output is not a terminal, so no terminal is allocated");
+  output.progress("");
   return execute(
     hub.upgrade,
     { pod, container, command: options.command, stdin: options.stdin, tty },

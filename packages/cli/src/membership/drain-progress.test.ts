@@ -39,6 +39,24 @@ test("a binding that is leaving waits for its replacement", () => {
   ]);
 });
 
+test("a binding that is leaving shows why its replacement is not healthy", () => {
+  const leaving = binding("web", {
+    clusters: on("member1"),
+    gracefulEvictionTasks: [{ fromCluster: "member2", reason: "TaintUntolerated", producer: "TaintManager" }],
+  });
+  const condition = {
+    type: "Healthy",
+    status: "False",
+    reason: "PodsNotReady",
+    message: "member1: 1 of 1 pod is not ready",
+  };
+  const status = { conditions: [{ ...condition, lastTransitionTime: "2026-01-01T00:00:00Z" }] };
+
+  expect(remainingOn("member2", [{ ...leaving, status } as ResourceBinding], [], SINCE)).toMatchObject([
+    { state: "leaving", unhealthy: "member1: 1 of 1 pod is not ready" },
+  ]);
+});
+
 test("a binding whose eviction failed is blocked, with the reason", () => {
   const stuck = binding("web", { clusters: on("member2") });
 

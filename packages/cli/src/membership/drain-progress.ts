@@ -1,6 +1,7 @@
 /** What a drain of a member waits for: the bindings that are still there, and what keeps them. Pure. */
+import { findCondition } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { DRAIN_TAINT, isFinishedRun, toleratesTaint } from "@flotilla/flotilla";
+import { DRAIN_TAINT, HEALTHY, isFinishedRun, toleratesTaint } from "@flotilla/flotilla";
 import type { Event } from "@flotilla/kubernetes";
 import type { ResourceBinding } from "@flotilla/karmada";
 
@@ -16,6 +17,8 @@ export interface Remaining {
    * policy tolerates the drain, or it is a run that is finished.
    */
   state: "leaving" | "waiting" | "blocked" | "stays";
+  /** What the hub reports about the health of a replacement that is not healthy. */
+  unhealthy?: string | undefined;
 }
 
 const DRAIN = { key: DRAIN_TAINT, effect: "NoExecute" } as const;
@@ -41,7 +44,8 @@ export function remainingOn(
     const task = spec.gracefulEvictionTasks?.find(({ fromCluster }) => fromCluster === member);
     if (task) {
       const targets = (spec.clusters ?? []).map(({ name }) => name).join(", ");
-      return [{ resource, reason: `waits until it is healthy on ${targets || "another member"}`, state: "leaving" }];
+      const reason = `waits until it is healthy on ${targets || "another member"}`;
+      return [{ resource, reason, state: "leaving", unhealthy: unhealthyOf(binding) }];
     }
     if (!spec.clusters?.some(({ name }) => name === member)) return [];
     if (spec.placement?.clusterTolerations?.some((toleration) => toleratesTaint(toleration, DRAIN)))
@@ -57,6 +61,11 @@ export function remainingOn(
   });
 }
 
-function titleOf({ kind, namespace, name }: Binding["spec"]["resource"]): string {
+function unhealthyOf({ status }: Binding): string | undefined {
+  const condition = findCondition(status?.conditions, HEALTHY);
+  return condition && condition.status !== "True" ? condition.message || condition.reason : undefined;
+}
+
+export function titleOf({ kind, namespace, name }: Binding["spec"]["resource"]): string {
   return `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
 }

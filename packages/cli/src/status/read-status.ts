@@ -31,7 +31,13 @@ import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-stat
 import { summariseMembers } from "./members.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
 import { namespacesOf, summariseManifests, summariseWorkload } from "./workloads.ts";
-import { candidateOfBinding, candidatesOfWork, copiesOf, judgeCandidate } from "../health/candidates.ts";
+import {
+  candidateOfBinding,
+  candidatesOfWork,
+  copiesOf,
+  judgeCandidate,
+  uncheckedCandidate,
+} from "../health/candidates.ts";
 import type { Candidate } from "../health/candidates.ts";
 import { findKeptReleases, mayKeep } from "../health/kept-releases.ts";
 import { lookAtPods } from "../health/look-at-pods.ts";
@@ -161,7 +167,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   for (const { reason, ...object } of releases.kept)
     unwell.unhealthy({ trouble: "rollout stopped", ...object }, reason);
   for (const candidate of candidates) {
-    const reason = judgeCandidate(candidate, reports);
+    const reason = judgeCandidate(candidate, reports) ?? uncheckedCandidate(candidate, reports);
     if (reason !== undefined) unwell.unhealthy(candidate, reason);
   }
   return {
@@ -179,7 +185,9 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
         return most > 0 ? [`${most} ${most === 1 ? what : plural}`] : [];
       }),
       ...(counts.has(Event.kind) ? ["interpreter rules"] : []),
-      ...(AREAS_WITH_PODS.some((kind) => counts.has(kind)) ? ["pods of workloads that are not ready"] : []),
+      ...(AREAS_WITH_PODS.some((kind) => counts.has(kind)) && reports.unseen.length === 0
+        ? ["pods of workloads that are not ready"]
+        : []),
     ],
     notShown: [...notShown].toSorted(),
     notChecked: [

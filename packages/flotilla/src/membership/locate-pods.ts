@@ -6,7 +6,8 @@ import type { Cluster } from "@flotilla/karmada";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { controllerOf, formatLabelSelector, labelSelectorOf } from "@flotilla/apimachinery";
 import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
-import type { Clock, DeepReadonly } from "@flotilla/base";
+import { messageOf } from "@flotilla/base";
+import type { Clock, DeepReadonly, Log } from "@flotilla/base";
 import { Pod } from "@flotilla/kubernetes";
 import type { Lister } from "@flotilla/controller-runtime";
 import type { MemberSource } from "./member.ts";
@@ -29,11 +30,13 @@ export function createLocatePods({
   clusters,
   members,
   clock,
+  log,
 }: {
   hub: string;
   clusters: Pick<Lister<Cluster>, "get">;
   members: Pick<MemberSource, "find">;
   clock: Clock;
+  log: Log;
 }): LocatePods {
   async function podsOn(owner: DeepReadonly<KubernetesObject>, name: string): Promise<ReadonlySet<string> | undefined> {
     const cluster = clusters.get({ cluster: hub, name });
@@ -41,7 +44,9 @@ export function createLocatePods({
     // The hub may not reach a member that pulls.
     if (!member || "problem" in member || !member.delivery) return undefined;
     const timeout = new AbortController();
-    const timer = clock.after(TIMEOUT_MS, () => timeout.abort());
+    const timer = clock.after(TIMEOUT_MS, () =>
+      timeout.abort(new Error(`${name} did not answer within ${TIMEOUT_MS / 1000} s`)),
+    );
     try {
       const { items } = await member.client.list(Pod, {
         cluster: name,
@@ -50,8 +55,14 @@ export function createLocatePods({
         signal: timeout.signal,
       });
       return podNamesOf(owner, items);
-    } catch {
+    } catch (error) {
       // An edge: the caller reports the member as not asked, and asks again later.
+      log.info("pods not listed on a member", {
+        key: `${hub}/${owner.metadata.namespace ? `${owner.metadata.namespace}/` : ""}${owner.metadata.name}`,
+        kind: owner.kind,
+        member: name,
+        error: messageOf(error),
+      });
       return undefined;
     } finally {
       timer.cancel();

@@ -138,7 +138,7 @@ export const pipeline: readonly Stage[] = [
     name: "reflect",
     does: "collects the status of a member's objects into the Work",
     reads: ["Work.spec", "member.status"],
-    writes: ["Work.status.manifestStatuses", "Work.status.conditions[Healthy]"],
+    writes: ["Work.status.manifestStatuses", "Work.status.conditions[Healthy]", "Work.status.conditions[Interpreted]"],
   },
   {
     name: "aggregate",

@@ -137,6 +137,24 @@ const cases: Record<
         'secrets is forbidden: User "eve" cannot list resource "secrets" in API group "" at the cluster scope. Ask the administrator of the server for this permission, or use a kubeconfig other than eve.kubeconfig',
     },
   },
+  "a webhook that denies an object is not a missing permission": {
+    error: forbidden(
+      { group: "policy.karmada.io", resource: "propagationpolicies" },
+      "web",
+      'admission webhook "propagationpolicy.karmada.io" denied the request: User "eve" is not the problem',
+    ),
+    kubeconfigs: ["eve.kubeconfig"],
+    want: {
+      code: "Forbidden",
+      message:
+        'propagationpolicies.policy.karmada.io "web" is forbidden: admission webhook "propagationpolicy.karmada.io" denied the request: User "eve" is not the problem',
+    },
+  },
+  "an exceeded quota is not a missing permission": {
+    error: forbidden({ group: "", resource: "pods" }, "web", "exceeded quota: small"),
+    kubeconfigs: ["eve.kubeconfig"],
+    want: { code: "Forbidden", message: 'pods "web" is forbidden: exceeded quota: small' },
+  },
   "a cluster that is not a hub is suspected": {
     error: pathNotFound(),
     kubeconfigs: ["kind.yaml"],

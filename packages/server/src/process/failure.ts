@@ -95,6 +95,12 @@ function codeOf(error: unknown): string | undefined {
     : undefined;
 }
 
+/**
+ * A permission that the user lacks. Admission answers with 403 too, for example to an exceeded quota: no permission would
+ * help there.
+ */
+const DENIED = /\bforbidden: (User "[^"]*" cannot |user "[^"]*" .*attempting to grant RBAC|user not permitted )/s;
+
 /** What to try, where the error itself cannot know. */
 function adviceFor(failure: unknown, { kubeconfigs, defaultData, lastStart }: Circumstances): string {
   const files = kubeconfigs.join(" and ");
@@ -115,7 +121,7 @@ function adviceFor(failure: unknown, { kubeconfigs, defaultData, lastStart }: Ci
   const { code, message } = error.status;
   if (code === 401)
     return `: the server rejects the credentials in ${files}; they are invalid or have expired. Get a newer kubeconfig, and specify it with --kubeconfig FILE`;
-  if (code === 403)
+  if (code === 403 && DENIED.test(message ?? ""))
     return `. Ask the administrator of the server for this permission, or use a kubeconfig other than ${files}`;
   if (code === 404 && message === NOT_SERVED)
     return `; is ${files} the kubeconfig of a hub? Specify the hub's with --kubeconfig FILE`;

@@ -55,11 +55,42 @@ test("it is never wider than the terminal", () => {
   expect(written).toEqual([`${CLEAR}waiting f`]);
 });
 
-test("without a terminal nothing is shown", () => {
+test("without a terminal a text is printed every 30 s if it has changed, and every minute otherwise", () => {
+  const { clock, progress, written } = createScreen({});
+
+  progress.show("waiting for 2 workloads");
+  clock.advance(20_000);
+  progress.show("waiting for 1 workload");
+  for (let second = 20; second < 150; second += 10) clock.advance(10_000);
+  progress.show("");
+  clock.advance(600_000);
+
+  expect(written).toEqual([
+    "waiting for 1 workload (after 30 s)\n",
+    "waiting for 1 workload (after 90 s)\n",
+    "waiting for 1 workload (after 150 s)\n",
+  ]);
+});
+
+test("without a terminal short work prints nothing", () => {
   const { clock, progress, written } = createScreen({});
 
   progress.show("planning");
+  clock.advance(29_000);
+  progress.show("");
   clock.advance(60_000);
 
   expect(written).toEqual([]);
+});
+
+test("without a terminal nothing is printed for programs", () => {
+  const clock = createFakeClock();
+  const written: string[] = [];
+  const progress = createProgress({ write: (text) => written.push(text) > 0 }, clock, true);
+
+  progress.show("waiting");
+  clock.advance(600_000);
+  progress.aside(() => written.push("paris has joined\n"));
+
+  expect(written).toEqual(["paris has joined\n"]);
 });

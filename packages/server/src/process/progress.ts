@@ -1,8 +1,11 @@
-/** A progress line on a terminal; nothing if output is not a terminal. */
+/** Progress: a line that is redrawn on a terminal; elsewhere a line of its own now and then. */
 import type { Clock, Timer } from "@flotilla/base";
 
 /** Shorter work shows no progress. */
 const DELAY_MS = 1_000;
+/** Without a terminal: when a text that changed is printed, and when one that did not. */
+const CHANGED_MS = 30_000;
+const UNCHANGED_MS = 60_000;
 
 export interface Progress {
   /** An empty text clears it. */
@@ -13,10 +16,48 @@ export interface Progress {
 
 const CLEAR = "\r\u001b[K";
 
-export function createProgress(
-  stream: { isTTY?: boolean; columns?: number; write(text: string): boolean },
-  clock: Clock,
-): Progress {
+interface Stream {
+  isTTY?: boolean;
+  columns?: number;
+  write(text: string): boolean;
+}
+
+/** `isForPrograms`: the output is data, and so is an error, so nothing is printed without a terminal. */
+export function createProgress(stream: Stream, clock: Clock, isForPrograms = false): Progress {
+  if (stream.isTTY) return createLine(stream, clock);
+  return isForPrograms ? { show: () => {}, aside: (write) => write() } : createLog(stream, clock);
+}
+
+/** Prints what a command waits for, so that the log of a script shows it: if it has changed, or as a sign of life. */
+function createLog(stream: Stream, clock: Clock): Progress {
+  let text = "";
+  let timer: Timer | undefined;
+  let startMs = 0;
+  let printed = { text: "", atMs: 0 };
+  const print = (): void => {
+    const nowMs = clock.now();
+    if (text !== printed.text || nowMs - printed.atMs >= UNCHANGED_MS) {
+      printed = { text, atMs: nowMs };
+      stream.write(`${text} (after ${Math.round((nowMs - startMs) / 1000)} s)\n`);
+    }
+    timer = clock.after(CHANGED_MS, print);
+  };
+  return {
+    show(next) {
+      text = next;
+      if (next === "") {
+        timer?.cancel();
+        timer = undefined;
+      } else if (!timer) {
+        startMs = clock.now();
+        timer = clock.after(CHANGED_MS, print);
+      }
+    },
+    aside: (write) => write(),
+  };
+}
+
+function createLine(stream: Stream, clock: Clock): Progress {
   let text = "";
   let timer: Timer | undefined;
   let visible = false;
@@ -27,7 +68,6 @@ export function createProgress(
   };
   return {
     show(next) {
-      if (!stream.isTTY) return;
       text = next;
       if (next === "") {
         timer?.cancel();

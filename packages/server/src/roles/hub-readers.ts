@@ -109,7 +109,7 @@ export function createHubReaders(options: HubReadersOptions): HubReaders {
   });
   const reached = combineMembers(simulated ? [simulated, remote] : [remote]);
   const members = combineMembers([createPulledMembers(reached), reached]);
-  const locatePods = createLocatePods({ hub, clusters: informers.of(Cluster), members, clock });
+  const locatePods = createLocatePods({ hub, clusters: informers.of(Cluster), members, clock, log });
   const views = createHubViews({ hub, informers, client, scheduling, locatePods, clock, log });
   const placements = createPlacementSources({ hub, informers });
   const decisions = createLastDecisions(clock);

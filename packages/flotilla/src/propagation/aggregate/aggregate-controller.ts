@@ -15,7 +15,6 @@ import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { progressTiming } from "../../delivery/status-timing.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
-import type { MemberVerdict } from "../../health/healthy-condition.ts";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { StatusItem } from "@flotilla/kubernetes";
 import { defineController, done, keyOf, watch } from "@flotilla/controller-runtime";
@@ -30,14 +29,17 @@ import { isFinishedRun } from "../finished-run.ts";
 import { jobItems } from "../job-items.ts";
 import { itemsOfTargets, planConditions } from "./plan-conditions.ts";
 import {
+  areAllRead,
   isBehind,
   isTooEarly,
   planAggregation,
+  planFailedRules,
   planItems,
   planVerdicts,
   takeStatus,
   withFinalReports,
 } from "./plan-aggregation.ts";
+import type { FailedRule } from "./plan-aggregation.ts";
 
 export interface AggregateDependencies {
   scope: BindingScope;
@@ -91,12 +93,19 @@ export function createAggregateController(deps: AggregateDependencies): Controll
     }
   }
 
-  /** Rules that failed on a member's object are reported on the template too, where its owner looks. */
-  function reportMembersRules(template: DeepReadonly<KubernetesObject>, verdicts: readonly MemberVerdict[]): void {
+  /**
+   * Rules that failed on a member's object are reported on the template too, where its owner looks. A Work has the first
+   * rule that fails only, so the others are known to work when none fails.
+   */
+  function reportMembersRules(
+    template: DeepReadonly<KubernetesObject>,
+    failed: readonly FailedRule[],
+    isAllRead: boolean,
+  ): void {
     for (const rule of MEMBER_RULES) {
-      const failed = verdicts.find(({ reason }) => reason === rule);
-      if (failed) deps.reportRuleFailure(template, rule, new InterpretError(`on ${failed.cluster}: ${failed.message}`));
-      else deps.reportRuleFailure.over(template, rule);
+      const first = failed.find(({ reason }) => reason === rule);
+      if (first) deps.reportRuleFailure(template, rule, new InterpretError(`on ${first.cluster}: ${first.message}`));
+      else if (failed.length === 0 && isAllRead) deps.reportRuleFailure.over(template, rule);
     }
   }
 
@@ -133,13 +142,19 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       const isSettled = items.some(({ applied }) => !applied) || items.every(({ health }) => health === "Healthy");
       const progress = progressTiming(binding.status?.aggregatedStatus === undefined);
       const timing = isSettled ? {} : progress;
-      const aggregation = { items, verdicts: planVerdicts(binding, works), away: awayMembers(key.cluster, items) };
+      const failedRules = planFailedRules(binding, works);
+      const aggregation = {
+        items,
+        verdicts: planVerdicts(binding, works),
+        failedRules,
+        away: awayMembers(key.cluster, items),
+      };
       if (planAggregation(binding, aggregation, now) !== binding)
         deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, aggregation, now), timing);
       const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
-      reportMembersRules(template, aggregation.verdicts);
+      reportMembersRules(template, failedRules, areAllRead(binding, works));
       if (!(await deps.templates.kindOf(binding.spec.resource)).subresources.status) {
         // Written as an ordinary field it would be a new version of the template, and every status report a rollout.
         if (!hadReports && items.some(({ status }) => status)) deps.reportNoStatus(template, binding);

@@ -31,7 +31,14 @@ test("a cluster where applying failed reports the error, and keeps its last numb
   ]);
 });
 
-const stale: Record<string, { applied: "True" | "False"; away: string[]; reports?: boolean; want?: object }> = {
+interface StaleCase {
+  applied: "True" | "False";
+  away: string[];
+  reports?: boolean;
+  rule?: string;
+  want?: object;
+}
+const stale: Record<string, StaleCase> = {
   "is not stale while every member reports": { applied: "True", away: [] },
   "is stale while a member is not ready": {
     applied: "True",
@@ -52,14 +59,37 @@ const stale: Record<string, { applied: "True" | "False"; away: string[]; reports
     },
   },
   "is not stale where a member has no numbers": { applied: "False", away: ["paris"], reports: false },
+  "is stale while the status of a member cannot be read": {
+    applied: "True",
+    away: [],
+    rule: "ReflectStatusFailed",
+    want: {
+      status: "True",
+      reason: "ReflectStatusFailed",
+      message: "the status has the last numbers of paris (ReflectStatusFailed)",
+    },
+  },
+  "is stale if the status of a member could never be read": {
+    applied: "True",
+    away: [],
+    reports: false,
+    rule: "ReflectStatusFailed",
+    want: {
+      status: "True",
+      reason: "ReflectStatusFailed",
+      message: "the status has no numbers of paris (ReflectStatusFailed)",
+    },
+  },
+  "is not stale while only a health rule fails": { applied: "True", away: [], rule: "InterpretHealthFailed" },
 };
-for (const [behaviour, { applied, away, reports = true, want }] of Object.entries(stale)) {
+for (const [behaviour, { applied, away, reports = true, rule, want }] of Object.entries(stale)) {
   test(`the status of a binding ${behaviour}`, () => {
     const work = makeWork("paris", "web").applied(applied);
     const items = planItems([(reports ? work.reports({ replicas: 5 }) : work).build()]);
 
+    const failedRules = rule === undefined ? [] : [{ cluster: "paris", reason: rule, message: "no such field" }];
     const { conditions = [] } =
-      planAggregation(binding, { items, verdicts: [], away: new Set(away) }, NOW).status ?? {};
+      planAggregation(binding, { items, verdicts: [], failedRules, away: new Set(away) }, NOW).status ?? {};
 
     const found = conditions.filter(({ type }) => type === "Stale");
     expect(found.map(({ status, reason, message }) => ({ status, reason, message }))).toEqual(want ? [want] : []);

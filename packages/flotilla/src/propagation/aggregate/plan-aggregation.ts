@@ -8,7 +8,7 @@ import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { targetsOf } from "../targets.ts";
 import { clusterNameOf } from "@flotilla/karmada";
-import { STALE, STOPPED_REASONS } from "../../flotilla-names.ts";
+import { INTERPRETED, STALE, STOPPED_REASONS } from "../../flotilla-names.ts";
 import { HEALTHY, withBindingHealth } from "../../health/healthy-condition.ts";
 import type { MemberVerdict } from "../../health/healthy-condition.ts";
 import { whyUnhealthy } from "../../health/why-unhealthy.ts";
@@ -107,16 +107,54 @@ export function planVerdicts(
     .toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1));
 }
 
+/** A rule that fails for the objects of a member. */
+export interface FailedRule {
+  cluster: string;
+  reason: string;
+  message: string;
+}
+
+/** The rules that fail on target members, sorted by cluster name. */
+export function planFailedRules(
+  { spec }: DeepReadonly<ResourceBinding>,
+  works: readonly DeepReadonly<Work>[],
+): FailedRule[] {
+  return worksOfTargets(spec, works)
+    .flatMap(({ cluster, work }): FailedRule[] => {
+      const condition = findCondition(work.status?.conditions, INTERPRETED);
+      return condition?.status === "False" ? [{ cluster, reason: condition.reason, message: condition.message }] : [];
+    })
+    .toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1));
+}
+
+/** Whether the rules were run for the object of every target: before that, a rule that failed may still fail. */
+export function areAllRead({ spec }: DeepReadonly<ResourceBinding>, works: readonly DeepReadonly<Work>[]): boolean {
+  const read = worksOfTargets(spec, works).filter(({ work }) => work.status?.manifestStatuses?.length);
+  return read.length > 0 && read.length === targetsOf(spec).length;
+}
+
+function worksOfTargets(
+  spec: DeepReadonly<ResourceBinding>["spec"],
+  works: readonly DeepReadonly<Work>[],
+): { cluster: string; work: DeepReadonly<Work> }[] {
+  const targets = new Set(targetsOf(spec).map(({ name }) => name));
+  return works.flatMap((work) => {
+    const cluster = clusterNameOf(work.metadata.namespace ?? "") ?? "";
+    return work.metadata.deletionTimestamp === undefined && targets.has(cluster) ? [{ cluster, work }] : [];
+  });
+}
+
 export interface Aggregation {
   items: readonly Item[];
   verdicts: readonly MemberVerdict[];
+  failedRules?: readonly FailedRule[];
   /** Members that are not ready. */
   away?: ReadonlySet<string>;
 }
 
 export function planAggregation(
   binding: DeepReadonly<ResourceBinding>,
-  { items, verdicts, away = NONE }: Aggregation,
+  { items, verdicts, failedRules = [], away = NONE }: Aggregation,
   now: string,
 ): DeepReadonly<ResourceBinding> {
   const targets = targetsOf(binding.spec);
@@ -141,7 +179,7 @@ export function planAggregation(
     now,
   );
   const healthy = targets.length === 0 ? applies : withBindingHealth(applies, verdicts, knownOf(targets, items), now);
-  const conditions = withStaleness(healthy, items, away, now);
+  const conditions = withStaleness(healthy, items, staleMembers(items, failedRules, away), now);
   if (conditions === binding.status?.conditions && equalJson(items, binding.status?.aggregatedStatus ?? []))
     return binding;
   return { ...binding, status: { ...binding.status, conditions: [...conditions], aggregatedStatus: [...items] } };
@@ -152,19 +190,32 @@ const MAX_NAMED = 10;
 
 type Conditions = NonNullable<NonNullable<DeepReadonly<ResourceBinding>["status"]>["conditions"]>;
 
+const STATUS_UNREAD = "ReflectStatusFailed";
+
+/** By member: why what the sum has of it may have changed since. */
+function staleMembers(
+  items: readonly Item[],
+  failedRules: readonly FailedRule[],
+  away: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
+  const unread = new Set(failedRules.flatMap(({ cluster, reason }) => (reason === STATUS_UNREAD ? [cluster] : [])));
+  return new Map(
+    items.flatMap(({ clusterName: name, status, applied }): [string, string][] => {
+      if (status && away.has(name)) return [[name, "not ready"]];
+      if (status && !applied) return [[name, "not applied"]];
+      return unread.has(name) ? [[name, STATUS_UNREAD]] : [];
+    }),
+  );
+}
+
 /** Whether the sum has numbers that may have changed since. A binding that was never stale has no such condition. */
 function withStaleness(
   conditions: Conditions,
   items: readonly Item[],
-  away: ReadonlySet<string>,
+  stale: ReadonlyMap<string, string>,
   now: string,
 ): Conditions {
-  const stale = items.flatMap(({ clusterName, status, applied }) =>
-    status && (away.has(clusterName) || !applied)
-      ? [`${clusterName} (${away.has(clusterName) ? "not ready" : "not applied"})`]
-      : [],
-  );
-  if (stale.length === 0)
+  if (stale.size === 0)
     return isConditionTrue(conditions, STALE)
       ? withCondition(
           conditions,
@@ -172,17 +223,31 @@ function withStaleness(
           now,
         )
       : conditions;
-  const more = stale.length > MAX_NAMED ? ` and ${stale.length - MAX_NAMED} more` : "";
+  const named = (hasNumbers: boolean): string[] =>
+    items.flatMap(({ clusterName: name, status }) =>
+      stale.has(name) && (status !== undefined) === hasNumbers ? [`${name} (${stale.get(name)})`] : [],
+    );
+  const parts = [
+    ["the status has the last numbers of", named(true)],
+    ["the status has no numbers of", named(false)],
+  ] as const;
   return withCondition(
     conditions,
     {
       type: STALE,
       status: "True",
-      reason: "MembersNotReporting",
-      message: `the status has the last numbers of ${stale.slice(0, MAX_NAMED).join(", ")}${more}`,
+      reason: stale.values().every((why) => why === STATUS_UNREAD) ? STATUS_UNREAD : "MembersNotReporting",
+      message: parts
+        .flatMap(([text, members]) => (members.length > 0 ? [`${text} ${listOf(members)}`] : []))
+        .join("; "),
     },
     now,
   );
+}
+
+function listOf(members: readonly string[]): string {
+  const more = members.length > MAX_NAMED ? ` and ${members.length - MAX_NAMED} more` : "";
+  return `${members.slice(0, MAX_NAMED).join(", ")}${more}`;
 }
 
 /** How far the health of a binding without findings is known. */

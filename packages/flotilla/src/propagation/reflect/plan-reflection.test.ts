@@ -59,10 +59,34 @@ test("an object whose health rule fails still reports its status", async () => {
   expect(reported).toEqual(["InterpretHealthFailed: no such field"]);
 });
 
-test("an object whose status rule fails reports none", async () => {
-  const reading = await readObject(object, { ...createInterpreter(), reflectStatus: failing });
+test("an object whose status rule fails keeps its last status, and its Work names the rule", async () => {
+  const before = planReflection(makeWork("paris", "web").build(), [seen], NOW);
+  const reading = await readObject(short(1), { ...createInterpreter(), reflectStatus: failing });
 
-  expect(reading).toMatchObject({ status: undefined, health: "Healthy" });
+  const after = planReflection(before, [{ ...seen, reading }], NOW);
+
+  expect(after.status?.manifestStatuses?.[0]?.status).toEqual(before.status?.manifestStatuses?.[0]?.status);
+  expect(after.status?.conditions).toContainEqual(
+    expect.objectContaining({ type: "Healthy", status: "False", message: "1 of 2 pods is not ready" }),
+  );
+  expect(interpretedOf(after)).toMatchObject({
+    status: "False",
+    reason: "ReflectStatusFailed",
+    message: "no such field",
+  });
+});
+
+test("a Work whose rules work again says so, and one whose rules never failed says nothing", async () => {
+  const reading = await readObject(object, { ...createInterpreter(), reflectStatus: failing });
+  const never = planReflection(makeWork("paris", "web").build(), [seen], NOW);
+  const failed = planReflection(never, [{ ...seen, reading }], NOW);
+
+  const again = planReflection(failed, [seen], NOW);
+
+  expect(interpretedOf(never)).toBeUndefined();
+  expect(interpretedOf(planReflection(failed, [undefined], NOW))).toMatchObject({ status: "False" });
+  expect(interpretedOf(again)).toMatchObject({ status: "True", reason: "RulesSucceeded" });
+  expect(planReflection(again, [seen], NOW)).toBe(again);
 });
 
 test("an unobservable object keeps its last known status", () => {
@@ -87,6 +111,8 @@ const short = (readyReplicas: number) => ({
   ...object,
   status: { ...object.status, availableReplicas: readyReplicas, readyReplicas },
 });
+const interpretedOf = (work: ReturnType<typeof planReflection>) =>
+  work.status?.conditions?.find(({ type }) => type === "Interpreted");
 const healthOf = (work: ReturnType<typeof planReflection>) =>
   work.status?.conditions?.find(({ type }) => type === "Healthy");
 

@@ -1,5 +1,5 @@
 /** Computes a Work's status from the objects on its member. Pure. */
-import { parseApiVersion } from "@flotilla/apimachinery";
+import { findCondition, parseApiVersion, withCondition } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import { equalJson, INEXACT_INTEGER, isObject, withoutInexactIntegers } from "@flotilla/base";
@@ -9,6 +9,7 @@ import { keepCounted } from "@flotilla/openkruise";
 import { type Interpreter } from "../../interpreter/interpreter.ts";
 import type { ObjectRef } from "../../delivery/delivery.ts";
 import { TEMPLATE_GENERATION } from "@flotilla/karmada";
+import { INTERPRETED } from "../../flotilla-names.ts";
 import { withWorkHealth } from "../../health/healthy-condition.ts";
 import type { Verdict } from "../../health/healthy-condition.ts";
 import { progressOf, whyUnhealthy } from "../../health/why-unhealthy.ts";
@@ -28,6 +29,13 @@ export type ObservedManifest = Seen | "absent" | undefined;
 /** An object's status and health, as its kind's rules interpret it, and what is wrong with it beyond these rules. */
 export interface Reading extends Pick<ManifestStatus, "status" | "health"> {
   verdict?: Verdict;
+  /** The first rule that failed for the object. */
+  failure?: MemberRuleFailure | undefined;
+}
+
+export interface MemberRuleFailure {
+  reason: "ReflectStatusFailed" | "InterpretHealthFailed";
+  message: string;
 }
 
 export type ReadingRules = Pick<Interpreter, "reflectStatus" | "replacedGenerations" | "conditionSums" | "health">;
@@ -36,16 +44,16 @@ export type ReadingRules = Pick<Interpreter, "reflectStatus" | "replacedGenerati
 export async function readObject(
   object: DeepReadonly<KubernetesObject>,
   interpreter: ReadingRules,
-  onFailure: (reason: "ReflectStatusFailed" | "InterpretHealthFailed", error: InterpretError) => void = () => {},
+  onFailure: (reason: MemberRuleFailure["reason"], error: InterpretError) => void = () => {},
 ): Promise<Reading> {
-  let failure: Verdict;
-  const attempt = async <T>(reason: Parameters<typeof onFailure>[0], read: Promise<T>): Promise<T | undefined> => {
+  let failure: MemberRuleFailure | undefined;
+  const attempt = async <T>(reason: MemberRuleFailure["reason"], read: Promise<T>): Promise<T | undefined> => {
     try {
       return await read;
     } catch (error) {
       if (!(error instanceof InterpretError)) throw error;
       onFailure(reason, error);
-      failure ??= { status: "Unknown", reason, message: error.message };
+      failure ??= { reason, message: error.message };
       return undefined;
     }
   };
@@ -62,7 +70,8 @@ export async function readObject(
   return {
     status: isObject(status) ? withMemberConditions(status, object, interpreter) : undefined,
     health: health ?? "Unknown",
-    verdict: unhealthy ? { status: "False", ...unhealthy } : failure,
+    verdict: unhealthy ? { status: "False", ...unhealthy } : failure && { status: "Unknown", ...failure },
+    failure,
   };
 }
 
@@ -102,9 +111,12 @@ export function planReflection(
     if (!item) return before.filter(({ identifier }) => identifier.ordinal === ordinal);
     const last = before.find(({ identifier }) => identifier.ordinal === ordinal);
     const next = statusOf(item, ordinal);
+    // The object runs on, and no number at all would be counted as zero.
+    if (item.reading.failure?.reason === "ReflectStatusFailed") return [{ ...next, status: last?.status }];
     return [{ ...next, status: keepCounted(next.status, last?.status) }];
   });
-  const conditions = healthOf(work, seen, progressIn(manifestStatuses) > progressIn(before), now);
+  const health = healthOf(work, seen, progressIn(manifestStatuses) > progressIn(before), now);
+  const conditions = withInterpreted(health, seen, now);
   if (conditions === work.status?.conditions && equalJson(manifestStatuses, before)) return work;
   return { ...work, status: { ...work.status, ...(conditions && { conditions: [...conditions] }), manifestStatuses } };
 }
@@ -112,15 +124,17 @@ export function planReflection(
 const progressIn = (statuses: readonly DeepReadonly<ManifestStatus>[]): number =>
   statuses.reduce((sum, { status }) => sum + progressOf(status), 0);
 
+type Conditions = NonNullable<DeepReadonly<Work>["status"]>["conditions"];
+
 /** Unchanged while an object cannot be observed: the last verdict on it stays. */
 function healthOf(
   { status }: DeepReadonly<Work>,
   seen: readonly ObservedManifest[],
   isProgress: boolean,
   now: string,
-): NonNullable<DeepReadonly<Work>["status"]>["conditions"] {
-  const observed = seen.flatMap((item) => (typeof item === "object" ? [item] : []));
-  if (observed.length < seen.length || observed.length === 0) return status?.conditions;
+): Conditions {
+  const observed = observedIn(seen);
+  if (!observed) return status?.conditions;
   const wrong =
     observed.find(({ reading }) => reading.verdict?.status === "False") ??
     observed.find(({ reading }) => reading.verdict);
@@ -138,6 +152,31 @@ function healthOf(
     now,
   );
   return next.length === 0 ? status?.conditions : next;
+}
+
+/**
+ * The rule that failed for an object, also of one that is unhealthy. A Work for which no rule ever failed has no such
+ * condition.
+ */
+function withInterpreted(conditions: Conditions, seen: readonly ObservedManifest[], now: string): Conditions {
+  const observed = observedIn(seen);
+  if (!observed) return conditions;
+  const failures = observed.flatMap(({ reading }) => reading.failure ?? []);
+  const failure = failures.find(({ reason }) => reason === "ReflectStatusFailed") ?? failures[0];
+  if (failure) return withCondition(conditions ?? [], { type: INTERPRETED, status: "False", ...failure }, now);
+  return findCondition(conditions, INTERPRETED)?.status === "False"
+    ? withCondition(
+        conditions ?? [],
+        { type: INTERPRETED, status: "True", reason: "RulesSucceeded", message: "The status and the health were read" },
+        now,
+      )
+    : conditions;
+}
+
+/** All objects of the Work; undefined while one of them cannot be observed. */
+function observedIn(seen: readonly ObservedManifest[]): readonly Seen[] | undefined {
+  const observed = seen.flatMap((item) => (typeof item === "object" ? [item] : []));
+  return observed.length < seen.length || observed.length === 0 ? undefined : observed;
 }
 
 function statusOf({ ref, resource, reading: { status, health } }: Seen, ordinal: number): ManifestStatus {

@@ -2,7 +2,7 @@
  * Reflect collects the status of a member's objects into their Work.
  *
  * Reads: Work, the member's objects.
- * Writes: `manifestStatuses` and the condition `Healthy` of the Work.
+ * Writes: `manifestStatuses` and the conditions `Healthy` and `Interpreted` of the Work.
  * Before: execute applied the manifests. After: aggregate combines the Works of a binding.
  */
 import { Work, WORK_NAME } from "@flotilla/karmada";

@@ -1,0 +1,34 @@
+/** Why replacements do not become healthy: what their pods on the members show. */
+import type { DeepReadonly } from "@flotilla/base";
+import type { ResourceBinding } from "@flotilla/karmada";
+import { candidateOfBinding, copiesOf } from "../health/candidates.ts";
+import { causesOf, idOf, lookAtPods } from "../health/look-at-pods.ts";
+import type { LookOptions } from "../health/look-at-pods.ts";
+import { titleOf } from "./drain-progress.ts";
+
+/** By resource, of those whose pods show a cause. */
+export async function readDrainCauses(
+  member: string,
+  bindings: readonly DeepReadonly<ResourceBinding>[],
+  tools: Omit<LookOptions, "places">,
+): Promise<ReadonlyMap<string, string>> {
+  const nowMs = tools.clock.now();
+  const leaving = bindings.filter(({ spec }) =>
+    spec.gracefulEvictionTasks?.some(({ fromCluster }) => fromCluster === member),
+  );
+  const candidates = leaving.flatMap((binding) => {
+    const candidate = candidateOfBinding(binding, { nowMs });
+    return candidate ? [{ candidate, resource: titleOf(binding.spec.resource) }] : [];
+  });
+  const copies = copiesOf(candidates.map(({ candidate }) => candidate));
+  const { reports } = await lookAtPods(copies, { ...tools, places: undefined });
+  return new Map(
+    candidates.flatMap(({ candidate, resource }): [string, string][] => {
+      const causes = causesOf(
+        candidate.copies.flatMap((copy) => reports.get(idOf(copy)) ?? []),
+        true,
+      );
+      return causes.length === 0 ? [] : [[resource, causes.join("; ")]];
+    }),
+  );
+}
