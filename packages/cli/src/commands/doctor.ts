@@ -132,7 +132,7 @@ async function checkStore(data: string, output: Output, stores: Stores): Promise
   output.result(JSON.parse(JSON.stringify({ data, ...report })) as Json, () =>
     output.called(renderStore(data, report) + (found ? `\nfix: flotilla fsck --data ${data}` : "")),
   );
-  return found ? FOUND_PROBLEMS : 0;
+  return found ? NOT_WELL : 0;
 }
 
 /** Throws `UsageError` for a name that is neither a Cluster nor a ManagedCluster. */
