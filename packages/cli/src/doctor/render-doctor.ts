@@ -1,4 +1,7 @@
-/** Renders a report as text for a terminal: a line for each check, then each finding with the commands to run. Pure. */
+/**
+ * Renders a report as text for a terminal: what was not checked, each finding with the commands to run, problems first, then
+ * a line for each check. Pure.
+ */
 import type { Paint } from "../paint.ts";
 import { renderTable } from "../table.ts";
 import { padTo, shorten, wrapWords } from "../text-layout.ts";
@@ -30,10 +33,10 @@ export function renderDoctor(report: DoctorReport, { paint, width = WIDTH }: Pag
   return [
     `hub ${server}`,
     ...renderNotChecked(checks, paint, width),
-    renderChecks(checks, paint, width),
     ...[...findings.filter(isProblem), ...findings.filter((found) => !isProblem(found))].map(({ check, finding }) =>
       renderFinding(check, finding, paint, width),
     ),
+    renderChecks(checks, paint, width),
     renderSummary(report, paint),
   ].join("\n\n");
 }

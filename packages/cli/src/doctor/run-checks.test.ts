@@ -170,7 +170,7 @@ test("samples are read by metric name and labels", () => {
   ]);
 });
 
-test("the text has a line for each check, and the commands for each finding", async () => {
+test("the text has the findings with their commands first, and then a line for each check", async () => {
   const finding = {
     severity: "problem" as const,
     about: "member paris",
@@ -197,15 +197,15 @@ test("the text has a line for each check, and the commands for each finding", as
     "NOT CHECKED:",
     "  members: the clock of paris",
     "",
-    "CHECK    RESULT   SEEN",
-    "well     ok       3 of 3",
-    "members  PROBLEM  1 of 3 not ready: paris",
-    "",
     "PROBLEM members: member paris",
     "  It is away, and that for so long that this sentence does not fit into one",
     "    line of a terminal.",
     "  fix: Bring it back.",
     "    flotilla unjoin paris --force",
+    "",
+    "CHECK    RESULT   SEEN",
+    "well     ok       3 of 3",
+    "members  PROBLEM  1 of 3 not ready: paris",
     "",
     "1 problem, 0 warnings in what was checked, 1 could not check everything; 2 checks",
   ]);
