@@ -184,6 +184,22 @@ test("a rejected edit is opened again with the reason and the text, until it is 
   expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining("deployment.apps/web changed") });
 });
 
+test("an edit that misspells a field is rejected", async () => {
+  const shown: string[] = [];
+
+  const { code } = await edit(
+    (yaml) => {
+      shown.push(yaml);
+      return yaml.replace("replicas: 4", "replicaz: 6");
+    },
+    "deployment/web",
+    "--yes",
+  );
+
+  expect(code).toBe(1);
+  expect(shown[1]).toContain('unknown field "spec.replicaz"');
+});
+
 test("an edit that stays rejected fails, and an object that does not exist is reported", async () => {
   expect(await edit((yaml) => yaml.replace("replicas: 4", "replicas: -4"), "deployment/web", "--yes")).toEqual({
     code: 1,

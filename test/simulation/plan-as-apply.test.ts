@@ -7,12 +7,14 @@ import { ConfigMap, Deployment, Job } from "@flotilla/kubernetes";
 import { CloneSet, SidecarSet } from "@flotilla/openkruise";
 import { OverridePolicy, PropagationPolicy, Work } from "@flotilla/karmada";
 import type { KubernetesObject } from "@flotilla/apimachinery";
+import { messageOf } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
-import { find } from "@flotilla/client";
+import { createClient, find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+import type { PlanResult } from "../../packages/cli/src/explain/plan-input.ts";
 import { runCommand } from "./run-command.ts";
 
 const SETTLED_MS = 60_000;
@@ -244,6 +246,53 @@ describe("manifests that need each other", () => {
 
   test("fail if neither the files nor the hub have the Namespace", async () => {
     await expect(plan(widgets)).rejects.toThrow("namespace shop not found; create it first, or add its manifest");
+  });
+});
+
+describe("mistakes in manifests", () => {
+  const YES: Record<string, string[]> = { plan: [], apply: ["--yes"] };
+  const webKey = { cluster: "hub", namespace: "default", name: "web" };
+  const misspelt = {
+    ...makeDeployment("default/web").build(),
+    spec: { ...makeDeployment("default/web").build().spec, replcias: 3 },
+  };
+
+  test("an unknown field is rejected by plan and apply, as by kubectl", async () => {
+    for (const command of ["plan", "apply"])
+      expect(await failureOf(run(command, "-f", write(misspelt), ...(YES[command] ?? [])))).toContain(
+        'strict decoding error: unknown field "spec.replcias"',
+      );
+
+    expect(await find(fleet.client, Deployment, webKey)).toBeUndefined();
+  });
+
+  test("an unknown field of an object that was applied before is rejected", async () => {
+    await apply(makeDeployment("default/web").replicas(4).build());
+
+    expect(await failureOf(run("apply", "-f", write(misspelt), "--yes"))).toContain('unknown field "spec.replcias"');
+
+    expect((await fleet.client.get(Deployment, webKey)).spec.replicas).toBe(4);
+  });
+
+  const failureOf = (running: Promise<unknown>): Promise<string> => running.then(() => "it succeeded", messageOf);
+
+  test("warnings of the hub are part of the plan, also as JSON and before an apply", async () => {
+    const file = write(makePolicy("default/web").selects("apps/v1", "Deployment").duplicates("memebr2").build());
+    client = createClient({
+      transport: fleet.hub.server.transport({ name: "ann", groups: ["system:masters"] }),
+      fieldManager: "kubectl",
+    });
+    const message = expect.stringContaining("no joined cluster is named memebr2") as string;
+
+    const json = await run("plan", "-f", file, "-o", "json");
+
+    expect((JSON.parse(json.text) as PlanResult).warnings).toEqual([
+      { resource: "PropagationPolicy default/web", message },
+    ]);
+    for (const command of ["plan", "apply"])
+      expect((await run(command, "-f", file, ...(YES[command] ?? []))).text).toContain(
+        "Warnings:\n  PropagationPolicy default/web: ",
+      );
   });
 });
 

@@ -5,7 +5,7 @@
  */
 import type { MemberChange } from "@flotilla/flotilla";
 
-interface PlanProblem {
+export interface PlanProblem {
   resource: string;
   message: string;
 }

@@ -17,7 +17,7 @@ import { hubChangesOf } from "./hub-changes.ts";
 import type { HubChange } from "./hub-changes.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
 import { createLocateNamedPods } from "./locate-named-pods.ts";
-import { ownChanges, type PlanChanges } from "./own-changes.ts";
+import { ownChanges, type PlanChanges, type PlanProblem } from "./own-changes.ts";
 import { readHub, readMore } from "./read-snapshot.ts";
 import { withRetained } from "./retained-changes.ts";
 import type { HubState } from "./read-snapshot.ts";
@@ -36,6 +36,8 @@ interface UnreachableMember {
 export interface PlanResult extends PlanChanges {
   /** Changes of the manifests' objects on the hub, in apply order; `changes` are those of members. */
   hub: HubChange[];
+  /** Warnings of the hub about the manifests, such as a policy that names a member that has not joined. */
+  warnings: PlanProblem[];
   /** What this plan does not show. */
   notes: string[];
   /** Changed members that do not respond now; unset when not checked, or all respond. */
@@ -67,7 +69,12 @@ export async function planManifests(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<PlannedFleet> {
-  const dry = createDryRunClient(client, signal);
+  const warnings: PlanProblem[] = [];
+  const dry = createDryRunClient(client, signal, (object, message) => {
+    const resource = titleOf(object as unknown as Object);
+    if (!warnings.some((other) => other.resource === resource && other.message === message))
+      warnings.push({ resource, message });
+  });
   const applied = await tryAll(client, dry, input, signal);
   const given = applied.map(({ object }) => object);
   const selected = given.flatMap(
@@ -114,7 +121,7 @@ export async function planManifests(
       ...kept,
       ...(note === undefined ? [] : [note]),
     ];
-    return { plan, result: { hub: hubChangesOf(applied), ...ended, notes }, asked };
+    return { plan, result: { hub: hubChangesOf(applied), ...ended, warnings, notes }, asked };
   } finally {
     await close();
   }

@@ -9,7 +9,7 @@ const SIGNS = { create: "+", update: "~", delete: "-" } as const;
 
 /** Fits the terminal width, if there is one. */
 export function renderPlan(
-  { hub, changes, problems, notes, unreachable = [] }: DeepReadonly<PlanResult>,
+  { hub, changes, problems, warnings, notes, unreachable = [] }: DeepReadonly<PlanResult>,
   width?: number,
 ): string {
   const byCluster = Map.groupBy(changes, ({ cluster }) => cluster);
@@ -25,12 +25,17 @@ export function renderPlan(
           ].join("\n"),
         ]
       : []),
-    ...(problems.length > 0
-      ? [["Problems:", ...problems.map(({ resource, message }) => `  ${resource}: ${message}`)].join("\n")]
-      : []),
+    ...renderMessages("Problems:", problems),
+    ...renderMessages("Warnings:", warnings),
     ...(notes.length > 0 ? [["Not shown:", ...notes.map((note) => `  ${note}`)].join("\n")] : []),
   ];
   return wrapLines(sections.join("\n\n"), width);
+}
+
+function renderMessages(title: string, messages: DeepReadonly<PlanResult["problems"]>): string[] {
+  return messages.length === 0
+    ? []
+    : [[title, ...messages.map(({ resource, message }) => `  ${resource}: ${message}`)].join("\n")];
 }
 
 function titleOf(onHub: number, onMembers: number, clusters: number): string {

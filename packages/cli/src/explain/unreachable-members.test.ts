@@ -16,6 +16,7 @@ const planFor = (...clusters: string[]): PlanResult => ({
   hub: [],
   changes: clusters.map(change),
   problems: [],
+  warnings: [],
   notes: [],
 });
 const VERSION = { "/version": { gitVersion: "v1.36.3" } };
