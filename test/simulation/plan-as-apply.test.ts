@@ -296,6 +296,72 @@ describe("mistakes in manifests", () => {
   });
 });
 
+describe("a ManifestWork", () => {
+  const work = (manifests: JsonObject[], spec: JsonObject = {}): JsonObject => ({
+    apiVersion: "work.open-cluster-management.io/v1",
+    kind: "ManifestWork",
+    metadata: { namespace: "member1", name: "web" },
+    spec: { workload: { manifests }, ...spec },
+  });
+  const cloneSet = (replicas: number): JsonObject =>
+    makeCloneSet("default/web").replicas(replicas).build() as unknown as JsonObject;
+
+  test("is planned with the changes of its manifests on the member", async () => {
+    await apply(work([cloneSet(2), configMap() as unknown as JsonObject]));
+
+    const { code, text } = await plan(work([cloneSet(3)]));
+
+    expect(code).toBe(1);
+    expect(text).toMatch(/^1 change on the hub, 2 changes on 1 cluster:\n/);
+    expect(text).toContain("spec.workload.manifests[CloneSet default/web].spec.replicas: 2 → 3\n");
+    expect(text).toContain("member1\n  ~ CloneSet default/web\n      spec.replicas: 2 → 3\n  - ConfigMap default/c\n");
+  });
+
+  test("has problems if the hub rejects one of its manifests", async () => {
+    const misspelt = cloneSet(2);
+    Object.assign(misspelt["spec"] as JsonObject, { replcias: 3 });
+
+    const { text } = await plan(work([misspelt]));
+
+    expect(text).toContain("Problems:\n  ManifestWork member1/web: CloneSet default/web: ");
+    expect(text).toContain("spec.replcias");
+  });
+
+  test("does not change what it only creates", async () => {
+    const strategy = {
+      manifestConfigs: [
+        {
+          resourceIdentifier: { group: "apps.kruise.io", resource: "clonesets", namespace: "default", name: "web" },
+          updateStrategy: { type: "CreateOnly" },
+        },
+      ],
+    };
+    await apply(work([cloneSet(2)], strategy));
+
+    const { text } = await plan(work([cloneSet(3)], strategy));
+
+    expect(text).toMatch(/^1 change on the hub, none on any member:\n/);
+    expect(text).toContain("CloneSet default/web on member1 stays: its update strategy is CreateOnly");
+  });
+
+  test("of a ManifestWorkReplicaSet is not planned, and the plan says so", async () => {
+    const { text } = await plan({
+      apiVersion: "work.open-cluster-management.io/v1alpha1",
+      kind: "ManifestWorkReplicaSet",
+      metadata: { namespace: "default", name: "web" },
+      spec: {
+        placementRefs: [{ name: "all", rolloutStrategy: { type: "All" } }],
+        manifestWorkTemplate: { workload: { manifests: [cloneSet(2)] } },
+      },
+    });
+
+    expect(text).toMatch(/^1 change on the hub, changes on members are not planned:\n/);
+    expect(text).toContain(
+      "ManifestWorkReplicaSet default/web: the plan does not cover the ManifestWorks that follow from it",
+    );
+  });
+});
+
 describe("what the server fills in", () => {
   const job = {
     apiVersion: "batch/v1",

@@ -40,6 +40,8 @@ export type { FieldChange } from "./explain/field-changes.ts";
 export { createLastDecisions } from "./explain/last-decisions.ts";
 export type { LastDecisions } from "./explain/last-decisions.ts";
 export { createOcmExplainer } from "./explain/ocm/ocm-explainer.ts";
+export { planWorkChanges } from "./explain/ocm/plan-work-changes.ts";
+export { manifestsOf } from "./ocm/work/manifests.ts";
 export { keeperOf, planRetained } from "./explain/plan-retained.ts";
 export { planChanges, planFleet, planNamespaceChanges } from "./explain/plan-fleet.ts";
 export type { FleetPlan, MemberChange } from "./explain/plan-fleet.ts";

@@ -32,11 +32,7 @@ import type { OperationDependencies } from "./operations.ts";
 const REQUESTS_PER_TURN = 20;
 
 /** Answers one request with these dependencies; never rejects. */
-type Answer = (
-  deps: OperationDependencies,
-  request: ApiRequest,
-  warn: (text: string) => void,
-) => Promise<ApiResponse>;
+type Answer = (deps: OperationDependencies, request: ApiRequest, warn: (text: string) => void) => Promise<ApiResponse>;
 
 export async function dryRunResponse(
   deps: OperationDependencies,

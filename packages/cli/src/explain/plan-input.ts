@@ -1,7 +1,7 @@
 /** Plans on a snapshot of the hub with manifests added and clusters removed. */
 import { gvkOf, HUB, inVersion, parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { FlotillaError, UsageError } from "@flotilla/base";
+import { compareText, FlotillaError, UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -21,6 +21,7 @@ import { ownChanges, type PlanChanges, type PlanProblem } from "./own-changes.ts
 import { readHub, readMore } from "./read-snapshot.ts";
 import { withRetained } from "./retained-changes.ts";
 import type { HubState } from "./read-snapshot.ts";
+import { planOcmChanges } from "./work-changes.ts";
 import { executionNamespace } from "@flotilla/karmada";
 
 export interface PlanInput extends ApplyInput {
@@ -38,6 +39,8 @@ export interface PlanResult extends PlanChanges {
   hub: HubChange[];
   /** Warnings of the hub about the manifests, such as a policy that names a member that has not joined. */
   warnings: PlanProblem[];
+  /** Changed objects of the hub whose effect on members is not planned. */
+  unplanned: string[];
   /** What this plan does not show. */
   notes: string[];
   /** Changed members that do not respond now; unset when not checked, or all respond. */
@@ -113,7 +116,9 @@ export async function planManifests(
     const titles = new Set(asked.map(({ template }) => titleOf(template)));
     const { note, ...own } = ownChanges(planned, await planStanding(before, clock), (resource) => titles.has(resource));
     const { notes: kept, ...ended } = await withRetained(plan, own, { client, interpreter, clock, signal });
+    const works = await planOcmChanges(client, applied, signal);
     const notes = [
+      ...works.notes,
       ...(asking > 0
         ? [`${asking} resources are skipped: they are interpreted by a webhook that only the hub can reach`]
         : []),
@@ -121,7 +126,15 @@ export async function planManifests(
       ...kept,
       ...(note === undefined ? [] : [note]),
     ];
-    return { plan, result: { hub: hubChangesOf(applied), ...ended, warnings, notes }, asked };
+    const result = {
+      hub: hubChangesOf(applied),
+      changes: [...ended.changes, ...works.changes].sort((a, b) => compareText(a.cluster, b.cluster)),
+      problems: [...ended.problems, ...works.problems],
+      warnings,
+      unplanned: works.unplanned,
+      notes,
+    };
+    return { plan, result, asked };
   } finally {
     await close();
   }

@@ -116,6 +116,7 @@ test("a plan is rendered per cluster, with what is created, changed and deleted"
     ],
     problems: [{ resource: "Deployment shop/db", message: "no cluster fits" }],
     warnings: [{ resource: "PropagationPolicy shop/db", message: "no joined cluster is named oslo2" }],
+    unplanned: [],
     notes: ["something else"],
   });
 
@@ -146,7 +147,7 @@ Not shown:
 });
 
 test("a plan without changes is rendered as such", () => {
-  expect(renderPlan({ hub: [], changes: [], problems: [], warnings: [], notes: [] })).toBe(
+  expect(renderPlan({ hub: [], changes: [], problems: [], warnings: [], unplanned: [], notes: [] })).toBe(
     "Nothing would change on the hub or on any member.",
   );
 });
@@ -206,6 +207,7 @@ test("a plan fits the terminal width", () => {
     ],
     problems: [{ resource: "Deployment shop/db", message: SENTENCE }],
     warnings: [],
+    unplanned: [],
     notes: [SENTENCE],
   };
 

@@ -17,6 +17,7 @@ const planFor = (...clusters: string[]): PlanResult => ({
   changes: clusters.map(change),
   problems: [],
   warnings: [],
+  unplanned: [],
   notes: [],
 });
 const VERSION = { "/version": { gitVersion: "v1.36.3" } };
