@@ -362,6 +362,50 @@ describe("a ManifestWork", () => {
   });
 });
 
+describe("a pipeline with permissions in one namespace", () => {
+  const subjects = [{ kind: "ServiceAccount", namespace: "default", name: "ci" }];
+  const bind = (kind: "RoleBinding" | "ClusterRoleBinding", role: string): Promise<string> =>
+    apply({
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind,
+      metadata: { name: `ci-${role.replace(":", "-")}`, ...(kind === "RoleBinding" && { namespace: "default" }) },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
+      subjects,
+    });
+  const asPipeline = (): void => {
+    client = createClient({
+      transport: fleet.hub.server.transport({
+        name: "system:serviceaccount:default:ci",
+        groups: ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"],
+      }),
+      fieldManager: "kubectl",
+    });
+  };
+  const web = makeDeployment("default/web").replicas(3).build();
+
+  test("learns everything that it may not read at once, and which role has it", async () => {
+    await bind("RoleBinding", "admin");
+    asPipeline();
+
+    await expect(plan(web)).rejects.toThrow(
+      "you may not list these in all namespaces of the hub: clusteroverridepolicies.policy.karmada.io, clusterpropagationpolicies.policy.karmada.io, clusterresourcebindings.work.karmada.io, clusters.cluster.karmada.io, overridepolicies.policy.karmada.io, priorityclasses.scheduling.k8s.io, propagationpolicies.policy.karmada.io, resourcebindings.work.karmada.io, resourceinterpretercustomizations.config.karmada.io, resourceinterpreterwebhookconfigurations.config.karmada.io, works.work.karmada.io, and the kinds that policies select. Ask an administrator to bind the ClusterRole flotilla:planner",
+    );
+  });
+
+  test("plans and applies with the role flotilla:planner", async () => {
+    await apply(everywhere("apps/v1", "Deployment"), everywhere("apps.kruise.io/v1beta1", "CloneSet"));
+    await bind("RoleBinding", "admin");
+    await bind("ClusterRoleBinding", "flotilla:planner");
+    asPipeline();
+
+    const planned = await plan(web);
+
+    expect(planned.text).toMatch(/^1 change on the hub, 3 changes on 3 clusters:\n/);
+    expect((await run("apply", "-f", write(web), "--yes")).code).toBe(0);
+    await expect(run("plan", "-f", write(everywhere("apps/v1", "StatefulSet")))).rejects.toThrow("on the hub");
+  });
+});
+
 describe("what the server fills in", () => {
   const job = {
     apiVersion: "batch/v1",
