@@ -88,7 +88,7 @@ describe("a plan after an apply", () => {
 
     expect(await plan(configMap({ a: "2" }))).toEqual({
       code: 1,
-      text: "1 change on the hub, none on any member:\n\nhub\n  ~ ConfigMap default/c\n      data.a: 1 → 2\n",
+      text: "1 change on the hub, none on any member:\n\nhub\n  ~ ConfigMap default/c\n      data.a: 1 → 2\n\nNotes:\n  ConfigMap default/c: no policy selects it, so it is not propagated to members\n",
     });
   });
 

@@ -138,6 +138,7 @@ export type { FailoverOptions } from "./propagation/failover/failover-controller
 export { divideCompletions } from "./propagation/job-completions.ts";
 export type { JobToDivide } from "./propagation/job-completions.ts";
 export { isJob } from "./propagation/plan-job.ts";
+export { isTemplate, isTemplateGroup } from "./propagation/templates.ts";
 export { chooseBestPolicy } from "./propagation/match/best-policy.ts";
 export type { PolicyView } from "./propagation/match/best-policy.ts";
 export type { ExecutionMeter } from "./propagation/meter.ts";

@@ -8,7 +8,7 @@ import type { Client } from "@flotilla/client";
 import { InterpretError } from "@flotilla/kubernetes";
 import { openRollout } from "@flotilla/openkruise";
 import type { Dependency } from "@flotilla/kubernetes";
-import { isJob, planChanges, planFleet, planNamespaceChanges } from "@flotilla/flotilla";
+import { isJob, isTemplate, isTemplateGroup, planChanges, planFleet, planNamespaceChanges } from "@flotilla/flotilla";
 import type { FleetPlan, Interpreter, MemberChange, TemplatePlan } from "@flotilla/flotilla";
 import { isSame, tryAll, withObjects } from "./apply-input.ts";
 import type { Applied, ApplyInput } from "./apply-input.ts";
@@ -118,6 +118,7 @@ export async function planManifests(
     const { notes: kept, ...ended } = await withRetained(plan, own, { client, interpreter, clock, signal });
     const works = await planOcmChanges(client, applied, signal);
     const notes = [
+      ...unselected(plan, applied),
       ...works.notes,
       ...(asking > 0
         ? [`${asking} resources are skipped: they are interpreted by a webhook that only the hub can reach`]
@@ -194,6 +195,20 @@ async function planStanding(state: HubState, clock: Clock): Promise<PlanChanges>
 function concerns(given: readonly Object[], { template, match }: TemplatePlan): boolean {
   const policy = match.outcome === "matched" ? match.policy : undefined;
   return given.some((object) => isSame(object, template) || (policy !== undefined && isSame(object, policy)));
+}
+
+/** Changed objects that stay on the hub. Namespaces and objects of the control plane need no policy. */
+function unselected({ templates }: FleetPlan, applied: readonly Applied[]): string[] {
+  return applied
+    .filter(
+      ({ object, outcome }) =>
+        outcome !== "unchanged" &&
+        object.kind !== "Namespace" &&
+        isTemplateGroup(gvkOf(object).group) &&
+        isTemplate(object) &&
+        !templates.some(({ template }) => isSame(template, object)),
+    )
+    .map(({ object }) => `${titleOf(object)}: no policy selects it, so it is not propagated to members`);
 }
 
 /** Later steps that a plan cannot show, because they depend on what members report about the first. */

@@ -27,7 +27,7 @@ export function renderPlan(
       : []),
     ...renderMessages("Problems:", problems),
     ...renderMessages("Warnings:", warnings),
-    ...(notes.length > 0 ? [["Not shown:", ...notes.map((note) => `  ${note}`)].join("\n")] : []),
+    ...(notes.length > 0 ? [["Notes:", ...notes.map((note) => `  ${note}`)].join("\n")] : []),
   ];
   return wrapLines(sections.join("\n\n"), width);
 }

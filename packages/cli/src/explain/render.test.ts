@@ -142,7 +142,7 @@ Problems:
 Warnings:
   PropagationPolicy shop/db: no joined cluster is named oslo2
 
-Not shown:
+Notes:
   something else`);
 });
 
