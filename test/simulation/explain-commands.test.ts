@@ -98,6 +98,18 @@ test("a plan exits with 1 if something would change, and with 0 otherwise", asyn
   expect(same.text).toBe("Nothing would change on the hub or on any member.\n");
 });
 
+test("a plan with problems exits with 3 on request", async () => {
+  const file = write(makePolicy("default/all").selects("apps/v1", "Deployment", "web").duplicates("gone").build());
+
+  const codes = [
+    (await run("plan", "-f", file)).code,
+    (await run("plan", "-f", file, "--fail-on-problems")).code,
+    (await run("plan", "-f", write(makeDeployment("default/web").replicas(6).build()), "--fail-on-problems")).code,
+  ];
+
+  expect(codes).toEqual([1, 3, 1]);
+});
+
 test("both print JSON on request", async () => {
   const why = JSON.parse((await run("why", "deployment/web", "-o", "json")).text) as { kind: string };
   const plan = JSON.parse((await run("plan", "--without-cluster", "member2", "-o", "json")).text) as {
@@ -182,6 +194,22 @@ test("a rejected edit is opened again with the reason and the text, until it is 
   expect(shown[2]).toContain("cannot be changed; it is Deployment default/web");
   expect(shown[3]).toContain("the file is not valid YAML");
   expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining("deployment.apps/web changed") });
+});
+
+test("an edit that misspells a field is rejected", async () => {
+  const shown: string[] = [];
+
+  const { code } = await edit(
+    (yaml) => {
+      shown.push(yaml);
+      return yaml.replace("replicas: 4", "replicaz: 6");
+    },
+    "deployment/web",
+    "--yes",
+  );
+
+  expect(code).toBe(1);
+  expect(shown[1]).toContain('unknown field "spec.replicaz"');
 });
 
 test("an edit that stays rejected fails, and an object that does not exist is reported", async () => {

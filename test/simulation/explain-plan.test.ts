@@ -274,7 +274,7 @@ describe("a plan", () => {
     ]);
     expect(planned.problems).toEqual([]);
     expect(planned.notes).toEqual([
-      expect.stringMatching(/^not shown: 1 change and 1 problem that this plan does not cause/),
+      expect.stringMatching(/^1 change and 1 problem that this plan does not cause are not shown; 'flotilla status'/),
     ]);
     expect(own.problems).toEqual([
       {

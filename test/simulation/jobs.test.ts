@@ -260,6 +260,22 @@ test("a plan without a member shows what a moved Job would run", async () => {
   expect(again.toSorted()).toEqual([`create on ${to}: runs again: flotilla.dev/rerun-jobs is set`, leaves].toSorted());
 });
 
+test("a plan without a member says that a running Job is created again on a remaining member", async () => {
+  const members = ["member1", "member2", "member3"];
+  const fleet = await start(members, divided(...members));
+  await createJob(fleet, { completions: 6, parallelism: 3, run: "10" });
+  await fleet.run(16_000);
+
+  const planned = await whatIf(fleet, "member3");
+
+  expect(planned.filter((change) => change.startsWith("delete")).toSorted()).toEqual([
+    expect.stringMatching(
+      /^delete on member[12]: its pods stop, and it is created again there for the completions that are left$/,
+    ),
+    "delete on member3: excluded by --without-cluster",
+  ]);
+});
+
 test("an explanation names the problem of an Indexed Job that is divided", async () => {
   const fleet = await start(["member1", "member2"], divided("member1", "member2"));
   await createJob(fleet, { completions: 4, parallelism: 2, completionMode: "Indexed" });

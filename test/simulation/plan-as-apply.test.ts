@@ -7,12 +7,14 @@ import { ConfigMap, Deployment, Job } from "@flotilla/kubernetes";
 import { CloneSet, SidecarSet } from "@flotilla/openkruise";
 import { OverridePolicy, PropagationPolicy, Work } from "@flotilla/karmada";
 import type { KubernetesObject } from "@flotilla/apimachinery";
+import { messageOf } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
-import { find } from "@flotilla/client";
+import { createClient, find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+import type { PlanResult } from "../../packages/cli/src/explain/plan-input.ts";
 import { runCommand } from "./run-command.ts";
 
 const SETTLED_MS = 60_000;
@@ -86,7 +88,7 @@ describe("a plan after an apply", () => {
 
     expect(await plan(configMap({ a: "2" }))).toEqual({
       code: 1,
-      text: "1 change on the hub, none on any member:\n\nhub\n  ~ ConfigMap default/c\n      data.a: 1 → 2\n",
+      text: "1 change on the hub, none on any member:\n\nhub\n  ~ ConfigMap default/c\n      data.a: 1 → 2\n\nNotes:\n  ConfigMap default/c: no policy selects it, so it is not propagated to members\n",
     });
   });
 
@@ -244,6 +246,163 @@ describe("manifests that need each other", () => {
 
   test("fail if neither the files nor the hub have the Namespace", async () => {
     await expect(plan(widgets)).rejects.toThrow("namespace shop not found; create it first, or add its manifest");
+  });
+});
+
+describe("mistakes in manifests", () => {
+  const YES: Record<string, string[]> = { plan: [], apply: ["--yes"] };
+  const webKey = { cluster: "hub", namespace: "default", name: "web" };
+  const misspelt = {
+    ...makeDeployment("default/web").build(),
+    spec: { ...makeDeployment("default/web").build().spec, replcias: 3 },
+  };
+
+  test("an unknown field is rejected by plan and apply, as by kubectl", async () => {
+    for (const command of ["plan", "apply"])
+      expect(await failureOf(run(command, "-f", write(misspelt), ...(YES[command] ?? [])))).toContain(
+        'strict decoding error: unknown field "spec.replcias"',
+      );
+
+    expect(await find(fleet.client, Deployment, webKey)).toBeUndefined();
+  });
+
+  test("an unknown field of an object that was applied before is rejected", async () => {
+    await apply(makeDeployment("default/web").replicas(4).build());
+
+    expect(await failureOf(run("apply", "-f", write(misspelt), "--yes"))).toContain('unknown field "spec.replcias"');
+
+    expect((await fleet.client.get(Deployment, webKey)).spec.replicas).toBe(4);
+  });
+
+  const failureOf = (running: Promise<unknown>): Promise<string> => running.then(() => "it succeeded", messageOf);
+
+  test("warnings of the hub are part of the plan, also as JSON and before an apply", async () => {
+    const file = write(makePolicy("default/web").selects("apps/v1", "Deployment").duplicates("memebr2").build());
+    client = createClient({
+      transport: fleet.hub.server.transport({ name: "ann", groups: ["system:masters"] }),
+      fieldManager: "kubectl",
+    });
+    const message = expect.stringContaining("no joined cluster is named memebr2") as string;
+
+    const json = await run("plan", "-f", file, "-o", "json");
+
+    expect((JSON.parse(json.text) as PlanResult).warnings).toEqual([
+      { resource: "PropagationPolicy default/web", message },
+    ]);
+    for (const command of ["plan", "apply"])
+      expect((await run(command, "-f", file, ...(YES[command] ?? []))).text).toContain(
+        "Warnings:\n  PropagationPolicy default/web: ",
+      );
+  });
+});
+
+describe("a ManifestWork", () => {
+  const work = (manifests: JsonObject[], spec: JsonObject = {}): JsonObject => ({
+    apiVersion: "work.open-cluster-management.io/v1",
+    kind: "ManifestWork",
+    metadata: { namespace: "member1", name: "web" },
+    spec: { workload: { manifests }, ...spec },
+  });
+  const cloneSet = (replicas: number): JsonObject =>
+    makeCloneSet("default/web").replicas(replicas).build() as unknown as JsonObject;
+
+  test("is planned with the changes of its manifests on the member", async () => {
+    await apply(work([cloneSet(2), configMap() as unknown as JsonObject]));
+
+    const { code, text } = await plan(work([cloneSet(3)]));
+
+    expect(code).toBe(1);
+    expect(text).toMatch(/^1 change on the hub, 2 changes on 1 cluster:\n/);
+    expect(text).toContain("spec.workload.manifests[CloneSet default/web].spec.replicas: 2 → 3\n");
+    expect(text).toContain("member1\n  ~ CloneSet default/web\n      spec.replicas: 2 → 3\n  - ConfigMap default/c\n");
+  });
+
+  test("has problems if the hub rejects one of its manifests", async () => {
+    const misspelt = cloneSet(2);
+    Object.assign(misspelt["spec"] as JsonObject, { replcias: 3 });
+
+    const { text } = await plan(work([misspelt]));
+
+    expect(text).toContain("Problems:\n  ManifestWork member1/web: CloneSet default/web: ");
+    expect(text).toContain("spec.replcias");
+  });
+
+  test("does not change what it only creates", async () => {
+    const strategy = {
+      manifestConfigs: [
+        {
+          resourceIdentifier: { group: "apps.kruise.io", resource: "clonesets", namespace: "default", name: "web" },
+          updateStrategy: { type: "CreateOnly" },
+        },
+      ],
+    };
+    await apply(work([cloneSet(2)], strategy));
+
+    const { text } = await plan(work([cloneSet(3)], strategy));
+
+    expect(text).toMatch(/^1 change on the hub, none on any member:\n/);
+    expect(text).toContain("CloneSet default/web on member1 stays: its update strategy is CreateOnly");
+  });
+
+  test("of a ManifestWorkReplicaSet is not planned, and the plan says so", async () => {
+    const { text } = await plan({
+      apiVersion: "work.open-cluster-management.io/v1alpha1",
+      kind: "ManifestWorkReplicaSet",
+      metadata: { namespace: "default", name: "web" },
+      spec: {
+        placementRefs: [{ name: "all", rolloutStrategy: { type: "All" } }],
+        manifestWorkTemplate: { workload: { manifests: [cloneSet(2)] } },
+      },
+    });
+
+    expect(text).toMatch(/^1 change on the hub, changes on members are not planned:\n/);
+    expect(text).toContain(
+      "ManifestWorkReplicaSet default/web: the plan does not cover the ManifestWorks that follow from it",
+    );
+  });
+});
+
+describe("a pipeline with permissions in one namespace", () => {
+  const subjects = [{ kind: "ServiceAccount", namespace: "default", name: "ci" }];
+  const bind = (kind: "RoleBinding" | "ClusterRoleBinding", role: string): Promise<string> =>
+    apply({
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind,
+      metadata: { name: `ci-${role.replace(":", "-")}`, ...(kind === "RoleBinding" && { namespace: "default" }) },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
+      subjects,
+    });
+  const asPipeline = (): void => {
+    client = createClient({
+      transport: fleet.hub.server.transport({
+        name: "system:serviceaccount:default:ci",
+        groups: ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"],
+      }),
+      fieldManager: "kubectl",
+    });
+  };
+  const web = makeDeployment("default/web").replicas(3).build();
+
+  test("learns everything that it may not read at once, and which role has it", async () => {
+    await bind("RoleBinding", "admin");
+    asPipeline();
+
+    await expect(plan(web)).rejects.toThrow(
+      "you may not list these in all namespaces of the hub: clusteroverridepolicies.policy.karmada.io, clusterpropagationpolicies.policy.karmada.io, clusterresourcebindings.work.karmada.io, clusters.cluster.karmada.io, overridepolicies.policy.karmada.io, priorityclasses.scheduling.k8s.io, propagationpolicies.policy.karmada.io, resourcebindings.work.karmada.io, resourceinterpretercustomizations.config.karmada.io, resourceinterpreterwebhookconfigurations.config.karmada.io, works.work.karmada.io, and the kinds that policies select. Ask an administrator to bind the ClusterRole flotilla:planner",
+    );
+  });
+
+  test("plans and applies with the role flotilla:planner", async () => {
+    await apply(everywhere("apps/v1", "Deployment"), everywhere("apps.kruise.io/v1beta1", "CloneSet"));
+    await bind("RoleBinding", "admin");
+    await bind("ClusterRoleBinding", "flotilla:planner");
+    asPipeline();
+
+    const planned = await plan(web);
+
+    expect(planned.text).toMatch(/^1 change on the hub, 3 changes on 3 clusters:\n/);
+    expect((await run("apply", "-f", write(web), "--yes")).code).toBe(0);
+    await expect(run("plan", "-f", write(everywhere("apps/v1", "StatefulSet")))).rejects.toThrow("on the hub");
   });
 });
 

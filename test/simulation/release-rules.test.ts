@@ -162,6 +162,22 @@ describe("a Retain rule that keeps the members' strategy", () => {
     );
   });
 
+  test("is not reported for the status that a rule copies", async () => {
+    fleet = await startRulesFleet({ partition: 4 });
+    await fleet.customize({
+      retention: {
+        luaScript:
+          "function Retain(desiredObj, observedObj) desiredObj.status = observedObj.status return desiredObj end",
+      },
+    });
+
+    const { changes, notes } = await fleet.plan({ image: "web:2", partition: 3 });
+
+    expect(changes.map(({ note }) => note)).toEqual(changes.map(() => undefined));
+    expect(changes.length).toBeGreaterThan(0);
+    expect(notes.join("\n")).not.toContain("status is");
+  });
+
   test("continues exactly when the rule is removed", async () => {
     fleet = await startRulesFleet();
     await fleet.customize(RETAIN_STRATEGY);

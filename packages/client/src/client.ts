@@ -75,6 +75,8 @@ export interface WriteOptions {
   dryRun?: boolean;
   /** The owner of the written fields; defaults to the client's field manager. */
   fieldManager?: string;
+  /** `Strict` rejects unknown and duplicate fields; unset, the server drops them with a warning. */
+  fieldValidation?: "Strict";
   signal?: AbortSignal;
 }
 

@@ -76,6 +76,15 @@ describe("client requests", () => {
       call: (client) => client.create(Deployment, "hub", web),
       want: { verb: "create", path, query: { fieldManager: "me" }, body: web },
     },
+    "strict field validation sets the fieldValidation parameter": {
+      call: (client) => client.update(Deployment, "hub", web, { fieldValidation: "Strict" }),
+      want: {
+        verb: "update",
+        path: { ...path, name: "web" },
+        query: { fieldManager: "me", fieldValidation: "Strict" },
+        body: web,
+      },
+    },
     "a dry run sets the dryRun parameter": {
       call: (client) => client.update(Deployment, "hub", web, { dryRun: true }),
       want: { verb: "update", path: { ...path, name: "web" }, query: { fieldManager: "me", dryRun: "All" }, body: web },

@@ -32,8 +32,12 @@ export function createClient({ transport, fieldManager }: { transport: Transport
   // One shared object for all writes, so that a transport can recognize it by identity.
   const usual = { fieldManager };
   const writeQuery = (options?: WriteOptions): Readonly<Record<string, string>> =>
-    options?.dryRun || options?.fieldManager !== undefined
-      ? { fieldManager: options.fieldManager ?? fieldManager, ...(options.dryRun && { dryRun: "All" }) }
+    options?.dryRun || options?.fieldManager !== undefined || options?.fieldValidation !== undefined
+      ? {
+          fieldManager: options.fieldManager ?? fieldManager,
+          ...(options.dryRun && { dryRun: "All" }),
+          ...(options.fieldValidation && { fieldValidation: options.fieldValidation }),
+        }
       : usual;
 
   return {

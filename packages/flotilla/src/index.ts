@@ -39,6 +39,9 @@ export type { FieldChange } from "./explain/field-changes.ts";
 export { createLastDecisions } from "./explain/last-decisions.ts";
 export type { LastDecisions } from "./explain/last-decisions.ts";
 export { createOcmExplainer } from "./explain/ocm/ocm-explainer.ts";
+export { PLANNER_ROLE, plannerRoles } from "./explain/planner-access.ts";
+export { planWorkChanges } from "./explain/ocm/plan-work-changes.ts";
+export { manifestsOf } from "./ocm/work/manifests.ts";
 export { keeperOf, planRetained } from "./explain/plan-retained.ts";
 export { planChanges, planFleet, planNamespaceChanges } from "./explain/plan-fleet.ts";
 export type { FleetPlan, MemberChange } from "./explain/plan-fleet.ts";
@@ -136,6 +139,7 @@ export type { FailoverOptions } from "./propagation/failover/failover-controller
 export { divideCompletions } from "./propagation/job-completions.ts";
 export type { JobToDivide } from "./propagation/job-completions.ts";
 export { isJob } from "./propagation/plan-job.ts";
+export { isTemplate, isTemplateGroup } from "./propagation/templates.ts";
 export { chooseBestPolicy } from "./propagation/match/best-policy.ts";
 export type { PolicyView } from "./propagation/match/best-policy.ts";
 export type { ExecutionMeter } from "./propagation/meter.ts";

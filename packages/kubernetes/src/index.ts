@@ -188,6 +188,7 @@ export {
 export type { Amounts } from "./quota/amounts.ts";
 export { quotaEvaluatorOf, quotaMatches } from "./quota/evaluator.ts";
 export type { QuotaEvaluator } from "./quota/evaluator.ts";
+export { aggregatedRules } from "./rbac/aggregated-rules.ts";
 export { bootstrapRbac } from "./rbac/bootstrap-objects.ts";
 export { ClusterRoleBinding } from "./rbac/cluster-role-binding.ts";
 export { ClusterRole } from "./rbac/cluster-role.ts";

@@ -12,6 +12,7 @@ const widget = { apiVersion: "example.com/v1", kind: "Widget", metadata: { name:
 interface Response {
   status: number;
   body: JsonObject;
+  warnings?: string[];
 }
 const post = (path: string, body: JsonObject): JsonObject => ({ method: "POST", path, body: JSON.stringify(body) });
 const get = (path: string): JsonObject => ({ method: "GET", path });
@@ -100,6 +101,19 @@ describe("a dry run of several requests", () => {
     );
 
     expect(codes(responses)).toEqual([201, 404]);
+  });
+
+  test("returns the warnings of each request with its response", async () => {
+    const { dryRun } = await serve();
+
+    const responses = await dryRun(
+      post(CRDS, makeDefinition()),
+      post(WIDGETS, widget),
+      post(`${WIDGETS}?fieldValidation=Strict`, { ...widget, metadata: { name: "strict" } }),
+    );
+
+    expect(codes(responses)).toEqual([201, 201, 400]);
+    expect(responses.map(({ warnings }) => warnings)).toEqual([undefined, ['unknown field "spec.junk"'], undefined]);
   });
 
   test("authorizes every request as the user", async () => {

@@ -5,7 +5,7 @@
  * another manifest of the same file. Here, results are kept in memory above the store for the length of the call.
  *
  * Body: `{"requests": [{"method", "path", "contentType"?, "body"?}]}`, with each body as text; the response is
- * `{"responses": [{"status", "body"}]}`, with each body as JSON.
+ * `{"responses": [{"status", "body", "warnings"?}]}`, with each body as JSON and its warnings as a list of texts.
  * Every request is authorized and admitted as if it had been sent alone. Gets of one object, creates, updates and
  * patches are supported, without subresources.
  */
@@ -32,7 +32,7 @@ import type { OperationDependencies } from "./operations.ts";
 const REQUESTS_PER_TURN = 20;
 
 /** Answers one request with these dependencies; never rejects. */
-type Answer = (deps: OperationDependencies, request: ApiRequest) => Promise<ApiResponse>;
+type Answer = (deps: OperationDependencies, request: ApiRequest, warn: (text: string) => void) => Promise<ApiResponse>;
 
 export async function dryRunResponse(
   deps: OperationDependencies,
@@ -50,17 +50,19 @@ export async function dryRunResponse(
     const url = new URL(path, "http://hub");
     const query = new URLSearchParams(url.searchParams);
     if (method !== "GET") query.set("dryRun", "All");
-    const { status, body: answered } = await answer(preview, {
+    const each = {
       ...request,
       method,
       path: `/clusters/${cluster.name}${url.pathname}`,
       query,
       headers: { ...request.headers, accept: "application/json", "content-type": contentType },
       body: encode(body),
-    });
+    };
+    const warnings = new Set<string>();
+    const { status, body: answered } = await answer(preview, each, (text) => warnings.add(text));
     chunks.push(encode(`${index > 0 ? "," : ""}{"status":${status},"body":`));
     for await (const chunk of bodyOf(answered, request.signal)) chunks.push(chunk.slice());
-    chunks.push(encode("}"));
+    chunks.push(encode(warnings.size > 0 ? `,"warnings":${JSON.stringify([...warnings])}}` : "}"));
   }
   chunks.push(encode("]}"));
   return { status: 200, headers: { "content-type": "application/json", "cache-control": PRIVATE }, body: chunks };

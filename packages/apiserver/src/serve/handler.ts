@@ -139,8 +139,8 @@ function answer(
   if (route.type === "resource") return answerResource(options, request, clusterName, route, seen, warn);
   // Each of its requests is authorized separately.
   if (route.type === "dry-run")
-    return dryRunResponse(deps, findCluster(deps, clusterName), request, (preview, each) =>
-      answerDryRun({ ...options, deps: preview }, each, warn),
+    return dryRunResponse(deps, findCluster(deps, clusterName), request, (preview, each, warnOfEach) =>
+      answerDryRun({ ...options, deps: preview }, each, warnOfEach),
     );
 
   // The response is immediate, so the timeout only has to be valid.

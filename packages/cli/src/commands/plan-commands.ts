@@ -11,16 +11,22 @@ import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 /** As `kubectl diff`: 0 without changes, 1 with changes, more for a failure. */
 const CHANGES = 1;
 const FAILED = 2;
+/** With `--fail-on-problems`. */
+const PROBLEMS = 3;
 
 export const planCommand = defineCommand({
   name: "plan",
   summary: "show what would change on each member before you apply it",
   details:
-    "Nothing is written: the hub tries the manifests in a dry run, in the order of 'flotilla apply', and the scheduler runs locally. The exit code is 0 if applying would change nothing on the hub and on any member, 1 if something would change, and 2 on failure, as for kubectl diff.",
+    "Nothing is written: the hub tries the manifests in a dry run, in the order of 'flotilla apply', and the scheduler runs locally. The exit code is 0 if applying would change nothing on the hub and on any member, 1 if something would change, and 2 on failure, as for kubectl diff. With --fail-on-problems it is 3 if the plan has problems, such as a workload that fits no member.",
   example: [
     { says: "Show what applying a file would change.", run: "flotilla plan -f web.yaml" },
     { says: "Plan a folder, with JSON output.", run: "flotilla plan -f shop/ --recursive -o json" },
     { says: "Show where replicas would move if a member left.", run: "flotilla plan --without-cluster member2" },
+    {
+      says: "In a pipeline: exit with 3 if the plan has problems.",
+      run: "flotilla plan -f shop/ --fail-on-problems",
+    },
     { says: "Plan manifests from standard input.", run: "cat policy.yaml | flotilla plan -f - -n shop" },
   ],
   args: [],
@@ -33,6 +39,10 @@ export const planCommand = defineCommand({
       repeated: true,
       completes: "cluster",
       description: "plan as if this member had left the fleet; may be repeated",
+    },
+    "fail-on-problems": {
+      type: "boolean",
+      description: "exit with 3 if the plan has problems, whether or not something would change",
     },
     namespace: {
       type: "string",
@@ -65,6 +75,7 @@ export const planCommand = defineCommand({
       );
       output.progress("");
       output.result(plan as unknown as Json, () => renderPlan(plan, output.width));
+      if (flags["fail-on-problems"] && plan.problems.length > 0) return PROBLEMS;
       return plan.changes.length + plan.hub.length > 0 ? CHANGES : 0;
     } finally {
       await close();

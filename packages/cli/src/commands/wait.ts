@@ -48,7 +48,7 @@ export const waitCommand = defineCommand({
     const timeoutMs = readSeconds("--timeout", flags.timeout) * 1000;
     const targets = readTargets(args, USAGE);
     if (targets.some(({ names }) => names.length === 0)) throw new UsageError(`name the objects: ${USAGE}`);
-    const [{ resolveType }, { createHubInterpreter }, { readHub }, { waitUntilApplied }, { podCauseOf }] =
+    const [{ resolveType }, { createHubInterpreter }, { readCustomizations }, { waitUntilApplied }, { podCauseOf }] =
       await Promise.all([
         import("../explain/resolve-type.ts"),
         import("../explain/hub-interpreter.ts"),
@@ -95,7 +95,7 @@ export const waitCommand = defineCommand({
             return object;
           }),
         );
-        const { interpreter, close } = createHubInterpreter(await readHub(client, [], signal), clock);
+        const { interpreter, close } = createHubInterpreter(await readCustomizations(client, signal), clock);
         try {
           await waitUntilApplied(templates, {
             asking: { client, clock, responseTimeoutMs: 10_000, signal },

@@ -4,7 +4,7 @@
  * writes with the same functions.
  *
  * Objects are applied as kubectl applies them, with the same last-applied annotation, so that both can be used on one
- * object.
+ * object, and with strict validation: the hub rejects unknown fields.
  */
 import { ResourceInterpreterCustomization } from "@flotilla/karmada";
 import {
@@ -185,16 +185,18 @@ async function writeOne(
 ): Promise<Given> {
   const { namespace, name } = given.metadata;
   const key = { cluster: HUB, namespace: namespace || undefined, name };
+  const strictly = { signal, fieldValidation: "Strict" } as const;
   if (edited) {
     const patch = createMergePatch(edited, given as unknown as JsonObject);
-    return client.patch(kind, key, patch, { signal, type: "merge", fieldManager: BY_HAND });
+    return client.patch(kind, key, patch, { ...strictly, type: "merge", fieldManager: BY_HAND });
   }
   const remembered = withMemory(given, before);
-  if (!before && remembered) return client.create(kind, HUB, remembered, { signal, fieldManager: WITH_MEMORY });
+  if (!before && remembered) return client.create(kind, HUB, remembered, { ...strictly, fieldManager: WITH_MEMORY });
   const last = before && lastApplied(before);
-  if (!last || !remembered) return client.apply(kind, HUB, given, { signal, force: true, fieldManager: ON_SERVER });
+  if (!last || !remembered)
+    return client.apply(kind, HUB, given, { ...strictly, force: true, fieldManager: ON_SERVER });
   return client.patch(kind, key, threeWay(last, remembered as unknown as JsonObject), {
-    signal,
+    ...strictly,
     type: "merge",
     fieldManager: WITH_MEMORY,
   });

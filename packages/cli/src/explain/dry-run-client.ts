@@ -19,14 +19,24 @@ interface SentRequest {
   body?: string;
 }
 
+interface DryResponse {
+  status: number;
+  body: JsonObject;
+  warnings?: string[];
+}
+
 interface Pending extends PromiseWithResolvers<JsonObject> {
   request: SentRequest;
 }
 
-/** Supports get, create, update, patch and apply. */
+/**
+ * Supports get, create, update, patch and apply. `onWarning` is called with each warning about a write and the object
+ * that it would result in.
+ */
 export function createDryRunClient(
   hub: Pick<Client, "raw">,
   signal: AbortSignal,
+  onWarning?: (object: JsonObject, text: string) => void,
 ): Pick<Client, "get" | "create" | "update" | "patch" | "apply"> {
   const written: SentRequest[] = [];
   let pending: Pending[] = [];
@@ -38,12 +48,15 @@ export function createDryRunClient(
       const requests = [...written, ...turn.map(({ request }) => request)];
       const responses = (await post(hub, requests, signal)).slice(written.length);
       for (const [index, { request, resolve, reject }] of turn.entries()) {
-        const { status, body } = responses[index] ?? { status: 500, body: {} };
+        const { status, body, warnings = [] } = responses[index] ?? { status: 500, body: {} };
         if (status < 200 || status > 299) {
           reject(new ApiError(body as unknown as Status));
           continue;
         }
-        if (request.method !== "GET") written.push(request);
+        if (request.method !== "GET") {
+          written.push(request);
+          for (const text of warnings) onWarning?.(body, text);
+        }
         resolve(body);
       }
     } catch (error) {
@@ -84,7 +97,7 @@ async function post(
   hub: Pick<Client, "raw">,
   requests: readonly SentRequest[],
   signal: AbortSignal,
-): Promise<{ status: number; body: JsonObject }[]> {
+): Promise<DryResponse[]> {
   const { status, body } = await hub.raw(
     {
       method: "POST",
@@ -97,5 +110,5 @@ async function post(
   );
   const text = await readText(body);
   if (status !== 200) throw failureOf(status, text);
-  return (JSON.parse(text) as { responses: { status: number; body: JsonObject }[] }).responses;
+  return (JSON.parse(text) as { responses: DryResponse[] }).responses;
 }

@@ -5,7 +5,7 @@
  */
 import type { MemberChange } from "@flotilla/flotilla";
 
-interface PlanProblem {
+export interface PlanProblem {
   resource: string;
   message: string;
 }
@@ -31,12 +31,13 @@ export function ownChanges(
     count(planned.changes.length - changes.length, "change"),
     count(planned.problems.length - problems.length, "problem"),
   ].flat();
+  const isOne = planned.changes.length - changes.length + planned.problems.length - problems.length === 1;
   return {
     changes,
     problems,
     note:
       left.length > 0
-        ? `not shown: ${left.join(" and ")} that this plan does not cause; run 'flotilla why' for details`
+        ? `${left.join(" and ")} that this plan does not cause ${isOne ? "is" : "are"} not shown; 'flotilla status' lists problems, and 'flotilla why TYPE/NAME' explains them`
         : undefined,
   };
 }

@@ -1,14 +1,14 @@
 /** Plans on a snapshot of the hub with manifests added and clusters removed. */
 import { gvkOf, HUB, inVersion, parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { FlotillaError, UsageError } from "@flotilla/base";
+import { compareText, FlotillaError, UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { InterpretError } from "@flotilla/kubernetes";
 import { openRollout } from "@flotilla/openkruise";
 import type { Dependency } from "@flotilla/kubernetes";
-import { isJob, planChanges, planFleet, planNamespaceChanges } from "@flotilla/flotilla";
+import { isJob, isTemplate, isTemplateGroup, planChanges, planFleet, planNamespaceChanges } from "@flotilla/flotilla";
 import type { FleetPlan, Interpreter, MemberChange, TemplatePlan } from "@flotilla/flotilla";
 import { isSame, tryAll, withObjects } from "./apply-input.ts";
 import type { Applied, ApplyInput } from "./apply-input.ts";
@@ -17,10 +17,11 @@ import { hubChangesOf } from "./hub-changes.ts";
 import type { HubChange } from "./hub-changes.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
 import { createLocateNamedPods } from "./locate-named-pods.ts";
-import { ownChanges, type PlanChanges } from "./own-changes.ts";
+import { ownChanges, type PlanChanges, type PlanProblem } from "./own-changes.ts";
 import { readHub, readMore } from "./read-snapshot.ts";
 import { withRetained } from "./retained-changes.ts";
 import type { HubState } from "./read-snapshot.ts";
+import { planOcmChanges } from "./work-changes.ts";
 import { executionNamespace } from "@flotilla/karmada";
 
 export interface PlanInput extends ApplyInput {
@@ -36,6 +37,10 @@ interface UnreachableMember {
 export interface PlanResult extends PlanChanges {
   /** Changes of the manifests' objects on the hub, in apply order; `changes` are those of members. */
   hub: HubChange[];
+  /** Warnings of the hub about the manifests, such as a policy that names a member that has not joined. */
+  warnings: PlanProblem[];
+  /** Changed objects of the hub whose effect on members is not planned. */
+  unplanned: string[];
   /** What this plan does not show. */
   notes: string[];
   /** Changed members that do not respond now; unset when not checked, or all respond. */
@@ -67,7 +72,12 @@ export async function planManifests(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<PlannedFleet> {
-  const dry = createDryRunClient(client, signal);
+  const warnings: PlanProblem[] = [];
+  const dry = createDryRunClient(client, signal, (object, message) => {
+    const resource = titleOf(object as unknown as Object);
+    if (!warnings.some((other) => other.resource === resource && other.message === message))
+      warnings.push({ resource, message });
+  });
   const applied = await tryAll(client, dry, input, signal);
   const given = applied.map(({ object }) => object);
   const selected = given.flatMap(
@@ -106,7 +116,10 @@ export async function planManifests(
     const titles = new Set(asked.map(({ template }) => titleOf(template)));
     const { note, ...own } = ownChanges(planned, await planStanding(before, clock), (resource) => titles.has(resource));
     const { notes: kept, ...ended } = await withRetained(plan, own, { client, interpreter, clock, signal });
+    const works = await planOcmChanges(client, applied, signal);
     const notes = [
+      ...unselected(plan, applied),
+      ...works.notes,
       ...(asking > 0
         ? [`${asking} resources are skipped: they are interpreted by a webhook that only the hub can reach`]
         : []),
@@ -114,7 +127,15 @@ export async function planManifests(
       ...kept,
       ...(note === undefined ? [] : [note]),
     ];
-    return { plan, result: { hub: hubChangesOf(applied), ...ended, notes }, asked };
+    const result = {
+      hub: hubChangesOf(applied),
+      changes: [...ended.changes, ...works.changes].sort((a, b) => compareText(a.cluster, b.cluster)),
+      problems: [...ended.problems, ...works.problems],
+      warnings,
+      unplanned: works.unplanned,
+      notes,
+    };
+    return { plan, result, asked };
   } finally {
     await close();
   }
@@ -174,6 +195,20 @@ async function planStanding(state: HubState, clock: Clock): Promise<PlanChanges>
 function concerns(given: readonly Object[], { template, match }: TemplatePlan): boolean {
   const policy = match.outcome === "matched" ? match.policy : undefined;
   return given.some((object) => isSame(object, template) || (policy !== undefined && isSame(object, policy)));
+}
+
+/** Changed objects that stay on the hub. Namespaces and objects of the control plane need no policy. */
+function unselected({ templates }: FleetPlan, applied: readonly Applied[]): string[] {
+  return applied
+    .filter(
+      ({ object, outcome }) =>
+        outcome !== "unchanged" &&
+        object.kind !== "Namespace" &&
+        isTemplateGroup(gvkOf(object).group) &&
+        isTemplate(object) &&
+        !templates.some(({ template }) => isSame(template, object)),
+    )
+    .map(({ object }) => `${titleOf(object)}: no policy selects it, so it is not propagated to members`);
 }
 
 /** Later steps that a plan cannot show, because they depend on what members report about the first. */

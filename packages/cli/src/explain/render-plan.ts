@@ -9,12 +9,12 @@ const SIGNS = { create: "+", update: "~", delete: "-" } as const;
 
 /** Fits the terminal width, if there is one. */
 export function renderPlan(
-  { hub, changes, problems, notes, unreachable = [] }: DeepReadonly<PlanResult>,
+  { hub, changes, problems, warnings, unplanned, notes, unreachable = [] }: DeepReadonly<PlanResult>,
   width?: number,
 ): string {
   const byCluster = Map.groupBy(changes, ({ cluster }) => cluster);
   const sections = [
-    titleOf(hub.length, changes.length, byCluster.size),
+    titleOf(hub.length, changes.length, byCluster.size, unplanned.length > 0),
     ...(hub.length > 0 ? [["hub", ...hub.flatMap(renderChange)].join("\n")] : []),
     ...[...byCluster].map(([cluster, ofCluster]) => [cluster, ...ofCluster.flatMap(renderChange)].join("\n")),
     ...(unreachable.length > 0
@@ -25,18 +25,23 @@ export function renderPlan(
           ].join("\n"),
         ]
       : []),
-    ...(problems.length > 0
-      ? [["Problems:", ...problems.map(({ resource, message }) => `  ${resource}: ${message}`)].join("\n")]
-      : []),
-    ...(notes.length > 0 ? [["Not shown:", ...notes.map((note) => `  ${note}`)].join("\n")] : []),
+    ...renderMessages("Problems:", problems),
+    ...renderMessages("Warnings:", warnings),
+    ...(notes.length > 0 ? [["Notes:", ...notes.map((note) => `  ${note}`)].join("\n")] : []),
   ];
   return wrapLines(sections.join("\n\n"), width);
 }
 
-function titleOf(onHub: number, onMembers: number, clusters: number): string {
+function renderMessages(title: string, messages: DeepReadonly<PlanResult["problems"]>): string[] {
+  return messages.length === 0
+    ? []
+    : [[title, ...messages.map(({ resource, message }) => `  ${resource}: ${message}`)].join("\n")];
+}
+
+function titleOf(onHub: number, onMembers: number, clusters: number, isPartial: boolean): string {
   if (onHub + onMembers === 0) return "Nothing would change on the hub or on any member.";
-  const members =
-    onMembers > 0 ? `${count(onMembers, "change")} on ${count(clusters, "cluster")}` : "none on any member";
+  const none = isPartial ? "changes on members are not planned" : "none on any member";
+  const members = onMembers > 0 ? `${count(onMembers, "change")} on ${count(clusters, "cluster")}` : none;
   return onHub > 0 ? `${count(onHub, "change")} on the hub, ${members}:` : `${members}:`;
 }
 

@@ -115,6 +115,8 @@ test("a plan is rendered per cluster, with what is created, changed and deleted"
       { cluster: "paris", action: "delete", object, fields: [], note: "excluded by --without-cluster" },
     ],
     problems: [{ resource: "Deployment shop/db", message: "no cluster fits" }],
+    warnings: [{ resource: "PropagationPolicy shop/db", message: "no joined cluster is named oslo2" }],
+    unplanned: [],
     notes: ["something else"],
   });
 
@@ -137,12 +139,15 @@ paris
 Problems:
   Deployment shop/db: no cluster fits
 
-Not shown:
+Warnings:
+  PropagationPolicy shop/db: no joined cluster is named oslo2
+
+Notes:
   something else`);
 });
 
 test("a plan without changes is rendered as such", () => {
-  expect(renderPlan({ hub: [], changes: [], problems: [], notes: [] })).toBe(
+  expect(renderPlan({ hub: [], changes: [], problems: [], warnings: [], unplanned: [], notes: [] })).toBe(
     "Nothing would change on the hub or on any member.",
   );
 });
@@ -201,6 +206,8 @@ test("a plan fits the terminal width", () => {
       },
     ],
     problems: [{ resource: "Deployment shop/db", message: SENTENCE }],
+    warnings: [],
+    unplanned: [],
     notes: [SENTENCE],
   };
 

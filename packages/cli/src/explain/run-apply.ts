@@ -8,7 +8,7 @@ import { withUnreachable } from "./unreachable-members.ts";
 import { createHubInterpreter } from "./hub-interpreter.ts";
 import { planManifests } from "./plan-input.ts";
 import type { PlannedFleet } from "./plan-input.ts";
-import { readHub } from "./read-snapshot.ts";
+import { readCustomizations } from "./read-snapshot.ts";
 import { renderPlan } from "./render-plan.ts";
 import type { Output } from "../output.ts";
 import type { Asking } from "../members/ask.ts";
@@ -133,7 +133,7 @@ async function waitForMembers(
   { asking, client, output }: ApplyTools,
 ): Promise<void> {
   if (templates.length === 0) return output.say("No policy propagates these objects, so there is nothing to wait for.");
-  const { interpreter, close } = createHubInterpreter(await readHub(client, [], asking.signal), asking.clock);
+  const { interpreter, close } = createHubInterpreter(await readCustomizations(client, asking.signal), asking.clock);
   try {
     await waitUntilApplied(templates, {
       asking,

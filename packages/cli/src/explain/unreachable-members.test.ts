@@ -16,6 +16,8 @@ const planFor = (...clusters: string[]): PlanResult => ({
   hub: [],
   changes: clusters.map(change),
   problems: [],
+  warnings: [],
+  unplanned: [],
   notes: [],
 });
 const VERSION = { "/version": { gitVersion: "v1.36.3" } };

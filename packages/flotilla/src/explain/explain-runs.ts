@@ -19,6 +19,11 @@ export function runNote(binding: Binding | undefined, manifest: Template): strin
   return `runs the ${completions === 1 ? "completion" : `${completions} completions`} that no other member has finished or is given`;
 }
 
+/** What happens on a member that loses its copy and stays a target; undefined for other kinds. */
+export function rerunNote(object: { readonly apiVersion: string; readonly kind: string }): string | undefined {
+  return isJob(object) ? "its pods stop, and it is created again there for the completions that are left" : undefined;
+}
+
 /** Members number the pods of an Indexed Job independently of each other. */
 export function runProblems(binding: Binding | undefined, template: Template): Problem[] {
   if (!binding || !isJob(template) || specOf(template)["completionMode"] !== "Indexed") return [];

@@ -32,6 +32,29 @@ const cases: Record<string, { before: unknown; after: unknown; want: unknown[] }
     },
     want: [{ path: "containers[web].image", before: "web:1", after: "web:2" }],
   },
+  "compares manifests in a list by kind and name, and hides the data of Secrets": {
+    before: {
+      manifests: [
+        { kind: "Deployment", metadata: { namespace: "shop", name: "web" }, spec: { replicas: 1 } },
+        { apiVersion: "v1", kind: "Secret", metadata: { name: "db" }, data: { key: "b25l" } },
+      ],
+    },
+    after: {
+      manifests: [
+        { kind: "Deployment", metadata: { namespace: "shop", name: "web" }, spec: { replicas: 2 } },
+        { apiVersion: "v1", kind: "Secret", metadata: { name: "db" }, data: { key: "dHdv" } },
+        { apiVersion: "v1", kind: "Secret", metadata: { name: "new" }, data: { key: "dHdv" } },
+      ],
+    },
+    want: [
+      { path: "manifests[Deployment shop/web].spec.replicas", before: 1, after: 2 },
+      { path: "manifests[Secret db].data.key", before: "(hidden)", after: "(hidden)" },
+      {
+        path: "manifests[Secret new]",
+        after: { apiVersion: "v1", kind: "Secret", metadata: { name: "new" }, data: "(hidden)" },
+      },
+    ],
+  },
   "reordering named items is a change of the list": {
     before: { env: [{ name: "a" }, { name: "b" }] },
     after: { env: [{ name: "b" }, { name: "a" }] },

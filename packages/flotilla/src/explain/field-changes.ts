@@ -1,6 +1,6 @@
 /** Field-by-field difference of two objects, for display. Pure; Secret data is not shown. */
 import { equalJson, isObject } from "@flotilla/base";
-import type { DeepReadonly, Json } from "@flotilla/base";
+import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 
 export interface FieldChange {
   /** `spec.template.spec.containers[web].image` */
@@ -21,6 +21,8 @@ const MAX_FIELDS = 50;
 /** The server rejects deeper manifests; anything below this depth is compared as a whole. */
 const MAX_DEPTH = 64;
 const HIDDEN = "(hidden)";
+/** The data of a Secret in a list of manifests. */
+const SECRET_INSIDE = /\[Secret [^\]]+\]\.(data|stringData)\b/;
 /** Compared key by key even where one side has no labels or annotations, because some of the keys are hidden. */
 const METADATA = /^metadata(\.labels|\.annotations)?$/;
 
@@ -63,7 +65,8 @@ export function compareFields(
       difference.more++;
       return;
     }
-    const shown = (value: unknown): Json => (isSecret && /^(data|stringData)\b/.test(path) ? HIDDEN : (value as Json));
+    const isHiddenData = (isSecret && /^(data|stringData)\b/.test(path)) || SECRET_INSIDE.test(path);
+    const shown = (value: unknown): Json => (isHiddenData ? HIDDEN : withoutSecrets(value as Json));
     difference.fields.push({
       path,
       before: left !== undefined ? shown(left) : undefined,
@@ -72,15 +75,35 @@ export function compareFields(
   }
 }
 
-/** Lists whose items have names, such as containers, are compared by name; other lists as a whole. */
+/** The value with the data of Secrets in it hidden: a ManifestWork contains whole objects. */
+function withoutSecrets(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  if (!isObject(value) || value["kind"] !== "Secret" || value["apiVersion"] !== "v1") return value;
+  const hidden = (key: string): JsonObject => (key in value ? { [key]: HIDDEN } : {});
+  return { ...value, ...hidden("data"), ...hidden("stringData") };
+}
+
+/**
+ * Lists whose items have names, such as containers, are compared by name, lists of manifests by kind and name; other
+ * lists as a whole.
+ */
 function byName(value: unknown): Map<string, unknown> | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const items = new Map<string, unknown>();
   for (const item of value) {
-    if (!isObject(item) || typeof item["name"] !== "string" || items.has(item["name"])) return undefined;
-    items.set(item["name"], item);
+    const name = nameOf(item);
+    if (name === undefined || items.has(name)) return undefined;
+    items.set(name, item);
   }
   return items;
+}
+
+function nameOf(item: unknown): string | undefined {
+  if (!isObject(item)) return undefined;
+  const { name, kind, metadata } = item;
+  if (typeof name === "string") return name;
+  if (typeof kind !== "string" || !isObject(metadata) || typeof metadata["name"] !== "string") return undefined;
+  return `${kind} ${typeof metadata["namespace"] === "string" ? `${metadata["namespace"]}/` : ""}${metadata["name"]}`;
 }
 
 const own = (object: Readonly<Record<string, unknown>>, key: string): unknown =>

@@ -21,7 +21,8 @@ import type { PlanningInterpreter, TemplatePlan } from "./plan-template.ts";
 import { placeOf, viewsOf } from "./snapshot.ts";
 import type { FleetSnapshot } from "./snapshot.ts";
 import { clusterNameOf, CONFLICT_RESOLUTION, executionNamespace } from "@flotilla/karmada";
-import { runNote } from "./explain-runs.ts";
+import { targetsOf } from "../propagation/targets.ts";
+import { rerunNote, runNote } from "./explain-runs.ts";
 import { NAMESPACE_LABEL } from "../flotilla-names.ts";
 
 export interface FleetPlan {
@@ -112,7 +113,10 @@ function withRunNote(
   after: readonly DeepReadonly<Work>[],
   binding: TemplatePlan["binding"],
 ): MemberChange {
-  if (change.action !== "create" || change.note !== undefined) return change;
+  if (change.note !== undefined) return change;
+  if (change.action === "delete" && binding && targetsOf(binding.spec).some(({ name }) => name === change.cluster))
+    return { ...change, note: rerunNote(change.object) };
+  if (change.action !== "create") return change;
   const namespace = executionNamespace(change.cluster);
   const work = after.find(({ metadata }) => metadata.namespace === namespace);
   const manifest = work && manifestOf(work);

@@ -17,6 +17,7 @@ export type RetainedChange =
 
 /** Values shown in a note; the others are counted. */
 const SHOWN_FIELDS = 3;
+const SHOWN_CHARACTERS = 100;
 
 /** The user's object whose rule keeps values of the member; undefined when the change is as planned. */
 export function keeperOf(
@@ -39,14 +40,14 @@ export async function planRetained(
   const next = await interpreter.retain(after, observed);
   const exceeded = exceededRelease(after, next, observed);
   if (exceeded) return { outcome: "stopped", message: `${change.cluster}: ${renderExceeded(exceeded, owner)}` };
-  const kept = compareFields(after, next, isBookkeeping).fields;
+  const kept = compareFields(after, next, isHidden).fields;
   if (kept.length === 0) return { outcome: "change", change };
   const shown = kept
     .slice(0, SHOWN_FIELDS)
     .map(({ path, before: ours, after: theirs }) => `${path} is ${text(theirs)}, the hub asks for ${text(ours)}`);
   const more = kept.length > SHOWN_FIELDS ? [`${kept.length - SHOWN_FIELDS} more fields`] : [];
   const note = `the member decides, by the Retain rule of ${owner}: ${[...shown, ...more].join("; ")}`;
-  const { fields, more: hidden } = compareFields(await interpreter.retain(before, observed), next, isBookkeeping);
+  const { fields, more: hidden } = compareFields(await interpreter.retain(before, observed), next, isHidden);
   if (fields.length === 0) return { outcome: "none", note };
   return {
     outcome: "change",
@@ -59,7 +60,14 @@ export async function planRetained(
   };
 }
 
-const text = (value: Json | undefined): string => (value === undefined ? "unset" : JSON.stringify(value));
+/** A rule may copy the status as well; the hub sends none, so it decides nothing. */
+const isHidden = (path: string): boolean => path === "status" || isBookkeeping(path);
+
+function text(value: Json | undefined): string {
+  if (value === undefined) return "unset";
+  const whole = JSON.stringify(value);
+  return whole.length > SHOWN_CHARACTERS ? `${whole.slice(0, SHOWN_CHARACTERS)}…` : whole;
+}
 
 /** The copy that the member has now, and the one that it would get. */
 function copiesOf(

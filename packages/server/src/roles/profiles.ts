@@ -13,7 +13,7 @@ import {
   tokenTrackingConfigMap,
 } from "@flotilla/kubernetes";
 import { createKubeconfigHandler } from "./kubeconfig-handler.ts";
-import type { Namespace } from "@flotilla/kubernetes";
+import type { ClusterRole, Namespace } from "@flotilla/kubernetes";
 import { kruiseKinds } from "@flotilla/openkruise";
 import { logicalClusterKind } from "@flotilla/apiserver";
 import type { ConnectHandler, Kind, KubernetesObject } from "@flotilla/apimachinery";
@@ -28,7 +28,7 @@ import {
   nodeLayer,
   standardStorageClass,
 } from "@flotilla/simulation";
-import { bootstrapAccess, clusterProxyAdministrators, explanationKinds } from "@flotilla/flotilla";
+import { bootstrapAccess, clusterProxyAdministrators, explanationKinds, plannerRoles } from "@flotilla/flotilla";
 
 const CLUSTER_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
@@ -40,6 +40,8 @@ const KARMADA_KINDS = servedKinds(karmadaDefinitions);
 /** A Cluster is also a proxy to the API of its member. */
 const withProxy = (kind: Kind, proxy: ConnectHandler | undefined): Kind =>
   kind === Cluster && proxy ? { ...kind, subresources: { ...kind.subresources, connect: { proxy } } } : kind;
+
+const isClusterRole = (object: KubernetesObject): object is ClusterRole => object.kind === "ClusterRole";
 
 export interface ProfileOptions {
   /** PEM; if empty, it is omitted. */
@@ -133,6 +135,7 @@ export function createProfiles({
         ...shared,
         ...clusterProxyAdministrators(["admin"]),
         ...bootstrapAccess(),
+        ...plannerRoles(WORKLOAD_KINDS, bootstrapRbac().filter(isClusterRole)),
       ],
     },
     // OpenKruise keeps the history of SidecarSets in its own namespace.

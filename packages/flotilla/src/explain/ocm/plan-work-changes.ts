@@ -1,0 +1,82 @@
+/** What a created or changed ManifestWork changes on its member. Pure: strategies and delete options decide. */
+import { parseApiVersion } from "@flotilla/apimachinery";
+import type { ManifestWork } from "@flotilla/ocm";
+import type { DeepReadonly } from "@flotilla/base";
+import { manifestsOf, refOf } from "../../ocm/work/manifests.ts";
+import type { Manifest } from "../../ocm/work/manifests.ts";
+import { optionsOf } from "../../ocm/work/manifest-options.ts";
+import { isOwned } from "../../ocm/work/ownership.ts";
+import { compareFields } from "../field-changes.ts";
+import type { MemberChange } from "../plan-fleet.ts";
+
+type Work = DeepReadonly<ManifestWork>;
+type Object = Manifest["object"];
+
+export interface WorkChanges {
+  changes: MemberChange[];
+  /** Changes of manifests that the member does not get. */
+  notes: string[];
+}
+
+/** `resourceOf` names the resource of a kind, such as `deployments`; undefined for a kind that is not known. */
+export function planWorkChanges(
+  before: Work | undefined,
+  after: Work,
+  resourceOf: (object: Object) => string | undefined,
+): WorkChanges {
+  const planned: WorkChanges = { changes: [], notes: [] };
+  if (after.metadata.deletionTimestamp !== undefined) return planned;
+  const cluster = after.metadata.namespace ?? "";
+  const [old, next] = [byIdentity(before), byIdentity(after)];
+
+  for (const [id, object] of next) {
+    const strategy = strategyOf(after, object, resourceOf);
+    const had = old.get(id);
+    if (strategy === "ReadOnly") continue;
+    const change = { cluster, object: refOf(object) };
+    if (!had) {
+      planned.changes.push({ ...change, action: "create", fields: [] });
+      continue;
+    }
+    const { fields, more } = compareFields(had, object);
+    if (fields.length === 0) continue;
+    if (strategy === "CreateOnly")
+      planned.notes.push(`${titleOf(object)} on ${cluster} stays: its update strategy is CreateOnly`);
+    else planned.changes.push({ ...change, action: "update", fields, more: more > 0 ? more : undefined });
+  }
+
+  for (const [id, object] of old) {
+    if (next.has(id)) continue;
+    const { group } = parseApiVersion(object.apiVersion);
+    const { namespace, name } = object.metadata;
+    const identifier = { group, resource: resourceOf(object) ?? "", namespace, name };
+    const change = { cluster, object: refOf(object), action: "delete" as const, fields: [] };
+    planned.changes.push(
+      isOwned(identifier, after.spec.deleteOption)
+        ? change
+        : { ...change, note: "it keeps running there: the deleteOption of the work orphans it" },
+    );
+  }
+  return planned;
+}
+
+const strategyOf = (work: Work, object: Object, resourceOf: (object: Object) => string | undefined): string => {
+  const { group, version } = parseApiVersion(object.apiVersion);
+  const { namespace, name } = object.metadata;
+  const meta = { ordinal: 0, group, version, kind: object.kind, resource: resourceOf(object) ?? "", namespace, name };
+  return optionsOf(meta, work.spec.manifestConfigs)?.updateStrategy?.type ?? "Update";
+};
+
+/** The manifests that can be applied. Another API version is only another view of the same object. */
+function byIdentity(work: Work | undefined): Map<string, Object> {
+  const objects = (work ? manifestsOf(work) : []).filter(({ problem }) => problem === undefined);
+  return new Map(
+    objects.map(({ object }) => {
+      const { namespace = "", name } = object.metadata;
+      return [`${parseApiVersion(object.apiVersion).group}/${object.kind}/${namespace}/${name}`, object];
+    }),
+  );
+}
+
+const titleOf = ({ kind, metadata: { namespace, name } }: Object): string =>
+  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
