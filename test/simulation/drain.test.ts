@@ -99,7 +99,8 @@ test("the command shows why a replacement does not become healthy, while it wait
   const drained = runCommand(hub, "drain", "member2", "--timeout", "60").catch(String);
   await fleet.run(70 * SECOND);
 
-  const cause = /Deployment shop\/a: waits until it is healthy on member1 \(.*ImagePullBackOff: image web:broken/;
+  const cause =
+    /Deployment shop\/a: waits until it is healthy on member1 \(\d pods? waits? on member1: ImagePullBackOff: image web:broken\)/;
   expect(steps.findLast((step) => step !== "")).toMatch(cause);
   expect(await drained).toMatch(cause);
 });

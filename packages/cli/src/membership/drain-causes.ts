@@ -18,7 +18,10 @@ export async function readDrainCauses(
   );
   const candidates = leaving.flatMap((binding) => {
     const candidate = candidateOfBinding(binding, { nowMs });
-    return candidate ? [{ candidate, resource: titleOf(binding.spec.resource) }] : [];
+    if (!candidate) return [];
+    // The copy that leaves is not a replacement.
+    const copies = candidate.copies.filter(({ cluster }) => cluster !== member);
+    return [{ candidate: { ...candidate, copies }, resource: titleOf(binding.spec.resource) }];
   });
   const copies = copiesOf(candidates.map(({ candidate }) => candidate));
   const { reports } = await lookAtPods(copies, { ...tools, places: undefined });
