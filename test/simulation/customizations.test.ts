@@ -72,6 +72,9 @@ async function ruleEvents(): Promise<string[]> {
   ].toSorted();
 }
 
+/** Advance the clock meanwhile. */
+const wait = () => runCommand(fleet, "wait", "cloneset/web", "-n", "shop", "--timeout", "1");
+
 test("a customization takes over the operations it defines, and returns them when it is deleted", async () => {
   await start();
   const before = (await read("hub")).status;
@@ -126,10 +129,9 @@ test.each([
     await fleet.client.update(CloneSetV1alpha1, "hub", { ...template, spec: { ...spec, replicas: 6 } });
     await fleet.run(SETTLED_MS);
 
-    const waiting = runCommand(fleet, "wait", "cloneset/web", "-n", "shop", "--timeout", "1");
-    await fleet.run(SETTLED_MS);
+    const [waited] = await Promise.all([wait(), fleet.run(SETTLED_MS)]);
 
-    expect(await waiting).toMatchObject({ code: 0 });
+    expect(waited).toMatchObject({ code: 0 });
     const { metadata, status } = await read("hub");
     expect(status).toMatchObject({ replicas: 6, updatedReplicas: 6, observedGeneration: metadata.generation });
   },
@@ -139,13 +141,12 @@ test("a wait names the ReflectStatus rule whose report does not count as healthy
   await start();
   await customize({ statusReflection: { jsonPath: ".status.replicas" } });
 
-  const waiting = runCommand(fleet, "wait", "cloneset/web", "-n", "shop", "--timeout", "1");
-  const failure = expect(waiting).rejects.toThrow(
-    "its members are healthy, but its status on the hub is not; the status comes from the ReflectStatus rule of ResourceInterpreterCustomization mine",
-  );
-  await fleet.run(SETTLED_MS);
-
-  await failure;
+  await Promise.all([
+    expect(wait()).rejects.toThrow(
+      "its members are healthy, but its status on the hub is not; the status comes from the ReflectStatus rule of ResourceInterpreterCustomization mine",
+    ),
+    fleet.run(SETTLED_MS),
+  ]);
 });
 
 test("the failure of a ReviseReplica rule is over for `doctor` when the rule is corrected", async () => {
