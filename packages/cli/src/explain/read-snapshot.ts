@@ -17,10 +17,7 @@ export interface HubState {
 }
 
 /** Without these it is unknown which other kinds are needed. */
-const POLICIES: readonly Kind[] = [
-  SNAPSHOT_KINDS.policies as unknown as Kind,
-  SNAPSHOT_KINDS.clusterPolicies as unknown as Kind,
-];
+const POLICIES: readonly Kind[] = [SNAPSHOT_KINDS.policies, SNAPSHOT_KINDS.clusterPolicies];
 
 interface KindRef {
   readonly apiVersion: string;
