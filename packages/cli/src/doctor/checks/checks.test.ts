@@ -550,6 +550,14 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "warning",
       says: "Its spread constraints are ignored",
     },
+    "a policy whose objects another with the same precedence has names that policy": {
+      judged: policies([
+        policy({ matched: 0 }),
+        { ...policy({ matched: 1 }), metadata: { ...policy({}).metadata, name: "zeta" } },
+      ]),
+      verdict: "warning",
+      says: "zeta selects the same objects with the same priority, so this policy has no effect on them",
+    },
     "two policies for the same objects are one warning": {
       judged: policies([
         policy({ matched: 1 }),
