@@ -74,15 +74,10 @@ export function createUnhealthyCollector(): UnhealthyCollector {
   const counts = new Map<Trouble, number>();
   const found = new Map<Trouble, UnhealthyObject[]>();
 
-  function note(
-    trouble: Trouble,
-    { kind, metadata: { namespace, name } }: Named,
-    reason: string,
-    isListed = true,
-  ): void {
+  function note(trouble: Trouble, { kind, metadata: { namespace, name } }: Named, reason: string): void {
     counts.set(trouble, (counts.get(trouble) ?? 0) + 1);
     const known = found.get(trouble) ?? [];
-    if (!isListed || known.length === MAX_WORST) return;
+    if (known.length === MAX_WORST) return;
     known.push({ trouble, kind, namespace: namespace || undefined, name, reason });
     found.set(trouble, known);
   }
@@ -128,9 +123,10 @@ export function createUnhealthyCollector(): UnhealthyCollector {
       note(trouble, { kind, metadata: { namespace, name } }, reason),
     work(work) {
       const applied = findCondition(work.status?.conditions, "Applied");
-      // Its binding reports the same.
-      const isListed = !BINDING_NAMES.some((name) => work.metadata.annotations?.[name] !== undefined);
-      if (applied?.status === "False") note("Work failed", work, textOf(applied), isListed);
+      const { annotations, deletionTimestamp } = work.metadata;
+      // The binding of other Works reports the same.
+      const isOwn = deletionTimestamp !== undefined || !BINDING_NAMES.some((name) => annotations?.[name] !== undefined);
+      if (applied?.status === "False" && isOwn) note("Work failed", work, textOf(applied));
     },
     manifestWork(work) {
       const { conditions, resourceStatus } = work.status ?? {};

@@ -12,6 +12,7 @@ import {
   MEMBER_UNREACHABLE,
   NO_ANSWER,
   OSCILLATING,
+  TERMINATING,
   RELEASE_STOPPED,
 } from "../flotilla-names.ts";
 import { unjoinedClusters } from "../propagation/policy-targets.ts";
@@ -214,6 +215,11 @@ function memberProblems(
     problems.push({
       what: `${cluster}: ${message ?? "the release is not sent"}`,
       try: "remove the field from the Retain rule, set it on the member, or, if the members should decide, remove the partition from the template",
+    });
+  else if (applied === false && reason === TERMINATING)
+    problems.push({
+      what: `${cluster} still has the object that was deleted before: ${message ?? "no reason given"}`,
+      try: `start the controller that removes the finalizer on ${cluster}, or remove the finalizer there; the hub then delivers the new object`,
     });
   else if (applied === false && reason === OSCILLATING)
     problems.push({
