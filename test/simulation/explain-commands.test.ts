@@ -242,3 +242,31 @@ test("an object that is created again waits until the member has deleted the cop
 
   expect((await run("why", "deployment/web")).text).toContain("member1: 2 replicas, applied");
 });
+
+test("a policy that names clusters that are not members is reported once, before what follows from it", async () => {
+  const names = ["a", "b", "c"];
+  const typo = makePolicy("default/typo").duplicates("memeber1", "memeber2").build();
+  typo.spec.resourceSelectors = names.map((name) => ({ apiVersion: "apps/v1", kind: "Deployment", name }));
+  await fleet.client.create(PropagationPolicy, "hub", typo);
+  for (const name of names)
+    await fleet.client.create(Deployment, "hub", makeDeployment(`default/${name}`).replicas(1).build());
+  await fleet.run(SETTLED_MS);
+  const cause = "names memeber1, memeber2, which are not members";
+
+  const [status, why] = [(await run("status")).text, (await run("why", "deployment/b")).text];
+
+  expect(status.match(/UNHEALTHY.*\n(  .*\n)*/)?.[0]).toBe(
+    `UNHEALTHY: 3 bindings not scheduled\n  PropagationPolicy default/typo: it ${cause}, so 3 objects are not scheduled: Deployment default/a, Deployment default/b, Deployment default/c\n`,
+  );
+  expect(why.slice(why.indexOf("PROBLEMS"))).toMatch(
+    /^PROBLEMS\n  the policy names memeber1, memeber2, which are not members of the fleet, so scheduling failed/,
+  );
+
+  await fleet.client.delete(PropagationPolicy, { cluster: "hub", namespace: "default", name: "typo" });
+  await fleet.run(SETTLED_MS);
+  const [later, whyLater] = [(await run("status")).text, (await run("why", "deployment/b")).text];
+
+  expect(later).toContain("ResourceBinding default/b-deployment: no policy selects its object any longer");
+  expect(whyLater).toContain("kubectl delete resourcebinding b-deployment -n default");
+  expect(whyLater).not.toContain("the policy names");
+});

@@ -60,7 +60,8 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   const nowMs = clock.now();
   const notShown = new Set<string>();
   const notServed = new Set<string>();
-  const unwell = createUnhealthyCollector();
+  let known: ReadonlySet<string> | undefined;
+  const unwell = createUnhealthyCollector((name) => known?.has(name) ?? true);
   const workloads: WorkloadStatus[] = [];
   const candidates: Candidate[] = [];
   /** Bindings whose rules may keep a release from members. */
@@ -126,7 +127,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     if (candidate) candidates.push(candidate);
   };
   const areAllKnown = !notShown.has(Cluster.plural) && !notShown.has(ManagedCluster.plural);
-  const known = areAllKnown ? new Set(members.map(({ name }) => name)) : undefined;
+  known = areAllKnown ? new Set(members.map(({ name }) => name)) : undefined;
   const seeWork = (work: DeepReadonly<ManifestWork>): void => {
     if (namespace !== undefined && !namespacesOf(work).has(namespace)) return;
     workloads.push(...summariseManifests(work).filter((row) => namespace === undefined || row.namespace === namespace));

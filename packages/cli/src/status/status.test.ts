@@ -199,9 +199,11 @@ describe("unhealthy objects:", () => {
     "a binding that matches no cluster": {
       see: (collector) =>
         collector.binding(
-          object(ResourceBinding, {
-            conditions: [condition("Scheduled", "False", "NoClusterFit", "0/3 clusters are available")],
-          }),
+          object(
+            ResourceBinding,
+            { conditions: [condition("Scheduled", "False", "NoClusterFit", "0/3 clusters are available")] },
+            { "propagationpolicy.karmada.io/name": "web" },
+          ),
         ),
       want: [{ trouble: "binding not scheduled", reason: "0/3 clusters are available" }],
     },

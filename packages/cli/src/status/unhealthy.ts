@@ -5,6 +5,7 @@ import type { PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada
 import type { DeepReadonly } from "@flotilla/base";
 import type { MemberStatus, Trouble, Unwell, UnhealthyObject } from "./fleet-status.ts";
 import { BINDING_NAME, CLUSTER_BINDING_NAME } from "@flotilla/karmada";
+import { createLostTargets, policyRefOf } from "../health/lost-targets.ts";
 import { ownProblemsOf } from "../health/policy-problems.ts";
 import { suspensionsOf } from "../health/suspensions.ts";
 import { CONTROLLERS_LEASE } from "@flotilla/flotilla";
@@ -70,9 +71,11 @@ export interface UnhealthyCollector {
   result(): Unwell;
 }
 
-export function createUnhealthyCollector(): UnhealthyCollector {
+/** `isMember` is false for names that no member has; unset if the members are not known. */
+export function createUnhealthyCollector(isMember?: (name: string) => boolean): UnhealthyCollector {
   const counts = new Map<Trouble, number>();
   const found = new Map<Trouble, UnhealthyObject[]>();
+  const lost = createLostTargets(isMember);
 
   function note(trouble: Trouble, { kind, metadata: { namespace, name } }: Named, reason: string): void {
     counts.set(trouble, (counts.get(trouble) ?? 0) + 1);
@@ -108,7 +111,8 @@ export function createUnhealthyCollector(): UnhealthyCollector {
     binding(binding) {
       const { conditions, aggregatedStatus = [] } = binding.status ?? {};
       const scheduled = findCondition(conditions, "Scheduled");
-      if (scheduled?.status === "False") note("binding not scheduled", binding, textOf(scheduled));
+      if (scheduled?.status === "False" && !lost.see(binding))
+        note("binding not scheduled", binding, unscheduledText(binding, textOf(scheduled)));
       const refused = aggregatedStatus.find(({ applied }) => applied === false);
       const failed = [findCondition(conditions, "Dispatched"), findCondition(conditions, "FullyApplied")].find(
         (condition) => condition?.status === "False",
@@ -160,12 +164,23 @@ export function createUnhealthyCollector(): UnhealthyCollector {
       // A rollout in progress has no message.
       else if (rolledOut?.status === "False" && rolledOut.message) note("rollout stopped", set, textOf(rolledOut));
     },
-    result: () => ({
-      counts: Object.fromEntries([...counts].toSorted(([a], [b]) => RANKS[a] - RANKS[b])),
-      worst: someOfEach([...found.values()].flat(), MAX_WORST),
-    }),
+    result() {
+      for (const { kind, namespace, name, objects, reason } of lost.take()) {
+        counts.set("binding not scheduled", (counts.get("binding not scheduled") ?? 0) + objects.length - 1);
+        note("binding not scheduled", { kind, metadata: { namespace, name } }, reason);
+      }
+      return {
+        counts: Object.fromEntries([...counts].toSorted(([a], [b]) => RANKS[a] - RANKS[b])),
+        worst: someOfEach([...found.values()].flat(), MAX_WORST),
+      };
+    },
   };
 }
+
+const unscheduledText = (binding: DeepReadonly<ResourceBinding>, said: string): string =>
+  policyRefOf(binding) || binding.spec.requiredBy?.length
+    ? said
+    : `no policy selects its object any longer, and the binding remains; 'flotilla why' shows how to remove it (${said})`;
 
 const textOf = ({ reason = "", message }: Said): string => (message || reason).replaceAll(/\s+/g, " ").trim();
 

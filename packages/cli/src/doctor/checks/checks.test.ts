@@ -125,6 +125,8 @@ const policy = (status: object, spec: object = {}): DeepReadonly<PropagationPoli
   });
 const policies = (list: DeepReadonly<PropagationPolicy>[]): Judgement =>
   policiesCheck.judge({ policies: list, joined: new Set(["oslo"]) }, now);
+const bindings = (list: DeepReadonly<ResourceBinding>[]): Judgement =>
+  bindingsCheck.judge({ bindings: list, joined: new Set(["oslo"]) }, now);
 const deleting = (extra: object = {}): Judgement =>
   finalizersCheck.judge(
     {
@@ -569,33 +571,46 @@ const cases: Record<string, Record<string, Case>> = {
   },
   bindings: {
     "a scheduled binding is ok": {
-      judged: bindingsCheck.judge([binding([condition("Scheduled", "True")])], now),
+      judged: bindings([binding([condition("Scheduled", "True")])]),
       verdict: "ok",
     },
     "an unscheduled binding is a problem": {
-      judged: bindingsCheck.judge([binding([condition("Scheduled", "False", "0/3 clusters", "NoClusterFit")])], now),
+      judged: bindings([binding([condition("Scheduled", "False", "0/3 clusters", "NoClusterFit")])]),
       verdict: "problem",
       says: "flotilla why deployment/web -n shop",
     },
     "a recently unscheduled binding is not reported yet": {
-      judged: bindingsCheck.judge([binding([condition("Scheduled", "False", "0/3", "NoClusterFit", 5)])], now),
+      judged: bindings([binding([condition("Scheduled", "False", "0/3", "NoClusterFit", 5)])]),
       verdict: "ok",
     },
     "a binding that cannot be dispatched is a problem": {
-      judged: bindingsCheck.judge(
-        [binding([condition("Scheduled", "True"), condition("Dispatched", "False", "no path", "RenderFailed")])],
-        now,
-      ),
+      judged: bindings([
+        binding([condition("Scheduled", "True"), condition("Dispatched", "False", "no path", "RenderFailed")]),
+      ]),
       verdict: "problem",
       says: "RenderFailed",
     },
+    "bindings whose policy names no member are one problem of the policy": {
+      judged: bindings(
+        ["web", "cart"].map((name) => {
+          const misdirected = binding([condition("Scheduled", "False", "0/1 clusters", "NoClusterFit")], {
+            resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name },
+            placement: { clusterAffinity: { clusterNames: ["olso"] } },
+          });
+          const annotations = { "clusterpropagationpolicy.karmada.io/name": "all" };
+          return { ...misdirected, metadata: { ...misdirected.metadata, annotations } };
+        }),
+      ),
+      verdict: "problem",
+      says: "It names olso, which is not a member, so 2 objects are not scheduled: Deployment shop/web, Deployment shop/cart.",
+    },
     "a binding that was never scheduled is a problem": {
-      judged: bindingsCheck.judge([binding([])], now),
+      judged: bindings([binding([])]),
       verdict: "problem",
       says: "It was never scheduled",
     },
     "a dependency is not scheduled itself": {
-      judged: bindingsCheck.judge([binding([], { requiredBy: [{}] })], now),
+      judged: bindings([binding([], { requiredBy: [{}] })]),
       verdict: "ok",
     },
   },
