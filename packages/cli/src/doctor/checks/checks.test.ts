@@ -793,3 +793,15 @@ for (const [check, each] of Object.entries(cases)) {
     }
   });
 }
+
+test("a ManifestWork that was rejected just now is counted, and is not a problem yet", () => {
+  const status = { conditions: [condition("Applied", "False", "no such kind")] };
+  const young = made("ManifestWork", "web", { status }, { creationTimestamp: "2026-05-01T11:59:30Z" });
+
+  const { seen, findings } = ocmCheck.judge({ works: [young], placements: [], sets: [] }, now);
+
+  expect([seen, findings]).toEqual([
+    "1 ManifestWork, 0 Placements, 0 ManifestWorkReplicaSets, 0 unhealthy, 1 more not healthy, created less than 60 s ago",
+    [],
+  ]);
+});
