@@ -48,25 +48,20 @@ export function createLeavingDelivery(
       }
     },
     async remove(ref, policy, signal) {
-      switch (leaveMode()) {
-        case "stays":
-          return reached().remove(ref, policy, signal);
-        case "purge": {
-          const removed = await reached().remove(ref, policy, signal);
-          return isOurOwn(ref) ? "gone" : removed;
-        }
-        case "abandon":
-          return "gone";
-        case "release":
-          if (!delivery) return "gone";
-          try {
-            await delivery.remove(ref, isOurOwn(ref) ? policy : { ...policy, mode: "release" }, signal);
-          } catch (error) {
-            // Leftover marks are harmless; an unreachable member must not block the deletion of its Cluster.
-            if (!isUnreachable(error)) throw error;
-          }
-          return "gone";
+      const how = leaveMode();
+      if (how === "stays") return reached().remove(ref, policy, signal);
+      if (how === "purge") {
+        const removed = await reached().remove(ref, policy, signal);
+        return isOurOwn(ref) ? "gone" : removed;
       }
+      if (how === "abandon" || !delivery) return "gone";
+      try {
+        await delivery.remove(ref, isOurOwn(ref) ? policy : { ...policy, mode: "release" }, signal);
+      } catch (error) {
+        // Leftover marks are harmless; an unreachable member must not block the deletion of its Cluster.
+        if (!isUnreachable(error)) throw error;
+      }
+      return "gone";
     },
   };
 }
