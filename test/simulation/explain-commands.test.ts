@@ -222,3 +222,79 @@ test("an edit that stays rejected fails, and an object that does not exist is re
   );
   await expect(edit((yaml) => yaml, "deployment/web")).rejects.toThrow("cannot ask for confirmation");
 });
+
+test("a copy that a finalizer holds on a member is not reported as deleted", async () => {
+  const copy = { cluster: "member1", namespace: "default", name: "web" };
+  const during = async <T>(command: Promise<T>): Promise<T> => {
+    const [result] = await Promise.all([command, fleet.run(SETTLED_MS)]);
+    return result;
+  };
+  await fleet.client.patch(Deployment, copy, { metadata: { finalizers: ["example.com/hold"] } }, { type: "merge" });
+  const held =
+    "on member1: Deployment default/web is being deleted on the member and waits for the finalizer example.com/hold";
+
+  await expect(during(run("delete", "deployment/web", "--yes", "--wait", "--timeout", "10"))).rejects.toThrow(
+    `Deployment default/web still exists ${held} after 10 s`,
+  );
+  await expect(during(run("wait", "deployment/web", "--for", "delete", "--timeout", "10"))).rejects.toThrow(
+    `Deployment default/web still exists ${held} after 10 s`,
+  );
+  await expect(run("why", "deployment/web")).rejects.toThrow(`not found on the hub, but still ${held}`);
+  expect((await run("status")).text).toContain(
+    "Deployment default/web is being deleted on the member and waits for the finalizer example.com/hold",
+  );
+
+  await fleet.client.patch(Deployment, copy, { metadata: { finalizers: null } }, { type: "merge" });
+
+  expect((await during(run("wait", "deployment/web", "--for", "delete"))).text).toContain(
+    "Deployment default/web is gone",
+  );
+  expect((await run("status")).text).toContain("No problems found");
+});
+
+test("an object that is created again waits until the member has deleted the copy before", async () => {
+  const copy = { cluster: "member1", namespace: "default", name: "web" };
+  await fleet.client.patch(Deployment, copy, { metadata: { finalizers: ["example.com/hold"] } }, { type: "merge" });
+  await fleet.client.delete(Deployment, { ...copy, cluster: "hub" });
+  await fleet.run(SETTLED_MS);
+  await fleet.client.create(Deployment, "hub", makeDeployment("default/web").replicas(4).build());
+  await fleet.run(SETTLED_MS);
+
+  expect((await run("why", "deployment/web")).text).toMatch(
+    /member1: .*being deleted on the member and waits for the finalizer\s+example.com\/hold/,
+  );
+  expect((await run("status")).text).toContain("waits for the finalizer example.com/hold");
+
+  await fleet.client.patch(Deployment, copy, { metadata: { finalizers: null } }, { type: "merge" });
+  await fleet.run(SETTLED_MS);
+
+  expect((await run("why", "deployment/web")).text).toContain("member1: 2 replicas, applied");
+});
+
+test("a policy that names clusters that are not members is reported once, before what follows from it", async () => {
+  const names = ["a", "b", "c"];
+  const typo = makePolicy("default/typo").duplicates("memeber1", "memeber2").build();
+  typo.spec.resourceSelectors = names.map((name) => ({ apiVersion: "apps/v1", kind: "Deployment", name }));
+  await fleet.client.create(PropagationPolicy, "hub", typo);
+  for (const name of names)
+    await fleet.client.create(Deployment, "hub", makeDeployment(`default/${name}`).replicas(1).build());
+  await fleet.run(SETTLED_MS);
+  const cause = "names memeber1, memeber2, which are not members";
+
+  const [status, why] = [(await run("status")).text, (await run("why", "deployment/b")).text];
+
+  expect(status.match(/UNHEALTHY.*\n(  .*\n)*/)?.[0]).toBe(
+    `UNHEALTHY: 3 bindings not scheduled\n  PropagationPolicy default/typo: it ${cause}, so 3 objects are not scheduled: Deployment default/a, Deployment default/b, Deployment default/c\n`,
+  );
+  expect(why.slice(why.indexOf("PROBLEMS"))).toMatch(
+    /^PROBLEMS\n  the policy names memeber1, memeber2, which are not members of the fleet, so scheduling failed/,
+  );
+
+  await fleet.client.delete(PropagationPolicy, { cluster: "hub", namespace: "default", name: "typo" });
+  await fleet.run(SETTLED_MS);
+  const [later, whyLater] = [(await run("status")).text, (await run("why", "deployment/b")).text];
+
+  expect(later).toContain("ResourceBinding default/b-deployment: no policy selects its object any longer");
+  expect(whyLater).toContain("kubectl delete resourcebinding b-deployment -n default");
+  expect(whyLater).not.toContain("the policy names");
+});

@@ -31,6 +31,7 @@ export type { DoctorFinding } from "./doctor/check.ts";
 export type { DoctorReport } from "./doctor/run-checks.ts";
 export type { ControllersRoleOptions, FleetStarter, HubProcessOptions, Roles } from "./fleet.ts";
 export { PROGRAM, asCalled, flagText, renderHelp, renderOverview, usageOf } from "./help.ts";
+export { commandHint } from "./command-hint.ts";
 export { findKubectl, fromPackage } from "./kubectl.ts";
 export type { Kubectl } from "./kubectl.ts";
 export type { Terminal } from "./terminal.ts";

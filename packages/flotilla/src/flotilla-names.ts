@@ -78,6 +78,8 @@ export const ANSWER_PENDING = "AnswerPending";
 export const RELEASE_STOPPED = "ReleaseStopped";
 /** execute: the hub changed a field of the member's object to and fro, so it no longer writes the object. */
 export const OSCILLATING = "Oscillating";
+/** execute: the reason of a deleted Work whose object the member still has, because a finalizer holds it. */
+export const TERMINATING = "Terminating";
 /** execute: the reasons of a member that answers, and keeps what it has because the hub does not write to it. */
 export const STOPPED_REASONS: ReadonlySet<string> = new Set([RELEASE_STOPPED, OSCILLATING]);
 

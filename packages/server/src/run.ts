@@ -13,6 +13,7 @@ import {
   PROGRAM,
   renderHelp,
   renderOverview,
+  commandHint,
 } from "@flotilla/cli";
 import type { Command, CommandContext, FleetStarter, LastStart, Parsed } from "@flotilla/cli";
 import { createProgress } from "./process/progress.ts";
@@ -71,7 +72,7 @@ export async function main([name, ...rest]: string[]): Promise<number> {
     const entry = commands.find((command) => command.name === wanted);
     if (!entry)
       throw new UsageError(
-        `unknown command '${wanted}'${didYouMean(wanted, [...commands.map((command) => command.name), "help"])}; run 'flotilla help' to list the commands`,
+        `unknown command '${wanted}'${didYouMean(wanted, [...commands.map((command) => command.name), "help"])}${commandHint(wanted)}; run 'flotilla help' to list the commands`,
       );
     session.command = await entry.load();
     return await run(session.command, name === "help" ? ["--help", ...rest.slice(1)] : rest, session);

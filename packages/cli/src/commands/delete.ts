@@ -3,7 +3,7 @@ import { HUB } from "@flotilla/apimachinery";
 import { UsageError } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { defineCommand } from "../command.ts";
-import type { Deletion } from "../explain/run-delete.ts";
+import type { Deletion } from "../explain/wait-gone.ts";
 import type { ManifestNames, ManifestTools } from "../interpret/read-manifests.ts";
 import { manifestFlags, namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
 import { objectOf, textOf } from "../members/json-parts.ts";

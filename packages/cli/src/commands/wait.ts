@@ -1,6 +1,6 @@
-/** `flotilla wait`: waits until objects are healthy on their members, or deleted. */
+/** `flotilla wait`: waits until objects are healthy on their members, or gone from the hub and its members. */
 import { HUB } from "@flotilla/apimachinery";
-import { FlotillaError, sleep, UsageError } from "@flotilla/base";
+import { FlotillaError, UsageError } from "@flotilla/base";
 import type { AnyKind } from "@flotilla/client";
 import { find } from "@flotilla/client";
 import { defineCommand } from "../command.ts";
@@ -8,18 +8,17 @@ import { namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
 import { readTargets } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
-const POLL_MS = 500;
 const USAGE = "'flotilla wait cloneset/web' or 'flotilla wait deployment web cart'";
 
 export const waitCommand = defineCommand({
   name: "wait",
   summary: "wait until objects are on their members and healthy there, or until they are deleted",
   details:
-    "Healthy means: scheduled, on every member in its newest version, and healthy there by the rules of its kind, with every pod ready. Fails at the timeout, with what is missing. For other conditions use 'kubectl wait'.",
+    "Healthy means: scheduled, on every member in its newest version, and healthy there by the rules of its kind, with every pod ready. Deleted means: gone from the hub and from every member. Fails at the timeout, with what is missing. For other conditions use 'kubectl wait'.",
   example: [
     { says: "Wait until a release is healthy on all members.", run: "flotilla wait cloneset/web -n shop" },
     {
-      says: "Wait up to five minutes until it is deleted.",
+      says: "Wait up to five minutes until it is gone from the hub and its members.",
       run: "flotilla wait cloneset/web --for delete --timeout 5m",
     },
   ],
@@ -58,17 +57,8 @@ export const waitCommand = defineCommand({
       ]);
     const hub = await connect(hubKubeconfig(flags, environment));
     const { client } = hub;
-    const read = (kind: AnyKind, name: string) =>
-      find(
-        client,
-        kind,
-        {
-          cluster: HUB,
-          namespace: kind.scope === "Namespaced" ? (flags.namespace ?? hub.namespace ?? "default") : undefined,
-          name,
-        },
-        { signal },
-      );
+    const namespaceOf = ({ scope }: AnyKind): string | undefined =>
+      scope === "Namespaced" ? (flags.namespace ?? hub.namespace ?? "default") : undefined;
     try {
       const wanted: { kind: AnyKind; name: string }[] = [];
       for (const { words, names } of targets)
@@ -77,20 +67,14 @@ export const waitCommand = defineCommand({
           wanted.push(...names.map((name) => ({ kind, name })));
         }
       if (flags.for === "delete") {
-        const untilMs = clock.now() + timeoutMs;
-        for (const { kind, name } of wanted) {
-          while (await read(kind, name)) {
-            if (clock.now() >= untilMs)
-              throw new FlotillaError("NotReady", `${kind.kind} ${name} still exists after ${timeoutMs / 1000} s`);
-            output.progress(`waiting until ${kind.kind} ${name} is deleted`);
-            await sleep(clock, POLL_MS, signal);
-          }
-          output.say(`${kind.kind} ${name} is deleted`);
-        }
+        const { waitUntilGone } = await import("../explain/wait-gone.ts");
+        const deletions = wanted.map(({ kind, name }) => ({ kind, namespace: namespaceOf(kind), name }));
+        await waitUntilGone(deletions, timeoutMs, { client, clock, signal, output });
       } else {
         const templates = await Promise.all(
           wanted.map(async ({ kind, name }) => {
-            const object = await read(kind, name);
+            const key = { cluster: HUB, namespace: namespaceOf(kind), name };
+            const object = await find(client, kind, key, { signal });
             if (!object) throw new FlotillaError("NotFound", `${kind.kind} ${name} not found on the hub`);
             return object;
           }),

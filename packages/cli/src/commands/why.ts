@@ -98,11 +98,17 @@ async function explained(
   // A kind of the same name in another group would have the same binding name.
   if (known && parseApiVersion(known.resource.apiVersion).group === kind.group) return known;
   const template = await find(client, kind, key, { signal });
-  if (!template)
+  if (!template) {
+    const what = `${kind.kind} ${where.name}${where.namespace ? ` in namespace ${where.namespace}` : ""}`;
+    const { findRemaining } = await import("../explain/wait-gone.ts");
+    const remaining = await findRemaining(client, { kind, ...where }, signal);
+    if (remaining !== undefined)
+      throw new FlotillaError("NotFound", `${what} not found on the hub, but still ${remaining}`);
     throw new FlotillaError(
       "NotFound",
-      `${kind.kind} ${where.name}${where.namespace ? ` in namespace ${where.namespace}` : ""} not found on the hub, and no ManifestWork applies one to members${await elsewhere(client, kind, where, signal)}`,
+      `${what} not found on the hub, and no ManifestWork applies one to members${await elsewhere(client, kind, where, signal)}`,
     );
+  }
   // These are never templates, so policies do not apply to them.
   if (kind.group.endsWith(OCM_DOMAIN))
     throw new UsageError(

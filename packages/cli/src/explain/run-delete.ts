@@ -1,20 +1,15 @@
 /** Implements `flotilla delete`: shows which members lose what, asks for confirmation, deletes, and waits if requested. */
-import { HUB, parseApiVersion } from "@flotilla/apimachinery";
-import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import { FlotillaError, sleep, UsageError } from "@flotilla/base";
+import { FlotillaError, UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import { find } from "@flotilla/client";
-import type { AnyKind, Client } from "@flotilla/client";
-import { bindingName, Cluster, ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
+import type { Client } from "@flotilla/client";
+import { Cluster } from "@flotilla/karmada";
+import type { ResourceBinding } from "@flotilla/karmada";
 import { titleOf } from "../members/types.ts";
 import type { Output } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
-
-export interface Deletion {
-  kind: AnyKind;
-  namespace?: string;
-  name: string;
-}
+import { bindingOf, keyOf, waitUntilGone, wordsOf } from "./wait-gone.ts";
+import type { Deletion } from "./wait-gone.ts";
 
 export interface DeleteOptions {
   deletions: readonly Deletion[];
@@ -34,7 +29,6 @@ export interface DeleteTools {
   terminal: Pick<Terminal, "canAsk" | "ask">;
 }
 
-const POLL_MS = 500;
 const FAILED = 1;
 
 export async function runDelete(options: DeleteOptions, tools: DeleteTools): Promise<number> {
@@ -92,69 +86,4 @@ export function describeDeletion(
   return binding?.spec.preserveResourcesOnDeletion
     ? `- ${words}: on the hub; its policy preserves it on ${clusters.join(", ")}`
     : `- ${words}: on the hub and on ${clusters.join(", ")}`;
-}
-
-const wordsOf = ({ kind, namespace, name }: Deletion): string =>
-  `${kind.kind} ${namespace ? `${namespace}/` : ""}${name}`;
-const keyOf = ({ namespace, name }: Deletion): { cluster: string; namespace?: string; name: string } => ({
-  cluster: HUB,
-  namespace,
-  name,
-});
-
-function bindingKeyOf({ kind, namespace, name }: Deletion): {
-  kind: Kind<ResourceBinding>;
-  key: ReturnType<typeof keyOf>;
-} {
-  return {
-    kind: namespace ? ResourceBinding : ClusterResourceBinding,
-    key: { cluster: HUB, namespace, name: bindingName(kind.kind, name) },
-  };
-}
-
-async function bindingOf(
-  client: Client,
-  deletion: Deletion,
-  signal: AbortSignal,
-): Promise<DeepReadonly<ResourceBinding> | undefined> {
-  const { kind, key } = bindingKeyOf(deletion);
-  const binding = await find(client, kind, key, { signal });
-  // A kind of the same name in another group would have the same binding name.
-  return binding && parseApiVersion(binding.spec.resource.apiVersion).group === deletion.kind.group
-    ? binding
-    : undefined;
-}
-
-/** The binding is removed when every member has confirmed the deletion. */
-async function waitUntilGone(
-  deletions: readonly Deletion[],
-  waitMs: number,
-  { client, clock, signal, output }: DeleteTools,
-): Promise<void> {
-  const untilMs = clock.now() + waitMs;
-  const isThere = async (deletion: Deletion): Promise<string | undefined> => {
-    const object: DeepReadonly<KubernetesObject> | undefined = await find(client, deletion.kind, keyOf(deletion), {
-      signal,
-    });
-    const { finalizers = [] } = object?.metadata ?? {};
-    if (object) return finalizers.length > 0 ? `on the hub, held by ${finalizers.join(", ")}` : "on the hub";
-    const binding = await bindingOf(client, deletion, signal);
-    const left = (binding?.spec.clusters ?? []).map(({ name }) => name);
-    return binding && `on ${left.join(", ") || "a member"}`;
-  };
-  for (const deletion of deletions) {
-    for (;;) {
-      const where = await isThere(deletion);
-      if (where === undefined) break;
-      if (clock.now() >= untilMs)
-        throw new FlotillaError(
-          "NotReady",
-          `${wordsOf(deletion)} still exists ${where} after ${waitMs / 1000} s; the hub keeps trying`,
-        );
-      output.progress(`waiting until ${wordsOf(deletion)} is gone, still ${where}`);
-      await sleep(clock, POLL_MS, signal);
-    }
-    output.say(`${wordsOf(deletion)} is gone`);
-  }
-  output.progress("");
 }

@@ -66,7 +66,9 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   const nowMs = clock.now();
   const notShown = new Set<string>();
   const notServed = new Set<string>();
-  const unwell = createUnhealthyCollector();
+  /** Filled before the bindings are read; no names while some members may not be listed. */
+  const fleet: { names?: ReadonlySet<string> | undefined } = {};
+  const unwell = createUnhealthyCollector((name) => fleet.names?.has(name) ?? true);
   const workloads: WorkloadStatus[] = [];
   const candidates: Candidate[] = [];
   /** Bindings whose rules may keep a release from members. */
@@ -132,12 +134,12 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     if (candidate) candidates.push(candidate);
   };
   const areAllKnown = !notShown.has(Cluster.plural) && !notShown.has(ManagedCluster.plural);
-  const known = areAllKnown ? new Set(members.map(({ name }) => name)) : undefined;
+  fleet.names = areAllKnown ? new Set(members.map(({ name }) => name)) : undefined;
   const seeWork = (work: DeepReadonly<ManifestWork>): void => {
     if (namespace !== undefined && !namespacesOf(work).has(namespace)) return;
     workloads.push(...summariseManifests(work).filter((row) => namespace === undefined || row.namespace === namespace));
     unwell.manifestWork(work);
-    candidates.push(...candidatesOfWork(work, { nowMs, members: known }));
+    candidates.push(...candidatesOfWork(work, { nowMs, members: fleet.names }));
   };
   const skip = Promise.resolve(0);
   const [bindings, clusterBindings, works, manifestWorks, , , placements, replicaSets, rules] = await Promise.all([

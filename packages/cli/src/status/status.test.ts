@@ -199,9 +199,11 @@ describe("unhealthy objects:", () => {
     "a binding that matches no cluster": {
       see: (collector) =>
         collector.binding(
-          object(ResourceBinding, {
-            conditions: [condition("Scheduled", "False", "NoClusterFit", "0/3 clusters are available")],
-          }),
+          object(
+            ResourceBinding,
+            { conditions: [condition("Scheduled", "False", "NoClusterFit", "0/3 clusters are available")] },
+            { "propagationpolicy.karmada.io/name": "web" },
+          ),
         ),
       want: [{ trouble: "binding not scheduled", reason: "0/3 clusters are available" }],
     },
@@ -300,7 +302,7 @@ describe("unhealthy objects:", () => {
     });
   }
 
-  test("a Work whose binding reports the same is counted and not listed", () => {
+  test("a Work whose binding reports the same is neither counted nor listed", () => {
     const collector = createUnhealthyCollector();
 
     collector.work(
@@ -311,7 +313,7 @@ describe("unhealthy objects:", () => {
       ),
     );
 
-    expect(collector.result()).toEqual({ counts: { "Work failed": 1 }, worst: [] });
+    expect(collector.result()).toEqual({ counts: {}, worst: [] });
   });
 
   test("all are counted, and the most important come first", () => {

@@ -5,6 +5,7 @@ import type { PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada
 import type { DeepReadonly } from "@flotilla/base";
 import type { MemberStatus, Trouble, Unwell, UnhealthyObject } from "./fleet-status.ts";
 import { BINDING_NAME, CLUSTER_BINDING_NAME } from "@flotilla/karmada";
+import { createLostTargets, policyRefOf } from "../health/lost-targets.ts";
 import { ownProblemsOf } from "../health/policy-problems.ts";
 import { suspensionsOf } from "../health/suspensions.ts";
 import { CONTROLLERS_LEASE } from "@flotilla/flotilla";
@@ -72,19 +73,16 @@ export interface UnhealthyCollector {
   result(): Unwell;
 }
 
-export function createUnhealthyCollector(): UnhealthyCollector {
+/** `isMember` is false for names that no member has; unset if the members are not known. */
+export function createUnhealthyCollector(isMember?: (name: string) => boolean): UnhealthyCollector {
   const counts = new Map<Trouble, number>();
   const found = new Map<Trouble, UnhealthyObject[]>();
+  const lost = createLostTargets(isMember);
 
-  function note(
-    trouble: Trouble,
-    { kind, metadata: { namespace, name } }: Named,
-    reason: string,
-    isListed = true,
-  ): void {
+  function note(trouble: Trouble, { kind, metadata: { namespace, name } }: Named, reason: string): void {
     counts.set(trouble, (counts.get(trouble) ?? 0) + 1);
     const known = found.get(trouble) ?? [];
-    if (!isListed || known.length === MAX_WORST) return;
+    if (known.length === MAX_WORST) return;
     known.push({ trouble, kind, namespace: namespace || undefined, name, reason });
     found.set(trouble, known);
   }
@@ -115,7 +113,8 @@ export function createUnhealthyCollector(): UnhealthyCollector {
     binding(binding) {
       const { conditions, aggregatedStatus = [] } = binding.status ?? {};
       const scheduled = findCondition(conditions, "Scheduled");
-      if (scheduled?.status === "False") note("binding not scheduled", binding, textOf(scheduled));
+      if (scheduled?.status === "False" && !lost.see(binding))
+        note("binding not scheduled", binding, unscheduledText(binding, textOf(scheduled)));
       const refused = aggregatedStatus.find(({ applied }) => applied === false);
       const failed = [findCondition(conditions, "Dispatched"), findCondition(conditions, "FullyApplied")].find(
         (condition) => condition?.status === "False",
@@ -130,9 +129,10 @@ export function createUnhealthyCollector(): UnhealthyCollector {
       note(trouble, { kind, metadata: { namespace, name } }, reason),
     work(work) {
       const applied = findCondition(work.status?.conditions, "Applied");
-      // Its binding reports the same.
-      const isListed = !BINDING_NAMES.some((name) => work.metadata.annotations?.[name] !== undefined);
-      if (applied?.status === "False") note("Work failed", work, textOf(applied), isListed);
+      const { annotations, deletionTimestamp } = work.metadata;
+      // The binding of other Works reports the same.
+      const isOwn = deletionTimestamp !== undefined || !BINDING_NAMES.some((name) => annotations?.[name] !== undefined);
+      if (applied?.status === "False" && isOwn) note("Work failed", work, textOf(applied));
     },
     manifestWork(work) {
       const { conditions, resourceStatus } = work.status ?? {};
@@ -166,12 +166,23 @@ export function createUnhealthyCollector(): UnhealthyCollector {
       // A rollout in progress has no message.
       else if (rolledOut?.status === "False" && rolledOut.message) note("rollout stopped", set, textOf(rolledOut));
     },
-    result: () => ({
-      counts: Object.fromEntries([...counts].toSorted(([a], [b]) => RANKS[a] - RANKS[b])),
-      worst: someOfEach([...found.values()].flat(), MAX_WORST),
-    }),
+    result() {
+      for (const { kind, namespace, name, objects, reason } of lost.take()) {
+        counts.set("binding not scheduled", (counts.get("binding not scheduled") ?? 0) + objects.length - 1);
+        note("binding not scheduled", { kind, metadata: { namespace, name } }, reason);
+      }
+      return {
+        counts: Object.fromEntries([...counts].toSorted(([a], [b]) => RANKS[a] - RANKS[b])),
+        worst: someOfEach([...found.values()].flat(), MAX_WORST),
+      };
+    },
   };
 }
+
+const unscheduledText = (binding: DeepReadonly<ResourceBinding>, said: string): string =>
+  policyRefOf(binding) || binding.spec.requiredBy?.length
+    ? said
+    : `no policy selects its object any longer, and the binding remains; 'flotilla why' shows how to remove it (${said})`;
 
 const textOf = ({ reason = "", message }: Said): string => (message || reason).replaceAll(/\s+/g, " ").trim();
 

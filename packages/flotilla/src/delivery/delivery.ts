@@ -131,19 +131,25 @@ export interface Subscription {
   close(): void;
 }
 
+/** `going`: its deletion was requested, and the member still has it. */
+export type Removed = "gone" | "going";
+
 export interface Delivery {
   /**
    * Throws `ApiError` when the member rejects the request, `UnreachableError` when it does not answer,
    * `UnknownKindError` when it does not serve the kind.
    */
   apply(manifest: DeepReadonly<KubernetesObject>, policy: ApplyPolicy, signal: AbortSignal): Promise<ApplyOutcome>;
-  /** Touches only objects of the policy's owner. Also resolves when the object no longer exists. */
-  remove(ref: ObjectRef, policy: RemovePolicy, signal: AbortSignal): Promise<void>;
+  /**
+   * Touches only objects of the policy's owner. Returns `going` while the object is terminating, and `gone` when it
+   * does not exist or stays on purpose.
+   */
+  remove(ref: ObjectRef, policy: RemovePolicy, signal: AbortSignal): Promise<Removed>;
   /**
    * Releases the object from one holder. Returns `going` while the object is terminating. Touches only objects that the
    * reference holds.
    */
-  disown(resource: HeldResource, policy: DisownPolicy, signal: AbortSignal): Promise<"gone" | "going">;
+  disown(resource: HeldResource, policy: DisownPolicy, signal: AbortSignal): Promise<Removed>;
   /** Resolves a kind as the member serves it. Throws as `apply` does. */
   kindOf(ref: { apiVersion: string; kind: string }, policy: Pick<ApplyPolicy, "beforeRequest">): Promise<AnyKind>;
   observe(refs: Iterable<ObjectRef>): Subscription;

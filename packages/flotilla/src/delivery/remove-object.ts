@@ -2,7 +2,7 @@
 import { dynamicKind, isConflict, isNotFound } from "@flotilla/apimachinery";
 import { UnknownKindError } from "@flotilla/client";
 import type { AnyKind, ObjectKey } from "@flotilla/client";
-import type { Delivery, HeldResource, ObjectRef, RemovePolicy } from "./delivery.ts";
+import type { Delivery, HeldResource, ObjectRef, Removed, RemovePolicy } from "./delivery.ts";
 import { createHoldings } from "./holdings.ts";
 import { marks } from "./marks-ownership.ts";
 import { keyIn, readObject, resolveKind } from "./member-access.ts";
@@ -33,7 +33,7 @@ export function createRemoveObject(access: MemberAccess): Pick<Delivery, "remove
       : removal.ownership.planRemoval(observed, { mode: "release", mayReturn: true });
   }
 
-  async function removeOnce(removal: Removal, signal: AbortSignal): Promise<"gone" | "going"> {
+  async function removeOnce(removal: Removal, signal: AbortSignal): Promise<Removed> {
     const { kind, key, propagationPolicy = "Background" } = removal;
     const observed = await readObject(access, kind, key, signal);
     if (!observed) return "gone";
@@ -49,7 +49,7 @@ export function createRemoveObject(access: MemberAccess): Pick<Delivery, "remove
     return "going";
   }
 
-  async function remove(removal: Removal, signal: AbortSignal): Promise<"gone" | "going"> {
+  async function remove(removal: Removal, signal: AbortSignal): Promise<Removed> {
     access.observer.settled.forget(removal.kind, removal.key);
     for (let attempt = 0; ; attempt++) {
       try {
@@ -75,10 +75,10 @@ export function createRemoveObject(access: MemberAccess): Pick<Delivery, "remove
     async remove(ref, policy, signal) {
       policy.beforeRequest?.();
       const kind = await servedKind(ref, policy);
-      if (!kind) return; // Without its kind the object cannot exist.
+      if (!kind) return "gone"; // Without its kind the object cannot exist.
       const { ownership = marks(), mode, mayReturn, propagationPolicy, whenHolding } = policy;
       const key = keyIn(access, ref);
-      await remove({ kind, key, ownership, mode, mayReturn, propagationPolicy, whenHolding }, signal);
+      return remove({ kind, key, ownership, mode, mayReturn, propagationPolicy, whenHolding }, signal);
     },
     disown(resource, { reference, mode, beforeRequest }, signal) {
       beforeRequest?.();

@@ -50,7 +50,9 @@ export async function explainMembers(
     ? new Map(shares.map(({ cluster }) => [cluster, bare]))
     : await divide(interpreter, bare, shares, jobPlanOf(binding, template, works, now));
   const copies = divided instanceof Error ? divided : withOwnPods(divided, namedPodsOf(binding));
-  const workOf = new Map(works.map((work) => [clusterNameOf(work.metadata.namespace ?? ""), work]));
+  const workOf = new Map(
+    [...works, ...views.heldWorksOf(binding)].map((work) => [clusterNameOf(work.metadata.namespace ?? ""), work]),
+  );
   const said = new Map(binding.status?.aggregatedStatus?.map((item) => [item.clusterName, item]));
   const explained = shares.slice(0, MAX_MEMBERS).map(async ({ cluster, replicas, leaving }) => {
     const copy = copies instanceof Error ? undefined : copies.get(cluster);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
-import { planMatch } from "../propagation/match/plan-match.ts";
+import { POLICY_ID } from "@flotilla/karmada";
+import { claimMetadata, planMatch } from "../propagation/match/plan-match.ts";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { explainPolicies } from "./explain-policies.ts";
 import { viewsOf } from "./snapshot.ts";
@@ -88,4 +89,49 @@ test("a policy that selects another version of the kind is listed once", () => {
   );
 
   expect([winner?.name, otherPolicies]).toEqual(["a", []]);
+});
+
+describe("explains why a policy has not taken a resource from the policy that claimed it", () => {
+  const preempting = (name: string, priority: number): PropagationPolicy => ({
+    ...policy(name, "web", priority),
+    spec: { ...policy(name, "web", priority).spec, preemption: "Always" },
+  });
+  const cases: Record<string, { claimant: PropagationPolicy; other: PropagationPolicy; want: string }> = {
+    "the name of the other sorts later": {
+      claimant: policy("alpha", "web"),
+      other: policy("zeta", "web"),
+      want: "all else being equal, the alphabetically first name wins",
+    },
+    "the other has a lower priority": {
+      claimant: policy("zeta", "web", 2),
+      other: preempting("alpha", 1),
+      want: "its priority 1 is lower than 2",
+    },
+    "the other is less specific": {
+      claimant: policy("zeta", "web"),
+      other: policy("alpha"),
+      want: "it selects by kind, which is less specific than selecting by name",
+    },
+    "the other takes precedence and does not preempt": {
+      claimant: policy("zeta", "web"),
+      other: policy("alpha", "web", 2),
+      want: "it would take precedence, but the resource was claimed before this one selected it, and this one does not preempt",
+    },
+  };
+  for (const [behaviour, { claimant, other, want }] of Object.entries(cases)) {
+    test(behaviour, () => {
+      claimant.metadata.labels = { [POLICY_ID]: "claimant" };
+      const policies = [claimant, other];
+      const template = makeDeployment("shop/web").build();
+      template.metadata = { ...template.metadata, ...claimMetadata(claimant) };
+
+      const { policy: winner, otherPolicies } = explainPolicies(
+        viewsOf({ ...nothing, policies }),
+        template,
+        planMatch({ template, policies, clusterPolicies: [] }),
+      );
+
+      expect([winner?.name, otherPolicies.map(({ reason }) => reason)]).toEqual([claimant.metadata.name, [want]]);
+    });
+  }
 });

@@ -61,16 +61,27 @@ function notSelecting({ selectsBy }: Described, { metadata }: Policy, match: Mat
 
 function whyNot(other: Described, policy: Policy, winner: Described, match: MatchPlan): string {
   if (other.selectsBy === "nothing" || policy.metadata.deletionTimestamp) return notSelecting(other, policy, match);
-  if (match.outcome === "matched" && match.kept)
-    return policy.spec.preemption === "Always"
-      ? "it preempts only resources that it selects by name, and only from a policy of lower priority"
-      : "the resource already had a policy when this one was created, and this one does not preempt";
+  const rank = whyLower(other, winner);
+  // Without a claim from before, the winner is the best one.
+  if (rank !== undefined) return rank;
+  return policy.spec.preemption === "Always"
+    ? "it preempts only resources that it selects by name, and only from a policy of lower priority"
+    : "it would take precedence, but the resource was claimed before this one selected it, and this one does not preempt";
+}
+
+/** Why the other policy ranks below the winner; undefined if it ranks above. */
+function whyLower(other: Described, winner: Described): string | undefined {
   if (other.kind !== winner.kind)
     return winner.kind === "PropagationPolicy"
       ? "namespaced policies take precedence over cluster policies"
-      : "cluster policies take precedence for cluster-scoped resources";
-  if (other.priority !== winner.priority) return `its priority ${other.priority} is lower than ${winner.priority}`;
+      : undefined;
+  if (other.priority !== winner.priority)
+    return other.priority < winner.priority
+      ? `its priority ${other.priority} is lower than ${winner.priority}`
+      : undefined;
   if (other.selectsBy !== winner.selectsBy)
-    return `it selects by ${other.selectsBy}, which is less specific than selecting by ${winner.selectsBy}`;
-  return "all else being equal, the alphabetically first name wins";
+    return SELECTS_BY.indexOf(other.selectsBy) < SELECTS_BY.indexOf(winner.selectsBy)
+      ? `it selects by ${other.selectsBy}, which is less specific than selecting by ${winner.selectsBy}`
+      : undefined;
+  return other.name > winner.name ? "all else being equal, the alphabetically first name wins" : undefined;
 }

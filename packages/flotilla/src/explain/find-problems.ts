@@ -12,10 +12,11 @@ import {
   MEMBER_UNREACHABLE,
   NO_ANSWER,
   OSCILLATING,
+  TERMINATING,
   RELEASE_STOPPED,
 } from "../flotilla-names.ts";
 import { customizationIn } from "../interpreter/customization/owned-program.ts";
-import { unjoinedClusters } from "../propagation/policy-targets.ts";
+import { namesWithoutMember, unjoinedClusters } from "../propagation/policy-targets.ts";
 import { formatTaint, noExecuteTaints, toleratesTaint } from "../propagation/schedule/tolerations.ts";
 
 /** Suggested fixes when a scheduler plugin excludes a cluster. */
@@ -52,18 +53,30 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
   if (!policy && !binding?.spec.requiredBy?.length) {
     problems.push({
       what: binding
-        ? "no policy selects it any longer; running copies are left unchanged"
+        ? `no policy selects it any longer; its binding remains${binding.spec.clusters?.length ? ", and so do its copies" : ", and has no cluster"}`
         : "no policy selects it, so it is not propagated",
-      try: `apply a ${resource.namespace ? `PropagationPolicy in namespace ${resource.namespace}` : "ClusterPropagationPolicy"} whose resourceSelectors name ${resource.apiVersion} ${resource.kind} ${resource.name}`,
+      try: `${binding ? removalOf(binding) : ""}apply a ${resource.namespace ? `PropagationPolicy in namespace ${resource.namespace}` : "ClusterPropagationPolicy"} whose resourceSelectors name ${resource.apiVersion} ${resource.kind} ${resource.name}`,
     });
   }
   const unscheduled = decision?.message;
-  if (decision && unscheduled !== undefined) {
-    problems.push({ what: `scheduling failed: ${unscheduled}`, try: fixForUnschedulable(decision) });
-  }
+  const isJoined = (name: string): boolean => clusterOf(name) !== undefined;
+  const lost = policy && binding ? namesWithoutMember(binding.spec, isJoined) : [];
+  if (decision && unscheduled !== undefined)
+    problems.push(
+      lost.length > 0
+        ? {
+            what: `the policy names ${lost.join(", ")}, which ${lost.length === 1 ? "is not a member" : "are not members"} of the fleet, so scheduling failed: ${unscheduled}`,
+            try: `correct the names in ${policy?.kind} ${policy?.name}, or join the clusters`,
+          }
+        : { what: `scheduling failed: ${unscheduled}`, try: fixForUnschedulable(decision) },
+    );
   for (const what of found)
     if (!what.startsWith(unscheduled?.replace(/\.$/, "") ?? "\0")) problems.push({ what, try: fixForError(what) });
-  if (binding) problems.push(...bindingProblems(binding, isUncopied), ...placementProblems(binding, clusterOf));
+  if (binding) {
+    problems.push(...bindingProblems(binding, isUncopied));
+    // A policy that is gone cannot be corrected.
+    if (policy) problems.push(...placementProblems(binding, clusterOf, new Set(unscheduled === undefined ? [] : lost)));
+  }
   problems.push(...ruleProblems(members));
   for (const member of members) problems.push(...memberProblems(resource, member, clusterOf(member.cluster), nowMs));
   return problems.slice(0, MAX_PROBLEMS);
@@ -75,6 +88,12 @@ function fixForError(error: string): string {
   return customization === undefined
     ? "correct the named object; the hub then continues automatically"
     : `correct the rule in ResourceInterpreterCustomization ${customization}; 'flotilla interpret' runs it on an object`;
+}
+
+/** How to remove a binding that no policy has. A binding with clusters takes its copies with it. */
+function removalOf({ kind, metadata: { namespace, name }, spec }: Binding): string {
+  const copies = spec.clusters?.length ? ", which deletes the copies on its members" : "";
+  return `delete the object, or run 'kubectl delete ${kind.toLowerCase()} ${name}${namespace ? ` -n ${namespace}` : ""}'${copies}; or `;
 }
 
 /**
@@ -125,14 +144,19 @@ function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolea
 }
 
 /** What the policy says and the scheduler does not follow. */
-function placementProblems({ spec }: Binding, clusterOf: ProblemInput["clusterOf"]): Problem[] {
+function placementProblems(
+  { spec }: Binding,
+  clusterOf: ProblemInput["clusterOf"],
+  reported: ReadonlySet<string>,
+): Problem[] {
   const problems: Problem[] = [];
   const ignored = spec.placement && ignoredSpread(spec.placement);
   if (ignored !== undefined) {
     const [what = "", fix = ""] = ignored.split("; ");
     problems.push({ what: `the policy's ${what}`, try: fix });
   }
-  for (const name of unjoinedClusters(spec, (cluster) => clusterOf(cluster) !== undefined))
+  const unjoined = unjoinedClusters(spec, (cluster) => clusterOf(cluster) !== undefined);
+  for (const name of unjoined.filter((each) => !reported.has(each)))
     problems.push({
       what: `the policy names ${name}, which is not a member of the fleet`,
       try: "join it, or remove the name from the policy",
@@ -222,6 +246,11 @@ function memberProblems(
     problems.push({
       what: `${cluster}: ${message ?? "the release is not sent"}`,
       try: "remove the field from the Retain rule, set it on the member, or, if the members should decide, remove the partition from the template",
+    });
+  else if (applied === false && reason === TERMINATING)
+    problems.push({
+      what: `${cluster} still has the object that was deleted before: ${message ?? "no reason given"}`,
+      try: `start the controller that removes the finalizer on ${cluster}, or remove the finalizer there; the hub then delivers the new object`,
     });
   else if (applied === false && reason === OSCILLATING)
     problems.push({

@@ -16,7 +16,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { createPolicyIndex } from "../propagation/match/policy-index.ts";
 import { createRenderer } from "../propagation/override/renderer.ts";
 import { createWorkloadGroups } from "../propagation/schedule/workload-groups.ts";
-import { indexWorks, worksOfBinding } from "../propagation/works.ts";
+import { heldWorksOfBinding, indexWorks, worksOfBinding } from "../propagation/works.ts";
 import type { LocatePods } from "../membership/locate-pods.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { Template } from "../propagation/templates.ts";
@@ -89,6 +89,7 @@ export function viewsOf(snapshot: FleetSnapshot, hub = HUB, locatePods: LocatePo
     },
     locatePods,
     worksOf: (binding) => worksOfBinding(works, binding),
+    heldWorksOf: (binding) => heldWorksOfBinding(works, hub, binding, worksOfBinding(works, binding)),
     render: createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies }),
     templates: {
       get: ({ apiVersion, kind, namespace = "", name }) =>

@@ -30,6 +30,7 @@ function createMember(failure?: Error): { delivery: Delivery; removed: string[] 
     async remove({ name }, { mode }) {
       if (failure) throw failure;
       removed.push(`${mode} ${name}`);
+      return "gone";
     },
   };
   return { delivery, removed };
@@ -65,12 +66,12 @@ describe("removing an object", () => {
   test("succeeds when a leaving member does not answer", async () => {
     const { delivery } = createMember(new UnreachableError("no route"));
 
-    await expect(
-      createLeavingDelivery(delivery, "paris", () => "release").remove(REF, DELETE, signal),
-    ).resolves.toBeUndefined();
-    await expect(
-      createLeavingDelivery(undefined, "paris", () => "release").remove(REF, DELETE, signal),
-    ).resolves.toBeUndefined();
+    await expect(createLeavingDelivery(delivery, "paris", () => "release").remove(REF, DELETE, signal)).resolves.toBe(
+      "gone",
+    );
+    await expect(createLeavingDelivery(undefined, "paris", () => "release").remove(REF, DELETE, signal)).resolves.toBe(
+      "gone",
+    );
   });
 
   test("fails when a purged member does not answer, or rejects the request", async () => {

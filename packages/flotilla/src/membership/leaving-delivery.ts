@@ -48,26 +48,28 @@ export function createLeavingDelivery(
       }
     },
     async remove(ref, policy, signal) {
-      switch (leaveMode()) {
-        case "stays":
-        case "purge":
-          return reached().remove(ref, policy, signal);
-        case "abandon":
-          return;
-        case "release":
-          if (!delivery) return;
-          try {
-            await delivery.remove(ref, isOurOwn(ref) ? policy : { ...policy, mode: "release" }, signal);
-          } catch (error) {
-            // Leftover marks are harmless; an unreachable member must not block the deletion of its Cluster.
-            if (!isUnreachable(error)) throw error;
-          }
+      const how = leaveMode();
+      if (how === "stays") return reached().remove(ref, policy, signal);
+      if (how === "purge") {
+        const removed = await reached().remove(ref, policy, signal);
+        return isOurOwn(ref) ? "gone" : removed;
       }
+      if (how === "abandon" || !delivery) return "gone";
+      try {
+        await delivery.remove(ref, isOurOwn(ref) ? policy : { ...policy, mode: "release" }, signal);
+      } catch (error) {
+        // Leftover marks are harmless; an unreachable member must not block the deletion of its Cluster.
+        if (!isUnreachable(error)) throw error;
+      }
+      return "gone";
     },
   };
 }
 
-/** Objects that the hub created for itself: the hub's permissions on a member end with the membership. */
+/**
+ * Objects that the hub created for itself: the hub's permissions on a member end with the membership, so it does not
+ * check that they are gone.
+ */
 const isOurOwn = ({ kind, name }: ObjectRef): boolean =>
   name === IMPERSONATOR && (kind === "ClusterRole" || kind === "ClusterRoleBinding");
 

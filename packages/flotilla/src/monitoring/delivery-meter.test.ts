@@ -15,7 +15,7 @@ function setUp(apply: () => Promise<ApplyOutcome>) {
   const meter = createDeliveryMeter({
     onDelivered: (cluster, { metadata }) => void delivered.push(`${cluster} ${metadata.name}`),
   });
-  const plain = { apply, remove: async () => {} } as unknown as Delivery;
+  const plain = { apply, remove: async () => "gone" } as unknown as Delivery;
   return {
     meter,
     plain,

@@ -123,8 +123,10 @@ export function createDeliveryMeter({ onDelivered }: DeliveryMeterOptions = {}):
       async remove(ref, policy, signal) {
         const { apiVersion, kind } = ref;
         try {
-          await delivery.remove(ref, policy, signal);
-          if (policy.mode === "delete") deleted.add(["success", apiVersion, kind, cluster]);
+          const removed = await delivery.remove(ref, policy, signal);
+          // A deletion is checked until the object is gone, and counts once.
+          if (policy.mode === "delete" && removed === "gone") deleted.add(["success", apiVersion, kind, cluster]);
+          return removed;
         } catch (error) {
           if (!signal.aborted && noteRefusal(cluster, error) && policy.mode === "delete")
             deleted.add(["error", apiVersion, kind, cluster]);

@@ -29,7 +29,7 @@ import type { ScheduleOptions } from "./schedule/schedule-cycle.ts";
 import { createWorkloadGroups, followBindings } from "./schedule/workload-groups.ts";
 import { createTemplates } from "./templates.ts";
 import type { Templates } from "./templates.ts";
-import { indexWorks, worksOfBinding } from "./works.ts";
+import { heldWorksOfBinding, indexWorks, worksOfBinding } from "./works.ts";
 
 export interface HubViewsDependencies {
   /** The logical cluster of the hub. */
@@ -85,6 +85,7 @@ export function createHubViews({
     scheduling,
     locatePods,
     worksOf: (binding) => worksOfBinding(works, binding),
+    heldWorksOf: (binding) => heldWorksOfBinding(works, hub, binding, worksOfBinding(works, binding)),
     render: createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies }),
     templates: createTemplates({
       hub,

@@ -82,7 +82,7 @@ export interface Propagation {
 
 export function createPropagation(deps: PropagationDependencies): Propagation {
   const { hub, informers, clientFor, interpreter, events, views, clock, log } = deps;
-  const { clusters, groups, render, scheduling, templates, worksOf } = views;
+  const { clusters, groups, render, scheduling, templates, worksOf, heldWorksOf } = views;
   const bindings = informers.of<ResourceBinding>(namespacedScope.kind);
   const clusterBindings = informers.of<ResourceBinding>(clusterScope.kind);
   const works = informers.of(Work);
@@ -227,6 +227,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         bindings: ofScope,
         clusters,
         worksOf,
+        heldWorksOf,
         templates,
         templateChanges: templates.source(bindingOf, { statusToo: true }),
         interpreter,

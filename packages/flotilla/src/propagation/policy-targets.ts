@@ -128,6 +128,14 @@ export function unjoinedClusters(spec: Spec, isJoined: (name: string) => boolean
   return [...new Set(namedClusters(spec).flatMap(([, affinity]) => unjoinedIn(affinity, isJoined)))];
 }
 
+/** The names in a placement that can select no member: it selects by name, and none of the names has joined. */
+export function namesWithoutMember(spec: Spec, isJoined: (name: string) => boolean): string[] {
+  const { clusterAffinity, clusterAffinities = [] } = spec.placement ?? {};
+  const terms: Affinity[] = clusterAffinities.length > 0 ? [...clusterAffinities] : [clusterAffinity];
+  const names = terms.map((term) => term?.clusterNames ?? []);
+  return names.some((list) => list.length === 0 || list.some(isJoined)) ? [] : [...new Set(names.flat())];
+}
+
 /** All fields in which a policy can name target clusters. */
 function namedClusters({ placement, targetCluster, overrideRules = [] }: Spec): [at: string, affinity: Affinity][] {
   const { clusterAffinity, clusterAffinities = [], replicaScheduling } = placement ?? {};

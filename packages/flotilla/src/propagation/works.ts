@@ -1,13 +1,14 @@
 /** The Works of the hub, indexed by the binding or namespace that they belong to. */
-import { clusterNameOf, executionNamespace, Work } from "@flotilla/karmada";
+import { clusterNameOf, executionNamespace, Work, workName } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
+import { findCondition } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
-import type { Informer, ObjectEvent } from "@flotilla/controller-runtime";
+import type { Informer, Lister, ObjectEvent } from "@flotilla/controller-runtime";
 import { bindingId, bindingKeyOf, clusterScope, namespacedScope, scopeOf } from "./binding-scope.ts";
 import { targetsOf } from "./targets.ts";
-import { NAMESPACE_LABEL } from "../flotilla-names.ts";
+import { NAMESPACE_LABEL, TERMINATING } from "../flotilla-names.ts";
 const BY_BINDING = "binding";
 const BY_NAMESPACE = "namespace";
 
@@ -32,6 +33,31 @@ export function worksOfBinding(works: Informer<Work>, binding: DeepReadonly<Reso
   // ours to delete.
   const targets = new Set(targetsOf(binding.spec).map(({ name }) => executionNamespace(name)));
   return found.filter(({ metadata }) => !metadata.labels?.[NAMESPACE_LABEL] || targets.has(metadata.namespace ?? ""));
+}
+
+/**
+ * Deleted Works whose object a finalizer holds on a target of the binding. They may belong to an earlier binding of the
+ * same object. The copy for this binding cannot be delivered before they are gone.
+ */
+export function heldWorksOfBinding(
+  works: Pick<Lister<Work>, "get">,
+  hub: string,
+  binding: DeepReadonly<ResourceBinding>,
+  own: readonly DeepReadonly<Work>[],
+): DeepReadonly<Work>[] {
+  const { kind, name, namespace = "" } = binding.spec.resource;
+  const live = new Set(
+    own.filter(({ metadata }) => !metadata.deletionTimestamp).map(({ metadata }) => metadata.namespace),
+  );
+  return targetsOf(binding.spec).flatMap((target) => {
+    const place = executionNamespace(target.name);
+    if (live.has(place)) return [];
+    const work = works.get({ cluster: hub, namespace: place, name: workName(kind, name, namespace) });
+    const isHeld =
+      work?.metadata.deletionTimestamp !== undefined &&
+      findCondition(work.status?.conditions, "Applied")?.reason === TERMINATING;
+    return isHeld && names(work, binding) ? [work] : [];
+  });
 }
 
 /** Deletes a binding's Works as listed by the server, because an informer may lag. */

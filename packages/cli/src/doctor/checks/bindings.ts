@@ -1,28 +1,40 @@
 /** Reports workloads that cannot be scheduled, or whose works cannot be created. */
-import { ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
+import { Cluster, ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
 import type { Kind } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { findCondition, formatAge } from "@flotilla/apimachinery";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
+import { createLostTargets, policyRefOf } from "../../health/lost-targets.ts";
 import { suspensionsOf } from "../../health/suspensions.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 
-export const bindingsCheck = defineCheck<readonly Binding[]>({
+interface BindingFacts {
+  bindings: readonly Binding[];
+  /** Names of the members. */
+  joined: ReadonlySet<string>;
+}
+
+export const bindingsCheck = defineCheck<BindingFacts>({
   name: "bindings",
   summary: "every workload is scheduled, and every member's copy can be created",
   reports:
     "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, and for bindings that were never scheduled. A warning for each binding whose scheduling or dispatching is suspended. Running workloads stay unchanged.",
   async gather({ lists }) {
-    const [bindings, clusterBindings] = await Promise.all([
+    const [bindings, clusterBindings, clusters] = await Promise.all([
       lists.all(ResourceBinding),
       lists.all(ClusterResourceBinding as unknown as Kind<ResourceBinding>),
+      lists.all(Cluster),
     ]);
-    return [...bindings, ...clusterBindings];
+    return {
+      bindings: [...bindings, ...clusterBindings],
+      joined: new Set(clusters.map(({ metadata }) => metadata.name)),
+    };
   },
-  judge(bindings, { nowMs, stuckAfterMs }) {
-    const findings = bindings.flatMap((binding) => {
+  judge({ bindings, joined }, { nowMs, stuckAfterMs }) {
+    const lost = createLostTargets((name) => joined.has(name));
+    const own = bindings.flatMap((binding) => {
       const { metadata, spec, status } = binding;
       // Dependencies follow their dependents and are never scheduled themselves.
       if (metadata.deletionTimestamp !== undefined || (spec.requiredBy ?? []).length > 0) return [];
@@ -33,6 +45,7 @@ export const bindingsCheck = defineCheck<readonly Binding[]>({
           ? [condition]
           : [],
       );
+      if (scheduled && failed.includes(scheduled) && lost.see(binding)) return [];
       if (failed.length > 0)
         return failed.map((condition) =>
           findingOf(
@@ -51,21 +64,37 @@ export const bindingsCheck = defineCheck<readonly Binding[]>({
         ];
       return scheduled === undefined && !isNew ? [findingOf(binding, "It was never scheduled.")] : [];
     });
+    const misdirected = lost.take();
+    const findings: DoctorFinding[] = [
+      ...misdirected.map(({ kind, namespace, name, reason }) => ({
+        severity: "problem" as const,
+        about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,
+        seen: `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`,
+        fix: "Correct the names in the policy, or join the clusters.",
+        commands: [`kubectl edit ${kind.toLowerCase()} ${name}${namespace ? ` -n ${namespace}` : ""}`],
+      })),
+      ...own,
+    ];
+    const objects = misdirected.reduce((sum, { objects: { length } }) => sum + length, own.length);
     return {
-      seen: `${counted(bindings.length, "binding")}, ${findings.length} not scheduled or not dispatched`,
+      seen: `${counted(bindings.length, "binding")}, ${objects} not scheduled or not dispatched`,
       findings,
     };
   },
 });
 
-function findingOf({ spec: { resource } }: Binding, seen: string): DoctorFinding {
+function findingOf(binding: Binding, seen: string): DoctorFinding {
+  const { resource, requiredBy = [] } = binding.spec;
+  const isOrphan = !policyRefOf(binding) && requiredBy.length === 0;
   const { kind, namespace, name } = resource;
   const why = `flotilla why ${kind.toLowerCase()}/${name}${namespace ? ` -n ${namespace}` : ""}`;
   return {
     severity: "problem",
     about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,
     seen,
-    fix: "`flotilla why` lists the members, the reason for each, and what to change.",
+    fix: isOrphan
+      ? "No policy selects it any longer, and its binding remains: `flotilla why` shows how to remove it."
+      : "`flotilla why` lists the members, the reason for each, and what to change.",
     commands: [why],
   };
 }

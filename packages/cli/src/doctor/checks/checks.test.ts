@@ -125,6 +125,8 @@ const policy = (status: object, spec: object = {}): DeepReadonly<PropagationPoli
   });
 const policies = (list: DeepReadonly<PropagationPolicy>[]): Judgement =>
   policiesCheck.judge({ policies: list, joined: new Set(["oslo"]) }, now);
+const bindings = (list: DeepReadonly<ResourceBinding>[]): Judgement =>
+  bindingsCheck.judge({ bindings: list, joined: new Set(["oslo"]) }, now);
 const deleting = (extra: object = {}): Judgement =>
   finalizersCheck.judge(
     {
@@ -568,6 +570,14 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "warning",
       says: "Its spread constraints are ignored",
     },
+    "a policy whose objects another with the same precedence has names that policy": {
+      judged: policies([
+        policy({ matched: 0 }),
+        { ...policy({ matched: 1 }), metadata: { ...policy({}).metadata, name: "zeta" } },
+      ]),
+      verdict: "warning",
+      says: "zeta selects the same objects with the same priority, so this policy has no effect on them",
+    },
     "two policies for the same objects are one warning": {
       judged: policies([
         policy({ matched: 1 }),
@@ -579,33 +589,46 @@ const cases: Record<string, Record<string, Case>> = {
   },
   bindings: {
     "a scheduled binding is ok": {
-      judged: bindingsCheck.judge([binding([condition("Scheduled", "True")])], now),
+      judged: bindings([binding([condition("Scheduled", "True")])]),
       verdict: "ok",
     },
     "an unscheduled binding is a problem": {
-      judged: bindingsCheck.judge([binding([condition("Scheduled", "False", "0/3 clusters", "NoClusterFit")])], now),
+      judged: bindings([binding([condition("Scheduled", "False", "0/3 clusters", "NoClusterFit")])]),
       verdict: "problem",
       says: "flotilla why deployment/web -n shop",
     },
     "a recently unscheduled binding is not reported yet": {
-      judged: bindingsCheck.judge([binding([condition("Scheduled", "False", "0/3", "NoClusterFit", 5)])], now),
+      judged: bindings([binding([condition("Scheduled", "False", "0/3", "NoClusterFit", 5)])]),
       verdict: "ok",
     },
     "a binding that cannot be dispatched is a problem": {
-      judged: bindingsCheck.judge(
-        [binding([condition("Scheduled", "True"), condition("Dispatched", "False", "no path", "RenderFailed")])],
-        now,
-      ),
+      judged: bindings([
+        binding([condition("Scheduled", "True"), condition("Dispatched", "False", "no path", "RenderFailed")]),
+      ]),
       verdict: "problem",
       says: "RenderFailed",
     },
+    "bindings whose policy names no member are one problem of the policy": {
+      judged: bindings(
+        ["web", "cart"].map((name) => {
+          const misdirected = binding([condition("Scheduled", "False", "0/1 clusters", "NoClusterFit")], {
+            resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name },
+            placement: { clusterAffinity: { clusterNames: ["olso"] } },
+          });
+          const annotations = { "clusterpropagationpolicy.karmada.io/name": "all" };
+          return { ...misdirected, metadata: { ...misdirected.metadata, annotations } };
+        }),
+      ),
+      verdict: "problem",
+      says: "It names olso, which is not a member, so 2 objects are not scheduled: Deployment shop/web, Deployment shop/cart.",
+    },
     "a binding that was never scheduled is a problem": {
-      judged: bindingsCheck.judge([binding([])], now),
+      judged: bindings([binding([])]),
       verdict: "problem",
       says: "It was never scheduled",
     },
     "a dependency is not scheduled itself": {
-      judged: bindingsCheck.judge([binding([], { requiredBy: [{}] })], now),
+      judged: bindings([binding([], { requiredBy: [{}] })]),
       verdict: "ok",
     },
   },
@@ -797,3 +820,15 @@ for (const [check, each] of Object.entries(cases)) {
     }
   });
 }
+
+test("a ManifestWork that was rejected just now is counted, and is not a problem yet", () => {
+  const status = { conditions: [condition("Applied", "False", "no such kind")] };
+  const young = made("ManifestWork", "web", { status }, { creationTimestamp: "2026-05-01T11:59:30Z" });
+
+  const { seen, findings } = ocmCheck.judge({ works: [young], placements: [], sets: [] }, now);
+
+  expect([seen, findings]).toEqual([
+    "1 ManifestWork, 0 Placements, 0 ManifestWorkReplicaSets, 0 unhealthy, 1 more not healthy, created less than 60 s ago",
+    [],
+  ]);
+});

@@ -112,12 +112,24 @@ async function templateKinds({ client, lists }: DoctorContext): Promise<Kind[]> 
   return found.flat();
 }
 
+interface Said {
+  type: string;
+  status: string;
+  message?: string;
+}
+
+/** What holds the object of a Work on its member. */
+function heldOnMember(kind: Kind, conditions: readonly Said[] | undefined): string {
+  const applied = kind.kind === Work.kind ? findCondition(conditions, "Applied") : undefined;
+  return applied?.status === "False" && applied.message ? `${applied.message}.` : "";
+}
+
 function deletingOf(kind: Kind, object: DeepReadonly<KubernetesObject>): Deleting[] {
   const { deletionTimestamp, finalizers = [], namespace, name } = object.metadata;
   if (deletionTimestamp === undefined) return [];
   const { spec, status } = object as {
     spec?: { finalizers?: readonly string[] };
-    status?: { conditions?: readonly { type: string; status: string; message?: string }[] };
+    status?: { conditions?: readonly Said[] };
   };
   const isNamespace = kind.group === "" && kind.kind === "Namespace";
   const remaining = isNamespace
@@ -125,7 +137,7 @@ function deletingOf(kind: Kind, object: DeepReadonly<KubernetesObject>): Deletin
         .filter((condition) => condition.status === "True")
         .map(({ message = "" }) => `${message.replace(/\.$/, "")}.`)
         .join(" ")
-    : "";
+    : heldOnMember(kind, status?.conditions);
   const member = clusterNameOf(namespace ?? "") ?? (kind.kind === "ManifestWork" ? namespace : undefined);
   return [
     {

@@ -19,7 +19,7 @@ export const ocmCheck = defineCheck<OcmFacts>({
   name: "ocm",
   summary: "Placements select clusters, and ManifestWorks are applied",
   reports:
-    "A problem for each ManifestWork that its member rejects, for Placements that are not satisfied (no cluster matches, no ManagedClusterSet is bound) or are invalid, and for ManifestWorkReplicaSets whose rollout stopped. Objects younger than `--stuck-after` are not reported.",
+    "A problem for each ManifestWork that its member rejects, for Placements that are not satisfied (no cluster matches, no ManagedClusterSet is bound) or are invalid, and for ManifestWorkReplicaSets whose rollout stopped. Objects younger than `--stuck-after` are only counted.",
   async gather({ lists, only }) {
     const [works, placements, sets] = await Promise.all([
       lists.all(ManifestWork),
@@ -29,38 +29,45 @@ export const ocmCheck = defineCheck<OcmFacts>({
     return { works: works.filter(({ metadata }) => !only || only.has(metadata.namespace ?? "")), placements, sets };
   },
   judge({ works, placements, sets }, { nowMs, stuckAfterMs }) {
-    const isOld = ({
-      metadata,
-    }: {
-      readonly metadata: { readonly creationTimestamp?: string; readonly deletionTimestamp?: string };
-    }): boolean =>
-      metadata.deletionTimestamp === undefined && nowMs - Date.parse(metadata.creationTimestamp ?? "") > stuckAfterMs;
-    const findings = [
-      ...works.filter(isOld).flatMap((work) => findingsOf(work, (collector) => collector.manifestWork(work), nowMs)),
-      ...placements
-        .filter(isOld)
-        .flatMap((placement) => findingsOf(placement, (collector) => collector.placement(placement), nowMs)),
-      ...sets.filter(isOld).flatMap((set) => findingsOf(set, (collector) => collector.replicaSet(set), nowMs)),
-    ];
+    const all = [
+      ...works.map((work) => ({ object: work as Named, see: (to: Collector) => to.manifestWork(work) })),
+      ...placements.map((placement) => ({
+        object: placement as Named,
+        see: (to: Collector) => to.placement(placement),
+      })),
+      ...sets.map((set) => ({ object: set as Named, see: (to: Collector) => to.replicaSet(set) })),
+    ].filter(({ object: { metadata } }) => metadata.deletionTimestamp === undefined);
+    const { old = [], young = [] } = Object.groupBy(all, ({ object: { metadata } }) =>
+      nowMs - Date.parse(metadata.creationTimestamp ?? "") > stuckAfterMs ? "old" : "young",
+    );
+    const findings = old.flatMap(({ object, see }) => findingsOf(object, see, nowMs));
+    const recent = young.flatMap(({ object, see }) => findingsOf(object, see, nowMs)).length;
+    const tooNew = recent > 0 ? `, ${recent} more not healthy, created less than ${stuckAfterMs / 1000} s ago` : "";
     return {
       seen:
         works.length + placements.length + sets.length === 0
           ? "Open Cluster Management is not used"
-          : `${counted(works.length, "ManifestWork")}, ${counted(placements.length, "Placement")}, ${counted(sets.length, "ManifestWorkReplicaSet")}, ${findings.length} unhealthy`,
+          : `${counted(works.length, "ManifestWork")}, ${counted(placements.length, "Placement")}, ${counted(sets.length, "ManifestWorkReplicaSet")}, ${findings.length} unhealthy${tooNew}`,
       findings,
     };
   },
 });
 
+type Collector = ReturnType<typeof createUnhealthyCollector>;
 type Named = {
   readonly kind: string;
-  readonly metadata: { readonly namespace?: string; readonly name: string; readonly creationTimestamp?: string };
+  readonly metadata: {
+    readonly namespace?: string;
+    readonly name: string;
+    readonly creationTimestamp?: string;
+    readonly deletionTimestamp?: string;
+  };
 };
 
 /** Reports one by one what `flotilla status` counts. */
 function findingsOf(
   { kind, metadata: { namespace, name, creationTimestamp } }: Named,
-  see: (collector: ReturnType<typeof createUnhealthyCollector>) => void,
+  see: (collector: Collector) => void,
   nowMs: number,
 ): DoctorFinding[] {
   const collector = createUnhealthyCollector();

@@ -43,9 +43,17 @@ export const policiesCheck = defineCheck<PolicyFacts>({
       )
         return [];
       const problems = ownProblemsOf(policy);
-      if ((status?.matched ?? 0) === 0 && problems.length === 0) {
+      const rival = rivalOf(policy, byScope.get(scopeOf(policy)) ?? []);
+      const ineffective: DoctorFinding[] = ineffectiveParts(policy, rival, joined).map((finding) => ({
+        severity: "warning",
+        about,
+        commands: [],
+        ...finding,
+      }));
+      if ((status?.matched ?? 0) === 0 && problems.length === 0 && !rival) {
         const kinds = [...new Set(policy.spec.resourceSelectors.map((selector) => selector.kind))].join(", ");
         return [
+          ...ineffective,
           {
             severity: "warning",
             about,
@@ -58,9 +66,6 @@ export const policiesCheck = defineCheck<PolicyFacts>({
           },
         ];
       }
-      const ineffective: DoctorFinding[] = ineffectiveParts(policy, byScope.get(scopeOf(policy)) ?? [], joined).map(
-        (finding) => ({ severity: "warning", about, commands: [], ...finding }),
-      );
       return ineffective.concat(
         problems.map((problem) => ({
           severity: "problem",
@@ -81,16 +86,27 @@ export const policiesCheck = defineCheck<PolicyFacts>({
 
 const scopeOf = ({ kind, metadata }: Policy): string => `${kind}/${metadata.namespace ?? ""}`;
 
+/**
+ * The policy that takes the objects of this one, with the same precedence: the one that has objects, or the one whose
+ * name sorts first.
+ */
+function rivalOf(policy: Policy, sameScope: readonly Policy[]): Policy | undefined {
+  const rival = equalPolicy(policy, sameScope);
+  if (!rival) return undefined;
+  const [own, theirs] = [policy, rival].map(({ status }) => (status?.matched ?? 0) > 0);
+  const loses = own === theirs ? policy.metadata.name > rival.metadata.name : !own;
+  return loses ? rival : undefined;
+}
+
 /** Parts of a policy that have no effect. */
 function ineffectiveParts(
   policy: Policy,
-  sameScope: readonly Policy[],
+  rival: Policy | undefined,
   joined: ReadonlySet<string>,
 ): Pick<DoctorFinding, "seen" | "fix">[] {
   const { placement } = policy.spec;
   const unjoined = unjoinedClusters(policy.spec, (name) => joined.has(name));
   const ignored = placement && ignoredSpread(placement);
-  const rival = equalPolicy(policy, sameScope);
   return [
     ...(unjoined.length > 0
       ? [
@@ -103,10 +119,10 @@ function ineffectiveParts(
     ...(ignored === undefined
       ? []
       : [{ seen: `Its ${ignored.split("; ")[0] ?? ""}.`, fix: `${capitalised(ignored.split("; ")[1] ?? "")}.` }]),
-    ...(rival && policy.metadata.name > rival.metadata.name
+    ...(rival
       ? [
           {
-            seen: `${rival.metadata.name} selects the same objects with the same priority, so one of both has no effect on them.`,
+            seen: `${rival.metadata.name} selects the same objects with the same priority, so ${(policy.status?.matched ?? 0) === 0 ? "this policy" : "one of both"} has no effect on them.`,
             fix: "Set spec.priority of the policy that is to take effect, or make the selectors disjoint.",
           },
         ]

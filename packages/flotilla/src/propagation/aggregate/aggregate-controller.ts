@@ -46,6 +46,8 @@ export interface AggregateDependencies {
   bindings: Informer<ResourceBinding>;
   clusters: Lister<Cluster>;
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
+  /** Deleted Works whose object a finalizer holds on a target of the binding. */
+  heldWorksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
   templates: Pick<Templates, "get" | "kindOf">;
   /** Keys of the bindings whose template changed, its status included. */
   templateChanges: Source<ObjectKey>;
@@ -133,8 +135,10 @@ export function createAggregateController(deps: AggregateDependencies): Controll
     async reconcile(binding, { key }) {
       if (binding.metadata.deletionTimestamp || !isAtHome(binding)) return done;
       const works = deps.worksOf(binding);
-      if (isTooEarly(binding, works)) return done;
-      const items = isFinishedRun(binding) ? withFinalReports(binding, planItems(works)) : planItems(works);
+      const held = deps.heldWorksOf(binding);
+      if (isTooEarly(binding, [...works.filter((work) => !held.includes(work)), ...held])) return done;
+      const reported = planItems(works, held);
+      const items = isFinishedRun(binding) ? withFinalReports(binding, reported) : reported;
       // Members report no status for a ConfigMap, so none is missing on it.
       const hadReports = binding.status?.aggregatedStatus?.some(({ status }) => status);
       const now = formatTime(deps.clock.now());

@@ -15,11 +15,15 @@ import { whyUnhealthy } from "../../health/why-unhealthy.ts";
 
 type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
 
-/** Sorted by cluster name. A Work that is being deleted no longer counts for its cluster. */
-export function planItems(works: readonly DeepReadonly<Work>[]): Item[] {
+/**
+ * Sorted by cluster name. A Work that is being deleted no longer counts for its cluster, unless a finalizer holds its
+ * object there: until then the cluster does not get the copy.
+ */
+export function planItems(works: readonly DeepReadonly<Work>[], held: readonly DeepReadonly<Work>[] = []): Item[] {
   return works
     .filter(({ metadata }) => !metadata.deletionTimestamp)
     .map(itemOf)
+    .concat(held.map((work) => ({ ...itemOf(work), status: undefined })))
     .sort(byCluster);
 }
 

@@ -30,7 +30,7 @@ import { APPLIED_FAILED } from "../../flotilla-names.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { defineController, done, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Informer, ObjectEvent, Result, Source } from "@flotilla/controller-runtime";
-import { manifestsOf } from "../member-objects.ts";
+import { manifestsOf, refsOf } from "../member-objects.ts";
 import type { DeliveryFor, MemberObjects } from "../member-objects.ts";
 import type { ExecutionMeter } from "../meter.ts";
 import { createApplyManifests } from "./apply-manifests.ts";
@@ -38,7 +38,7 @@ import type { ManifestAttempt } from "./apply-manifests.ts";
 import type { AutoscaledWorks } from "./autoscaled-works.ts";
 import { createDepartures, RECHECK_CONTENTS_MS } from "./departures.ts";
 import { createLostAnswers } from "./lost-answers.ts";
-import { failureOf, pendingAnswer, planApplied } from "./plan-applied.ts";
+import { failureOf, pendingAnswer, planApplied, terminatingOf } from "./plan-applied.ts";
 import { createRemoveManifest } from "./remove-manifest.ts";
 import { createWorkReports } from "./work-reports.ts";
 
@@ -66,6 +66,8 @@ const CONCURRENCY = 64;
  * event.
  */
 const RECHECK_MS = 60_000;
+/** How long the member may take to delete an object before the Work reports what holds it there. */
+const TERMINATION_MS = 5000;
 const POLICIES = [
   PropagationPolicy,
   ClusterPropagationPolicy,
@@ -163,14 +165,26 @@ export function createExecuteController(deps: ExecuteDependencies): Controller<O
     });
     const failures = rejectionsIn(outcomes);
     const [failure] = failures;
-    if (failure === undefined)
-      return outcomes.some((outcome) => outcome.status === "fulfilled" && outcome.value === "waits")
-        ? { requeueAfterMs: RECHECK_CONTENTS_MS }
-        : done;
+    if (failure === undefined) {
+      const removals = outcomes.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+      if (removals.includes("going")) return awaitDeletion(work, key);
+      return removals.includes("waits") ? { requeueAfterMs: RECHECK_CONTENTS_MS } : done;
+    }
     if (obstacleOf(failure) !== "busy")
       report.applied({ work, key, now: nowText() }, { reason: APPLIED_FAILED, message: messageOf(failure) });
     for (const error of failures) if (["passing", "refused"].includes(obstacleOf(error))) throw error;
     return { requeueAfterMs: RECHECK_MS };
+  }
+
+  /** The Work stays until its objects are gone, so that the hub does not report them as deleted before. */
+  function awaitDeletion(work: DeepReadonly<Work>, key: ObjectKey): Result {
+    const leftMs = Date.parse(work.metadata.deletionTimestamp ?? "") + TERMINATION_MS - clock.now();
+    // The deletion itself requeues the Work.
+    if (leftMs > 0) return { requeueAfterMs: leftMs };
+    const objects = refsOf(work).flatMap((ref) => memberObjects.get(work, ref) ?? []);
+    const held = terminatingOf(objects.filter(({ metadata }) => metadata.deletionTimestamp !== undefined));
+    if (held) report.applied({ work, key, now: nowText() }, held);
+    return { requeueAfterMs: RECHECK_CONTENTS_MS };
   }
 
   return defineController({

@@ -1,6 +1,6 @@
 /** Computes a Work's conditions after its manifests were delivered. Pure. */
 import { findCondition, withCondition } from "@flotilla/apimachinery";
-import type { NextCondition } from "@flotilla/apimachinery";
+import type { KubernetesObject, NextCondition } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import { messageOf } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
@@ -14,6 +14,7 @@ import {
   NO_ANSWER,
   OSCILLATING,
   RELEASE_STOPPED,
+  TERMINATING,
 } from "../../flotilla-names.ts";
 import { ReleaseStoppedError } from "./release-limit.ts";
 /** The result for one manifest: a delivery outcome, the error that stopped it, or that its object is unmanaged. */
@@ -27,8 +28,21 @@ export interface Failure {
     | typeof NO_ANSWER
     | typeof ANSWER_PENDING
     | typeof RELEASE_STOPPED
-    | typeof OSCILLATING;
+    | typeof OSCILLATING
+    | typeof TERMINATING;
   message: string;
+}
+
+/** Undefined while nothing but time holds the objects that the member still has. */
+export function terminatingOf(objects: readonly DeepReadonly<KubernetesObject>[]): Failure | undefined {
+  const messages = objects.flatMap(({ kind, metadata: { namespace, name, finalizers = [] } }) =>
+    finalizers.length === 0
+      ? []
+      : [
+          `${kind} ${namespace ? `${namespace}/` : ""}${name} is being deleted on the member and waits for the finalizer ${finalizers.join(", ")}`,
+        ],
+  );
+  return messages.length === 0 ? undefined : { reason: TERMINATING, message: messages.join("; ") };
 }
 
 /** The state while a request takes longer than usual. */

@@ -7,14 +7,14 @@ import type { Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { marks } from "../../delivery/marks-ownership.ts";
-import type { Delivery, RemovePolicy } from "../../delivery/delivery.ts";
+import type { Delivery, Removed, RemovePolicy } from "../../delivery/delivery.ts";
 import type { EventRecorder } from "@flotilla/controller-runtime";
 import { refOf } from "../member-objects.ts";
 import { isUnmanaged, ownerOf } from "./apply-policy.ts";
 import type { Departures } from "./departures.ts";
 import { WORK_ID } from "@flotilla/karmada";
 
-interface Removal {
+interface Visit {
   work: DeepReadonly<Work>;
   key: ObjectKey;
   cluster: string;
@@ -22,11 +22,14 @@ interface Removal {
   beforeRequest(): void;
 }
 
+/** `waits`: for the objects in it. `going`: the member still has it. */
+export type Removal = Removed | "waits";
+
 export type RemoveManifest = (
-  removal: Removal,
+  visit: Visit,
   manifest: DeepReadonly<KubernetesObject>,
   signal: AbortSignal,
-) => Promise<"gone" | "waits">;
+) => Promise<Removal>;
 
 export function createRemoveManifest({
   hub,
@@ -51,15 +54,15 @@ export function createRemoveManifest({
     const verdict = departures.judge(work, key, manifest);
     if (verdict === "wait") return "waits";
 
-    let outcome: "gone" | "waits" = "gone";
+    let isLeft = false;
     let stays = verdict === "delete" ? undefined : verdict.stays;
     const whenHolding = (found: string): "release" | "leave" => {
       const then = departures.judgeHolding(key);
-      outcome = then === "leave" ? "waits" : "gone";
+      isLeft = then === "leave";
       stays = then === "leave" ? undefined : `it contains ${found}, which Flotilla may not delete`;
       return then;
     };
-    await delivery.remove(
+    const removed = await delivery.remove(
       ref,
       stays === undefined
         ? { ...policy, mode: "delete", propagationPolicy: "Background", whenHolding }
@@ -72,6 +75,6 @@ export function createRemoveManifest({
         reason: "KeptOnMember",
         message: `${ref.kind} ${ref.name} stays on ${cluster}: ${stays}`,
       });
-    return outcome;
+    return isLeft ? "waits" : removed;
   };
 }
