@@ -71,7 +71,7 @@ async function worksOf(
 }
 
 /** Where members still have it: `on member1: <what holds it there>`. Undefined if none has it. Pure. */
-export function renderRemaining(works: readonly DeepReadonly<Work>[]): string | undefined {
+function renderRemaining(works: readonly DeepReadonly<Work>[]): string | undefined {
   if (works.length === 0) return undefined;
   const members = works.map((work) => {
     const member = clusterNameOf(work.metadata.namespace ?? "") ?? work.metadata.namespace;

@@ -23,7 +23,7 @@ interface Visit {
 }
 
 /** `waits`: for the objects in it. `going`: the member still has it. */
-export type Removal = Removed | "waits";
+type Removal = Removed | "waits";
 
 export type RemoveManifest = (
   visit: Visit,
