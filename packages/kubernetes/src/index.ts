@@ -127,6 +127,8 @@ export {
   kubernetesKinds,
   nativeKinds,
 } from "./kubernetes-definitions.ts";
+export { MutatingWebhookConfiguration } from "./admissionregistration/mutating-webhook-configuration-kind.ts";
+export { ValidatingWebhookConfiguration } from "./admissionregistration/validating-webhook-configuration-kind.ts";
 export { Lease } from "./lease/lease-kind.ts";
 export { LimitRange } from "./limitrange/limitrange-kind.ts";
 export { Namespace } from "./namespace/namespace-kind.ts";
