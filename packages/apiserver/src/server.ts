@@ -26,6 +26,7 @@ import { createBackgroundWork } from "./background-work.ts";
 import { createClusterRegistry } from "./clusters/clusters.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
+import { createAdmissionWebhooks } from "./webhooks/admission-webhooks.ts";
 import { createDefinitionStatus } from "./crd/crd-status.ts";
 import { writeDefinitionStatus } from "./write/definition-status.ts";
 import type { ProtobufDecoder } from "./codec/decode.ts";
@@ -159,12 +160,14 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     clock,
     writeStatus: (cluster, name, change) => writeDefinitionStatus(deps, cluster, name, change, stopping.signal),
   });
+  const webhooks = createAdmissionWebhooks({ cache, store, clusters, clock, random, log });
   const deps: OperationDependencies = {
     cache,
     store,
     clusters,
     definitions,
     siblings: new Siblings(),
+    webhooks,
     chain: createAdmissionChain([
       ...admissions,
       allocation.step,
@@ -200,6 +203,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     allocation.forget(name);
     metrics.forget(name);
     writes.forget(name);
+    webhooks.forget(name);
   });
   work.start();
   await clusters.finishRemovals();
@@ -268,6 +272,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       stopping.abort(new Error("the API server is stopping"));
       await work.close();
       authorizer.close();
+      webhooks.close();
       clusters.close();
     },
   };

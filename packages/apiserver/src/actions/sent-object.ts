@@ -2,7 +2,7 @@
  * Reads the object sent to a review or action: decoded and defaulted like an object to be stored, with its field
  * managers.
  */
-import { canonicalObject } from "@flotilla/apimachinery";
+import { canonicalObject, gvkOf } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Clock, Json, JsonObject } from "@flotilla/base";
@@ -12,7 +12,9 @@ import { checkIdentity } from "../write/identity.ts";
 import { trackFields } from "../write/managed-fields.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import { writeOptions } from "../request/options.ts";
-import type { Input } from "./action.ts";
+import { queriedOptions } from "../webhooks/webhook-request.ts";
+import type { WebhookRequest } from "../webhooks/webhook-request.ts";
+import type { ActionDependencies, Input } from "./action.ts";
 import { ordered } from "../codec/render.ts";
 
 export interface SentObjectOptions {
@@ -75,6 +77,31 @@ export function readSent(
     managedFields,
   );
   return ordered(tracked);
+}
+
+/** The sent object, after the webhooks of the resource were asked. They see it as a create. */
+export async function admitSent(
+  { webhooks }: Pick<ActionDependencies, "webhooks">,
+  context: RequestContext,
+  object: JsonObject,
+): Promise<JsonObject> {
+  const candidates = webhooks.find(context, "CREATE");
+  if (!candidates) return object;
+  const { dryRun } = writeOptions(context, "CreateOptions");
+  const kind = gvkOf(object as unknown as KubernetesObject);
+  const request: WebhookRequest = {
+    context,
+    operation: "CREATE",
+    kind,
+    name: context.name,
+    dryRun,
+    options: queriedOptions(context, "CreateOptions"),
+    object,
+    oldObject: undefined,
+  };
+  const admitted = (await webhooks.mutate(candidates, request, (changed) => changed)) ?? object;
+  await webhooks.validate(candidates, { ...request, object: admitted });
+  return admitted;
 }
 
 /** The sender of a status is recorded as its field manager, although the status is dropped. */

@@ -15,7 +15,7 @@ import {
 } from "@flotilla/apimachinery";
 import type { AnyStep, FieldError, Operation, SpecPart } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
-import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import type { Guard } from "../store/engine.ts";
 import type { ChainSteps } from "../admission/chain.ts";
 import { after, inOrder } from "../admission/run.ts";
@@ -34,9 +34,14 @@ import { createReview } from "./review.ts";
 import type { ReviewDependencies, ReviewRequest, ServerReview } from "./review.ts";
 import { sharedWith } from "./siblings.ts";
 import type { Siblings } from "./siblings.ts";
+import { askAboutDeletion, mutateByWebhooks, validateByWebhooks } from "./webhook-phases.ts";
+import type { SeenAs, WebhookPhases } from "./webhook-phases.ts";
+import type { AdmissionWebhooks } from "../webhooks/admission-webhooks.ts";
+import type { Candidates } from "../webhooks/registrations.ts";
 
 export interface AdmitDependencies extends ReviewDependencies {
   siblings: Siblings;
+  webhooks: AdmissionWebhooks;
 }
 
 export interface AdmitRequest extends ReviewRequest {
@@ -46,6 +51,8 @@ export interface AdmitRequest extends ReviewRequest {
   findings: Findings;
   /** Errors found so far. */
   errors: readonly FieldError[];
+  /** Set when the client writes the object in another form. */
+  seenAs?: SeenAs | undefined;
   /** Receives the objects that admission relied on, and that must be unchanged when the object is stored. */
   guards: Guard[];
   /** Adds field managers to the object. Fields that the server sets afterwards have no manager. */
@@ -58,6 +65,8 @@ interface AdmissionState {
   readonly request: AdmitRequest;
   readonly steps: ChainSteps;
   readonly review: ServerReview;
+  /** The webhooks whose rules match the request. */
+  readonly webhooks: Candidates | undefined;
   errors: FieldError[];
 }
 
@@ -70,6 +79,8 @@ const PHASES: readonly Phase[] = [
   trackFields,
   enterNamespace,
   (state) => inOrder(state, state.steps.complete, complete),
+  (state) =>
+    state.webhooks && mutateByWebhooks(webhookPhases(state, state.webhooks), (object) => completeAgain(state, object)),
   extractPart,
   (state) => inOrder(state, state.steps.prepare, prepare),
   shareWithSibling,
@@ -80,6 +91,7 @@ const PHASES: readonly Phase[] = [
   (state) => inOrder(state, state.steps.webhooks, askWebhook),
   addWarnings,
   (state) => inOrder(state, state.steps.check, check),
+  (state) => state.webhooks && validateByWebhooks(webhookPhases(state, state.webhooks)),
 ];
 
 /**
@@ -93,6 +105,7 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
     request,
     steps: deps.chain.of(kind, request.operation),
     review: createReview(deps, request),
+    webhooks: deps.webhooks.find(request.context, request.operation),
     errors: [],
   };
   const pending = inOrder(state, PHASES, runPhase);
@@ -138,6 +151,41 @@ function applySchema({ request, review }: AdmissionState): void {
       : { unknownFields: unknown, strictMetadata: true, settled },
   );
   reportFields(unknown, findings, context, options);
+}
+
+const webhookPhases = ({ deps, request, review }: AdmissionState, candidates: Candidates): WebhookPhases => ({
+  webhooks: deps.webhooks,
+  candidates,
+  request,
+  review,
+});
+
+/**
+ * Completes an object that webhooks changed: its declared form, the defaults of its kind, its schema, and the built-in
+ * steps. Fields that they set have no manager, and the managers stay as they were recorded.
+ */
+async function completeAgain(state: AdmissionState, changed: JsonObject): Promise<JsonObject> {
+  const { request, review, steps } = state;
+  const { managedFields } = metadataOf(review.object);
+  const { kind } = request.context.served.resource;
+  review.object = ordered({ ...changed, metadata: { ...metadataOf(changed) } });
+  makeCanonical(state);
+  await inOrder(state, steps.mutate.filter(isRuleOfKind), mutate);
+  review.object = request.context.served.compiled.admit(
+    kind.builtIn ? review.object : withReadableMetadata(review.object, [], undefined),
+  );
+  review.object = withManagers(kind.builtIn ? withoutEmptyLists(review.object) : review.object, managedFields);
+  await inOrder(state, steps.complete, complete);
+  return review.object;
+}
+
+/** Steps of products have names; they saw the object once. */
+const isRuleOfKind = ({ name }: AnyStep): boolean => name === undefined;
+
+/** The object with exactly these managers. */
+function withManagers(object: JsonObject, managedFields: Json | undefined): JsonObject {
+  const { managedFields: _, ...metadata } = metadataOf(object);
+  return { ...object, metadata: { ...metadata, ...(managedFields !== undefined && { managedFields }) } };
 }
 
 function trackFields({ request, review }: AdmissionState): void {
@@ -206,7 +254,11 @@ function collectErrors(
   });
 }
 
-function rejectErrors({ request: { context }, review, errors }: DeletionState): void {
+function rejectErrors({
+  request: { context },
+  review,
+  errors,
+}: Pick<DeletionState, "request" | "review" | "errors">): void {
   if (errors.length === 0) return;
   const { kind } = context.served.resource;
   throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(review.object).name ?? ""), errors);
@@ -243,13 +295,18 @@ function check({ review }: Pick<AdmissionState, "review">, step: AnyStep): void 
 }
 
 /** Runs the steps for a deletion: all that can reject it. */
-export function admitDeletion(deps: ReviewDependencies, request: ReviewRequest): void | Promise<void> {
+export function admitDeletion(deps: Omit<AdmitDependencies, "siblings">, request: ReviewRequest): void | Promise<void> {
   const steps = deps.chain.of(request.context.served.resource.kind, "DELETE");
-  const state: DeletionState = { request, steps, review: createReview(deps, request), errors: [] };
-  return inOrder(state, DELETION_PHASES, runDeletionPhase);
+  const review = createReview(deps, request);
+  const candidates = deps.webhooks.find(request.context, "DELETE");
+  const webhooks = candidates && { webhooks: deps.webhooks, candidates, request, review };
+  return inOrder({ request, steps, review, errors: [], webhooks }, DELETION_PHASES, runDeletionPhase);
 }
 
-type DeletionState = Pick<AdmissionState, "steps" | "review" | "errors"> & { readonly request: ReviewRequest };
+type DeletionState = Pick<AdmissionState, "steps" | "review" | "errors"> & {
+  readonly request: ReviewRequest;
+  readonly webhooks: WebhookPhases | undefined;
+};
 type DeletionPhase = (state: DeletionState) => void | Promise<void>;
 
 const runDeletionPhase = (state: DeletionState, phase: DeletionPhase): void | Promise<void> => phase(state);
@@ -259,6 +316,7 @@ const DELETION_PHASES: readonly DeletionPhase[] = [
   rejectErrors,
   (state) => inOrder(state, state.steps.webhooks, askWebhook),
   (state) => inOrder(state, state.steps.check, check),
+  ({ webhooks }) => webhooks && askAboutDeletion(webhooks),
 ];
 
 /** The sent object in the canonical form of its kind, for kinds that also have another form; most do not. */

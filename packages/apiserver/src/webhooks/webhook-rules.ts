@@ -1,0 +1,42 @@
+/** Which requests the rules of a webhook are for. Pure; policies use the same rules. */
+import type { Operation } from "@flotilla/apimachinery";
+import type { RuleWithOperations } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
+import type { DeepReadonly } from "@flotilla/base";
+
+export type WebhookOperation = Operation | "CONNECT";
+
+/** What a request is about, as rules name it. */
+export interface Target {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string | undefined;
+  readonly operation: WebhookOperation;
+  readonly namespaced: boolean;
+}
+
+export type Rule = DeepReadonly<RuleWithOperations>;
+
+const ANY = "*";
+
+export function ruleMatches({ operations, apiGroups, apiVersions, resources, scope }: Rule, target: Target): boolean {
+  return (
+    includes(operations, target.operation) &&
+    includes(apiGroups, target.group) &&
+    includes(apiVersions, target.version) &&
+    (resources ?? []).some((resource) => resourceMatches(resource, target)) &&
+    (scope === undefined || scope === ANY || (scope === "Namespaced") === target.namespaced)
+  );
+}
+
+function includes(list: readonly string[] | undefined, item: string): boolean {
+  return list !== undefined && (list.includes(ANY) || list.includes(item));
+}
+
+// `pods`; `pods/status`; `pods/*`: pods and all their subresources; `*`: all but subresources; `*/scale`; `*/*`: all.
+function resourceMatches(text: string, { resource, subresource = "" }: Target): boolean {
+  const slash = text.indexOf("/");
+  const wanted = slash < 0 ? text : text.slice(0, slash);
+  const wantedPart = slash < 0 ? "" : text.slice(slash + 1);
+  return (wanted === ANY || wanted === resource) && (wantedPart === ANY || wantedPart === subresource);
+}
