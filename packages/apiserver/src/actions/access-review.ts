@@ -42,7 +42,7 @@ async function review(
   about: "others" | "self",
 ): Promise<Answer> {
   const sent = readSent(context, input, { clock: deps.clock, facts: "authorization-v1" });
-  const object = await admitSent(deps, context, sent);
+  const object = await admitSent(deps, context, sent, { allowed: false });
   const spec = object.spec as unknown as Spec;
   const errors = [...checkAccessReview(spec, about === "others"), ...checkPlace(object, context)];
   if (errors.length > 0) throw invalid(GROUP, "", "", errors);

@@ -79,11 +79,15 @@ export function readSent(
   return ordered(tracked);
 }
 
-/** The sent object, after the webhooks of the resource were asked. They see it as a create. */
+/**
+ * The sent object, after the webhooks of the resource were asked. They see it as a create, with the status that it has
+ * before the server fills it in.
+ */
 export async function admitSent(
   { webhooks }: Pick<ActionDependencies, "webhooks">,
   context: RequestContext,
   object: JsonObject,
+  emptyStatus?: JsonObject,
 ): Promise<JsonObject> {
   const candidates = webhooks.find(context, "CREATE");
   if (!candidates) return object;
@@ -96,12 +100,12 @@ export async function admitSent(
     name: context.name,
     dryRun,
     options: queriedOptions(context, "CreateOptions"),
-    object,
+    object: emptyStatus ? { ...object, status: emptyStatus } : object,
     oldObject: undefined,
   };
-  const admitted = (await webhooks.mutate(candidates, request, (changed) => changed)) ?? object;
-  await webhooks.validate(candidates, { ...request, object: admitted });
-  return admitted;
+  const changed = await webhooks.mutate(candidates, request, (seen) => seen);
+  await webhooks.validate(candidates, changed ? { ...request, object: changed } : request);
+  return changed ?? object;
 }
 
 /** The sender of a status is recorded as its field manager, although the status is dropped. */

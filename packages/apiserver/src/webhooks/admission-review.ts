@@ -4,6 +4,7 @@ import type { Status } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { parseWebhookJson, shown, WebhookError } from "@flotilla/client";
+import { isNamespaceKind } from "../resources/resources.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import type { GroupVersionKind, WebhookRequest } from "./webhook-request.ts";
 
@@ -52,7 +53,9 @@ export function requestFields({ uid, request, served, object, oldObject }: Quest
   };
   if (subresource !== undefined) Object.assign(fields, { subResource: subresource, requestSubResource: subresource });
   if (name !== undefined) fields.name = name;
-  if (context.namespace !== undefined) fields.namespace = context.namespace;
+  // A Namespace is in itself.
+  const namespace = isNamespaceKind(context.served.resource) ? name : context.namespace;
+  if (namespace !== undefined) fields.namespace = namespace;
   return fields;
 }
 

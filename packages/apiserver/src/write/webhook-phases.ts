@@ -1,4 +1,5 @@
 /** The phases of admission in which webhooks are asked, about objects that are written or deleted. */
+import { defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { metadataOf } from "../codec/metadata.ts";
 import type { AdmissionWebhooks } from "../webhooks/admission-webhooks.ts";
@@ -31,13 +32,11 @@ export async function mutateByWebhooks(
   completeAgain: (object: JsonObject) => Promise<JsonObject>,
 ): Promise<void> {
   if (candidates.mutating.length === 0) return;
-  const { seenAs } = request;
   const sent = review.object;
-  const hidden = request.operation === "CREATE" ? serverFields(sent, request) : {};
-  const shown = (object: JsonObject): JsonObject => seenAs?.of(object) ?? withoutFields(object, hidden);
-  const settle = async (seen: JsonObject): Promise<JsonObject> =>
-    shown(await completeAgain(seenAs ? seenAs.into(sent, seen) : withFields(seen, hidden)));
-  await webhooks.mutate(candidates, askAbout(request, shown(sent)), settle);
+  const form = formOf(request, unstoredForm(sent, request));
+  await webhooks.mutate(candidates, askAbout(request, form.of(sent)), async (seen) =>
+    form.of(await completeAgain(form.into(sent, seen))),
+  );
 }
 
 export function validateByWebhooks({
@@ -47,22 +46,15 @@ export function validateByWebhooks({
   review,
 }: WebhookPhases): Promise<void> | undefined {
   if (candidates.validating.length === 0) return undefined;
-  const { object } = review;
-  const isDeletion = request.operation === "DELETE";
-  const seen = isDeletion ? undefined : (request.seenAs?.of(object) ?? object);
-  const asked = askAbout(request, seen);
-  const { name } = metadataOf(object);
-  return webhooks.validate(
-    candidates,
-    asked.name === undefined && typeof name === "string" ? { ...asked, name } : asked,
-  );
+  const form = formOf(request, storedForm(request));
+  return webhooks.validate(candidates, askAbout(request, form.of(review.object)));
 }
 
 /** Deletions: a mutating webhook is asked too, but has nothing to change. */
-export async function askAboutDeletion(phases: WebhookPhases): Promise<void> {
-  const { webhooks, candidates, request } = phases;
-  await webhooks.mutate(candidates, askAbout(request, undefined), (object) => object);
-  await validateByWebhooks(phases);
+export async function askAboutDeletion({ webhooks, candidates, request }: WebhookPhases): Promise<void> {
+  const asked = askAbout(request, undefined);
+  await webhooks.mutate(candidates, asked, (object) => object);
+  await webhooks.validate(candidates, asked);
 }
 
 function askAbout(
@@ -82,24 +74,35 @@ function askAbout(
   };
 }
 
-/** What the server has already given a new object. Mutating webhooks do not see it, as with kube-apiserver. */
-function serverFields(object: JsonObject, { context: { name: requested } }: ReviewRequest): JsonObject {
-  const { uid, creationTimestamp, generation, name, generateName } = metadataOf(object);
-  const isGenerated = requested === undefined && typeof generateName === "string" && generateName !== "";
-  const fields: JsonObject = {};
-  for (const [key, value] of Object.entries({
-    uid,
-    creationTimestamp,
-    generation,
-    name: isGenerated ? name : undefined,
-  }))
-    if (value !== undefined) fields[key] = value;
-  return fields;
+type Form = Pick<SeenAs, "of" | "into">;
+
+const formOf = ({ seenAs }: WebhookPhases["request"], own: Form): Form =>
+  seenAs ? { of: (object) => seenAs.of(own.of(object)), into: (object, seen) => seenAs.into(object, seen) } : own;
+
+/** Until an object is stored it has no resourceVersion here, but clients and webhooks expect the one that it replaces. */
+function storedForm({ oldObject }: ReviewRequest): Form {
+  const { resourceVersion } = oldObject ? metadataOf(oldObject) : {};
+  return {
+    of: (object) => (resourceVersion === undefined ? object : withFields(object, { resourceVersion })),
+    into: (_, seen) => withoutFields(seen, ["resourceVersion"]),
+  };
 }
 
-function withoutFields(object: JsonObject, fields: JsonObject): JsonObject {
+/** Mutating webhooks do not see what the server has already given a new object, as with kube-apiserver. */
+function unstoredForm(sent: JsonObject, request: ReviewRequest): Form {
+  if (request.operation !== "CREATE") return storedForm(request);
+  const { uid, creationTimestamp, generation, name, generateName } = metadataOf(sent);
+  const isGenerated = request.context.name === undefined && typeof generateName === "string" && generateName !== "";
+  const given = defined({ uid, creationTimestamp, generation, name: isGenerated ? name : undefined });
+  return {
+    of: (object) => withoutFields(object, Object.keys(given)),
+    into: (_, seen) => withFields(seen, given),
+  };
+}
+
+function withoutFields(object: JsonObject, names: readonly string[]): JsonObject {
   const metadata = { ...metadataOf(object) };
-  for (const key of Object.keys(fields)) delete metadata[key];
+  for (const name of names) delete metadata[name];
   return { ...object, metadata };
 }
 
