@@ -19,5 +19,6 @@ export const MutatingWebhookConfiguration: Kind<MutatingWebhookConfiguration> =
       column<MutatingWebhookConfiguration>("Webhooks", ({ webhooks = [] }) => webhooks.length, { type: "integer" }),
       ageColumn,
     ],
-    traits: { requiresVersion: true },
+    hasGeneration: true,
+    traits: { requiresVersion: true, metadataChecks: { create: true } },
   });

@@ -19,5 +19,6 @@ export const ValidatingWebhookConfiguration: Kind<ValidatingWebhookConfiguration
       column<ValidatingWebhookConfiguration>("Webhooks", ({ webhooks = [] }) => webhooks.length, { type: "integer" }),
       ageColumn,
     ],
-    traits: { requiresVersion: true },
+    hasGeneration: true,
+    traits: { requiresVersion: true, metadataChecks: { create: true } },
   });
