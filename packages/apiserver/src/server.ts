@@ -160,7 +160,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     clock,
     writeStatus: (cluster, name, change) => writeDefinitionStatus(deps, cluster, name, change, stopping.signal),
   });
-  const webhooks = createAdmissionWebhooks({ cache, store, clusters, clock, random, log });
+  const webhooks = createAdmissionWebhooks({ cache, store, clusters, authorizer, clock, random, log });
   const deps: OperationDependencies = {
     cache,
     store,

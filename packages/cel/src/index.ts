@@ -1,4 +1,4 @@
-export { AdmissionCompiler, MAX_POLICY_COST } from "./admission.ts";
+export { AdmissionCompiler, MAX_MATCH_COST, MAX_POLICY_COST } from "./admission.ts";
 export type { AdmissionExpression, AdmissionExpressionProblem } from "./admission.ts";
 export type { AdmissionInput, AdmissionRequestFields } from "./admission-types.ts";
 export { ArrayList } from "./collections.ts";

@@ -8,6 +8,8 @@ import { createWebhookConnection, createWebhookLocator, MAX_CALLS_IN_FLIGHT, Web
 import type { ResolveService } from "@flotilla/client";
 import { readVerdict, renderReview, REVIEW_VERSIONS } from "./admission-review.ts";
 import type { Question, ReviewVersion, Verdict } from "./admission-review.ts";
+import { compileConditions } from "./match-conditions.ts";
+import type { MatchConditions } from "./match-conditions.ts";
 import { WebhookBreaker } from "./webhook-breaker.ts";
 
 export type HookType = "mutating" | "validating";
@@ -26,6 +28,7 @@ export interface AdmissionHook {
   readonly ignoresFailures: boolean;
   readonly namespaceSelector: LabelSelector;
   readonly objectSelector: LabelSelector;
+  readonly conditions: MatchConditions | undefined;
   readonly breaker: WebhookBreaker;
   /** Throws `WebhookError`. `resolveService` finds a Service in the cluster of the request. */
   ask(question: Omit<Question, "uid">, resolveService: ResolveService, stop: AbortSignal): Promise<Verdict>;
@@ -80,6 +83,7 @@ export function createAdmissionHook(
     ignoresFailures: settings.failurePolicy === "Ignore",
     namespaceSelector: labelSelectorOf(settings.namespaceSelector ?? {}),
     objectSelector: labelSelectorOf(settings.objectSelector ?? {}),
+    conditions: compileConditions(settings.matchConditions),
     breaker: new WebhookBreaker(clock),
     async ask(question, resolveService, stop) {
       const timeout = new AbortController();

@@ -4,7 +4,7 @@
  * cannot be asked rejects the request, or is passed over, as its failure policy says (docs/adr/0035).
  */
 import { Namespace } from "@flotilla/kubernetes";
-import { ApiError, applyJsonPatch, badRequest, internalError, matchesLabels } from "@flotilla/apimachinery";
+import { ApiError, applyJsonPatch, badRequest, forbidden, internalError, matchesLabels } from "@flotilla/apimachinery";
 import type { LabelSelector } from "@flotilla/apimachinery";
 import { equalJson, isObject, messageOf } from "@flotilla/base";
 import type { Clock, JsonObject, Log, MetricsText, Random } from "@flotilla/base";
@@ -13,9 +13,11 @@ import { createClusterReader } from "../clusters/cluster-reader.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { metadataOf } from "../codec/metadata.ts";
+import type { Authorizer } from "../request/authorize.ts";
 import type { RequestContext } from "../request/context.ts";
 import { isNamespaceKind } from "../resources/resources.ts";
 import type { Cache } from "../store/cache.ts";
+import { admissionInput } from "./admission-input.ts";
 import type { AdmissionHook } from "./admission-hook.ts";
 import { denial } from "./admission-review.ts";
 import type { Verdict } from "./admission-review.ts";
@@ -51,13 +53,14 @@ export interface AdmissionWebhookDependencies {
   cache: Cache;
   store: ObjectStore;
   clusters: ClusterRegistry;
+  authorizer: Pick<Authorizer, "decide">;
   clock: Clock;
   random: Random;
   log: Log;
 }
 
 export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): AdmissionWebhooks {
-  const { store, clock, log } = deps;
+  const { store, authorizer, clock, log } = deps;
   const registrations = createWebhookRegistrations(deps);
   const metrics = new Map<string, WebhookMetrics>();
   const metricsOf = (cluster: string): WebhookMetrics => {
@@ -67,8 +70,9 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
   };
 
   /** Undefined when the webhook could not be asked and its failures are ignored. Throws when it denies the request. */
-  async function ask({ hook, served }: Candidate, request: WebhookRequest): Promise<Verdict | undefined> {
-    const { context, operation, object, oldObject } = request;
+  async function ask(candidate: Candidate, request: WebhookRequest): Promise<Verdict | undefined> {
+    const { hook, served } = candidate;
+    const { context, operation } = request;
     if (request.dryRun && !supportsDryRun(hook))
       throw badRequest(`admission webhook ${JSON.stringify(hook.name)} does not support dry run`);
     const measured = metricsOf(context.cluster.name);
@@ -78,12 +82,10 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     }
     const startedMs = clock.now();
     const read = createClusterReader(store, context.cluster);
-    const inVersion = (value: JsonObject | undefined): JsonObject | undefined =>
-      value && !request.kind ? converted(value, context.served, served) : value;
     let verdict: Verdict;
     try {
       verdict = await hook.ask(
-        { request, served, object: inVersion(object), oldObject: inVersion(oldObject) },
+        { request, served, ...inVersion(candidate, request) },
         (service) => serviceAddress(read, service),
         context.signal,
       );
@@ -122,7 +124,19 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
 
   const isSelected = (candidate: Candidate, request: WebhookRequest): boolean =>
     selectsNamespace(store, candidate.hook.namespaceSelector, request) &&
-    selectsObject(candidate.hook.objectSelector, request);
+    selectsObject(candidate.hook.objectSelector, request) &&
+    meetsConditions(candidate, request);
+
+  function meetsConditions(candidate: Candidate, request: WebhookRequest): boolean {
+    const { hook, served } = candidate;
+    const matched = hook.conditions?.(
+      admissionInput({ request, served, ...inVersion(candidate, request) }, authorizer),
+    );
+    if (!matched) return true;
+    if (!("problem" in matched)) return matched.isMatch;
+    if (hook.ignoresFailures) return false;
+    throw forbidden(request.context.served.resource.name, request.name ?? "", matched.problem);
+  }
 
   /** Asks one mutating webhook. Undefined when it changed nothing. */
   async function change(candidate: Candidate, request: WebhookRequest): Promise<JsonObject | undefined> {
@@ -174,6 +188,16 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     forget: (cluster) => void metrics.delete(cluster),
     close: () => registrations.close(),
   };
+}
+
+/** The objects of a request in the version in which a webhook is asked. */
+function inVersion(
+  { served }: Candidate,
+  { context, kind, object, oldObject }: WebhookRequest,
+): Pick<WebhookRequest, "object" | "oldObject"> {
+  const convert = (value: JsonObject | undefined): JsonObject | undefined =>
+    value && !kind ? converted(value, context.served, served) : value;
+  return { object: convert(object), oldObject: convert(oldObject) };
 }
 
 const supportsDryRun = ({ settings: { sideEffects } }: AdmissionHook): boolean =>

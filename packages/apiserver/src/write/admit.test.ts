@@ -64,7 +64,7 @@ async function start(...steps: AnyStep[]): Promise<{ deps: AdmitDependencies; re
       clock,
       authorizer,
       siblings: new Siblings(),
-      webhooks: createAdmissionWebhooks({ cache, store, clusters, clock, random, log: silentLog }),
+      webhooks: createAdmissionWebhooks({ cache, store, clusters, authorizer, clock, random, log: silentLog }),
     },
     request: {
       context,
