@@ -4,7 +4,8 @@ import type { AnyAdmission } from "@flotilla/apimachinery";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";
 import { MutatingWebhookConfiguration } from "./mutating-webhook-configuration-kind.ts";
-import { checkWebhooks, completeMutatingWebhooks, nameWarnings } from "./webhook-rules.ts";
+import { nameWarnings } from "./static-names.ts";
+import { checkWebhooks, completeMutatingWebhooks } from "./webhook-rules.ts";
 
 export const rules: AnyAdmission[] = [
   builtInAdmission(MutatingWebhookConfiguration, "admissionregistration-v1", {

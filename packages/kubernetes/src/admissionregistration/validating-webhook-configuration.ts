@@ -3,8 +3,9 @@ import { builtInAdmission, change } from "@flotilla/apimachinery";
 import type { AnyAdmission } from "@flotilla/apimachinery";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";
+import { nameWarnings } from "./static-names.ts";
 import { ValidatingWebhookConfiguration } from "./validating-webhook-configuration-kind.ts";
-import { checkWebhooks, completeWebhooks, nameWarnings } from "./webhook-rules.ts";
+import { checkWebhooks, completeWebhooks } from "./webhook-rules.ts";
 
 export const rules: AnyAdmission[] = [
   builtInAdmission(ValidatingWebhookConfiguration, "admissionregistration-v1", {

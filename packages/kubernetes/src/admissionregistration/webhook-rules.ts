@@ -1,4 +1,4 @@
-/** Defaults, validation and warnings of webhooks, which both kinds of webhook configurations share. */
+/** Defaults and validation of webhooks, which both kinds of webhook configurations share. */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 import {
   change,
@@ -163,15 +163,4 @@ function checkReviewVersions(path: string, versions: readonly string[], lenient:
   if (!lenient.versions && !versions.some(isKnownVersion))
     errors.push(field.invalid(path, versions, `must include at least one of ${known}`));
   return errors;
-}
-
-const STATIC_SUFFIX = ".static.k8s.io";
-
-/** Names of configurations that a kube-apiserver reads from files. */
-export function nameWarnings({ metadata: { name = "" } }: { metadata: { readonly name?: string } }): string[] {
-  return name.endsWith(STATIC_SUFFIX)
-    ? [
-        `metadata.name: names ending with ${JSON.stringify(STATIC_SUFFIX)} are reserved for static manifest-based configurations and cannot be managed via the API`,
-      ]
-    : [];
 }
