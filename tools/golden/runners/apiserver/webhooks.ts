@@ -1,11 +1,9 @@
 /** The webhooks of recorded scenarios: one TLS server that behaves as each scenario says and notes what it was asked. */
-import https from "node:https";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createCertificateAuthority } from "@flotilla/apimachinery";
-import { isObject, systemClock } from "@flotilla/base";
+import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
+import { startWebhookServer } from "@flotilla/testing/webhook-server.ts";
+import type { WebhookAnswer } from "@flotilla/testing/webhook-server.ts";
 import type { WebhookBehaviour } from "./scenario.ts";
 
 export interface PlayWebhooks {
@@ -25,50 +23,38 @@ interface Served {
 }
 
 export async function startPlayWebhooks(): Promise<PlayWebhooks> {
-  const authority = await createCertificateAuthority({ clock: systemClock });
-  const { certificate, key } = await authority.issueServing(["127.0.0.1", "localhost"]);
   const scenarios = new Map<string, Served>();
-  const server = https.createServer({ cert: certificate, key }, (request, response) => {
-    void answer(scenarios, request, response);
-  });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const { url, caBundle, close } = await startWebhookServer((path, review) => answer(scenarios, path, review));
   return {
-    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    caBundle: Buffer.from(authority.certificate).toString("base64"),
+    url,
+    caBundle,
     serve: (namespace, behaviours) => void scenarios.set(namespace, { behaviours, calls: new Map() }),
     take(namespace, path) {
       const calls = scenarios.get(namespace)?.calls.get(path) ?? [];
       scenarios.get(namespace)?.calls.delete(path);
       return calls;
     },
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
+    close,
   };
 }
 
 async function answer(
   scenarios: ReadonlyMap<string, Served>,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const [, namespace = "", ...rest] = new URL(request.url ?? "", "https://webhook").pathname.split("/");
-  const path = `/${rest.join("/")}`;
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
+  path: string,
+  review: JsonObject,
+): Promise<WebhookAnswer> {
+  const [, namespace = "", ...rest] = path.split("/");
+  const hook = `/${rest.join("/")}`;
   const scenario = scenarios.get(namespace);
-  const behaviour = scenario?.behaviours[path];
-  if (!behaviour) return void response.writeHead(404).end("no such webhook");
-  const review = JSON.parse(Buffer.concat(chunks).toString()) as JsonObject;
-  const calls = scenario.calls.get(path) ?? [];
+  const behaviour = scenario?.behaviours[hook];
+  if (!behaviour) return { status: 404, body: "no such webhook" };
+  const calls = scenario.calls.get(hook) ?? [];
   calls.push(review);
-  scenario.calls.set(path, calls);
+  scenario.calls.set(hook, calls);
   if (behaviour.delayMs !== undefined) await sleep(behaviour.delayMs);
   if (behaviour.httpStatus !== undefined)
-    return void response.writeHead(behaviour.httpStatus, { "content-type": "text/plain" }).end(behaviour.text ?? "");
-  response.writeHead(200, { "content-type": "application/json" });
-  response.end(behaviour.raw ?? JSON.stringify(reviewed(review, behaviour, namespace, calls.length)));
+    return { status: behaviour.httpStatus, type: "text/plain", body: behaviour.text ?? "" };
+  return { body: behaviour.raw ?? JSON.stringify(reviewed(review, behaviour, namespace, calls.length)) };
 }
 
 function reviewed(review: JsonObject, behaviour: WebhookBehaviour, namespace: string, call: number): JsonObject {
