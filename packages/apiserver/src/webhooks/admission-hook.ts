@@ -3,13 +3,13 @@ import { labelSelectorOf } from "@flotilla/apimachinery";
 import type { LabelSelector } from "@flotilla/apimachinery";
 import type { MutatingWebhook, ValidatingWebhook } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
 import { createSemaphore, randomUuid } from "@flotilla/base";
+import { compileMatchConditions } from "@flotilla/cel";
+import type { MatchConditions } from "@flotilla/cel";
 import type { Clock, DeepReadonly, Random } from "@flotilla/base";
 import { createWebhookConnection, createWebhookLocator, MAX_CALLS_IN_FLIGHT, WebhookError } from "@flotilla/client";
 import type { ResolveService } from "@flotilla/client";
 import { readVerdict, renderReview, REVIEW_VERSIONS } from "./admission-review.ts";
 import type { Question, ReviewVersion, Verdict } from "./admission-review.ts";
-import { compileConditions } from "./match-conditions.ts";
-import type { MatchConditions } from "./match-conditions.ts";
 import { WebhookBreaker } from "./webhook-breaker.ts";
 
 export type HookType = "mutating" | "validating";
@@ -83,7 +83,7 @@ export function createAdmissionHook(
     ignoresFailures: settings.failurePolicy === "Ignore",
     namespaceSelector: labelSelectorOf(settings.namespaceSelector ?? {}),
     objectSelector: labelSelectorOf(settings.objectSelector ?? {}),
-    conditions: compileConditions(settings.matchConditions),
+    conditions: settings.matchConditions?.length ? compileMatchConditions(settings.matchConditions) : undefined,
     breaker: new WebhookBreaker(clock),
     async ask(question, resolveService, stop) {
       const timeout = new AbortController();

@@ -1,6 +1,5 @@
 /** AdmissionReview, the question to a webhook and its answer (`admission.k8s.io/v1`, and v1beta1 for older webhooks). */
 import { ApiError } from "@flotilla/apimachinery";
-import type { Status } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { parseWebhookJson, shown, WebhookError } from "@flotilla/client";
@@ -123,7 +122,7 @@ export function denial(webhook: string, { code, message, reason, details }: Json
     status: "Failure",
     message: `admission webhook ${JSON.stringify(webhook)} denied the request${why === undefined ? " without explanation" : `: ${why}`}`,
     reason: typeof reason === "string" && reason !== "" ? reason : undefined,
-    details: isObject(details) ? (details as Status["details"]) : undefined,
+    details: isObject(details) ? details : undefined,
     code: typeof code === "number" && Number.isInteger(code) && code >= 400 && code <= 599 ? code : 400,
   });
 }

@@ -129,13 +129,12 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
 
   function meetsConditions(candidate: Candidate, request: WebhookRequest): boolean {
     const { hook, served } = candidate;
-    const matched = hook.conditions?.(
-      admissionInput({ request, served, ...inVersion(candidate, request) }, authorizer),
-    );
-    if (!matched) return true;
-    if (!("problem" in matched)) return matched.isMatch;
+    if (!hook.conditions) return true;
+    const question = { request, served, ...inVersion(candidate, request) };
+    const { matches, error } = hook.conditions.match(admissionInput(question, authorizer));
+    if (error === undefined) return matches === true;
     if (hook.ignoresFailures) return false;
-    throw forbidden(request.context.served.resource.name, request.name ?? "", matched.problem);
+    throw forbidden(request.context.served.resource.name, request.name ?? "", error);
   }
 
   /** Asks one mutating webhook. Undefined when it changed nothing. */

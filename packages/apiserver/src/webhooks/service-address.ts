@@ -15,7 +15,7 @@ interface Address {
 }
 
 /** `HOST:PORT`: where the Service is served, instead of at its endpoints. */
-export const ADDRESS_ANNOTATION = "flotilla.dev/address";
+const ADDRESS_ANNOTATION = "flotilla.dev/address";
 const SERVICE_NAME = "kubernetes.io/service-name";
 
 /** Throws `WebhookError` for a Service that does not exist or has nothing to call. */

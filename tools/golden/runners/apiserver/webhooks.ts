@@ -76,10 +76,10 @@ function reviewed(review: JsonObject, behaviour: WebhookBehaviour, namespace: st
 
 function convert({ uid = "", objects, desiredAPIVersion }: JsonObject, behaviour: WebhookBehaviour): JsonObject {
   if (behaviour.fail !== undefined) return { uid, result: { status: "Failure", message: behaviour.fail } };
-  const to = String(desiredAPIVersion);
+  const to = desiredAPIVersion as string;
   const converted = (objects as JsonObject[]).map((object) => {
     const result: JsonObject = { ...structuredClone(object), apiVersion: to };
-    for (const change of behaviour.convert?.[`${versionOf(String(object.apiVersion))}->${versionOf(to)}`] ?? []) {
+    for (const change of behaviour.convert?.[`${versionOf(object.apiVersion as string)}->${versionOf(to)}`] ?? []) {
       if (change.move) {
         const [from, into] = change.move;
         const value = valueAt(result, from);
@@ -106,7 +106,7 @@ function put(object: JsonObject, path: string, value: Json | undefined): void {
   const keys = path.split(".");
   const last = keys.pop() ?? "";
   let parent = object;
-  for (const key of keys) parent = (isObject(parent[key]) ? parent[key] : (parent[key] = {})) as JsonObject;
+  for (const key of keys) parent = isObject(parent[key]) ? parent[key] : (parent[key] = {});
   if (value === undefined) Reflect.deleteProperty(parent, last);
   else parent[last] = value;
 }

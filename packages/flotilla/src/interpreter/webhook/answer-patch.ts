@@ -10,8 +10,7 @@ import type { Json, JsonObject } from "@flotilla/base";
 import { applyJsonPatch } from "@flotilla/apimachinery";
 import type { AnyObject } from "../interpreter.ts";
 import { textOf, wrongType } from "./answer-fields.ts";
-import { parseWebhookJson, shown } from "@flotilla/client";
-import { WebhookError } from "@flotilla/client";
+import { parseWebhookJson, shown, WebhookError } from "@flotilla/client";
 
 /** An operation may move the whole of a long list, so more operations could block the hub for seconds. */
 const MAX_OPERATIONS = 1000;
