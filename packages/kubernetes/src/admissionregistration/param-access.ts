@@ -1,6 +1,7 @@
 /**
- * Parameters of policies can be read by everybody whom a policy denies something, in its message. So whoever writes a
- * policy or a binding must be allowed to read the parameters that it names.
+ * Access to the parameters of policies. The message of a policy may contain parameters, and every user whom the policy
+ * denies a request reads it. So the writer of a policy or a binding must be allowed to read the parameters that it
+ * names.
  */
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 import { field, parseApiVersion } from "@flotilla/apimachinery";
