@@ -131,7 +131,7 @@ function schemaOf(type: CelType): Schema {
 
 const NAMESPACE_SCHEMA = schemaOf(NAMESPACE);
 
-export const REQUEST_RESOURCE = "authorizer.requestResource";
+const REQUEST_RESOURCE = "authorizer.requestResource";
 
 export interface DeclaredVariables {
   readonly hasParams?: boolean;

@@ -283,6 +283,12 @@ describe("patches", () => {
     expect(evaluate(`${text}[0].path`, {}, patch)).toBe("/metadata/labels/a~1b~0c");
   });
 
+  test("a field that was not set has no value, and can be read", () => {
+    expect(evaluate("has(Object{a: 1}.b)", {}, patch)).toBe(false);
+    expect(evaluate("Object{a: 1}.b", {}, patch)).toBe(null);
+    expect(evaluate("JSONPatch{op: 'add'}.path", {}, patch)).toBe("");
+  });
+
   test("a part of an object is no apply configuration", () => {
     expect(problemOf("Object.spec{replicas: 1}", { ...patch, returns: [PATCH_OBJECT] })).toBe(
       "must evaluate to Object but got Object.spec",

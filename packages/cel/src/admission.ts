@@ -55,7 +55,7 @@ export class AdmissionBindings {
 }
 
 /** A compiled expression of one policy or webhook. */
-export class AdmissionExpression {
+class AdmissionExpression {
   readonly program: CelProgram;
 
   constructor(program: CelProgram) {

@@ -95,6 +95,11 @@ export class MessageValue extends HashMap {
     this.typeName = typeName;
   }
 
+  /** The value of a field that was not set: empty for the strings of a JSON patch, else null. */
+  unset(field: CelValue): CelValue {
+    return this.typeName === "JSONPatch" && field !== "value" ? "" : null;
+  }
+
   override equals(other: CelValue): boolean {
     return other instanceof MessageValue && other.typeName === this.typeName && super.equals(other);
   }

@@ -1,4 +1,5 @@
 /** MutatingAdmissionPolicyBinding: where a policy applies, and with which parameters. */
+import type { DeepReadonly } from "@flotilla/base";
 import { builtInAdmission, change } from "@flotilla/apimachinery";
 import type { AnyAdmission, FieldError, Review, Sent } from "@flotilla/apimachinery";
 import type { MutatingAdmissionPolicyBindingSpec } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
@@ -11,7 +12,9 @@ import {
   checkPolicyName,
   completeMatchResources,
 } from "./match-resources.ts";
+import { MutatingAdmissionPolicy } from "./mutating-admission-policy-kind.ts";
 import { MutatingAdmissionPolicyBinding } from "./mutating-admission-policy-binding-kind.ts";
+import { checkParamRefAccess } from "./param-access.ts";
 import { nameWarnings } from "./static-names.ts";
 
 function checkBinding({ object }: Review<MutatingAdmissionPolicyBinding>): FieldError[] {
@@ -28,7 +31,13 @@ function checkBinding({ object }: Review<MutatingAdmissionPolicyBinding>): Field
 export const rules: AnyAdmission[] = [
   builtInAdmission(MutatingAdmissionPolicyBinding, "admissionregistration-v1", {
     complete: (binding) => change(binding, "spec", (spec) => change(spec, "matchResources", completeMatchResources)),
-    validate: checkBinding,
+    validate(review) {
+      const errors = checkBinding(review);
+      if (errors.length > 0) return errors;
+      const find = (name: string): DeepReadonly<MutatingAdmissionPolicy> | undefined =>
+        review.read.get(MutatingAdmissionPolicy, undefined, name);
+      return checkParamRefAccess(review, review.object.spec ?? {}, review.oldObject?.spec, find);
+    },
     warnings: ({ object }) => nameWarnings(object),
   }),
 ];

@@ -13,6 +13,7 @@ import {
 } from "./match-resources.ts";
 import { checkOneOf, FAILURE_POLICIES, REINVOCATION_POLICIES } from "./match-rules.ts";
 import { MutatingAdmissionPolicy } from "./mutating-admission-policy-kind.ts";
+import { checkParamKindAccess } from "./param-access.ts";
 import { checkPolicyConditions, checkVariables } from "./policy-expressions.ts";
 import { nameWarnings } from "./static-names.ts";
 
@@ -79,7 +80,12 @@ function checkPatch(
 export const rules: AnyAdmission[] = [
   builtInAdmission(MutatingAdmissionPolicy, "admissionregistration-v1", {
     complete: (policy) => change(policy, "spec", completeSpec),
-    validate: checkPolicy,
+    validate(review) {
+      const errors = checkPolicy(review);
+      return errors.length > 0
+        ? errors
+        : checkParamKindAccess(review, review.object.spec?.paramKind, review.oldObject?.spec?.paramKind);
+    },
     warnings: ({ object }) => nameWarnings(object),
   }),
 ];

@@ -1,4 +1,5 @@
 /** ValidatingAdmissionPolicyBinding: where a policy applies, with which parameters, and what a violation causes. */
+import type { DeepReadonly } from "@flotilla/base";
 import { builtInAdmission, change, field } from "@flotilla/apimachinery";
 import type { AnyAdmission, FieldError, Review, Sent } from "@flotilla/apimachinery";
 import type { ValidatingAdmissionPolicyBindingSpec } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
@@ -6,7 +7,9 @@ import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";
 import { checkMatchResources, checkParamRef, checkPolicyName, completeMatchResources } from "./match-resources.ts";
 import { checkOneOf } from "./match-rules.ts";
+import { checkParamRefAccess } from "./param-access.ts";
 import { nameWarnings } from "./static-names.ts";
+import { ValidatingAdmissionPolicy } from "./validating-admission-policy-kind.ts";
 import { ValidatingAdmissionPolicyBinding } from "./validating-admission-policy-binding-kind.ts";
 
 const ACTIONS = ["Audit", "Deny", "Warn"];
@@ -39,7 +42,13 @@ function checkActions(at: string, actions: readonly string[]): FieldError[] {
 export const rules: AnyAdmission[] = [
   builtInAdmission(ValidatingAdmissionPolicyBinding, "admissionregistration-v1", {
     complete: (binding) => change(binding, "spec", (spec) => change(spec, "matchResources", completeMatchResources)),
-    validate: checkBinding,
+    validate(review) {
+      const errors = checkBinding(review);
+      if (errors.length > 0) return errors;
+      const find = (name: string): DeepReadonly<ValidatingAdmissionPolicy> | undefined =>
+        review.read.get(ValidatingAdmissionPolicy, undefined, name);
+      return checkParamRefAccess(review, review.object.spec ?? {}, review.oldObject?.spec, find);
+    },
     warnings: ({ object }) => nameWarnings(object),
   }),
 ];

@@ -21,6 +21,7 @@ import { AdmissionCompiler, BOOL, NULL, STRING } from "@flotilla/cel";
 import { expressionErrors } from "./match-conditions.ts";
 import { checkMatchConstraints, checkParamKind, completeMatchResources } from "./match-resources.ts";
 import { checkOneOf, FAILURE_POLICIES } from "./match-rules.ts";
+import { checkParamKindAccess } from "./param-access.ts";
 import { checkPolicyConditions, checkVariables } from "./policy-expressions.ts";
 import { nameWarnings } from "./static-names.ts";
 import { ValidatingAdmissionPolicy } from "./validating-admission-policy-kind.ts";
@@ -136,7 +137,12 @@ function checkExpressionWarning(at: string, { warning = "", fieldRef = "" }: Sen
 export const rules: AnyAdmission[] = [
   builtInAdmission(ValidatingAdmissionPolicy, "admissionregistration-v1", {
     complete: (policy) => change(policy, "spec", completeSpec),
-    validate: checkPolicy,
+    validate(review) {
+      const errors = checkPolicy(review);
+      return errors.length > 0
+        ? errors
+        : checkParamKindAccess(review, review.object.spec?.paramKind, review.oldObject?.spec?.paramKind);
+    },
     validateStatus: ({ object }) => checkStatus(object.status ?? {}),
     warnings: ({ object }) => nameWarnings(object),
   }),

@@ -27,8 +27,10 @@ const configuration = (...webhooks: object[]): ValidatingWebhookConfiguration =>
     metadata: { name: "a" },
     webhooks,
   }) as ValidatingWebhookConfiguration;
-const mutating = (fields: object): MutatingWebhookConfiguration =>
-  ({ ...configuration(webhook(fields)), kind: "MutatingWebhookConfiguration" }) as MutatingWebhookConfiguration;
+const mutating = (fields: object): MutatingWebhookConfiguration => ({
+  ...configuration(webhook(fields)),
+  kind: "MutatingWebhookConfiguration",
+});
 
 test("a webhook defaults to Fail, Equivalent, all objects, ten seconds and port 443", () => {
   expect(completedBy(rules, configuration(webhook())).webhooks).toEqual([
