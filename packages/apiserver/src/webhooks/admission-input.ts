@@ -1,5 +1,5 @@
 /** What the expressions of admission see of a request. */
-import type { AdmissionInput, AdmissionRequestFields, Authorize } from "@flotilla/cel";
+import type { AdmissionInput, AdmissionRequestFields } from "@flotilla/cel";
 import type { Authorizer } from "../request/authorize.ts";
 import { requestFields } from "./admission-review.ts";
 import type { Question } from "./admission-review.ts";
@@ -19,7 +19,10 @@ export function admissionInput(
 }
 
 /** Checks of `authorizer` in one cluster. Empty strings are values that the expression did not set. */
-function authorizeIn(cluster: string, authorizer: Pick<Authorizer, "decide">): Authorize {
+function authorizeIn(
+  cluster: string,
+  authorizer: Pick<Authorizer, "decide">,
+): NonNullable<AdmissionInput["authorize"]> {
   return ({ user: { username = "", uid, groups = [], extra }, verb, resource, path }) =>
     authorizer.decide({
       cluster,
