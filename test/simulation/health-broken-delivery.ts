@@ -14,7 +14,7 @@ export const brokenDelivery: Record<string, Broken> = {
         placement: { clusterAffinity: { labelSelector: { matchLabels: { tier: "gold" } } } },
       }),
     ],
-    cause: /0\/7 clusters are available: 7 cluster\(s\) did not match the placement cluster affinity/,
+    cause: /0\/6 clusters are available: 6 cluster\(s\) did not match the placement cluster affinity/,
   },
   "a member with a taint that the policy does not tolerate": {
     hub: (ns) => [deployment(ns), policy(ns, "Deployment", { clusters: ["reserved"] })],
@@ -107,10 +107,6 @@ export const brokenDelivery: Record<string, Broken> = {
       }),
     ],
     cause: /dispatching to m2 is suspended/,
-  },
-  "a member that is unreachable": {
-    hub: (ns) => [deployment(ns), policy(ns, "Deployment", { clusters: ["away"] })],
-    cause: /away.*(is not ready|Ready is False)/,
   },
   "a policy that waits for its PriorityClass": {
     hub: (ns) => [

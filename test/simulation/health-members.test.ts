@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { createClient } from "@flotilla/client";
 import { formatTime } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
-import { problemsOfStatus, problemsOfWhy, startHealthFleet } from "./health-fleet.ts";
+import { problemsOfStatus, readFirst, startHealthFleet } from "./health-fleet.ts";
 import { runCommand } from "./run-command.ts";
 import type { HealthFleet, Manifest } from "./health-fleet.ts";
 import { deployment, object, policy } from "./health-manifests.ts";
@@ -14,7 +14,18 @@ afterEach(() => world.fleet.stop());
 const cluster = (name: string): Manifest => object("cluster.karmada.io/v1alpha1", "Cluster", "", name);
 const FAULT = { metadata: { annotations: { "simulation.flotilla.dev/fault": "unreachable" } } };
 const doctorText = async (): Promise<string> =>
-  (await world.doctor()).map(({ about, seen }) => `${about}: ${seen}`).join("\n");
+  (await world.doctor()).findings.map(({ about, seen }) => `${about}: ${seen}`).join("\n");
+
+/** All three commands name it in their first three lines on a terminal. */
+async function expectCause(cause: RegExp, ...workloads: string[]): Promise<void> {
+  const [status, doctor] = [await world.show("status"), await (await world.doctor()).print()];
+  expect(readFirst(status), status).toMatch(cause);
+  expect(readFirst(doctor), doctor).toMatch(cause);
+  for (const workload of workloads) {
+    const why = await world.show("why", workload, "-n", "shop");
+    expect(readFirst(why), why).toMatch(cause);
+  }
+}
 
 test("an empty hub has no problem", async () => {
   world = await startHealthFleet({ members: [] });
@@ -26,14 +37,22 @@ test("an empty hub has no problem", async () => {
   expect(await doctorText()).toBe("");
 });
 
-test("an unreachable member is reported with the hub's message", async () => {
+test("an unreachable member is the cause, with the hub's message, and so it is for its workloads", async () => {
   world = await startHealthFleet({ members: ["m1", "m2"] });
+  await world.create(
+    "hub",
+    object("v1", "Namespace", "", "shop"),
+    deployment("shop"),
+    policy("shop", "Deployment", { clusters: ["m2"] }),
+  );
+  await world.fleet.run(20_000);
   await world.patch("hub", cluster("m2"), FAULT);
   await world.fleet.run(120_000);
 
-  expect(problemsOfStatus(await world.run("status"))).toEqual([
+  expect(problemsOfStatus(await world.run("status"))).toContain(
     "  member m2: Ready is False (cluster is not reachable: cluster m2 is cut off by its annotation simulation.flotilla.dev/fault), Available is False",
-  ]);
+  );
+  await expectCause(/m2.*(is not ready|Ready is False)/, "deployment/web");
   expect(await doctorText()).toMatch(/^member m2: Ready is False for .*cluster is not reachable/);
 });
 
@@ -174,7 +193,7 @@ test("a user with a role in one namespace reads first what was not checked, and 
   expect(problemsOfStatus(own).join("\n")).toMatch(/Deployment shop\/web: m1: 2 of 2 pods are not ready \(for/);
   expect(own).toMatch(/NOT CHECKED:\n {2}clusters, .*\n(.*\n)*? {2}the pods on m1: .*forbidden/);
   expect(why).toMatch(/^Deployment shop\/web \(apps\/v1\)\n\nNOT CHECKED\n {2}the pods on m1: .*forbidden/);
-  expect(problemsOfWhy(why)[0]).toMatch(/not healthy on m1/);
+  expect(why).toMatch(/PROBLEMS\n.*not healthy on m1/);
   expect(described).toMatch(/^Deployment shop\/web \(apps\/v1\)\n\nNOT CHECKED\n/);
 });
 
