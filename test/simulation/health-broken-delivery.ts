@@ -175,6 +175,36 @@ export const brokenDelivery: Record<string, Broken> = {
     why: "theta/web",
     cause: /Retain .*with key 'kept'/,
   },
+  "an interpreter webhook that is down": {
+    hub: (ns) => custom("Iota", ns),
+    why: "iota/web",
+    cause: /webhook down\/hook.example.com for InterpretReplica .*the webhook is unreachable \(connect ECONNREFUSED/,
+  },
+  "an interpreter webhook that answers rubbish": {
+    hub: (ns) => custom("Kappa", ns),
+    why: "kappa/web",
+    cause: /webhook rubbish\/hook.example.com for InterpretHealth .*the response is not JSON/,
+  },
+  "a member whose store is above its quota": {
+    hub: (ns) => [deployment(ns), policy(ns, "Deployment")],
+    refuses: { code: 507, reason: "InsufficientStorage", message: "the store of this server is full" },
+    cause: /m1.*the store of this server is full/,
+  },
+  "a member whose etcd has no space": {
+    hub: (ns) => [deployment(ns), policy(ns, "Deployment")],
+    refuses: { code: 500, reason: "InternalError", message: "etcdserver: mvcc: database space exceeded" },
+    cause: /m1.*etcdserver: mvcc: database space exceeded/,
+  },
+  "a client on the member that scales the copy again and again": {
+    hub: (ns) => [deployment(ns), policy(ns, "Deployment")],
+    next: async ({ patch, fleet }, ns) => {
+      for (let time = 0; time < 5; time++) {
+        await patch("m1", deployment(ns), { spec: { replicas: 5 } });
+        await fleet.run(3_000);
+      }
+    },
+    cause: /m1.*spec\.replicas/,
+  },
   "nodes that are lost": {
     hub: (ns) => [deployment(ns), policy(ns, "Deployment", { clusters: ["lost"] })],
     cause: /pods? (is|are) not ready on lost: its containers were ready when its node \S+ last reported/,

@@ -3,7 +3,9 @@
  * All of them are namespaces of one hub, which runs for two minutes of its own time.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ApiError } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
+import { WebhookError } from "@flotilla/flotilla";
 import { Node } from "@flotilla/kubernetes";
 import { readFirst, startHealthFleet } from "./health-fleet.ts";
 import type { Broken, Examination, HealthFleet, Manifest } from "./health-fleet.ts";
@@ -11,12 +13,46 @@ import { brokenDelivery } from "./health-broken-delivery.ts";
 import { brokenOcm } from "./health-broken-ocm.ts";
 import { brokenPods } from "./health-broken-pods.ts";
 import { brokenRuns } from "./health-broken-runs.ts";
-import { definition, deployment, object, policy, rules } from "./health-manifests.ts";
+import { definition, deployment, interpreterWebhook, object, policy, rules } from "./health-manifests.ts";
 
-const KINDS = ["Alpha", "Beta", "Gamma", "Delta", "Epsilon", "Zeta", "Eta", "Theta", "Orphan", "Vanished"];
+const KINDS = [
+  "Alpha",
+  "Beta",
+  "Gamma",
+  "Delta",
+  "Epsilon",
+  "Zeta",
+  "Eta",
+  "Theta",
+  "Iota",
+  "Kappa",
+  "Orphan",
+  "Vanished",
+];
 const cases: Record<string, Broken> = { ...brokenPods, ...brokenRuns, ...brokenDelivery, ...brokenOcm };
 
 const namespaceOf = (behaviour: string): string => `b${Object.keys(cases).indexOf(behaviour) + 1}`;
+const READS = new Set(["get", "list"]);
+const refusals = new Map(
+  Object.entries(cases).flatMap(([behaviour, { refuses }]) =>
+    refuses ? [[namespaceOf(behaviour), refuses] as const] : [],
+  ),
+);
+
+/**
+ * Servers of interpreter webhooks, by their host. The failure does not count as passing, because a call would retry it
+ * and wait on the fake clock, which stands still until every reconcile has ended.
+ */
+function answerOf(host: string): Promise<Buffer> {
+  return host.startsWith("down.")
+    ? Promise.reject(
+        new WebhookError("connection", "the webhook is unreachable (connect ECONNREFUSED 192.0.2.1:443)", {
+          isPassing: false,
+        }),
+      )
+    : Promise.resolve(Buffer.from("<html>It works!</html>"));
+}
+
 let world: HealthFleet;
 let examined: Examination;
 
@@ -24,6 +60,16 @@ beforeAll(async () => {
   world = await startHealthFleet({
     members: ["m1", "m2", "tainted", "cordoned", "reserved", "lost"],
     nodes: 2,
+    connectWebhook: () => ({ post: ({ host }) => answerOf(host), close: () => {} }),
+    wrap: (transport) => ({
+      ...transport,
+      async send(request, signal) {
+        const refusal = request.path.cluster === "m1" ? refusals.get(request.path.namespace ?? "") : undefined;
+        if (refusal && !READS.has(request.verb))
+          throw new ApiError({ apiVersion: "v1", kind: "Status", metadata: {}, status: "Failure", ...refusal });
+        return transport.send(request, signal);
+      },
+    }),
   });
   const { create, patch, fleet } = world;
   for (const kind of KINDS) {
@@ -43,6 +89,8 @@ beforeAll(async () => {
       replicaRevision: bad("ReviseReplica", "return o.spec.nowhere.count"),
     }),
     rules("Theta", { retention: bad("Retain", "return o.spec.nowhere.kept") }),
+    interpreterWebhook("down", "Iota", ["InterpretReplica"]),
+    interpreterWebhook("rubbish", "Kappa", ["InterpretHealth"]),
     rules("Zeta", { dependencyInterpretation: bad("GetDependencies", "return o.spec.nowhere.name") }),
   );
   const cluster = (name: string): Manifest => object("cluster.karmada.io/v1alpha1", "Cluster", "", name);

@@ -46,6 +46,8 @@ export interface Broken {
   hub(namespace: string): Manifest[];
   /** Exists on the member `m1` before. */
   member?(namespace: string): Manifest[];
+  /** The member `m1` answers so to every write in the namespace. */
+  refuses?: { code: number; reason: string; message: string };
   /** Once the fleet runs. */
   next?(fleet: HealthFleet, namespace: string): Promise<void>;
   /** The argument of `flotilla why`; `deployment/web` if unset. */
@@ -62,8 +64,8 @@ export interface Broken {
   only?: "why";
 }
 
-/** Checks of this machine: its disks, certificates and clock. */
-const OF_THIS_MACHINE = new Set(["data", "certificates", "clocks", "versions"]);
+/** Checks of this machine: its disks and certificates. */
+const OF_THIS_MACHINE = new Set(["data", "certificates", "versions"]);
 const STUCK_AFTER_MS = 60_000;
 const LIMIT_MS = 20_000;
 /** The narrowest terminal that is usual: text for a wider one has fewer lines. */
