@@ -60,8 +60,8 @@ export interface Broken {
   statusIn?: string;
   /** The findings of `flotilla doctor` that are about it; those that name the namespace if unset. */
   doctorAbout?: RegExp;
-  /** `flotilla status` and `doctor` do not report it. */
-  only?: "why";
+  /** The other commands do not report it. */
+  only?: "why" | "doctor";
 }
 
 /** Checks of this machine: its disks and certificates. */

@@ -45,7 +45,7 @@ export async function lookAtCopies(
   const rules = await allowed(readRules(explanation, client, clock, signal));
   if (!rules) notChecked.push("interpreter rules: you are not allowed to list events");
   const hub = await readHub(client, clock, signal);
-  notChecked.push(...hub.notChecked);
+  const unknown = [...notChecked, ...unseen, ...hub.notChecked];
   const known = explanation.problems.map(({ what }) => what).join("\n");
   return {
     ...explanation,
@@ -55,7 +55,7 @@ export async function lookAtCopies(
       ...(rules ?? []).filter(({ what }) => !known.includes(what)),
       ...explanation.problems,
     ],
-    ...(unseen.length + notChecked.length > 0 && { notChecked: [...notChecked, ...unseen] }),
+    ...(unknown.length > 0 && { notChecked: unknown }),
   };
 }
 

@@ -31,8 +31,10 @@ export function renewalsOf(leases: readonly DeepReadonly<Lease>[]): Map<string, 
   for (const { metadata, spec } of leases) {
     const { namespace = "", name } = metadata;
     const member = namespace === KARMADA_CLUSTER_NAMESPACE ? name : name === CLUSTER_LEASE ? namespace : undefined;
-    const saidMs = Date.parse(spec?.renewTime ?? "");
-    const recordedMs = Date.parse(renewalEntry(metadata)?.time ?? "");
+    const { renewTime = "" } = spec ?? {};
+    const saidMs = Date.parse(renewTime);
+    const recorded = renewalEntry(metadata)?.time ?? "";
+    const recordedMs = Date.parse(recorded);
     const isRecorded = Number.isFinite(recordedMs);
     const atMs = isRecorded ? recordedMs : saidMs;
     if (member === undefined || !Number.isFinite(saidMs) || (renewals.get(member)?.atMs ?? 0) > atMs) continue;
@@ -42,7 +44,7 @@ export function renewalsOf(leases: readonly DeepReadonly<Lease>[]): Map<string, 
         ? HOLDS_MS
         : Math.max(HOLDS_MS, (spec?.leaseDurationSeconds ?? 60) * 5_000);
     const clockAheadMs = isRecorded ? saidMs - recordedMs : undefined;
-    renewals.set(member, { at: new Date(atMs).toISOString(), atMs, holdsMs, clockAheadMs });
+    renewals.set(member, { at: isRecorded ? recorded : renewTime, atMs, holdsMs, clockAheadMs });
   }
   return renewals;
 }

@@ -77,13 +77,15 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
 
   return {
     hubCheck: (name) => note("check of the hub failed", { kind: "hub", metadata: { name } }, explainHubCheck(name)),
-    member({ name, ready, message, available, accepted, leaving, isSilent, clockAheadMs }) {
+    member({ name, mode, ready, message, available, accepted, leaving, isSilent, clockAheadMs }) {
       // The user is removing it.
       if (leaving) return;
       const said = [
         ...(ready === undefined || ready === "True" || ready === "NoAgent"
           ? []
-          : [`Ready is ${ready}${message ? ` (${message})` : ""}`]),
+          : mode === "pull" && ready === "Unknown"
+            ? [`its agent does not report${message ? ` (${message})` : ""}`]
+            : [`Ready is ${ready}${message ? ` (${message})` : ""}`]),
         ...(accepted === false
           ? ["the hub has not accepted it"]
           : available === undefined || available === "True"
