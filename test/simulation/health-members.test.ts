@@ -22,15 +22,11 @@ const doctorText = async (only?: DoctorFinding["severity"]): Promise<string> =>
     .map(({ about, seen }) => `${about}: ${seen}`)
     .join("\n");
 
-/** All three commands name it in their first three lines on a terminal. */
-async function expectCause(cause: RegExp, ...workloads: string[]): Promise<void> {
-  const [status, doctor] = [await world.show("status"), await (await world.doctor()).print()];
-  expect(readFirst(status), status).toMatch(cause);
-  expect(readFirst(doctor), doctor).toMatch(cause);
-  for (const workload of workloads) {
-    const why = await world.show("why", workload, "-n", "shop");
-    expect(readFirst(why), why).toMatch(cause);
-  }
+/** What `status`, `doctor` and `why` print, if the first three lines on a terminal do not name the cause. */
+async function withoutCause(cause: RegExp, ...workloads: string[]): Promise<string[]> {
+  const printed = [await world.show("status"), await (await world.doctor()).print()];
+  for (const workload of workloads) printed.push(await world.show("why", workload, "-n", "shop"));
+  return printed.filter((text) => !cause.test(readFirst(text)));
 }
 
 test("an empty hub has no problem", async () => {
@@ -58,7 +54,7 @@ test("an unreachable member is the cause, with the hub's message, and so it is f
   expect(problemsOfStatus(await world.run("status"))).toContain(
     "  member m2: Ready is False (cluster is not reachable: cluster m2 is cut off by its annotation simulation.flotilla.dev/fault), Available is False",
   );
-  await expectCause(/m2.*(is not ready|Ready is False)/, "deployment/web");
+  expect(await withoutCause(/m2.*(is not ready|Ready is False)/, "deployment/web")).toEqual([]);
   expect(await doctorText()).toMatch(/^member m2: Ready is False for .*cluster is not reachable/);
 });
 
@@ -127,7 +123,7 @@ test("a pull member whose agent stopped is the cause for its workloads", async (
   await world.patch("hub", cluster("m2"), FAULT);
   await world.fleet.run(120_000);
 
-  await expectCause(/m2\b.*\bagent\b/i, "deployment/web");
+  expect(await withoutCause(/m2\b.*\bagent\b/i, "deployment/web")).toEqual([]);
 });
 
 test("a pull member whose agent never started is the cause for its workloads", async () => {
@@ -141,7 +137,7 @@ test("a pull member whose agent never started is the cause for its workloads", a
   );
   await world.fleet.run(120_000);
 
-  await expectCause(/m2\b.*\b(agent|never)\b/i, "deployment/web");
+  expect(await withoutCause(/m2\b.*\b(agent|never)\b/i, "deployment/web")).toEqual([]);
 });
 
 test("a hub whose disk is full is the cause", async () => {
@@ -149,20 +145,24 @@ test("a hub whose disk is full is the cause", async () => {
   await startPulling({ takesWrites: () => !isFull });
   isFull = true;
 
-  await expectCause(/hub.* store-writes: its disk is full, so every change is rejected/, "deployment/web");
+  expect(
+    await withoutCause(/hub.* store-writes: its disk is full, so every change is rejected/, "deployment/web"),
+  ).toEqual([]);
 });
 
 test("a hub whose store is above its quota is the cause, also while it serves everything else", async () => {
   await startPulling({ storeQuotaBytes: 4_000_000 });
   const before = await world.run("status");
   const data = { text: "x".repeat(100_000) };
-  for (let count = 0; count < 40; count++)
-    await world
-      .create("hub", object("v1", "ConfigMap", "shop", `large-${count}`, { data }))
-      .catch((error: unknown) => expect(String(error)).toContain("the store of this server is full"));
+  const fill = async (): Promise<void> => {
+    for (let count = 0; count < 40; count++)
+      await world.create("hub", object("v1", "ConfigMap", "shop", `large-${count}`, { data }));
+  };
+
+  await expect(fill()).rejects.toThrow("the store of this server is full");
 
   expect(problemsOfStatus(before)).toEqual([]);
-  await expectCause(/hub.* store-quota: its store is full or nearly full/, "deployment/web");
+  expect(await withoutCause(/hub.* store-quota: its store is full or nearly full/, "deployment/web")).toEqual([]);
 });
 
 /** Shifts the times that the agent of a member writes. */
@@ -178,7 +178,8 @@ function withTimesShifted(request: TransportRequest, aheadMs: number): Transport
   if (path.resource !== "leases" || !isObject(body) || verb === "patch" || path.namespace === "karmada-system")
     return request;
   const spec = isObject(body["spec"]) ? body["spec"] : {};
-  const shifted = Date.parse(String(spec["renewTime"])) + aheadMs;
+  const { renewTime } = spec;
+  const shifted = Date.parse(typeof renewTime === "string" ? renewTime : "") + aheadMs;
   return { ...request, body: { ...body, spec: { ...spec, renewTime: formatMicroTime(shifted) } } };
 }
 
@@ -228,7 +229,7 @@ test("a member whose certificate is not yet valid is reported with the reason of
   );
   await world.fleet.run(120_000);
 
-  await expectCause(/member far.* Ready is False .*certificate is not yet valid/);
+  expect(await withoutCause(/member far.* Ready is False .*certificate is not yet valid/)).toEqual([]);
 });
 
 test("a member that was drained, and one that has just joined, are no problem", async () => {
