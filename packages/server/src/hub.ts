@@ -13,6 +13,7 @@ import { createMonitoring, dryRunOver } from "@flotilla/flotilla";
 import { Lease } from "@flotilla/kubernetes";
 import type {
   ConnectMember,
+  ConnectWebhook,
   FailoverOptions,
   MembershipTimes,
   Monitoring,
@@ -72,6 +73,8 @@ export interface HubOptions {
   pull?: readonly string[] | "all";
   /** Connects to external members; over the network if unset. */
   connectMember?: ConnectMember;
+  /** Connects to interpreter webhooks; over the network if unset. */
+  connectWebhook?: ConnectWebhook | undefined;
   /** What the informers of one external member may hold. */
   memberLimits?: InformerLimits;
   /**
@@ -230,6 +233,7 @@ function wireReaders(base: Base): HubReaders {
     events: access.events,
     simulated: simulated.fromHub.members,
     connectMember: options.connectMember,
+    connectWebhook: options.connectWebhook,
     memberLimits: options.memberLimits,
     wrap: options.wrap,
     measure: monitoring.requests.around,

@@ -1,12 +1,14 @@
 /** Adds to an explanation what the members' pods report, and interpreter rules that no condition reports. */
-import { Cluster } from "@flotilla/karmada";
-import { Event } from "@flotilla/kubernetes";
+import { Cluster, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
+import { Event, Lease } from "@flotilla/kubernetes";
 import { HUB } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
-import { eachObject } from "@flotilla/client";
+import { eachObject, find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { RUN_TO_COMPLETION, SCHEDULED_KINDS, unhealthyForMs } from "@flotilla/flotilla";
+import { CONTROLLERS_LEASE, RUN_TO_COMPLETION, SCHEDULED_KINDS, unhealthyForMs } from "@flotilla/flotilla";
 import type { Explanation } from "@flotilla/flotilla";
+import { leaderlessMs } from "../health/renewals.ts";
+import { explainHubCheck, readFailedChecks } from "../hub-checks.ts";
 import { causesOf, lookAtPods } from "../health/look-at-pods.ts";
 import type { CopyRef } from "../health/look-at-pods.ts";
 import { missingReference } from "../health/pod-troubles.ts";
@@ -42,12 +44,46 @@ export async function lookAtCopies(
   }));
   const rules = await allowed(readRules(explanation, client, clock, signal));
   if (!rules) notChecked.push("interpreter rules: you are not allowed to list events");
+  const hub = await readHub(client, clock, signal);
+  const unknown = [...notChecked, ...unseen, ...hub.notChecked];
   const known = explanation.problems.map(({ what }) => what).join("\n");
   return {
     ...explanation,
-    problems: [...causes, ...(rules ?? []).filter(({ what }) => !known.includes(what)), ...explanation.problems],
-    ...(unseen.length + notChecked.length > 0 && { notChecked: [...notChecked, ...unseen] }),
+    problems: [
+      ...hub.problems,
+      ...causes,
+      ...(rules ?? []).filter(({ what }) => !known.includes(what)),
+      ...explanation.problems,
+    ],
+    ...(unknown.length > 0 && { notChecked: unknown }),
   };
+}
+
+/** A hub that does not work delays every object, so its failed checks come first. */
+async function readHub(
+  client: Client,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<{ problems: { what: string; try: string }[]; notChecked: string[] }> {
+  const failed = await readFailedChecks(client, signal);
+  const notChecked = failed ? [] : ["the hub's own checks: you are not allowed to read /readyz"];
+  try {
+    const lease = await find(
+      client,
+      Lease,
+      { cluster: HUB, namespace: KARMADA_SYSTEM_NAMESPACE, name: CONTROLLERS_LEASE },
+      { signal },
+    );
+    if (leaderlessMs(lease, clock.now()) !== undefined) failed?.push(CONTROLLERS_LEASE);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    notChecked.push("whether the hub's controllers run: you are not allowed to read their Lease");
+  }
+  const problems = (failed ?? []).map((name) => ({
+    what: `hub ${name}: ${explainHubCheck(name)}`,
+    try: "'flotilla doctor' shows the state of the hub",
+  }));
+  return { problems, notChecked };
 }
 
 function unhealthyCopies(

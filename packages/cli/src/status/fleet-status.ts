@@ -55,6 +55,8 @@ export interface MemberStatus {
   heard?: string;
   /** That is too long ago, so what the hub knows about the member is old. */
   isSilent?: boolean;
+  /** How far its agent's clock is ahead of the hub's, negative when it is behind; unset if the difference is harmless. */
+  clockAheadMs?: number;
   age: string;
 }
 

@@ -25,8 +25,7 @@ import type { Clock, DeepReadonly } from "@flotilla/base";
 import { CONTROLLERS_LEASE } from "@flotilla/flotilla";
 import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { failedChecksOf, HUB_CHECKS_PATH } from "../hub-checks.ts";
-import { readText } from "../members/ask.ts";
+import { readFailedChecks } from "../hub-checks.ts";
 import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-status.ts";
 import { summariseMembers } from "./members.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
@@ -214,17 +213,6 @@ const CHECKED_KINDS: readonly (readonly [kinds: readonly string[], what: string,
   [[OcmPlacement.kind], "Placement"],
   [[ManifestWorkReplicaSet.kind], "ManifestWorkReplicaSet"],
 ];
-
-/** The names of the hub's own failing checks; none if the server has no such checks, undefined if they may not be read. */
-async function readFailedChecks(client: Client, signal: AbortSignal): Promise<string[] | undefined> {
-  const { status, body } = await client.raw(
-    { method: "GET", path: HUB_CHECKS_PATH, cluster: HUB, headers: { accept: "text/plain" } },
-    signal,
-  );
-  const page = await readText(body);
-  if (status === 401 || status === 403) return undefined;
-  return status < 500 ? [] : failedChecksOf(page);
-}
 
 /** Undefined if the user may not read them. A hub may run its components elsewhere, and then has none. */
 async function readComponents(client: Client, signal: AbortSignal): Promise<ComponentsStatus[] | undefined> {

@@ -1,5 +1,7 @@
 /** Renders the status of a fleet as text that fits the terminal; without a terminal nothing is shortened. Pure. */
 import { formatAge } from "@flotilla/apimachinery";
+import { conciseReason } from "../health/concise.ts";
+import { splitNotChecked } from "../health/not-checked.ts";
 import type { Paint } from "../paint.ts";
 import { plain } from "../paint.ts";
 import { renderTable } from "../table.ts";
@@ -27,23 +29,32 @@ export interface StatusPage {
 }
 
 export function renderStatus(status: FleetStatus, page: StatusPage): string {
-  const { server, members, notShown } = status;
+  const { server, members, notShown, unwell } = status;
+  // Problems come before the tables, which may be longer than a screen.
+  const isUnwell = Object.keys(unwell.counts).length > 0;
+  const sick = unwell.worst.filter(({ kind }) => kind === "member").map(({ name }) => name);
+  const notChecked = splitNotChecked(status.notChecked, new Set(sick));
   return [
     [`hub ${server}`, ...renderComponents(status, page)].join("\n"),
-    ...renderNotChecked(status, page),
+    ...renderNotChecked(notShown, notChecked.first, page),
+    ...(isUnwell ? [renderUnwell(unwell, page)] : []),
+    ...renderNotChecked([], notChecked.following, page),
     ...(members.length > 0
       ? [renderMembers(members, page)]
       : MEMBER_KINDS.some((kind) => notShown.includes(kind))
         ? []
         : ["No members yet."]),
     ...renderObjects(status),
-    renderUnwell(status, page),
+    ...(isUnwell ? [] : [renderNoProblems(status, page)]),
     ...renderWorkloads(status, page),
   ].join("\n\n");
 }
 
-/** Before everything else: what follows says nothing about it. */
-function renderNotChecked({ notShown, notChecked }: FleetStatus, { width, paint = plain }: StatusPage): string[] {
+function renderNotChecked(
+  notShown: readonly string[],
+  notChecked: readonly string[],
+  { width, paint = plain }: StatusPage,
+): string[] {
   const lines = [
     ...(notShown.length > 0 ? [`${notShown.join(", ")}: you are not allowed to list them`] : []),
     ...notChecked,
@@ -126,10 +137,7 @@ const counted = (count: number, what: string): string => `${count} ${what}${coun
 const MEMBER_KINDS = ["clusters", "managedclusters"];
 
 /** Nothing is claimed about what was not looked at. */
-function renderNoProblems(
-  { checked, notShown, notChecked, namespace }: FleetStatus,
-  width: number | undefined,
-): string {
+function renderNoProblems({ checked, notShown, notChecked, namespace }: FleetStatus, { width }: StatusPage): string {
   const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
   const isPartial = notShown.length + notChecked.length > 0;
   if (checked.length === 0) return `Nothing could be checked${where}.`;
@@ -137,15 +145,15 @@ function renderNoProblems(
   return width === undefined ? line : wrapWords(line, width).join("\n");
 }
 
-function renderUnwell(status: FleetStatus, { all, width, paint = plain }: StatusPage): string {
-  const { counts, worst }: Unwell = status.unwell;
-  const kinds = Object.entries(counts);
-  if (kinds.length === 0) return renderNoProblems(status, width);
-  const total = kinds.map(([trouble, count]) => `${count} ${plural(trouble, count)}`).join(", ");
+function renderUnwell({ counts, worst }: Unwell, { all, width, paint = plain }: StatusPage): string {
+  const total = Object.entries(counts)
+    .map(([trouble, count]) => `${count} ${plural(trouble, count)}`)
+    .join(", ");
   const shown = all ? worst : someOfEach(worst, MAX_UNWELL);
-  const lines = shown.flatMap(({ kind, namespace, name, reason }) =>
-    renderTrouble(`${kind} ${namespace ? `${namespace}/` : ""}${name}:`, reason, width),
-  );
+  const lines = shown.flatMap(({ kind, namespace, name, reason }) => {
+    const object = `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
+    return renderTrouble(`${object}:`, conciseReason(reason, object), width);
+  });
   const more =
     shown.length < worst.length ? [`  … and ${worst.length - shown.length} more; use --all to show them`] : [];
   return [`${paint.red("UNHEALTHY:")} ${total}`, ...lines, ...more].join("\n");

@@ -7,8 +7,9 @@ import type { MemberStatus, Trouble, Unwell, UnhealthyObject } from "./fleet-sta
 import { BINDING_NAME, CLUSTER_BINDING_NAME } from "@flotilla/karmada";
 import { createLostTargets, policyRefOf } from "../health/lost-targets.ts";
 import { ownProblemsOf } from "../health/policy-problems.ts";
+import { wrongClockText } from "../health/renewals.ts";
 import { suspensionsOf } from "../health/suspensions.ts";
-import { CONTROLLERS_LEASE } from "@flotilla/flotilla";
+import { explainHubCheck } from "../hub-checks.ts";
 
 /** A fleet with more problems than this has one common cause. */
 const MAX_WORST = 1000;
@@ -28,19 +29,6 @@ const RANKS: Readonly<Record<Trouble, number>> = {
   "Placement unsatisfied": 11,
   "binding suspended": 12,
 };
-/** Explanations of the hub's failed checks. Other checks are only named. */
-const HUB_CHECKS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    "store-writes":
-      "its disk is full, so every change is rejected; free some space there (run 'flotilla doctor' for the path)",
-    "store-quota":
-      "its store is full or nearly full: above its quota nothing can be created; delete objects, or start it with a larger --store-quota",
-    controllers: "its controllers are stuck, so nothing is propagated; check its log",
-    shutdown: "it is stopping",
-    [CONTROLLERS_LEASE]:
-      "no process leads the hub's controllers, so nothing is propagated and what is shown here is old; start 'flotilla controllers'",
-  }),
-);
 /** A work that does not match its cluster's labels is healthy. */
 const WITHHELD = "ClusterLabelsNotMatched";
 /** The prefix of every apply failure. */
@@ -88,25 +76,23 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
   }
 
   return {
-    hubCheck: (name) =>
-      note(
-        "check of the hub failed",
-        { kind: "hub", metadata: { name } },
-        HUB_CHECKS.get(name) ?? "the check fails; see the hub's log",
-      ),
-    member({ name, ready, message, available, accepted, leaving, isSilent }) {
+    hubCheck: (name) => note("check of the hub failed", { kind: "hub", metadata: { name } }, explainHubCheck(name)),
+    member({ name, mode, ready, message, available, accepted, leaving, isSilent, clockAheadMs }) {
       // The user is removing it.
       if (leaving) return;
       const said = [
         ...(ready === undefined || ready === "True" || ready === "NoAgent"
           ? []
-          : [`Ready is ${ready}${message ? ` (${message})` : ""}`]),
+          : mode === "pull" && ready === "Unknown"
+            ? [`its agent does not report${message ? ` (${message})` : ""}`]
+            : [`Ready is ${ready}${message ? ` (${message})` : ""}`]),
         ...(accepted === false
           ? ["the hub has not accepted it"]
           : available === undefined || available === "True"
             ? []
             : [`Available is ${available}`]),
         ...(isSilent ? ["its agent no longer renews its Lease, so what the hub knows of it is old"] : []),
+        ...(clockAheadMs === undefined ? [] : [wrongClockText(clockAheadMs)]),
       ];
       if (said.length > 0) note("member not available", { kind: "member", metadata: { name } }, said.join(", "));
     },

@@ -68,7 +68,10 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
             what: `the policy names ${lost.join(", ")}, which ${lost.length === 1 ? "is not a member" : "are not members"} of the fleet, so scheduling failed: ${unscheduled}`,
             try: `correct the names in ${policy?.kind} ${policy?.name}, or join the clusters`,
           }
-        : { what: `scheduling failed: ${unscheduled}`, try: fixForUnschedulable(decision) },
+        : {
+            what: `${notReadyText(decision, clusterOf)}scheduling failed: ${unscheduled}`,
+            try: fixForUnschedulable(decision),
+          },
     );
   for (const what of found)
     if (!what.startsWith(unscheduled?.replace(/\.$/, "") ?? "\0")) problems.push({ what, try: fixForError(what) });
@@ -80,6 +83,30 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
   problems.push(...ruleProblems(members));
   for (const member of members) problems.push(...memberProblems(resource, member, clusterOf(member.cluster), nowMs));
   return problems.slice(0, MAX_PROBLEMS);
+}
+
+/** The hub itself sets Ready to Unknown when the agent of a pull-mode member stops reporting, or never reports. */
+const isSilent = ({ spec, status }: DeepReadonly<Cluster>): boolean =>
+  spec.syncMode === "Pull" && findCondition(status?.conditions ?? [], "Ready")?.status === "Unknown";
+
+function whyNotReady(cluster: DeepReadonly<Cluster>): string {
+  const ready = findCondition(cluster.status?.conditions ?? [], "Ready");
+  const said = ready?.message ?? ready?.reason ?? "unknown";
+  return isSilent(cluster) ? `its agent does not report (${said})` : said;
+}
+
+/** Clusters that were excluded only because they are not ready, as the beginning of a sentence; empty if none was. */
+function notReadyText(
+  { rejected }: NonNullable<Explanation["decision"]>,
+  clusterOf: ProblemInput["clusterOf"],
+): string {
+  const away = rejected
+    .filter(({ by, reason }) => by === "TaintToleration" && [...CONDITION_TAINTS].some((key) => reason.includes(key)))
+    .flatMap(({ clusters }) => clusters.flatMap((name) => clusterOf(name) ?? []));
+  const [first] = away;
+  if (!first) return "";
+  const others = away.length === 1 ? "" : ` (and ${away.length - 1} more)`;
+  return `${first.metadata.name} is not ready: ${whyNotReady(first)}${others}, so `;
 }
 
 /** An error of a rule names the rule and the object that it ran on. */
@@ -232,8 +259,10 @@ function memberProblems(
     });
   else if (ready && ready.status !== "True")
     problems.push({
-      what: `${cluster} is not ready: ${ready.message ?? ready.reason ?? "unknown"}`,
-      try: `run 'kubectl describe cluster ${cluster}'; its workloads keep running`,
+      what: `${cluster} is not ready: ${whyNotReady(object)}`,
+      try: isSilent(object)
+        ? `start the agent on the member, or check its log there; its workloads keep running`
+        : `run 'kubectl describe cluster ${cluster}'; its workloads keep running`,
     });
   const isAway = applied === false && UNREACHABLE_REASONS.has(reason);
   // A member already reported as not ready is not also reported as unreachable.

@@ -24,6 +24,7 @@ import {
 } from "@flotilla/flotilla";
 import type {
   ConnectMember,
+  ConnectWebhook,
   HubViews,
   Interpreter,
   LastDecisions,
@@ -48,6 +49,8 @@ export interface HubReadersOptions {
   simulated?: MemberSource;
   /** Opens connections to members; unset means over the network. */
   connectMember?: ConnectMember;
+  /** Opens connections to interpreter webhooks; unset means over the network. */
+  connectWebhook?: ConnectWebhook | undefined;
   /** What the informers of one remote member may hold. */
   memberLimits?: InformerLimits;
   /** Wraps the transport to every remote member, for example to count writes. */
@@ -90,6 +93,7 @@ export function createHubReaders(options: HubReadersOptions): HubReaders {
     clock,
     random,
     log,
+    connectWebhook: options.connectWebhook,
     reportScriptState: (customization, reason, message) =>
       events("flotilla-interpreter").record(hub, customization, { type: "Warning", reason, message }),
   });

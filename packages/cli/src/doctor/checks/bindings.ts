@@ -50,7 +50,7 @@ export const bindingsCheck = defineCheck<BindingFacts>({
         return failed.map((condition) =>
           findingOf(
             binding,
-            `${condition.type}=False for ${formatAge(nowMs - Date.parse(condition.lastTransitionTime))}, ${condition.reason}: ${condition.message}`,
+            `${condition.message} (${condition.type}=False, ${condition.reason}, for ${formatAge(nowMs - Date.parse(condition.lastTransitionTime))})`,
           ),
         );
       const suspended = suspensionsOf(spec);

@@ -47,7 +47,7 @@ export const driftCheck = defineCheck<readonly DeepReadonly<Work>[]>({
           {
             severity: "warning",
             about: `Work ${work.metadata.name} on ${member}`,
-            seen: `It is unmanaged: ${managed.message || managed.reason}. Changes on the hub are not applied to it.`,
+            seen: `It is unmanaged: ${(managed.message || managed.reason).replace(/\.$/, "")}. Changes on the hub are not applied to it.`,
             fix: "To manage it again, remove the annotation from its template.",
             commands: [`kubectl annotate ${template} flotilla.dev/unmanaged-`],
           },

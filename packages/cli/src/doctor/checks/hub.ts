@@ -7,7 +7,7 @@ import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
 import { Lease } from "@flotilla/kubernetes";
 import { leaderlessMs } from "../../health/renewals.ts";
 import { isForbidden } from "../../members/members-places.ts";
-import { failedChecksOf, HUB_CHECKS_PATH } from "../../hub-checks.ts";
+import { explainHubCheck, failedChecksOf, HUB_CHECKS_PATH } from "../../hub-checks.ts";
 import { startCommandOf } from "../../data-directory.ts";
 import { KUBERNETES_VERSION } from "../../version.ts";
 import { defineCheck } from "../check.ts";
@@ -39,7 +39,7 @@ export const hubCheck = defineCheck<HubFacts>({
   name: "hub",
   summary: "the hub responds, is ready, and matches the version of this program",
   reports:
-    "A problem when one of the hub's own checks (`/readyz`) fails: its controllers are stuck, its disk is full, or it is stopping. A problem when the controllers run in a process of their own and none has renewed the Lease `karmada-system/flotilla-controllers`, or none ever ran: then nothing is propagated, and every status is old. A warning when it serves a Kubernetes version other than the one this program was built for, or takes longer than two seconds. When it does not respond at all, nothing else can be checked.",
+    "A problem when one of the hub's own checks (`/readyz`) fails: its controllers are stuck, its disk is full, its store is above or near its quota, or it is stopping. A problem when the controllers run in a process of their own and none has renewed the Lease `karmada-system/flotilla-controllers`, or none ever ran: then nothing is propagated, and every status is old. A warning when it serves a Kubernetes version other than the one this program was built for, or takes longer than two seconds. When it does not respond at all, nothing else can be checked.",
   async gather(context) {
     const version = await askRaw(context, "/version").catch((error: unknown) => {
       context.signal.throwIfAborted();
@@ -62,7 +62,7 @@ export const hubCheck = defineCheck<HubFacts>({
       server: context.server,
       version: typeof gitVersion === "string" ? gitVersion : "",
       tookMs: version.tookMs,
-      failing: ready.status === 200 ? [] : failing.length > 0 ? failing : [`/readyz returned ${ready.status}`],
+      failing: ready.status === 200 || failing.length > 0 ? failing : [`/readyz returned ${ready.status}`],
       lease: leases?.[0],
       unseen: leases ? [] : ["whether controllers run: you are not allowed to list leases"],
     };
@@ -86,10 +86,12 @@ export const hubCheck = defineCheck<HubFacts>({
       findings.push({
         severity: "problem",
         about: `hub ${server}`,
-        seen: `It is not ready: ${failing.join(", ")}.`,
+        seen: failing.map((name) => `${name}: ${explainHubCheck(name)}`).join("; "),
         fix: failing.includes("store-writes")
-          ? "Its disk accepts no writes. Free some space there; the hub then recovers by itself."
-          : "Check its log for the reason; a hub that is stopping must be started again.",
+          ? "Free some space on its disk; the hub then recovers by itself."
+          : failing.includes("store-quota")
+            ? "Delete objects, or raise the quota."
+            : "Check its log for the reason; a hub that is stopping must be started again.",
         commands: ["flotilla doctor --only data", "flotilla up --log-level info"],
       });
     const leaderless = leaderlessMs(lease, nowMs);

@@ -27,7 +27,7 @@ export const worksCheck = defineCheck<readonly DeepReadonly<Work>[]>({
         {
           severity: "problem",
           about: `${objectIn(work)} on ${member}`,
-          seen: `${applied.reason} for ${formatAge(nowMs - Date.parse(applied.lastTransitionTime))}: ${applied.message}`,
+          seen: `${applied.message} (${applied.reason}, for ${formatAge(nowMs - Date.parse(applied.lastTransitionTime))})`,
           ...fixOf(work, member, applied),
         },
       ];

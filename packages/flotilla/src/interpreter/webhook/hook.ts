@@ -9,7 +9,7 @@ import { randomUuid, sleep } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject, Random } from "@flotilla/base";
 import type { Operation } from "@flotilla/kubernetes";
 import { createWebhookConnection, MAX_IN_FLIGHT } from "./connection.ts";
-import type { WebhookConnection } from "./connection.ts";
+import type { ConnectWebhook, WebhookConnection } from "./connection.ts";
 import { CONTEXT_VERSION, readResponse, renderRequest } from "./context.ts";
 import type { Question } from "./context.ts";
 import { createLocator } from "./endpoint.ts";
@@ -48,6 +48,8 @@ export interface HookDependencies {
   random: Random;
   metrics: HookMetrics;
   resolveService?: ResolveService;
+  /** Over the network if unset. */
+  connect?: ConnectWebhook | undefined;
 }
 
 const ANY = "*";
@@ -66,13 +68,13 @@ export function createHook(
   id: string,
   settings: DeepReadonly<ResourceInterpreterWebhook>,
   failurePolicy: FailurePolicy,
-  { clock, random, metrics, resolveService }: HookDependencies,
+  { clock, random, metrics, resolveService, connect = createWebhookConnection }: HookDependencies,
 ): Hook {
   const timeoutMs =
     Math.min(Math.max(settings.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS, 1), MAX_TIMEOUT_SECONDS) * 1000;
   const turns = new Semaphore(MAX_IN_FLIGHT, MAX_WAITING);
   const underWay = new Map<AbortController, Promise<unknown>>();
-  const line = openHookConnection(settings, resolveService);
+  const line = openHookConnection(settings, resolveService, connect);
   const stopping = new WebhookError("connection", "Flotilla is stopping");
   let isClosed = false;
 
@@ -171,6 +173,7 @@ export function createHook(
 function openHookConnection(
   { clientConfig, interpreterContextVersions }: DeepReadonly<ResourceInterpreterWebhook>,
   resolveService: ResolveService | undefined,
+  connect: ConnectWebhook,
 ): { connection: WebhookConnection; locate(): Endpoint } | WebhookError {
   if (!interpreterContextVersions.includes(CONTEXT_VERSION))
     return new WebhookError(
@@ -180,7 +183,7 @@ function openHookConnection(
   try {
     return {
       locate: createLocator(clientConfig, resolveService),
-      connection: createWebhookConnection(clientConfig.caBundle),
+      connection: connect(clientConfig.caBundle),
     };
   } catch (error) {
     if (error instanceof WebhookError) return error;

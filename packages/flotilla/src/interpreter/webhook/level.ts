@@ -14,6 +14,7 @@ import { knownLevels } from "../interpreter.ts";
 import { OPERATIONS } from "@flotilla/kubernetes";
 import type { ChangedKind, KindRules, Level } from "@flotilla/kubernetes";
 import type { ResolveService } from "./endpoint.ts";
+import type { ConnectWebhook } from "./connection.ts";
 import { createHook } from "./hook.ts";
 import type { FailurePolicy, GroupVersionKind, Hook } from "./hook.ts";
 import { HookMetrics, writeHookMetrics } from "./hook-metrics.ts";
@@ -42,6 +43,8 @@ export interface WebhookLevelOptions {
   random: Random;
   /** Resolves a Service of the hub; without it, and for unknown Services, DNS is used. */
   resolveService?: ResolveService;
+  /** Opens connections to webhooks; over the network if unset. */
+  connect?: ConnectWebhook | undefined;
   /** The lower levels that are used when a failure is ignored, in order. */
   lower?: readonly Level[];
 }
@@ -64,6 +67,7 @@ export function createWebhookLevel({
   log,
   random,
   resolveService,
+  connect,
   lower = knownLevels,
 }: WebhookLevelOptions): WebhookLevel {
   const configurations = new Map<string, readonly Hook[]>();
@@ -113,6 +117,7 @@ export function createWebhookLevel({
         random,
         metrics: metricsOf(id),
         resolveService,
+        connect,
       });
       if (hook.problem) log.warn("interpreter webhook is misconfigured", { webhook: id, error: hook.problem });
       return hook;
