@@ -18,7 +18,7 @@ import {
 } from "@flotilla/controller-runtime";
 import { createMonitoring } from "@flotilla/flotilla";
 import { serveMetrics } from "./agent/agent-metrics.ts";
-import { CONTROLLERS_LEASE_KEY } from "./roles/controllers-lease.ts";
+import { CONTROLLERS_LEASE_KEY, renewUnelected } from "./roles/controllers-lease.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
 import type { HubControllers } from "./roles/hub-controllers.ts";
 import { createHubMetrics } from "./roles/hub-metrics.ts";
@@ -79,14 +79,15 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
         });
   const ended = (async () => {
     try {
-      if (!options.leaderElects) return await lead(signal);
-      const election = createLeaderElection({
+      const candidate = {
         client: createClient({ transport: hub.transport, fieldManager: "flotilla-controllers" }),
         ...surroundings,
         log,
-        lease: CONTROLLERS_LEASE_KEY,
         identity: `${hostname()}_${randomUUID()}`,
-      });
+      };
+      if (!options.leaderElects)
+        return void (await Promise.all([lead(signal), renewUnelected(candidate, signal)]));
+      const election = createLeaderElection({ ...candidate, lease: CONTROLLERS_LEASE_KEY });
       progress("waiting for the lease");
       let polls = 0;
       const watch = setInterval(() => {

@@ -7,6 +7,7 @@ import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { RUN_TO_COMPLETION, SCHEDULED_KINDS, unhealthyForMs } from "@flotilla/flotilla";
 import type { Explanation } from "@flotilla/flotilla";
+import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { causesOf, lookAtPods } from "../health/look-at-pods.ts";
 import type { CopyRef } from "../health/look-at-pods.ts";
 import { missingReference } from "../health/pod-troubles.ts";
@@ -40,12 +41,23 @@ export async function lookAtCopies(
     what,
     try: `${fixOf(explanation, copies[0], what)}${inspectCommand(copies)}`,
   }));
-  const rules = await allowed(readRules(explanation, client, clock, signal));
+  const [rules, controllers] = await Promise.all([
+    allowed(readRules(explanation, client, clock, signal)),
+    readControllers({ client, clock, signal }),
+  ]);
+  const missing = controllersProblem(controllers);
+  if (controllers.state === "unknown")
+    notChecked.push("whether the hub's controllers run: you are not allowed to list leases in karmada-system");
   if (!rules) notChecked.push("interpreter rules: you are not allowed to list events");
   const known = explanation.problems.map(({ what }) => what).join("\n");
   return {
     ...explanation,
-    problems: [...causes, ...(rules ?? []).filter(({ what }) => !known.includes(what)), ...explanation.problems],
+    problems: [
+      ...(missing ? [missing] : []),
+      ...causes,
+      ...(rules ?? []).filter(({ what }) => !known.includes(what)),
+      ...explanation.problems,
+    ],
     ...(unseen.length + notChecked.length > 0 && { notChecked: [...notChecked, ...unseen] }),
   };
 }

@@ -1,6 +1,10 @@
 /** The status of a fleet: the data that `-o json` of `flotilla status` prints. */
+import type { ControllersState } from "../health/controllers-state.ts";
+
 export interface FleetStatus {
   server: string;
+  /** Whether the hub's controllers run, and where; `forMs` is how long they have not. */
+  controllers: ControllersState;
   /** The components of the hub, or the pods that represent them in this process, by namespace. */
   components: ComponentsStatus[];
   members: MemberStatus[];
@@ -90,7 +94,9 @@ export interface WorkloadStatus {
 
 /** The kinds of problems, phrased for counts: `1 binding not scheduled`. */
 export type Trouble =
+  | "hub without controllers"
   | "check of the hub failed"
+  | "component not ready"
   | "member not available"
   | "policy failed"
   | "binding not scheduled"

@@ -1,5 +1,6 @@
 /** Renders the status of a fleet as text that fits the terminal; without a terminal nothing is shortened. Pure. */
 import { formatAge } from "@flotilla/apimachinery";
+import { controllersProblem } from "../health/controllers-state.ts";
 import type { Paint } from "../paint.ts";
 import { plain } from "../paint.ts";
 import { renderTable } from "../table.ts";
@@ -29,7 +30,7 @@ export interface StatusPage {
 export function renderStatus(status: FleetStatus, page: StatusPage): string {
   const { server, members, notShown } = status;
   return [
-    [`hub ${server}`, ...renderComponents(status, page)].join("\n"),
+    [`hub ${server}${renderControllers(status, page)}`, ...renderComponents(status, page)].join("\n"),
     ...renderNotChecked(status, page),
     ...(members.length > 0
       ? [renderMembers(members, page)]
@@ -53,10 +54,16 @@ function renderNotChecked({ notShown, notChecked }: FleetStatus, { width, paint 
   return [[paint.yellow("NOT CHECKED:"), ...wrapped.map((line) => `  ${line}`)].join("\n")];
 }
 
-function renderComponents({ components }: FleetStatus, { width }: StatusPage): string[] {
+/** In the first line: without controllers, everything below is old. */
+const renderControllers = ({ controllers }: FleetStatus, { paint = plain }: StatusPage): string =>
+  controllersProblem(controllers) ? ` ${paint.red("without running controllers: nothing is propagated")}` : "";
+
+function renderComponents({ components, controllers }: FleetStatus, { width }: StatusPage): string[] {
   if (components.length === 0) return [];
   const counts = `components ${components.map(({ namespace, total, unready: { length } }) => `${total - length}/${total} in ${namespace}`).join(", ")}`;
-  const unready = components.flatMap(({ namespace, unready: names }) =>
+  // Without controllers, the components that they embody are not ready: the first line has the cause.
+  const named = controllersProblem(controllers) ? [] : components;
+  const unready = named.flatMap(({ namespace, unready: names }) =>
     names.map((name) => `  ${name} in ${namespace} is not ready`),
   );
   return [counts, ...unready].flatMap((line) => (width === undefined ? [line] : wrapWords(line, width)));

@@ -366,6 +366,7 @@ describe("as text", () => {
     .build();
   const status = (extra: Partial<FleetStatus> = {}): FleetStatus => ({
     server: "https://hub",
+    controllers: { state: "running" },
     components: [],
     members: [],
     objects: { bindings: 0, works: 0, manifestWorks: 0, placements: 0, replicaSets: 0 },
@@ -397,6 +398,12 @@ describe("as text", () => {
     const text = render({ workloads: [summariseWorkload(binding)] });
 
     expect(text).toContain("4/4 (stale)");
+  });
+
+  test("says in the first line that no controllers run", () => {
+    const [first] = render({ controllers: { state: "never" } }).split("\n");
+
+    expect(first).toBe("hub https://hub without running controllers: nothing is propagated");
   });
 
   test("names the hub's components that are not ready", () => {

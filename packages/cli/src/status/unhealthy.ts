@@ -8,13 +8,14 @@ import { BINDING_NAME, CLUSTER_BINDING_NAME } from "@flotilla/karmada";
 import { createLostTargets, policyRefOf } from "../health/lost-targets.ts";
 import { ownProblemsOf } from "../health/policy-problems.ts";
 import { suspensionsOf } from "../health/suspensions.ts";
-import { CONTROLLERS_LEASE } from "@flotilla/flotilla";
 
 /** A fleet with more problems than this has one common cause. */
 const MAX_WORST = 1000;
 /** Most important first. */
 const RANKS: Readonly<Record<Trouble, number>> = {
-  "check of the hub failed": 0,
+  "hub without controllers": -2,
+  "check of the hub failed": -1,
+  "component not ready": 0,
   "member not available": 1,
   "ManifestWork failed": 2,
   "binding not applied": 3,
@@ -28,6 +29,8 @@ const RANKS: Readonly<Record<Trouble, number>> = {
   "Placement unsatisfied": 11,
   "binding suspended": 12,
 };
+/** Ages in its reason change on every read. */
+export const NO_CONTROLLERS: Trouble = "hub without controllers";
 /** Explanations of the hub's failed checks. Other checks are only named. */
 const HUB_CHECKS: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -37,8 +40,6 @@ const HUB_CHECKS: ReadonlyMap<string, string> = new Map(
       "its store is full or nearly full: above its quota nothing can be created; delete objects, or start it with a larger --store-quota",
     controllers: "its controllers are stuck, so nothing is propagated; check its log",
     shutdown: "it is stopping",
-    [CONTROLLERS_LEASE]:
-      "no process leads the hub's controllers, so nothing is propagated and what is shown here is old; start 'flotilla controllers'",
   }),
 );
 /** A work that does not match its cluster's labels is healthy. */
@@ -61,6 +62,10 @@ interface Said {
 export interface UnhealthyCollector {
   /** A failing health check of the hub, by name. */
   hubCheck(name: string): void;
+  /** The hub's controllers do not run. */
+  controllers(reason: string): void;
+  /** A component of the hub that is not ready. */
+  component(namespace: string, name: string): void;
   member(member: MemberStatus): void;
   binding(binding: DeepReadonly<ResourceBinding>): void;
   work(work: DeepReadonly<Work>): void;
@@ -94,6 +99,9 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
         { kind: "hub", metadata: { name } },
         HUB_CHECKS.get(name) ?? "the check fails; see the hub's log",
       ),
+    controllers: (reason) => note(NO_CONTROLLERS, { kind: "hub", metadata: { name: "controllers" } }, reason),
+    component: (namespace, name) =>
+      note("component not ready", { kind: "Deployment", metadata: { namespace, name } }, "the component is not ready"),
     member({ name, ready, message, available, accepted, leaving, isSilent }) {
       // The user is removing it.
       if (leaving) return;

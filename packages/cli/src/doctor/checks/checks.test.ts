@@ -247,16 +247,26 @@ const cases: Record<string, Record<string, Case>> = {
           version: "v1.36.3",
           tookMs: 5,
           failing: [],
-          lease: {
-            apiVersion: "coordination.k8s.io/v1",
-            kind: "Lease",
-            metadata: { namespace: "karmada-system", name: "flotilla-controllers" },
-          },
+          controllers: { state: "never" },
         },
         now,
       ),
       verdict: "problem",
-      says: "It runs without controllers, and none have ever run",
+      says: "No controllers have ever run on this hub",
+    },
+    "an API server whose controllers no longer renew their Lease is a problem": {
+      judged: hubCheck.judge(
+        {
+          server: "https://hub",
+          version: "v1.36.3",
+          tookMs: 5,
+          failing: [],
+          controllers: { state: "silent", forMs: 7_000 },
+        },
+        now,
+      ),
+      verdict: "problem",
+      says: "The hub's controllers have not renewed their Lease for 7s",
     },
     "a failing health check of the hub is a problem": {
       judged: hubCheck.judge({ server: "https://hub", version: "v1.36.3", tookMs: 5, failing: ["controllers"] }, now),

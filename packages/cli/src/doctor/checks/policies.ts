@@ -2,6 +2,7 @@
 import { Cluster, ClusterPropagationPolicy, ignoredSpread, PropagationPolicy } from "@flotilla/karmada";
 import type { Kind } from "@flotilla/apimachinery";
 import type { PolicyStatus } from "@flotilla/karmada";
+import { capitalised } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
@@ -129,5 +130,3 @@ function ineffectiveParts(
       : []),
   ];
 }
-
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
