@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
-import { ClusterRole, Deployment } from "@flotilla/kubernetes";
+import { ClusterRole, Deployment, StatefulSet } from "@flotilla/kubernetes";
+import { AdvancedStatefulSet } from "@flotilla/openkruise";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
@@ -89,13 +90,54 @@ test("a missing object and an unknown type are reported", async () => {
   await expect(run("plan")).rejects.toThrow("specify what would change");
 });
 
-test("a plan exits with 1 if something would change, and with 0 otherwise", async () => {
+test("a name that several groups serve means the object that exists", async () => {
+  const statefulSet = (apiVersion: string): StatefulSet => ({
+    apiVersion: apiVersion as "apps/v1",
+    kind: "StatefulSet",
+    metadata: { name: "db", namespace: "default" },
+    spec: {
+      serviceName: "db",
+      selector: { matchLabels: { app: "db" } },
+      template: { metadata: { labels: { app: "db" } }, spec: { containers: [{ name: "main", image: "db:1" }] } },
+    },
+  });
+  await expect(run("why", "statefulset/db")).rejects.toThrow(
+    "StatefulSet db in namespace default not found on the hub, and no ManifestWork applies one to members (looked for it in apps, apps.kruise.io)",
+  );
+
+  const kruise = statefulSet("apps.kruise.io/v1beta1");
+  await fleet.client.create(AdvancedStatefulSet, "hub", kruise as unknown as AdvancedStatefulSet);
+  const { text } = await run("why", "statefulset/db");
+
+  expect(text).toContain("using statefulset.apps.kruise.io/db: apps has no StatefulSet of that name");
+  expect(text).toContain("StatefulSet default/db (apps.kruise.io/v1beta1)");
+  expect((await run("get", "sts/db", "--hub")).text).toContain("db");
+
+  await fleet.client.create(StatefulSet, "hub", statefulSet("apps/v1"));
+  for (const command of ["why", "wait", "describe", "get"])
+    await expect(run(command, "statefulset/db", ...(command === "get" ? ["--hub"] : []))).rejects.toThrow(
+      "apps and apps.kruise.io each have a StatefulSet db; specify statefulset.apps/db or statefulset.apps.kruise.io/db",
+    );
+});
+
+test("a plan exits with 1 if a member would change, and with 0 otherwise", async () => {
   const changed = await run("plan", "-f", write(makeDeployment("default/web").replicas(6).build()));
   const same = await run("plan", "-f", write(makeDeployment("default/web").replicas(4).build()));
 
   expect([changed.code, same.code]).toEqual([1, 0]);
   expect(changed.text).toContain("spec.replicas: 2 → 3");
   expect(same.text).toBe("Nothing would change on the hub or on any member.\n");
+});
+
+test("a plan of a change of the hub alone exits with 0, and with 1 on request", async () => {
+  const file = write(makeDeployment("default/lone").replicas(3).build());
+
+  const [plan, any] = [await run("plan", "-f", file), await run("plan", "-f", file, "--exit-on", "any")];
+  const json = JSON.parse((await run("plan", "-f", file, "-o", "json")).text) as { changesMembers: boolean };
+
+  expect([plan.code, any.code]).toEqual([0, 1]);
+  expect(plan.text).toMatch(/^1 change on the hub, none on any member:\n/);
+  expect(json.changesMembers).toBe(false);
 });
 
 test("a plan with problems exits with 3 on request", async () => {
@@ -107,7 +149,7 @@ test("a plan with problems exits with 3 on request", async () => {
     (await run("plan", "-f", write(makeDeployment("default/web").replicas(6).build()), "--fail-on-problems")).code,
   ];
 
-  expect(codes).toEqual([1, 3, 1]);
+  expect(codes).toEqual([0, 3, 1]);
 });
 
 test("both print JSON on request", async () => {

@@ -48,7 +48,7 @@ export const waitCommand = defineCommand({
     const targets = readTargets(args, USAGE);
     if (targets.some(({ names }) => names.length === 0)) throw new UsageError(`name the objects: ${USAGE}`);
     const [
-      { resolveType },
+      { resolveNamed },
       { createHubInterpreter },
       { readCustomizations },
       { waitUntilApplied },
@@ -70,8 +70,11 @@ export const waitCommand = defineCommand({
       const wanted: { kind: AnyKind; name: string }[] = [];
       for (const { words, names } of targets)
         for (const word of words) {
-          const kind = await resolveType(client, word, signal);
-          wanted.push(...names.map((name) => ({ kind, name })));
+          for (const name of names) {
+            const place = flags.namespace ?? hub.namespace ?? "default";
+            const [kind] = await resolveNamed(client, { type: word, name, namespace: place }, signal, output.warn);
+            wanted.push({ kind, name });
+          }
         }
       if (flags.for === "delete") {
         const { waitUntilGone } = await import("../explain/wait-gone.ts");

@@ -3,6 +3,7 @@ import { Cluster, ClusterResourceBinding, ResourceBinding } from "@flotilla/karm
 import type { Kind } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { findCondition, formatAge } from "@flotilla/apimachinery";
+import { wordOf } from "../../members/types.ts";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { createLostTargets, policyRefOf } from "../../health/lost-targets.ts";
@@ -87,7 +88,7 @@ function findingOf(binding: Binding, seen: string): DoctorFinding {
   const { resource, requiredBy = [] } = binding.spec;
   const isOrphan = !policyRefOf(binding) && requiredBy.length === 0;
   const { kind, namespace, name } = resource;
-  const why = `flotilla why ${kind.toLowerCase()}/${name}${namespace ? ` -n ${namespace}` : ""}`;
+  const why = `flotilla why ${wordOf(resource)}/${name}${namespace ? ` -n ${namespace}` : ""}`;
   return {
     severity: "problem",
     about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,

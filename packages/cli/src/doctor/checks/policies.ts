@@ -4,6 +4,7 @@ import type { Kind } from "@flotilla/apimachinery";
 import type { PolicyStatus } from "@flotilla/karmada";
 import { capitalised } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
+import { wordOf } from "../../members/types.ts";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { equalPolicy, unjoinedClusters } from "@flotilla/flotilla";
@@ -76,7 +77,7 @@ export const policiesCheck = defineCheck<PolicyFacts>({
             ? "Rename one of the objects."
             : "`flotilla why` shows what it waits for.",
           commands: [
-            `flotilla why ${problem.kind.toLowerCase()}/${problem.name}${problem.namespace ? ` -n ${problem.namespace}` : ""}`,
+            `flotilla why ${wordOf(problem)}/${problem.name}${problem.namespace ? ` -n ${problem.namespace}` : ""}`,
           ],
         })),
       );

@@ -5,7 +5,7 @@
 import type { Cluster } from "@flotilla/karmada";
 import type { ManagedCluster, ManifestWork } from "@flotilla/ocm";
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
-import { findCondition, formatAge } from "@flotilla/apimachinery";
+import { findCondition, formatAge, parseApiVersion } from "@flotilla/apimachinery";
 import { unhealthyForMs } from "../../health/healthy-condition.ts";
 import { RUN_TO_COMPLETION } from "../../health/run-to-completion.ts";
 import { DELETION_REFUSED } from "../../ocm/work/plan-work-status.ts";
@@ -226,7 +226,8 @@ function unhealthyOf(reported: ReportedManifest | undefined): Pick<ExplainedMani
 }
 
 function healthProblems(manifest: ExplainedManifest, cluster: string, nowMs: number): Problem[] {
-  const { unhealthy, unhealthySince: lastTransitionTime, kind, namespace, name, conditions } = manifest;
+  const { unhealthy, unhealthySince: lastTransitionTime, apiVersion, kind, namespace, name, conditions } = manifest;
+  const { group } = parseApiVersion(apiVersion);
   const isRunning = RUN_TO_COMPLETION.has(kind) && conditions["Degraded"] !== "True";
   const forMs =
     unhealthy === undefined || isRunning
@@ -237,7 +238,7 @@ function healthProblems(manifest: ExplainedManifest, cluster: string, nowMs: num
   return [
     {
       what: `${placeOf(manifest)} has not been healthy on the member for ${formatAge(forMs)}: ${unhealthy ?? ""}`,
-      try: `inspect it there: 'flotilla describe ${kind.toLowerCase()}/${name}${place} --clusters ${cluster}'`,
+      try: `inspect it there: 'flotilla describe ${kind.toLowerCase()}${group ? `.${group}` : ""}/${name}${place} --clusters ${cluster}'`,
     },
   ];
 }
