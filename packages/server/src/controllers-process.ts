@@ -85,8 +85,7 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
         log,
         identity: `${hostname()}_${randomUUID()}`,
       };
-      if (!options.leaderElects)
-        return void (await Promise.all([lead(signal), renewUnelected(candidate, signal)]));
+      if (!options.leaderElects) return void (await Promise.all([lead(signal), renewUnelected(candidate, signal)]));
       const election = createLeaderElection({ ...candidate, lease: CONTROLLERS_LEASE_KEY });
       progress("waiting for the lease");
       let polls = 0;

@@ -68,12 +68,13 @@ export const planCommand = defineCommand({
     if (flags.filename.length + without.length === 0 && flags.kustomize === undefined)
       throw new UsageError("specify what would change: -f FILE, -k DIR, or --without-cluster NAME");
     // Loaded lazily, so that other commands and the help do not load the planners.
-    const [{ planInput, mayChangeMembers }, { withUnreachable: withAway }, { renderPlan }, { readManifests }] = await Promise.all([
-      import("../explain/plan-input.ts"),
-      import("../explain/unreachable-members.ts"),
-      import("../explain/render-plan.ts"),
-      import("../interpret/read-manifests.ts"),
-    ]);
+    const [{ planInput, mayChangeMembers }, { withUnreachable: withAway }, { renderPlan }, { readManifests }] =
+      await Promise.all([
+        import("../explain/plan-input.ts"),
+        import("../explain/unreachable-members.ts"),
+        import("../explain/render-plan.ts"),
+        import("../interpret/read-manifests.ts"),
+      ]);
     const manifests = await readManifests(flags, { readInput, signal, environment });
     const { client, close } = await connect(hubKubeconfig(flags, environment));
     try {

@@ -94,7 +94,7 @@ function unhealthyCopies(
             .map(({ cluster }) => copy(cluster))
             .slice(0, MAX_DELIVERED)),
     ],
-    isOverdue: [...sickMembers, ...sickManifests].some(
+    isOverdue: [...sickMembers, ...sickManifests, ...works].some(
       ({ unhealthy, unhealthySince }) =>
         unhealthy !== undefined &&
         unhealthyForMs({ status: "False", lastTransitionTime: unhealthySince ?? "" }, nowMs) !== undefined,

@@ -134,7 +134,10 @@ export function candidatesOfWork(work: DeepReadonly<ManifestWork>, moment: Momen
 }
 
 /** Agents serve the namespace of their cluster only. */
-function unappliedWork({ apiVersion, metadata }: DeepReadonly<ManifestWork>, { nowMs, graceMs, members }: Moment): Candidate[] {
+function unappliedWork(
+  { apiVersion, metadata }: DeepReadonly<ManifestWork>,
+  { nowMs, graceMs, members }: Moment,
+): Candidate[] {
   const { namespace: cluster = "", name, creationTimestamp: lastTransitionTime } = metadata;
   const isLost = members !== undefined && !members.has(cluster);
   const forMs = unhealthyForMs({ status: "False", lastTransitionTime: lastTransitionTime ?? "" }, nowMs, graceMs);

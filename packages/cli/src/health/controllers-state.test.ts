@@ -57,7 +57,9 @@ describe("reading the Lease", () => {
     const clock = createFakeClock(NOW);
     const list = () => {
       const answer = (answers.length > 1 ? answers.shift() : answers[0]) ?? [];
-      return answer instanceof Error ? Promise.reject(answer) : Promise.resolve({ items: answer, resourceVersion: "1" });
+      return answer instanceof Error
+        ? Promise.reject(answer)
+        : Promise.resolve({ items: answer, resourceVersion: "1" });
     };
     const state = readControllers({ client: { list } as unknown as Client, clock, signal });
     await runClock(clock, 10_000, () => new Promise((resolve) => setImmediate(resolve)));

@@ -124,7 +124,9 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   const missing = controllersProblem(controllers);
   if (missing) unwell.controllers(`${missing.what}; ${missing.try}`);
   // Without controllers the components that they embody are not ready either: one cause.
-  else for (const { namespace: place, unready } of components ?? []) for (const name of unready) unwell.component(place, name);
+  else
+    for (const { namespace: place, unready } of components ?? [])
+      for (const name of unready) unwell.component(place, name);
   const members = summariseMembers({ clusters, managedClusters, leases: leases.flat(), nowMs });
   for (const member of members) unwell.member(member);
 

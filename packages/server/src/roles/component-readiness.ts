@@ -37,7 +37,8 @@ export function createComponentReadiness({ client, clock, log }: ReadinessOption
     let shown: boolean | undefined;
     while (!signal.aborted) {
       try {
-        const { holderIdentity, renewTime } = (await find(client, Lease, CONTROLLERS_LEASE_KEY, { signal }))?.spec ?? {};
+        const { holderIdentity, renewTime } =
+          (await find(client, Lease, CONTROLLERS_LEASE_KEY, { signal }))?.spec ?? {};
         if (seen?.renewTime !== renewTime)
           // After a start nothing was seen yet: the time in the Lease is all that is known.
           seen = { renewTime, atMs: seen ? clock.now() : Date.parse(renewTime ?? "") };

@@ -112,8 +112,7 @@ export const hubCheck = defineCheck<HubFacts>({
     return {
       seen: `${version || "unknown version"}, responded in ${Math.round(tookMs)} ms`,
       findings,
-      unseen:
-        controllers?.state === "unknown" ? ["whether controllers run: you are not allowed to list leases"] : [],
+      unseen: controllers?.state === "unknown" ? ["whether controllers run: you are not allowed to list leases"] : [],
     };
   },
 });

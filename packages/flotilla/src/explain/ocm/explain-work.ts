@@ -40,8 +40,6 @@ export function explainWork(work: Work, views: WorkViews): WorkExplanation {
   const all = (work.spec.workload?.manifests ?? []).map((manifest, ordinal) =>
     explainManifest(work, manifest, reported.get(ordinal), views),
   );
-  const isFine = ({ applied, available, leaving }: ExplainedManifest): boolean =>
-    leaving ? available === false : applied === true && available !== false;
   const failing = all.filter((manifest) => !isFine(manifest));
   const manifests = all.length > MAX_MANIFESTS ? [...failing, ...all.filter(isFine)].slice(0, MAX_MANIFESTS) : all;
   return {
@@ -51,6 +49,30 @@ export function explainWork(work: Work, views: WorkViews): WorkExplanation {
       ...failing.flatMap(manifestProblems),
       ...all.flatMap((manifest) => healthProblems(manifest, work.metadata.namespace ?? "", views.nowMs)),
     ].slice(0, MAX_PROBLEMS),
+  };
+}
+
+const isFine = ({ applied, available, leaving }: ExplainedManifest): boolean =>
+  leaving ? available === false : applied === true && available !== false;
+
+/** One object of a work: its state, and what is wrong with it and with the work. */
+export function explainOneOf(
+  work: Work,
+  ordinal: number,
+  views: WorkViews,
+): { manifest: ExplainedManifest; problems: Problem[] } {
+  const reported = work.status?.resourceStatus?.manifests?.find(
+    ({ resourceMeta }) => (resourceMeta.ordinal ?? 0) === ordinal,
+  );
+  const manifest = explainManifest(work, work.spec.workload?.manifests?.[ordinal] ?? {}, reported, views);
+  const failing = isFine(manifest) ? [] : [manifest];
+  return {
+    manifest,
+    problems: [
+      ...workProblems(work, failing, views),
+      ...failing.flatMap(manifestProblems),
+      ...healthProblems(manifest, work.metadata.namespace ?? "", views.nowMs),
+    ],
   };
 }
 
