@@ -80,6 +80,10 @@ export interface WorkloadStatus {
   desired: number | undefined;
   /** Unset when unknown. */
   ready: number | undefined;
+  /** Pods of the newest version, over all members; unset where the members do not report it. */
+  updated?: number | undefined;
+  /** Pods of earlier versions: a release is in progress, or a partition holds it. Unset if there are none. */
+  outdated?: number | undefined;
   /** What replaces the numbers, for objects of ManifestWorks that report none. */
   state?: string | undefined;
   /** The numbers of some members are from their last report: they are not ready, or do not apply their latest copy. */

@@ -206,10 +206,16 @@ function renderWorkloads(
     : [table];
 }
 
-function renderReady({ desired, ready, state, run, stale }: WorkloadStatus): string {
+function renderReady({ desired, ready, updated, outdated, state, run, stale }: WorkloadStatus): string {
   const numbers = desired === undefined || ready === undefined ? "-" : `${ready}/${desired}`;
   const count = run ? renderRun(run) : (state ?? numbers);
-  return stale ? `${count} (stale)` : count;
+  const notes = [
+    ...(updated === undefined || outdated === undefined
+      ? []
+      : [`${updated} of ${desired ?? updated + outdated} updated`]),
+    ...(stale ? ["stale"] : []),
+  ];
+  return notes.length > 0 ? `${count} (${notes.join(", ")})` : count;
 }
 
 /** `4/4 Complete`, `Failed: 1 done, 2 failed`, or `2 active, 5 done, 1 failed`. */

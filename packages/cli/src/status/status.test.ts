@@ -400,6 +400,59 @@ describe("as text", () => {
     expect(text).toContain("4/4 (stale)");
   });
 
+  const releases: Record<string, { statuses: object[]; want: string }> = {
+    "shows how far a release has come": {
+      statuses: [
+        { replicas: 2, readyReplicas: 2, updatedReplicas: 1 },
+        { replicas: 2, readyReplicas: 2, updatedReplicas: 2 },
+      ],
+      want: "4/4 (3 of 4 updated)",
+    },
+    "shows no release when every pod is updated": {
+      statuses: [
+        { replicas: 2, readyReplicas: 2, updatedReplicas: 2 },
+        { replicas: 2, readyReplicas: 1, updatedReplicas: 2 },
+      ],
+      want: "3/4 ",
+    },
+    "counts no pods of a member that still has an earlier release": {
+      statuses: [
+        { replicas: 2, readyReplicas: 2, updatedReplicas: 1, release: "b", resourceTemplateGeneration: 2 },
+        { replicas: 2, readyReplicas: 2, updatedReplicas: 2, release: "a", resourceTemplateGeneration: 1 },
+      ],
+      want: "4/4 (1 of 4 updated)",
+    },
+    "shows the release of a DaemonSet": {
+      statuses: [
+        { desiredNumberScheduled: 3, currentNumberScheduled: 3, numberReady: 3, updatedNumberScheduled: 1 },
+        { desiredNumberScheduled: 1, currentNumberScheduled: 1, numberReady: 1, updatedNumberScheduled: 1 },
+      ],
+      want: "4/4 (2 of 4 updated)",
+    },
+    "shows no release where members do not count updated pods": {
+      statuses: [
+        { replicas: 2, readyReplicas: 2 },
+        { replicas: 2, readyReplicas: 2 },
+      ],
+      want: "4/4 ",
+    },
+  };
+  for (const [behaviour, { statuses, want }] of Object.entries(releases)) {
+    test(behaviour, () => {
+      const binding = makeBinding(makeDeployment("shop/web").build())
+        .targets({ oslo: 2, paris: 2 })
+        .with((made) => {
+          made.spec.replicas = 4;
+          made.status = {
+            aggregatedStatus: statuses.map((status, index) => ({ clusterName: `m${index}`, status: status as never })),
+          };
+        })
+        .build();
+
+      expect(render({ workloads: [summariseWorkload(binding)] })).toContain(want);
+    });
+  }
+
   test("says in the first line that no controllers run", () => {
     const [first] = render({ controllers: { state: "never" } }).split("\n");
 
