@@ -326,7 +326,7 @@ test("a policy that names clusters that are not members is reported once, before
   const [status, why] = [(await run("status")).text, (await run("why", "deployment/b")).text];
 
   expect(status.match(/UNHEALTHY.*\n(  .*\n)*/)?.[0]).toBe(
-    `UNHEALTHY: 3 bindings not scheduled\n  PropagationPolicy default/typo: it ${cause}, so 3 objects are not scheduled: Deployment default/a, Deployment default/b, Deployment default/c\n`,
+    `UNHEALTHY: 1 policy without members\n  PropagationPolicy default/typo: it ${cause}, so 3 objects are not scheduled: Deployment default/a, Deployment default/b, Deployment default/c\n`,
   );
   expect(why.slice(why.indexOf("PROBLEMS"))).toMatch(
     /^PROBLEMS\n  the policy names memeber1, memeber2, which are not members of the fleet, so scheduling failed/,

@@ -88,6 +88,7 @@ export async function startHealthFleet(options: TestFleetOptions): Promise<Healt
         only: undefined,
         surroundings,
         lists,
+        checks: new Set(CHECKS.map(({ name }) => name)),
       };
       const now = { nowMs: clock.now(), stuckAfterMs: STUCK_AFTER_MS };
       const found = await Promise.all(

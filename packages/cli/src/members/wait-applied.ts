@@ -2,7 +2,7 @@
  * Waits until members have the applied objects and are healthy: each member's copy is read there, and for copies that
  * cannot be read, the hub's status is used.
  */
-import { findCondition, gvkOf, HUB } from "@flotilla/apimachinery";
+import { findCondition, gvkOf, HUB, parseApiVersion } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { bindingName, ClusterResourceBinding, ResourceBinding, TEMPLATE_GENERATION } from "@flotilla/karmada";
 import { ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
@@ -179,7 +179,7 @@ async function progressOf(
   if (!object) return [{ cluster: HUB, reason: "it was deleted in the meantime" }];
   if (isCarrier(resource))
     return [{ cluster: isOf(ManifestWork, resource) ? (namespace ?? "") : "its clusters", ...carrierReason(object) }];
-  return templateProgress(object, tools, discovery);
+  return templateProgress(object, tools, kinds, discovery);
 }
 
 /** All conditions of this generation are true. */
@@ -227,17 +227,18 @@ function manifestReason({ status }: DeepReadonly<ManifestWork>): { reason?: stri
 }
 
 async function templateProgress(
-  template: Template,
+  resource: Template,
   tools: WaitTools,
+  kinds: KindResolver,
   discovery: Discovery,
 ): Promise<ClusterProgress[]> {
   const { client, asking, interpreter } = tools;
-  const { namespace, name } = template.metadata;
+  const { namespace, name } = resource.metadata;
   const bindings = namespace ? ResourceBinding : (ClusterResourceBinding as unknown as Kind<ResourceBinding>);
   const binding = await find(
     client,
     bindings,
-    { cluster: HUB, namespace: namespace || undefined, name: bindingName(template.kind, name) },
+    { cluster: HUB, namespace: namespace || undefined, name: bindingName(resource.kind, name) },
     { signal: asking.signal },
   );
   const targets = binding?.spec.clusters ?? [];
@@ -251,6 +252,7 @@ async function templateProgress(
       },
     ];
   }
+  const template = await inVersionOf(binding, resource, client, kinds, asking.signal);
   const places = await findPlaces(
     client,
     targets.map((target) => target.name),
@@ -268,6 +270,24 @@ async function templateProgress(
   return (await interpreter.health(template)) === "Healthy"
     ? stands
     : [...stands, { cluster: HUB, reason: unaggregatedReason(binding, interpreter) }];
+}
+
+/**
+ * The object in the version that its binding names: the hub runs the rules of that version, and rules of users are for
+ * one version.
+ */
+async function inVersionOf(
+  { spec }: DeepReadonly<ResourceBinding>,
+  object: Template,
+  client: Client,
+  kinds: KindResolver,
+  signal: AbortSignal,
+): Promise<Template> {
+  const { apiVersion, kind } = spec.resource;
+  if (apiVersion === object.apiVersion || parseApiVersion(apiVersion).group !== gvkOf(object).group) return object;
+  const { namespace, name } = object.metadata;
+  const key = { cluster: HUB, namespace: namespace || undefined, name };
+  return (await find(client, await kinds.resolve({ apiVersion, kind }), key, { signal })) ?? object;
 }
 
 /**
@@ -298,9 +318,11 @@ async function memberReason(
   { asking, interpreter }: WaitTools,
   discovery: Discovery,
 ): Promise<{ reason?: string }> {
-  const { group } = gvkOf(template);
-  // In the member's preferred version: it may be older or newer than the hub.
-  const [type] = await discovery.typesAt(place, group ? `${template.kind}.${group}` : template.kind);
+  const { group, version } = gvkOf(template);
+  const word = group ? `${template.kind}.${group}` : template.kind;
+  const same = group ? await discovery.typesAt(place, `${template.kind}.${version}.${group}`) : [];
+  // In the member's preferred version where it does not serve that of the template.
+  const [type] = same.length > 0 ? same : await discovery.typesAt(place, word);
   const copy = type && (await readOneObject(asking, place, type, template.metadata.namespace, template.metadata.name));
   if (!copy) return { reason: "it does not exist yet" };
   if (generationOf(copy) !== String(template.metadata.generation ?? 0))

@@ -103,6 +103,7 @@ export type Trouble =
   | "component not ready"
   | "member not available"
   | "policy failed"
+  | "policy without members"
   | "binding not scheduled"
   | "binding not applied"
   | "workload unhealthy"

@@ -171,7 +171,8 @@ function renderTrouble(what: string, reason: string, width: number | undefined):
 /** `member not available` and `members not available`. */
 function plural(trouble: string, count: number): string {
   const [what = "", ...rest] = trouble.split(" ");
-  return [count === 1 ? what : `${what}s`, ...rest].join(" ");
+  const many = what.endsWith("y") ? `${what.slice(0, -1)}ies` : `${what}s`;
+  return [count === 1 ? what : many, ...rest].join(" ");
 }
 
 function renderWorkloads(

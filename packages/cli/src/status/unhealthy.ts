@@ -13,21 +13,22 @@ import { suspensionsOf } from "../health/suspensions.ts";
 const MAX_WORST = 1000;
 /** Most important first. */
 const RANKS: Readonly<Record<Trouble, number>> = {
-  "hub without controllers": -2,
-  "check of the hub failed": -1,
-  "component not ready": 0,
-  "member not available": 1,
-  "ManifestWork failed": 2,
-  "binding not applied": 3,
-  "Work failed": 4,
-  "binding not scheduled": 5,
-  "policy failed": 6,
-  "workload unhealthy": 7,
-  "ManifestWork unhealthy": 8,
-  "rule failed": 9,
-  "rollout stopped": 10,
-  "Placement unsatisfied": 11,
-  "binding suspended": 12,
+  "hub without controllers": 0,
+  "check of the hub failed": 1,
+  "component not ready": 2,
+  "member not available": 3,
+  "ManifestWork failed": 4,
+  "binding not applied": 5,
+  "Work failed": 6,
+  "policy without members": 7,
+  "binding not scheduled": 8,
+  "policy failed": 9,
+  "workload unhealthy": 10,
+  "ManifestWork unhealthy": 11,
+  "rule failed": 12,
+  "rollout stopped": 13,
+  "Placement unsatisfied": 14,
+  "binding suspended": 15,
 };
 /** Ages in its reason change on every read. */
 export const NO_CONTROLLERS: Trouble = "hub without controllers";
@@ -81,15 +82,21 @@ export interface UnhealthyCollector {
 /** `isMember` is false for names that no member has; unset if the members are not known. */
 export function createUnhealthyCollector(isMember?: (name: string) => boolean): UnhealthyCollector {
   const counts = new Map<Trouble, number>();
-  const found = new Map<Trouble, UnhealthyObject[]>();
+  /** By the id of the object: several reasons of one object are one line. */
+  const found = new Map<Trouble, Map<string, UnhealthyObject>>();
   const lost = createLostTargets(isMember);
 
   function note(trouble: Trouble, { kind, metadata: { namespace, name } }: Named, reason: string): void {
-    counts.set(trouble, (counts.get(trouble) ?? 0) + 1);
-    const known = found.get(trouble) ?? [];
-    if (known.length === MAX_WORST) return;
-    known.push({ trouble, kind, namespace: namespace || undefined, name, reason });
+    const known = found.get(trouble) ?? new Map<string, UnhealthyObject>();
     found.set(trouble, known);
+    const id = JSON.stringify([kind, namespace, name]);
+    const before = known.get(id);
+    if (before) {
+      if (!before.reason.includes(reason)) before.reason += `; ${reason}`;
+      return;
+    }
+    counts.set(trouble, (counts.get(trouble) ?? 0) + 1);
+    if (known.size < MAX_WORST) known.set(id, { trouble, kind, namespace: namespace || undefined, name, reason });
   }
 
   return {
@@ -175,13 +182,14 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
       else if (rolledOut?.status === "False" && rolledOut.message) note("rollout stopped", set, textOf(rolledOut));
     },
     result() {
-      for (const { kind, namespace, name, objects, reason } of lost.take()) {
-        counts.set("binding not scheduled", (counts.get("binding not scheduled") ?? 0) + objects.length - 1);
-        note("binding not scheduled", { kind, metadata: { namespace, name } }, reason);
-      }
+      for (const { kind, namespace, name, reason } of lost.take())
+        note("policy without members", { kind, metadata: { namespace, name } }, reason);
       return {
         counts: Object.fromEntries([...counts].toSorted(([a], [b]) => RANKS[a] - RANKS[b])),
-        worst: someOfEach([...found.values()].flat(), MAX_WORST),
+        worst: someOfEach(
+          [...found.values()].flatMap((objects) => [...objects.values()]),
+          MAX_WORST,
+        ),
       };
     },
   };
