@@ -57,6 +57,19 @@ test("a resource that no policy selects is explained too", async () => {
   expect(text).toContain("not PropagationPolicy default/all (priority 0): it selects other objects of this kind");
 });
 
+test("status names workloads that no policy selects, and finds no problem in them", async () => {
+  const { text } = await run("status");
+
+  expect(text).toContain(
+    "No policy selects 1 workload of the hub, so it runs on no member: Deployment default/lone. 'flotilla why TYPE/NAME -n NAMESPACE' explains one; to list it:\n  kubectl get deployments.apps -A -l",
+  );
+  expect((JSON.parse((await run("status", "-o", "json")).text) as { unselected: unknown }).unselected).toEqual({
+    count: 1,
+    names: ["Deployment default/lone"],
+    types: ["deployments.apps"],
+  });
+});
+
 test("a cluster-scoped resource is explained too", async () => {
   const selects = makePolicy("x/roles")
     .selects("rbac.authorization.k8s.io/v1", "ClusterRole", "reader")

@@ -12,6 +12,8 @@ export interface FleetStatus {
   objects: { bindings: number; works: number; manifestWorks: number; placements: number; replicaSets: number };
   unwell: Unwell;
   workloads: WorkloadStatus[];
+  /** Workloads of the hub that no policy has claimed. */
+  unselected: Unselected;
   /** The only namespace that was read; unset for all. */
   namespace?: string;
   /** What was looked at, for the sentence that nothing was found. */
@@ -20,6 +22,14 @@ export interface FleetStatus {
   notShown: string[];
   /** What else could not be looked at, with the reason. */
   notChecked: string[];
+}
+
+export interface Unselected {
+  count: number;
+  /** The first ones: `Deployment shop/web`. */
+  names: string[];
+  /** Their types: `deployments.apps`. */
+  types: string[];
 }
 
 export interface ComponentsStatus {

@@ -29,6 +29,7 @@ import { readText } from "../members/ask.ts";
 import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-status.ts";
 import { summariseMembers } from "./members.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
+import { readUnselected } from "./unselected.ts";
 import { namespacesOf, summariseManifests, summariseWorkload } from "./workloads.ts";
 import {
   candidateOfBinding,
@@ -160,6 +161,12 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     each(ManifestWorkReplicaSet, unwell.replicaSet, { namespace }),
     readRuleEvents((fieldSelector) => all(Event, { namespace, fieldSelector }), RULES_BY_EVENT),
   ]);
+  const bound = new Set(workloads.map((workload) => `${workload.kind} ${workload.namespace}/${workload.name}`));
+  const unselected = await readUnselected(
+    client,
+    ({ kind, namespace: place, name }) => bound.has(`${kind} ${place}/${name}`),
+    { namespace, signal },
+  );
   for (const { kind, namespace: place, name, message } of failingNow(rules, nowMs))
     unwell.unhealthy({ trouble: "rule failed", kind, namespace: place, name }, message);
 
@@ -184,6 +191,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     objects: { bindings: bindings + clusterBindings, works, manifestWorks, placements, replicaSets },
     unwell: unwell.result(),
     workloads,
+    unselected,
     namespace,
     checked: [
       ...(failedChecks ? ["the hub"] : []),

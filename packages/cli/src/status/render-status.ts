@@ -7,10 +7,12 @@ import { renderTable } from "../table.ts";
 import { displayWidth, shorten, wrapWords } from "../text-layout.ts";
 import type { FleetStatus, MemberStatus, RunStatus, Unwell, WorkloadStatus } from "./fleet-status.ts";
 import { someOfEach } from "./unhealthy.ts";
+import { UNCLAIMED } from "./unselected.ts";
 
 /** Further workloads are counted, except with --all. */
 const MAX_WORKLOADS = 20;
 const MAX_UNWELL = 10;
+const MAX_UNSELECTED = 3;
 const MAX_PLACEMENT = 36;
 /** On a terminal; 'flotilla why' shows the full reason. */
 const MAX_REASON_LINES = 2;
@@ -40,6 +42,7 @@ export function renderStatus(status: FleetStatus, page: StatusPage): string {
     ...renderObjects(status),
     renderUnwell(status, page),
     ...renderWorkloads(status, page),
+    ...renderUnselected(status, page),
   ].join("\n\n");
 }
 
@@ -205,6 +208,24 @@ function renderWorkloads(
   return shown.length < workloads.length
     ? [`${table}\nand ${workloads.length - shown.length} more; use --all to show them`]
     : [table];
+}
+
+/** Not a problem: it may be intended. */
+function renderUnselected(
+  { unselected: { count, names, types }, namespace }: FleetStatus,
+  { width, all }: StatusPage,
+): string[] {
+  if (count === 0) return [];
+  const shown = names.slice(0, all ? names.length : MAX_UNSELECTED);
+  const more = count > shown.length ? ` and ${count - shown.length} more` : "";
+  const where = namespace === undefined ? "-A" : `-n ${namespace}`;
+  const line = `No policy selects ${count === 1 ? "1 workload" : `${count} workloads`} of the hub, so ${count === 1 ? "it runs" : "they run"} on no member: ${shown.join(", ")}${more}. 'flotilla why TYPE/NAME -n NAMESPACE' explains one; to list ${count === 1 ? "it" : "them"}:`;
+  return [
+    [
+      ...(width === undefined ? [line] : wrapWords(line, width)),
+      `  kubectl get ${types.join(",")} ${where} -l '${UNCLAIMED}'`,
+    ].join("\n"),
+  ];
 }
 
 function renderReady({ desired, ready, updated, outdated, state, run, stale }: WorkloadStatus): string {

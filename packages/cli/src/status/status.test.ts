@@ -319,10 +319,11 @@ describe("unhealthy objects:", () => {
   test("all are counted, and the most important come first", () => {
     const collector = createUnhealthyCollector();
 
+    const unsatisfied: OcmPlacement = object(OcmPlacement, {
+      conditions: [condition("PlacementSatisfied", "False", "NoManagedClusterMatched")],
+    });
     for (let index = 0; index < 20; index++)
-      collector.placement(
-        object(OcmPlacement, { conditions: [condition("PlacementSatisfied", "False", "NoManagedClusterMatched")] }),
-      );
+      collector.placement({ ...unsatisfied, metadata: { ...unsatisfied.metadata, name: `p${index}` } });
     collector.member({ name: "oslo", mode: "push", ready: "False", version: "", nodes: "", taints: [], age: "" });
     const { counts, worst } = collector.result();
 
@@ -331,6 +332,19 @@ describe("unhealthy objects:", () => {
       "member not available",
       ...Array.from({ length: 20 }, () => "Placement unsatisfied"),
     ]);
+  });
+
+  test("several reasons of one object are one line", () => {
+    const collector = createUnhealthyCollector();
+    const object = { trouble: "ManifestWork unhealthy" as const, kind: "ManifestWork", namespace: "oslo", name: "web" };
+
+    for (const reason of ["1 pod waits", "2 of 2 pods are not ready", "1 pod waits"])
+      collector.unhealthy(object, reason);
+
+    expect(collector.result()).toEqual({
+      counts: { "ManifestWork unhealthy": 1 },
+      worst: [{ ...object, reason: "1 pod waits; 2 of 2 pods are not ready" }],
+    });
   });
 
   test("a member that is being removed is not reported", () => {
@@ -372,6 +386,7 @@ describe("as text", () => {
     objects: { bindings: 0, works: 0, manifestWorks: 0, placements: 0, replicaSets: 0 },
     unwell: { counts: {}, worst: [] },
     workloads: [],
+    unselected: { count: 0, names: [], types: [] },
     checked: ["the hub", "2 members"],
     notShown: [],
     notChecked: [],
@@ -452,6 +467,16 @@ describe("as text", () => {
       expect(render({ workloads: [summariseWorkload(binding)] })).toContain(want);
     });
   }
+
+  test("names workloads that no policy selects, and how to list them", () => {
+    const names = ["web", "cart", "db", "mail"].map((name) => `Deployment shop/${name}`);
+
+    const text = render({ unselected: { count: 4, names, types: ["deployments.apps"] } });
+
+    expect(text.slice(text.indexOf("No policy selects")).replaceAll(/\s+/g, " ")).toBe(
+      "No policy selects 4 workloads of the hub, so they run on no member: Deployment shop/web, Deployment shop/cart, Deployment shop/db and 1 more. 'flotilla why TYPE/NAME -n NAMESPACE' explains one; to list them: kubectl get deployments.apps -A -l '!propagationpolicy.karmada.io/permanent-id,!clusterpropagationpolicy.karmada.io/permanent-id'",
+    );
+  });
 
   test("says in the first line that no controllers run", () => {
     const [first] = render({ controllers: { state: "never" } }).split("\n");
