@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
-import { ClusterRole, Deployment, StatefulSet } from "@flotilla/kubernetes";
+import { ClusterRole, Deployment, Event, StatefulSet } from "@flotilla/kubernetes";
 import { AdvancedStatefulSet } from "@flotilla/openkruise";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
@@ -295,9 +295,16 @@ test("a copy that a finalizer holds on a member is not reported as deleted", asy
     `Deployment default/web still exists ${held} after 10 s`,
   );
   await expect(run("why", "deployment/web")).rejects.toThrow(`not found on the hub, but still ${held}`);
-  expect((await run("status")).text).toContain(
-    "Deployment default/web is being deleted on the member and waits for the finalizer example.com/hold",
+  expect((await run("status")).text).toMatch(
+    /^UNHEALTHY: 1 Work waiting for a deletion\n {2}Work \S+: Deployment default\/web is being deleted on the member and waits for the finalizer example\.com\/hold$/m,
   );
+  const { items: events } = await fleet.client.list(Event, { cluster: "hub", namespace: "karmada-es-member1" });
+  expect(events.map(({ reason, message = "" }) => [reason, message.replace(/work\(\S+\)/, "work")])).toEqual([
+    [
+      "WaitingForDeletion",
+      "work waits until cluster(member1) has deleted its object: Deployment default/web is being deleted on the member and waits for the finalizer example.com/hold",
+    ],
+  ]);
 
   await fleet.client.patch(Deployment, copy, { metadata: { finalizers: null } }, { type: "merge" });
 

@@ -179,6 +179,7 @@ export type { ClusterReplicas, WeightedCluster } from "./propagation/webster.ts"
 export {
   ANSWER_PENDING,
   CONTROLLERS_LEASE,
+  TERMINATING,
   DRAIN_TAINT,
   DRIFT,
   FORCE_ANNOTATION,

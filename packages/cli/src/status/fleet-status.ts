@@ -121,6 +121,7 @@ export type Trouble =
   | "rule failed"
   | "binding suspended"
   | "Work failed"
+  | "Work waiting for a deletion"
   | "ManifestWork failed"
   | "rollout stopped"
   | "Placement unsatisfied";

@@ -8,6 +8,7 @@ import { BINDING_NAME, CLUSTER_BINDING_NAME } from "@flotilla/karmada";
 import { createLostTargets, policyRefOf } from "../health/lost-targets.ts";
 import { ownProblemsOf } from "../health/policy-problems.ts";
 import { suspensionsOf } from "../health/suspensions.ts";
+import { TERMINATING } from "@flotilla/flotilla";
 
 /** A fleet with more problems than this has one common cause. */
 const MAX_WORST = 1000;
@@ -28,7 +29,8 @@ const RANKS: Readonly<Record<Trouble, number>> = {
   "rule failed": 12,
   "rollout stopped": 13,
   "Placement unsatisfied": 14,
-  "binding suspended": 15,
+  "Work waiting for a deletion": 15,
+  "binding suspended": 16,
 };
 /** Ages in its reason change on every read. */
 export const NO_CONTROLLERS: Trouble = "hub without controllers";
@@ -147,7 +149,8 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
       const { annotations, deletionTimestamp } = work.metadata;
       // The binding of other Works reports the same.
       const isOwn = deletionTimestamp !== undefined || !BINDING_NAMES.some((name) => annotations?.[name] !== undefined);
-      if (applied?.status === "False" && isOwn) note("Work failed", work, textOf(applied));
+      if (applied?.status === "False" && isOwn)
+        note(applied.reason === TERMINATING ? "Work waiting for a deletion" : "Work failed", work, textOf(applied));
     },
     manifestWork(work) {
       const { conditions, resourceStatus } = work.status ?? {};
