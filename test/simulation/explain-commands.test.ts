@@ -105,7 +105,7 @@ test("a missing object and an unknown type are reported", async () => {
 
 test("a name that several groups serve means the object that exists", async () => {
   const statefulSet = (apiVersion: string): StatefulSet => ({
-    apiVersion: apiVersion as "apps/v1",
+    apiVersion,
     kind: "StatefulSet",
     metadata: { name: "db", namespace: "default" },
     spec: {

@@ -136,7 +136,11 @@ test("a wait names why the pods do not run while it waits", async () => {
       runCommand(
         { client, clock, progress: (text) => steps.push(text) },
         "wait",
-        ...["deployment/web", "-n", namespace, "--timeout", "12"],
+        "deployment/web",
+        "-n",
+        namespace,
+        "--timeout",
+        "12",
       ),
     ).rejects.toThrow("ImagePullBackOff"),
     world.fleet.run(20_000),

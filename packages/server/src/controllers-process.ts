@@ -18,7 +18,7 @@ import {
 } from "@flotilla/controller-runtime";
 import { createMonitoring } from "@flotilla/flotilla";
 import { serveMetrics } from "./agent/agent-metrics.ts";
-import { CONTROLLERS_LEASE_KEY, renewUnelected } from "./roles/controllers-lease.ts";
+import { CONTROLLERS_LEASE_KEY, renewingWhile } from "./roles/controllers-lease.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
 import type { HubControllers } from "./roles/hub-controllers.ts";
 import { createHubMetrics } from "./roles/hub-metrics.ts";
@@ -85,7 +85,10 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
         log,
         identity: `${hostname()}_${randomUUID()}`,
       };
-      if (!options.leaderElects) return void (await Promise.all([lead(signal), renewUnelected(candidate, signal)]));
+      if (!options.leaderElects) {
+        await renewingWhile(candidate, lead, signal);
+        return;
+      }
       const election = createLeaderElection({ ...candidate, lease: CONTROLLERS_LEASE_KEY });
       progress("waiting for the lease");
       let polls = 0;

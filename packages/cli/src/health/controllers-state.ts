@@ -74,27 +74,22 @@ const START =
 
 /** What is wrong and what to do; undefined while controllers run, or if that may not be read. Pure. */
 export function controllersProblem(controllers: ControllersState): { what: string; try: string } | undefined {
-  switch (controllers.state) {
-    case "inside":
-    case "running":
-    case "unknown":
-      return undefined;
-    case "never":
-      return {
-        what: "no controllers have ever run on this hub, so nothing is propagated and no member can join",
-        try: START,
-      };
-    case "stopped":
-      return {
-        what: `the hub's controllers stopped ${formatAge(controllers.forMs)} ago, so nothing is propagated and what the hub reports is old`,
-        try: START,
-      };
-    case "silent":
-      return {
-        what: `the hub's controllers have not renewed their Lease for ${formatAge(controllers.forMs)}, so nothing is propagated and what the hub reports is old`,
-        try: `check the process of 'flotilla controllers', or ${START}`,
-      };
-  }
+  if (controllers.state === "never")
+    return {
+      what: "no controllers have ever run on this hub, so nothing is propagated and no member can join",
+      try: START,
+    };
+  if (controllers.state === "stopped")
+    return {
+      what: `the hub's controllers stopped ${formatAge(controllers.forMs)} ago, so nothing is propagated and what the hub reports is old`,
+      try: START,
+    };
+  if (controllers.state === "silent")
+    return {
+      what: `the hub's controllers have not renewed their Lease for ${formatAge(controllers.forMs)}, so nothing is propagated and what the hub reports is old`,
+      try: `check the process of 'flotilla controllers', or ${START}`,
+    };
+  return undefined;
 }
 
 /** What is wrong and what to do, as one clause; undefined while controllers run. */

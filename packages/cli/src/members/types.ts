@@ -100,7 +100,7 @@ export const idOf = ({ group, plural }: Pick<ServedType, "group" | "plural">): s
 export const titleOf = ({ kind, group }: Pick<ServedType, "kind" | "group">): string =>
   group ? `${kind.toLowerCase()}.${group}` : kind.toLowerCase();
 
-/** Kinds that Kubernetes and OpenKruise both have: only the group tells them apart. */
+/** Kinds that Kubernetes and OpenKruise both have: only the group distinguishes them. */
 const SHARED_KINDS: ReadonlySet<string> = new Set(["DaemonSet", "StatefulSet"]);
 
 /** The shortest word that names this kind and no other: `cloneset`, `statefulset.apps.kruise.io`. */

@@ -100,7 +100,7 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
       const listed = await Promise.all(waiting.slice(0, MAX_LISTED).map((item) => withCause(item, tools)));
       throw new FlotillaError(
         "NotReady",
-        `applied, but after ${timeoutMs / 1000} s not everything is healthy: ${listed.join("; ")}${more}. ${hub === undefined ? "The hub keeps trying" : `${capitalised(hub)}`}; run 'flotilla why' for details`,
+        `applied, but after ${timeoutMs / 1000} s not everything is healthy: ${listed.join("; ")}${more}. ${hub === undefined ? "The hub keeps trying" : capitalised(hub)}; run 'flotilla why' for details`,
       );
     }
     const cause = await causeOf(waiting);

@@ -62,11 +62,10 @@ const renderControllers = ({ controllers }: FleetStatus, { paint = plain }: Stat
   controllersProblem(controllers) ? ` ${paint.red("without running controllers: nothing is propagated")}` : "";
 
 function renderComponents({ components, controllers }: FleetStatus, { width }: StatusPage): string[] {
-  if (components.length === 0) return [];
+  // Without controllers, the components that they embody do not run: the first line has the cause.
+  if (components.length === 0 || controllersProblem(controllers)) return [];
   const counts = `components ${components.map(({ namespace, total, unready: { length } }) => `${total - length}/${total} in ${namespace}`).join(", ")}`;
-  // Without controllers, the components that they embody are not ready: the first line has the cause.
-  const named = controllersProblem(controllers) ? [] : components;
-  const unready = named.flatMap(({ namespace, unready: names }) =>
+  const unready = components.flatMap(({ namespace, unready: names }) =>
     names.map((name) => `  ${name} in ${namespace} is not ready`),
   );
   return [counts, ...unready].flatMap((line) => (width === undefined ? [line] : wrapWords(line, width)));

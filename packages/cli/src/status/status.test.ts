@@ -479,9 +479,13 @@ describe("as text", () => {
   });
 
   test("says in the first line that no controllers run", () => {
-    const [first] = render({ controllers: { state: "never" } }).split("\n");
+    const text = render({
+      controllers: { state: "never" },
+      components: [{ namespace: "karmada-system", total: 4, unready: [] }],
+    });
 
-    expect(first).toBe("hub https://hub without running controllers: nothing is propagated");
+    expect(text.split("\n")[0]).toBe("hub https://hub without running controllers: nothing is propagated");
+    expect(text).not.toContain("components");
   });
 
   test("names the hub's components that are not ready", () => {

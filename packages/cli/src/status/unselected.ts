@@ -63,7 +63,7 @@ export async function readUnselected(
         if (!found.types.includes(idOf(kind))) found.types.push(idOf(kind));
       }
     } catch (error) {
-      // Only a hint: a user who may not list a kind is told so where it matters.
+      // Only a hint: kinds that the user may not list are reported where they matter.
       if (!isForbidden(error) && !isNotFound(error)) throw error;
     }
   }

@@ -10,7 +10,7 @@
 import { HUB } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, formatTime, sleep } from "@flotilla/base";
-import type { Clock, DeepReadonly, Json, Log } from "@flotilla/base";
+import type { Clock, DeepReadonly, Log } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { Deployment, Lease, Pod, ReplicaSet } from "@flotilla/kubernetes";
@@ -83,8 +83,7 @@ export async function showComponents(
       for (const object of items.filter(isOne)) {
         const before = (object.status ?? {}) as JsonStatus;
         const status = plan(before);
-        if (!equalJson(before as Json, status as Json))
-          await client.updateStatus(kind, HUB, { ...object, status } as DeepReadonly<T>, { signal });
+        if (!equalJson(before, status)) await client.updateStatus(kind, HUB, { ...object, status }, { signal });
       }
     };
     await show(Pod, (status) => planPodStatus(status, isReady, time));
@@ -116,7 +115,7 @@ const planCounts = (status: JsonStatus, isReady: boolean): JsonStatus => ({
   availableReplicas: isReady ? 1 : 0,
 });
 
-export function planDeploymentStatus(status: JsonStatus, isReady: boolean, time: string): JsonStatus {
+function planDeploymentStatus(status: JsonStatus, isReady: boolean, time: string): JsonStatus {
   const said = isReady
     ? { reason: "MinimumReplicasAvailable", message: "Deployment has minimum availability." }
     : NOT_RUNNING;
@@ -127,7 +126,7 @@ export function planDeploymentStatus(status: JsonStatus, isReady: boolean, time:
   };
 }
 
-export function planPodStatus(status: JsonStatus, isReady: boolean, time: string): JsonStatus {
+function planPodStatus(status: JsonStatus, isReady: boolean, time: string): JsonStatus {
   return {
     ...status,
     conditions: withConditions(

@@ -20,6 +20,22 @@ export interface UnelectedOptions {
   identity: string;
 }
 
+/** Leads without an election, and renews the Lease meanwhile. */
+export async function renewingWhile(
+  options: UnelectedOptions,
+  lead: (signal: AbortSignal) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  const ended = new AbortController();
+  const renewal = renewUnelected(options, AbortSignal.any([signal, ended.signal]));
+  try {
+    await lead(signal);
+  } finally {
+    ended.abort();
+    await renewal;
+  }
+}
+
 /** Renews the Lease of controllers that run without an election, so that clients know that they run. */
 export async function renewUnelected(
   { client, clock, log, identity }: UnelectedOptions,

@@ -602,7 +602,7 @@ const cases: Record<string, Record<string, Case>> = {
         [
           {
             ...policy({ matched: 1 }, { placement: { clusterAffinity: { clusterNames: ["olso"] } } }),
-            kind: "ClusterPropagationPolicy" as "PropagationPolicy",
+            kind: "ClusterPropagationPolicy",
             metadata: { name: "all", creationTimestamp: new Date(0).toISOString() },
           },
         ],

@@ -112,7 +112,8 @@ export const policiesCheck = defineCheck<PolicyFacts>({
         })),
       );
     });
-    return { seen: `${counted(policies.length, "policy", "policies")}, ${findings.length} with findings`, findings };
+    const affected = new Set(findings.map(({ about }) => about)).size;
+    return { seen: `${counted(policies.length, "policy", "policies")}, ${affected} with findings`, findings };
   },
 });
 

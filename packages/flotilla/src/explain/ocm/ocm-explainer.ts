@@ -39,7 +39,7 @@ export interface OcmExplainerDependencies {
 }
 
 /** An object that ManifestWorks deliver, with what is wrong on its members. */
-export interface CarriedObject {
+interface CarriedObject {
   resource: Explanation["resource"];
   works: ExplainedWork[];
   problems: Problem[];
