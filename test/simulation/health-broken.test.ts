@@ -2,6 +2,7 @@
  * Broken fleets: for each of them `flotilla status`, `why` and `doctor` name the cause within their first three lines.
  * All of them are namespaces of one hub, which runs for two minutes of its own time.
  */
+import { runCommand } from "./run-command.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ApiError } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
@@ -159,6 +160,31 @@ test("a Secret that is missing in a volume is reported at once, with how to send
   expect(readFirst(explained), explained).toContain(cause);
   expect(explained.replaceAll(/\s+/g, " ")).toContain(
     "create Secret db in namespace soon of the hub, and select it in a policy or set 'propagateDeps: true' in the policy of the workload, if the workload names it",
+  );
+});
+
+test("a wait names why the pods do not run while it waits", async () => {
+  const namespace = namespaceOf("a Deployment with a wrong image");
+  const { client, clock } = world.fleet;
+  const steps: string[] = [];
+
+  await Promise.all([
+    expect(
+      runCommand(
+        { client, clock, progress: (text) => steps.push(text) },
+        "wait",
+        "deployment/web",
+        "-n",
+        namespace,
+        "--timeout",
+        "12",
+      ),
+    ).rejects.toThrow("ImagePullBackOff"),
+    world.fleet.run(20_000),
+  ]);
+
+  expect(steps.at(-2)).toMatch(
+    /on m\d: 2 of 2 pods are not ready \(2 pods wait: ImagePullBackOff: image web:broken\)$/,
   );
 });
 

@@ -110,6 +110,7 @@ export async function startHealthFleet(options: TestFleetOptions): Promise<Healt
         only: undefined,
         surroundings,
         lists,
+        checks: new Set(CHECKS.map(({ name }) => name)),
       };
       const judged = await Promise.all(
         CHECKS.filter(({ name }) => !OF_THIS_MACHINE.has(name)).map(async (check) => ({

@@ -27,4 +27,4 @@ export { processMetrics, writeProcessMetrics } from "./process-metrics.ts";
 export { NAME_ALPHABET, createSeededRandom, formatUuid, randomSuffix, randomUuid, systemRandom } from "./random.ts";
 export type { Random } from "./random.ts";
 export { createSemaphore } from "./semaphore.ts";
-export { compareText } from "./text.ts";
+export { capitalised, compareText } from "./text.ts";

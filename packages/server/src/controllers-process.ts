@@ -20,7 +20,7 @@ import {
 import type { Leadership } from "@flotilla/controller-runtime";
 import { createMonitoring } from "@flotilla/flotilla";
 import { serveMetrics } from "./agent/agent-metrics.ts";
-import { CONTROLLERS_LEASE_KEY } from "./roles/controllers-lease.ts";
+import { CONTROLLERS_LEASE_KEY, renewingWhile } from "./roles/controllers-lease.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
 import type { HubControllers } from "./roles/hub-controllers.ts";
 import { createHubMetrics } from "./roles/hub-metrics.ts";
@@ -83,15 +83,18 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
         });
   const ended = (async () => {
     try {
-      if (!options.leaderElects) return await lead(signal, ALONE);
-      const election = createLeaderElection({
+      const candidate = {
         client: createClient({ transport: hub.transport, fieldManager: "flotilla-controllers" }),
         ...surroundings,
         elapsedMs,
         log,
-        lease: CONTROLLERS_LEASE_KEY,
         identity: `${hostname()}_${randomUUID()}`,
-      });
+      };
+      if (!options.leaderElects) {
+        await renewingWhile(candidate, (term) => lead(term, ALONE), signal);
+        return;
+      }
+      const election = createLeaderElection({ ...candidate, lease: CONTROLLERS_LEASE_KEY });
       progress("waiting for the lease");
       let polls = 0;
       const watch = setInterval(() => {

@@ -24,6 +24,7 @@ import type { InformerLimits, Manager } from "@flotilla/controller-runtime";
 import type { SimulationDependencies } from "@flotilla/simulation";
 import { createAddMembers } from "./roles/add-members.ts";
 import type { AddMembers } from "./roles/add-members.ts";
+import { showComponents } from "./roles/component-readiness.ts";
 import { createHubApiServer } from "./roles/api-server.ts";
 import type { HubApiServer, HubExtensions } from "./roles/api-server.ts";
 import { createHubAccess } from "./roles/hub-access.ts";
@@ -161,7 +162,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     metrics,
     members,
     readers,
-    ownControllers(client),
+    ownControllers(client, clock),
     controllers,
     synced,
     pull,
@@ -215,10 +216,15 @@ function wireMemberControllers({ options, api, access }: Base): MemberController
   });
 }
 
-/** The Lease of controllers that once ran in another process would be taken for controllers that have stopped. */
-const ownControllers = (client: Client): Part => ({
-  async start() {
-    if (await find(client, Lease, CONTROLLERS_LEASE_KEY)) await client.delete(Lease, CONTROLLERS_LEASE_KEY);
+/**
+ * The Lease of controllers that once ran in another process would be taken for controllers that have stopped, and their
+ * components may still be shown as not ready.
+ */
+const ownControllers = (client: Client, clock: Clock): Part => ({
+  async start(signal) {
+    if (!(await find(client, Lease, CONTROLLERS_LEASE_KEY))) return;
+    await showComponents(client, true, { nowMs: clock.now(), signal });
+    await client.delete(Lease, CONTROLLERS_LEASE_KEY);
   },
 });
 

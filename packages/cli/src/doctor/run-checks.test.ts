@@ -32,6 +32,7 @@ function contextOf(
     only: undefined,
     surroundings,
     lists: createHubLists({ client, signal, slim: slimObject }),
+    checks: new Set(),
   };
 }
 

@@ -1,13 +1,13 @@
 /** Adds to an explanation what the members' pods report, and interpreter rules that no condition reports. */
-import { Cluster, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
-import { Event, Lease } from "@flotilla/kubernetes";
+import { Cluster } from "@flotilla/karmada";
+import { Event } from "@flotilla/kubernetes";
 import { HUB } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
-import { eachObject, find } from "@flotilla/client";
+import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { CONTROLLERS_LEASE, RUN_TO_COMPLETION, SCHEDULED_KINDS, unhealthyForMs } from "@flotilla/flotilla";
+import { RUN_TO_COMPLETION, SCHEDULED_KINDS, unhealthyForMs } from "@flotilla/flotilla";
 import type { Explanation } from "@flotilla/flotilla";
-import { leaderlessMs } from "../health/renewals.ts";
+import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { explainHubCheck, readFailedChecks } from "../hub-checks.ts";
 import { causesOf, lookAtPods } from "../health/look-at-pods.ts";
 import type { CopyRef } from "../health/look-at-pods.ts";
@@ -42,14 +42,21 @@ export async function lookAtCopies(
     what,
     try: `${fixOf(explanation, copies[0], what)}${inspectCommand(copies)}`,
   }));
-  const rules = await allowed(readRules(explanation, client, clock, signal));
+  const [rules, controllers] = await Promise.all([
+    allowed(readRules(explanation, client, clock, signal)),
+    readControllers({ client, clock, signal }),
+  ]);
+  const missing = controllersProblem(controllers);
+  if (controllers.state === "unknown")
+    notChecked.push("whether the hub's controllers run: you are not allowed to list leases in karmada-system");
   if (!rules) notChecked.push("interpreter rules: you are not allowed to list events");
-  const hub = await readHub(client, clock, signal);
+  const hub = await readHub(client, signal);
   const unknown = [...notChecked, ...unseen, ...hub.notChecked];
   const known = explanation.problems.map(({ what }) => what).join("\n");
   return {
     ...explanation,
     problems: [
+      ...(missing ? [missing] : []),
       ...hub.problems,
       ...causes,
       ...(rules ?? []).filter(({ what }) => !known.includes(what)),
@@ -62,23 +69,10 @@ export async function lookAtCopies(
 /** A hub that does not work delays every object, so its failed checks come first. */
 async function readHub(
   client: Client,
-  clock: Clock,
   signal: AbortSignal,
 ): Promise<{ problems: { what: string; try: string }[]; notChecked: string[] }> {
   const failed = await readFailedChecks(client, signal);
   const notChecked = failed ? [] : ["the hub's own checks: you are not allowed to read /readyz"];
-  try {
-    const lease = await find(
-      client,
-      Lease,
-      { cluster: HUB, namespace: KARMADA_SYSTEM_NAMESPACE, name: CONTROLLERS_LEASE },
-      { signal },
-    );
-    if (leaderlessMs(lease, clock.now()) !== undefined) failed?.push(CONTROLLERS_LEASE);
-  } catch (error) {
-    if (!isForbidden(error)) throw error;
-    notChecked.push("whether the hub's controllers run: you are not allowed to read their Lease");
-  }
   const problems = (failed ?? []).map((name) => ({
     what: `hub ${name}: ${explainHubCheck(name)}`,
     try: "'flotilla doctor' shows the state of the hub",
@@ -118,7 +112,7 @@ function unhealthyCopies(
             .map(({ cluster }) => copy(cluster))
             .slice(0, MAX_DELIVERED)),
     ],
-    isOverdue: [...sickMembers, ...sickManifests].some(
+    isOverdue: [...sickMembers, ...sickManifests, ...works].some(
       ({ unhealthy, unhealthySince }) =>
         unhealthy !== undefined &&
         unhealthyForMs({ status: "False", lastTransitionTime: unhealthySince ?? "" }, nowMs) !== undefined,

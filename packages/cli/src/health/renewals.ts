@@ -1,4 +1,4 @@
-/** When agents and the hub's controllers last renewed their Leases. Pure. */
+/** When agents last renewed their Leases. Pure. */
 import { KARMADA_CLUSTER_NAMESPACE } from "@flotilla/karmada";
 import type { Lease } from "@flotilla/kubernetes";
 import { CLUSTER_LEASE } from "@flotilla/ocm";
@@ -22,8 +22,6 @@ export const WRONG_CLOCK_MS = 30_000;
 const RESOLUTION_MS = 1_000;
 /** As Karmada's agents use. */
 const HOLDS_MS = 40_000;
-/** A process that stands by takes over within this; only afterwards nothing leads. */
-const TAKEOVER_MS = 15_000;
 
 /** The latest renewal of each member's agents, Karmada's and Open Cluster Management's; other Leases are ignored. */
 export function renewalsOf(leases: readonly DeepReadonly<Lease>[]): Map<string, Renewal> {
@@ -62,16 +60,3 @@ export const isClockWrong = ({ clockAheadMs = 0 }: Pick<Renewal, "clockAheadMs">
 
 export const wrongClockText = (aheadMs: number): string =>
   `its clock is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? "ahead of" : "behind"} the hub's, so certificates may count as expired or not yet valid there`;
-
-/**
- * For how long no process has led the hub's controllers; `never` if none ever has: `flotilla apiserver` creates the
- * Lease that they hold. Undefined while one does, and where there is no Lease because the controllers run in the process
- * of the API server.
- */
-export function leaderlessMs(lease: DeepReadonly<Lease> | undefined, nowMs: number): number | "never" | undefined {
-  if (!lease) return undefined;
-  const renewedMs = Date.parse(lease.spec?.renewTime ?? "");
-  if (!Number.isFinite(renewedMs)) return "never";
-  const elapsedMs = nowMs - renewedMs;
-  return elapsedMs > (lease.spec?.leaseDurationSeconds ?? 0) * 1000 + TAKEOVER_MS ? elapsedMs : undefined;
-}

@@ -1,6 +1,7 @@
 /** Renders the status of a fleet as text that fits the terminal; without a terminal nothing is shortened. Pure. */
 import { formatAge } from "@flotilla/apimachinery";
 import { conciseReason } from "../health/concise.ts";
+import { controllersProblem } from "../health/controllers-state.ts";
 import { splitNotChecked } from "../health/not-checked.ts";
 import type { Paint } from "../paint.ts";
 import { plain } from "../paint.ts";
@@ -8,10 +9,12 @@ import { renderTable } from "../table.ts";
 import { displayWidth, shorten, wrapWords } from "../text-layout.ts";
 import type { FleetStatus, MemberStatus, RunStatus, Unwell, WorkloadStatus } from "./fleet-status.ts";
 import { someOfEach } from "./unhealthy.ts";
+import { UNCLAIMED } from "./unselected.ts";
 
 /** Further workloads are counted, except with --all. */
 const MAX_WORKLOADS = 20;
 const MAX_UNWELL = 10;
+const MAX_UNSELECTED = 3;
 const MAX_PLACEMENT = 36;
 /** On a terminal; 'flotilla why' shows the full reason. */
 const MAX_REASON_LINES = 2;
@@ -35,7 +38,7 @@ export function renderStatus(status: FleetStatus, page: StatusPage): string {
   const sick = unwell.worst.filter(({ kind }) => kind === "member").map(({ name }) => name);
   const notChecked = splitNotChecked(status.notChecked, new Set(sick));
   return [
-    [`hub ${server}`, ...renderComponents(status, page)].join("\n"),
+    [`hub ${server}${renderControllers(status, page)}`, ...renderComponents(status, page)].join("\n"),
     ...renderNotChecked(notShown, notChecked.first, page),
     ...(isUnwell ? [renderUnwell(unwell, page)] : []),
     ...renderNotChecked([], notChecked.following, page),
@@ -47,6 +50,7 @@ export function renderStatus(status: FleetStatus, page: StatusPage): string {
     ...renderObjects(status),
     ...(isUnwell ? [] : [renderNoProblems(status, page)]),
     ...renderWorkloads(status, page),
+    ...renderUnselected(status, page),
   ].join("\n\n");
 }
 
@@ -64,8 +68,13 @@ function renderNotChecked(
   return [[paint.yellow("NOT CHECKED:"), ...wrapped.map((line) => `  ${line}`)].join("\n")];
 }
 
-function renderComponents({ components }: FleetStatus, { width }: StatusPage): string[] {
-  if (components.length === 0) return [];
+/** In the first line: without controllers, everything below is old. */
+const renderControllers = ({ controllers }: FleetStatus, { paint = plain }: StatusPage): string =>
+  controllersProblem(controllers) ? ` ${paint.red("without running controllers: nothing is propagated")}` : "";
+
+function renderComponents({ components, controllers }: FleetStatus, { width }: StatusPage): string[] {
+  // Without controllers, the components that they embody do not run: the first line has the cause.
+  if (components.length === 0 || controllersProblem(controllers)) return [];
   const counts = `components ${components.map(({ namespace, total, unready: { length } }) => `${total - length}/${total} in ${namespace}`).join(", ")}`;
   const unready = components.flatMap(({ namespace, unready: names }) =>
     names.map((name) => `  ${name} in ${namespace} is not ready`),
@@ -172,7 +181,8 @@ function renderTrouble(what: string, reason: string, width: number | undefined):
 /** `member not available` and `members not available`. */
 function plural(trouble: string, count: number): string {
   const [what = "", ...rest] = trouble.split(" ");
-  return [count === 1 ? what : `${what}s`, ...rest].join(" ");
+  const many = what.endsWith("y") ? `${what.slice(0, -1)}ies` : `${what}s`;
+  return [count === 1 ? what : many, ...rest].join(" ");
 }
 
 function renderWorkloads(
@@ -207,10 +217,34 @@ function renderWorkloads(
     : [table];
 }
 
-function renderReady({ desired, ready, state, run, stale }: WorkloadStatus): string {
+/** Not a problem: it may be intended. */
+function renderUnselected(
+  { unselected: { count, names, types }, namespace }: FleetStatus,
+  { width, all }: StatusPage,
+): string[] {
+  if (count === 0) return [];
+  const shown = names.slice(0, all ? names.length : MAX_UNSELECTED);
+  const more = count > shown.length ? ` and ${count - shown.length} more` : "";
+  const where = namespace === undefined ? "-A" : `-n ${namespace}`;
+  const line = `No policy selects ${count === 1 ? "1 workload" : `${count} workloads`} of the hub, so ${count === 1 ? "it runs" : "they run"} on no member: ${shown.join(", ")}${more}. 'flotilla why TYPE/NAME -n NAMESPACE' explains one; to list ${count === 1 ? "it" : "them"}:`;
+  return [
+    [
+      ...(width === undefined ? [line] : wrapWords(line, width)),
+      `  kubectl get ${types.join(",")} ${where} -l '${UNCLAIMED}'`,
+    ].join("\n"),
+  ];
+}
+
+function renderReady({ desired, ready, updated, outdated, state, run, stale }: WorkloadStatus): string {
   const numbers = desired === undefined || ready === undefined ? "-" : `${ready}/${desired}`;
   const count = run ? renderRun(run) : (state ?? numbers);
-  return stale ? `${count} (stale)` : count;
+  const notes = [
+    ...(updated === undefined || outdated === undefined
+      ? []
+      : [`${updated} of ${desired ?? updated + outdated} updated`]),
+    ...(stale ? ["stale"] : []),
+  ];
+  return notes.length > 0 ? `${count} (${notes.join(", ")})` : count;
 }
 
 /** `4/4 Complete`, `Failed: 1 done, 2 failed`, or `2 active, 5 done, 1 failed`. */

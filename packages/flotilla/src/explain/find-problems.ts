@@ -112,10 +112,14 @@ function notReadyText(
 /** An error of a rule names the rule and the object that it ran on. */
 function fixForError(error: string): string {
   const customization = customizationIn(error);
-  return customization === undefined
-    ? "correct the named object; the hub then continues automatically"
-    : `correct the rule in ResourceInterpreterCustomization ${customization}; 'flotilla interpret' runs it on an object`;
+  if (customization !== undefined)
+    return `correct the rule in ResourceInterpreterCustomization ${customization}; 'flotilla interpret' runs it on an object`;
+  const [, what, name] = CULPRIT.exec(error) ?? [];
+  return `correct ${what === undefined ? "the template" : `the ${what} ${name ?? ""}`}; the hub then continues automatically`;
 }
+
+/** In an error of a rule or an override: what failed, which is not the object that it was run on. */
+const CULPRIT = /\b(override policy|webhook) ([^\s:]+)/;
 
 /** How to remove a binding that no policy has. A binding with clusters takes its copies with it. */
 function removalOf({ kind, metadata: { namespace, name }, spec }: Binding): string {
