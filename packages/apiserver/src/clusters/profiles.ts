@@ -110,9 +110,7 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
   const definitions = table.resource("apiextensions.k8s.io", "customresourcedefinitions");
   if (definitions) {
     for (const kind of profile.customs)
-      add(definitions, `${kind.plural}.${kind.group}`, () =>
-        completeOnce(definitions, kind, () => definitionOf(kind)),
-      );
+      add(definitions, `${kind.plural}.${kind.group}`, () => completeOnce(definitions, kind, () => definitionOf(kind)));
   }
   const sorted = new Map<string, LayerObject[]>();
   for (const [prefix, objects] of layer)
