@@ -1,5 +1,4 @@
 /** The hub's own health checks, as `/readyz` reports them, and what they mean. */
-import { CONTROLLERS_LEASE } from "@flotilla/flotilla";
 import { HUB } from "@flotilla/apimachinery";
 import type { Client } from "@flotilla/client";
 import { readText } from "./members/ask.ts";
@@ -21,8 +20,6 @@ const EXPLANATIONS: ReadonlyMap<string, string> = new Map(
       "its store is full or nearly full: above its quota nothing can be created; delete objects, or start it with a larger --store-quota",
     controllers: "its controllers are stuck, so nothing is propagated; check its log",
     shutdown: "it is stopping",
-    [CONTROLLERS_LEASE]:
-      "no process leads the hub's controllers, so nothing is propagated and what is shown here is old; start 'flotilla controllers'",
   }),
 );
 
