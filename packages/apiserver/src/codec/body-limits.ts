@@ -13,6 +13,9 @@ const MAX_BODY_VALUES = 65_536;
 /** A ConfigMap of 1 MiB with a hundred bytes for each key. An object costs more for each different key. */
 const MAX_OBJECT_KEYS = 10_000;
 
+/** Reading YAML takes several times as long as JSON, which is what clients send. */
+const MAX_YAML_LINES = 32_768;
+
 const JSON_LIMITS = { values: MAX_BODY_VALUES, keys: MAX_OBJECT_KEYS };
 const NEWLINE = 0x0a;
 const OPEN_BRACE = 0x7b;
@@ -23,10 +26,10 @@ export function checkBody(bytes: Uint8Array, mediaType: string): void {
   if (bytes.byteLength <= COUNT_ABOVE_BYTES || mediaType.endsWith("protobuf")) return;
   // Clients send JSON as the YAML of an apply.
   const isYaml = mediaType.endsWith("yaml") && bytes.find((byte) => byte > 0x20) !== OPEN_BRACE;
-  if (isYaml ? linesOf(bytes) > MAX_BODY_VALUES : exceedsJsonLimits(bytes, JSON_LIMITS)) throw tooManyValues();
+  if (isYaml ? linesOf(bytes) > MAX_YAML_LINES : exceedsJsonLimits(bytes, JSON_LIMITS)) throw tooManyValues();
 }
 
-/** The same for a body that can only be counted after decoding: protobuf, and lists of YAML in one line. */
+/** The same for a body that can only be counted after decoding: protobuf, and keys and lists of YAML. */
 export function checkDecoded<T extends Json>(value: T, bytes: Uint8Array): T {
   if (bytes.byteLength > COUNT_ABOVE_BYTES && countUpTo(value, MAX_BODY_VALUES) > MAX_BODY_VALUES)
     throw tooManyValues();
@@ -44,10 +47,13 @@ function linesOf(bytes: Uint8Array): number {
   return lines;
 }
 
+/** More than the limit for an object with too many keys. */
 function countUpTo(value: Json, limit: number): number {
   if (typeof value !== "object" || value === null) return 1;
+  const items = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
+  if (!Array.isArray(value) && items.length > MAX_OBJECT_KEYS) return limit + 1;
   let count = 1;
-  for (const item of Array.isArray(value) ? value : isObject(value) ? Object.values(value) : []) {
+  for (const item of items) {
     count += countUpTo(item, limit - count);
     if (count > limit) break;
   }
