@@ -18,6 +18,7 @@ const MAX_YAML_LINES = 32_768;
 
 const JSON_LIMITS = { values: MAX_BODY_VALUES, keys: MAX_OBJECT_KEYS };
 const NEWLINE = 0x0a;
+const COMMA = 0x2c;
 const OPEN_BRACE = 0x7b;
 
 /** Throws 413. Short bodies are not counted. */
@@ -26,7 +27,7 @@ export function checkBody(bytes: Uint8Array, mediaType: string): void {
   if (bytes.byteLength <= COUNT_ABOVE_BYTES || mediaType.endsWith("protobuf")) return;
   // Clients send JSON as the YAML of an apply.
   const isYaml = mediaType.endsWith("yaml") && bytes.find((byte) => byte > 0x20) !== OPEN_BRACE;
-  if (isYaml ? linesOf(bytes) > MAX_YAML_LINES : exceedsJsonLimits(bytes, JSON_LIMITS)) throw tooManyValues();
+  if (isYaml ? hasManyYamlValues(bytes) : exceedsJsonLimits(bytes, JSON_LIMITS)) throw tooManyValues();
 }
 
 /** The same for a body that can only be counted after decoding: protobuf, and keys and lists of YAML. */
@@ -41,10 +42,15 @@ const tooManyValues = (): Error =>
     `Request entity too large: limit is ${MAX_BODY_VALUES} values, and ${MAX_OBJECT_KEYS} keys in one object; divide the object into several`,
   );
 
-function linesOf(bytes: Uint8Array): number {
-  let lines = 1;
-  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) lines++;
-  return lines;
+/** Values of YAML are separated by newlines, and in lists and objects of one line by commas. */
+function hasManyYamlValues(bytes: Uint8Array): boolean {
+  return countOf(NEWLINE, bytes) > MAX_YAML_LINES || countOf(COMMA, bytes) > MAX_BODY_VALUES;
+}
+
+function countOf(byte: number, bytes: Uint8Array): number {
+  let count = 0;
+  for (let at = bytes.indexOf(byte); at >= 0; at = bytes.indexOf(byte, at + 1)) count++;
+  return count;
 }
 
 /** More than the limit for an object with too many keys. */
