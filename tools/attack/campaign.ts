@@ -126,5 +126,7 @@ async function createBystander({ world }: AttackedHub): Promise<Bystander> {
   const { token } = await world.account({ role: "edit", namespace });
   const path = `/api/v1/namespaces/${namespace}/configmaps/own`;
   await must(world.admin.create(`/api/v1/namespaces/${namespace}/configmaps`, { metadata: { name: "own" } }));
-  return startBystander({ origin: world.origin, path, ca: world.ca, token });
+  const bystander = startBystander({ origin: world.origin, path, ca: world.ca, token });
+  while ((await bystander.report()).writes === 0) await delay(100);
+  return bystander;
 }

@@ -44,13 +44,13 @@ const tooManyValues = (): Error =>
 
 /** Values of YAML are separated by newlines, and in lists and objects of one line by commas. */
 function hasManyYamlValues(bytes: Uint8Array): boolean {
-  return countOf(NEWLINE, bytes) > MAX_YAML_LINES || countOf(COMMA, bytes) > MAX_BODY_VALUES;
+  return hasMoreThan(MAX_YAML_LINES, NEWLINE, bytes) || hasMoreThan(MAX_BODY_VALUES, COMMA, bytes);
 }
 
-function countOf(byte: number, bytes: Uint8Array): number {
+function hasMoreThan(limit: number, byte: number, bytes: Uint8Array): boolean {
   let count = 0;
-  for (let at = bytes.indexOf(byte); at >= 0; at = bytes.indexOf(byte, at + 1)) count++;
-  return count;
+  for (let at = bytes.indexOf(byte); at >= 0; at = bytes.indexOf(byte, at + 1)) if (++count > limit) return true;
+  return false;
 }
 
 /** More than the limit for an object with too many keys. */
