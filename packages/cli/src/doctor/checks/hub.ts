@@ -14,6 +14,7 @@ import { defineCheck } from "../check.ts";
 import { isHere } from "../context.ts";
 import type { DoctorContext } from "../context.ts";
 import type { DoctorFinding } from "../check.ts";
+import { samplesOf } from "../metrics-samples.ts";
 import { askRaw, objectOf } from "../raw-answers.ts";
 
 export interface HubFacts {
@@ -28,18 +29,22 @@ export interface HubFacts {
   failing: readonly string[];
   /** The Lease of the controllers; undefined where they run in the process of the API server. */
   lease?: DeepReadonly<Lease> | undefined;
+  /** How much of its quota the store uses; undefined where it has none, or it could not be read. */
+  store?: { usedBytes: number; quotaBytes: number } | undefined;
   /** What could not be read. */
   unseen?: readonly string[];
 }
 
 /** A hub on the same continent answers a small request well within this. */
 const SLOW_MS = 2_000;
+/** As the hub's own check `store-quota` has it. */
+const NEARLY_FULL = 15 / 16;
 
 export const hubCheck = defineCheck<HubFacts>({
   name: "hub",
   summary: "the hub responds, is ready, and matches the version of this program",
   reports:
-    "A problem when one of the hub's own checks (`/readyz`) fails: its controllers are stuck, its disk is full, or it is stopping. A problem when the controllers run in a process of their own and none has renewed the Lease `karmada-system/flotilla-controllers`, or none ever ran: then nothing is propagated, and every status is old. A warning when it serves a Kubernetes version other than the one this program was built for, or takes longer than two seconds. When it does not respond at all, nothing else can be checked.",
+    "A problem when one of the hub's own checks (`/readyz`) fails: its controllers are stuck, its disk is full, or it is stopping. A problem when the controllers run in a process of their own and none has renewed the Lease `karmada-system/flotilla-controllers`, or none ever ran: then nothing is propagated, and every status is old. A warning when its store has used 15/16 of its quota (`--store-quota`), above which nothing can be created. A warning when it serves a Kubernetes version other than the one this program was built for, or takes longer than two seconds. When it does not respond at all, nothing else can be checked.",
   async gather(context) {
     const version = await askRaw(context, "/version").catch((error: unknown) => {
       context.signal.throwIfAborted();
@@ -64,10 +69,11 @@ export const hubCheck = defineCheck<HubFacts>({
       tookMs: version.tookMs,
       failing: ready.status === 200 ? [] : failing.length > 0 ? failing : [`/readyz returned ${ready.status}`],
       lease: leases?.[0],
+      store: storeOf(await askRaw(context, "/metrics", "text/plain")),
       unseen: leases ? [] : ["whether controllers run: you are not allowed to list leases"],
     };
   },
-  judge({ version, tookMs, failing, server, unreachable, startCommand, lease, unseen }, { nowMs }) {
+  judge({ version, tookMs, failing, server, unreachable, startCommand, lease, store, unseen }, { nowMs }) {
     const findings: DoctorFinding[] = [];
     if (unreachable !== undefined)
       return {
@@ -91,6 +97,14 @@ export const hubCheck = defineCheck<HubFacts>({
           ? "Its disk accepts no writes. Free some space there; the hub then recovers by itself."
           : "Check its log for the reason; a hub that is stopping must be started again.",
         commands: ["flotilla doctor --only data", "flotilla up --log-level info"],
+      });
+    if (store && store.usedBytes > store.quotaBytes * NEARLY_FULL)
+      findings.push({
+        severity: "warning",
+        about: `hub ${server}`,
+        seen: `Its store has ${mib(store.usedBytes)} of ${mib(store.quotaBytes)} MiB; above that nothing can be created or grow (507).`,
+        fix: "Delete objects, or start it with a larger --store-quota.",
+        commands: ["kubectl get --raw /metrics | grep flotilla_objects", "flotilla up --store-quota MIB"],
       });
     const leaderless = leaderlessMs(lease, nowMs);
     if (leaderless !== undefined)
@@ -125,7 +139,7 @@ export const hubCheck = defineCheck<HubFacts>({
         commands: ["kubectl get --raw /metrics"],
       });
     return {
-      seen: `${version || "unknown version"}, responded in ${Math.round(tookMs)} ms`,
+      seen: `${version || "unknown version"}, responded in ${Math.round(tookMs)} ms${store ? `, store ${mib(store.usedBytes)} of ${mib(store.quotaBytes)} MiB` : ""}`,
       findings,
       unseen: unseen ?? [],
     };
@@ -149,5 +163,15 @@ async function readLease({ lists }: DoctorContext): Promise<readonly DeepReadonl
     throw error;
   }
 }
+
+/** Users who may not read metrics do not see it. */
+function storeOf({ status, text }: { status: number; text: string }): HubFacts["store"] {
+  if (status !== 200) return undefined;
+  const usedBytes = samplesOf(text, "flotilla_store_value_bytes")[0]?.value;
+  const quotaBytes = samplesOf(text, "flotilla_store_quota_bytes")[0]?.value;
+  return usedBytes === undefined || quotaBytes === undefined ? undefined : { usedBytes, quotaBytes };
+}
+
+const mib = (bytes: number): number => Math.ceil(bytes / 2 ** 20);
 
 const minorOf = (version: string): string | undefined => /^v?(\d+\.\d+)/.exec(version)?.[1];
