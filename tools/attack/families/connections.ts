@@ -156,7 +156,7 @@ const http2Floods: readonly Attack[] = Object.entries(floods).map(([name, { shor
     for (const part of frames(world)) {
       if (socket.destroyed) break;
       sent++;
-      if (!socket.write(part)) await Promise.race([once(socket, "drain"), once(socket, "close"), delay(1_000)]);
+      if (!socket.write(part)) await drained(socket);
     }
     await delay(500);
     return sent === 0
@@ -215,6 +215,19 @@ const wrongTokens: Attack = {
 };
 
 export const connections: readonly Attack[] = [silentHandshakes, slowloris, smuggling, oldTls, ...http2Floods, manyStreams, wrongTokens];
+
+/** Until more can be written, or the server has closed the connection or does not read any more. */
+function drained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, 1_000);
+    function done(): void {
+      clearTimeout(timer);
+      socket.off("drain", done).off("close", done);
+      resolve();
+    }
+    socket.once("drain", done).once("close", done);
+  });
+}
 
 function* repeat(count: number, make: () => Buffer): Generator<Buffer> {
   for (let index = 0; index < count; index++) yield make();

@@ -225,7 +225,7 @@ async function answerResource(
   const result = await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work));
   if (result.type === "list" && result.result.entries.length > LONG_LIST_ENTRIES)
     await options.turns.next(user.name, request.signal);
-  return answerResponse(result, representation, tableOptions);
+  return answerResponse(result, representation, tableOptions, () => options.turns.pause(user.name));
 }
 
 /** Names that would have another meaning in a path. */
