@@ -11,6 +11,7 @@ const GROUPS = {
   ocm: "system:bootstrappers:managedcluster",
 } as const;
 const ISSUE_LIMIT_MS = 5_000;
+const GRANT_LIMIT_MS = 10_000;
 let created = 0;
 
 /** A token for one cluster. */
@@ -74,6 +75,11 @@ export async function registerAgent(world: World, cluster: string): Promise<Api>
       spec: { syncMode: "Pull", apiEndpoint: `https://${cluster}.example.com:6443` },
     }),
   );
-  world.onEnd(() => world.admin.delete(`/apis/cluster.karmada.io/v1alpha1/clusters/${cluster}`));
+  const path = `/apis/cluster.karmada.io/v1alpha1/clusters/${cluster}`;
+  world.onEnd(() => world.admin.delete(path));
+  // The hub grants the rest of its rights when the Cluster exists.
+  const granted = async (): Promise<true | undefined> =>
+    (await agent.patch("merge", `${path}/status?dryRun=All`, { status: {} })).status === 200 ? true : undefined;
+  if (!(await eventually(granted, GRANT_LIMIT_MS))) throw new Error(`the agent of ${cluster} may not write its status`);
   return agent;
 }

@@ -5,6 +5,18 @@ import { bodies } from "./families/bodies.ts";
 import { connections } from "./families/connections.ts";
 import { lists } from "./families/lists.ts";
 import { members } from "./families/members.ts";
+import { scripts } from "./families/scripts.ts";
+import { store } from "./families/store.ts";
 import { tenants } from "./families/tenants.ts";
 
-export const attacks: readonly Attack[] = [...tenants, ...agents, ...bodies, ...connections, ...lists, ...members];
+export const attacks: readonly Attack[] = [
+  ...tenants,
+  ...agents,
+  ...scripts,
+  ...bodies,
+  ...connections,
+  ...members,
+  ...store,
+  // Last, because their objects stay.
+  ...lists,
+];
