@@ -78,8 +78,10 @@ export async function registerAgent(world: World, cluster: string): Promise<Api>
   const path = `/apis/cluster.karmada.io/v1alpha1/clusters/${cluster}`;
   world.onEnd(() => world.admin.delete(path));
   // The hub grants the rest of its rights when the Cluster exists.
-  const granted = async (): Promise<true | undefined> =>
-    (await agent.patch("merge", `${path}/status?dryRun=All`, { status: {} })).status === 200 ? true : undefined;
+  const granted = async (): Promise<true | undefined> => {
+    const own = await agent.get(path);
+    return (await agent.replace(`${path}/status?dryRun=All`, own.text)).status === 200 ? true : undefined;
+  };
   if (!(await eventually(granted, GRANT_LIMIT_MS))) throw new Error(`the agent of ${cluster} may not write its status`);
   return agent;
 }

@@ -62,7 +62,10 @@ export async function joinHostileMember(world: World): Promise<HostileMember> {
     }),
   );
   world.onEnd(() => leave(world, name, backend));
-  const isReady = await eventually(async () => ((await readyOf(world, name)).startsWith("True") ? true : undefined), READY_LIMIT_MS);
+  const isReady = await eventually(
+    async () => ((await readyOf(world, name)).startsWith("True") ? true : undefined),
+    READY_LIMIT_MS,
+  );
   if (!isReady) throw new Error(`the member did not become ready: ${await readyOf(world, name)}`);
   return { name, setMode: proxy.setMode, reached: proxy.reached, disconnect: proxy.disconnect };
 }

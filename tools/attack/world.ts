@@ -62,8 +62,22 @@ export interface AttackedHub {
   stop(): Promise<void>;
 }
 
-export async function startHub({ isShort, flags = [] }: { isShort: boolean; flags?: readonly string[] }): Promise<AttackedHub> {
-  const fleet = await startFlotilla(["--member-names", MEMBERS.join(","), "--nodes", "1", "--log-level", "error", ...flags]);
+export async function startHub({
+  isShort,
+  flags = [],
+}: {
+  isShort: boolean;
+  flags?: readonly string[];
+}): Promise<AttackedHub> {
+  const fleet = await startFlotilla([
+    "--member-names",
+    MEMBERS.join(","),
+    "--nodes",
+    "1",
+    "--log-level",
+    "error",
+    ...flags,
+  ]);
   const { server, ca = "", token } = await connectionOf(await loadKubeconfig(fleet.kubeconfig("hub")));
   const adminToken = typeof token === "string" ? token : "";
   const port = Number(server.port);

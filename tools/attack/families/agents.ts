@@ -51,9 +51,16 @@ const stealCredentials: Attack = {
     const name = nextName();
     const agent = await registerAgent(world, name);
     const user = await createClusterWriter(world);
-    const spec = { syncMode: "Push", apiEndpoint: capture.url, insecureSkipTLSVerification: true, secretRef, impersonatorSecretRef: secretRef };
+    const spec = {
+      syncMode: "Push",
+      apiEndpoint: capture.url,
+      insecureSkipTLSVerification: true,
+      secretRef,
+      impersonatorSecretRef: secretRef,
+    };
     const statuses: string[] = [];
-    const attempt = async (what: string, send: Promise<{ status: number }>): Promise<void> => void statuses.push(`${what} ${await statusOf(send)}`);
+    const attempt = async (what: string, send: Promise<{ status: number }>): Promise<void> =>
+      void statuses.push(`${what} ${await statusOf(send)}`);
     await attempt("agent reads the Secret:", agent.get(`${SECRETS}/victim`));
     await attempt("agent creates another Cluster:", agent.create(CLUSTERS, cluster("thief", spec)));
     await attempt("agent changes its own Cluster:", agent.patch("merge", `${CLUSTERS}/${name}`, { spec }));
@@ -62,7 +69,11 @@ const stealCredentials: Attack = {
     await delay(world.isShort ? 1_000 : 8_000);
     const failures = statuses.filter((line) => / 20\d$/.test(line));
     if (capture.stolen() > 0) failures.push(`${capture.stolen()} requests with credentials arrived`);
-    return verdictOf("Clusters that name the Secret of another member and an address of the attacker", failures, statuses.join(", "));
+    return verdictOf(
+      "Clusters that name the Secret of another member and an address of the attacker",
+      failures,
+      statuses.join(", "),
+    );
   },
 };
 
@@ -74,7 +85,9 @@ async function createClusterWriter(world: World): Promise<Api> {
   await must(
     world.admin.create(`${rbac}/clusterroles`, {
       metadata: { name },
-      rules: [{ apiGroups: ["cluster.karmada.io"], resources: ["clusters"], verbs: ["create", "update", "patch", "get"] }],
+      rules: [
+        { apiGroups: ["cluster.karmada.io"], resources: ["clusters"], verbs: ["create", "update", "patch", "get"] },
+      ],
     }),
   );
   await must(
@@ -92,7 +105,10 @@ const joinTokens: Attack = {
   claim: "a join token registers one new cluster, and nothing else (S2)",
   short: true,
   async run(world) {
-    const [karmada, ocm] = [world.api({ token: await createJoinToken(world, "karmada") }), world.api({ token: await createJoinToken(world, "ocm") })];
+    const [karmada, ocm] = [
+      world.api({ token: await createJoinToken(world, "karmada") }),
+      world.api({ token: await createJoinToken(world, "ocm") }),
+    ];
     const failures: string[] = [];
     const expectNone = async (what: string, requester: Api, user: string, group?: string): Promise<void> => {
       if (await requestCertificate(world, requester, user, group)) failures.push(`${what}: a certificate was issued`);
@@ -106,13 +122,27 @@ const joinTokens: Attack = {
     const first = nextName();
     const isIssued = (await requestCertificate(world, karmada, `system:karmada:agent:${first}`)) !== undefined;
     if (isIssued) await expectNone("the second cluster of one token", karmada, `system:karmada:agent:${nextName()}`);
-    const reads = [`${WORKS}/works`, `${WORKS}/namespaces/karmada-es-member1/works`, SECRETS, "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication", "/api/v1/configmaps", CLUSTERS];
+    const reads = [
+      `${WORKS}/works`,
+      `${WORKS}/namespaces/karmada-es-member1/works`,
+      SECRETS,
+      "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication",
+      "/api/v1/configmaps",
+      CLUSTERS,
+    ];
     for (const path of reads)
-      for (const [way, api] of [["karmada", karmada], ["ocm", ocm]] as const) {
+      for (const [way, api] of [
+        ["karmada", karmada],
+        ["ocm", ocm],
+      ] as const) {
         const status = await statusOf(api.get(path));
         if (status < 400) failures.push(`the ${way} token reads ${path}: ${status}`);
       }
-    return verdictOf("certificates for other users and names, and reads, with two join tokens", failures, `the certificate of a new cluster was ${isIssued ? "" : "not "}issued, nothing else`);
+    return verdictOf(
+      "certificates for other users and names, and reads, with two join tokens",
+      failures,
+      `the certificate of a new cluster was ${isIssued ? "" : "not "}issued, nothing else`,
+    );
   },
 };
 
@@ -125,23 +155,40 @@ const foreignObjects: Attack = {
     const [own, other] = [nextName(), nextName()];
     const agent = await registerAgent(world, own);
     await registerAgent(world, other);
-    const lease = (name: string): object => ({ metadata: { name }, spec: { holderIdentity: name, leaseDurationSeconds: 40 } });
+    const lease = (name: string): object => ({
+      metadata: { name },
+      spec: { holderIdentity: name, leaseDurationSeconds: 40 },
+    });
     await admin.create(LEASES, lease(other));
-    const work = { apiVersion: "work.karmada.io/v1alpha1", kind: "Work", metadata: { name: "planted" }, spec: { workload: { manifests: [] } } };
+    const work = {
+      apiVersion: "work.karmada.io/v1alpha1",
+      kind: "Work",
+      metadata: { name: "planted" },
+      spec: { workload: { manifests: [] } },
+    };
     const attempts: Record<string, () => ReturnType<Api["get"]>> = {
       "lists all Works": () => agent.get(`${WORKS}/works`),
       "lists Works of member1": () => agent.get(`${WORKS}/namespaces/karmada-es-member1/works`),
       "creates a Work for member1": () => agent.create(`${WORKS}/namespaces/karmada-es-member1/works`, work),
       "creates a Work for another agent": () => agent.create(`${WORKS}/namespaces/karmada-es-${other}/works`, work),
-      "renews the Lease of another": () => agent.patch("merge", `${LEASES}/${other}`, { spec: { renewTime: "2030-01-01T00:00:00.000000Z" } }),
+      "renews the Lease of another": () =>
+        agent.patch("merge", `${LEASES}/${other}`, { spec: { renewTime: "2030-01-01T00:00:00.000000Z" } }),
       "creates the Lease of member2": () => agent.create(LEASES, lease("member2")),
-      "renews a Lease of OCM's": () => agent.patch("merge", `/apis/coordination.k8s.io/v1/namespaces/${other}/leases/managed-cluster-lease`, { spec: {} }),
+      "renews a Lease of OCM's": () =>
+        agent.patch("merge", `/apis/coordination.k8s.io/v1/namespaces/${other}/leases/managed-cluster-lease`, {
+          spec: {},
+        }),
       "changes another Cluster": () => agent.patch("merge", `${CLUSTERS}/${other}`, { spec: { region: "x" } }),
       "deletes member2": () => agent.delete(`${CLUSTERS}/member2?dryRun=All`),
-      "writes the status of another Cluster": () => agent.patch("merge", `${CLUSTERS}/${other}/status`, { status: { conditions: [] } }),
+      "writes the status of another Cluster": () =>
+        agent.patch("merge", `${CLUSTERS}/${other}/status`, { status: { conditions: [] } }),
       "lists Secrets": () => agent.get("/api/v1/secrets"),
       "reads a Secret of another": () => agent.get(`${SECRETS}/member1`),
-      "creates a ClusterRole": () => agent.create("/apis/rbac.authorization.k8s.io/v1/clusterroles", { metadata: { name: "x" }, rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }] }),
+      "creates a ClusterRole": () =>
+        agent.create("/apis/rbac.authorization.k8s.io/v1/clusterroles", {
+          metadata: { name: "x" },
+          rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }],
+        }),
       "proxies to a member": () => agent.get(`${CLUSTERS}/member1/proxy/api/v1/namespaces/kube-system/secrets`),
     };
     const list: Attempt[] = Object.entries(attempts).map(([what, send]) => ({ what, send }));
@@ -151,7 +198,13 @@ const foreignObjects: Attack = {
   },
 };
 
-const HOSTILE_STATUS = '{"status":{"kubernetesVersion":"__proto__","nodeSummary":{"totalNum":-5,"readyNum":2147483647},"resourceSummary":{"allocatable":{"cpu":"-1","memory":"1e300"}},"__proto__":{"polluted":1},"conditions":[{"type":"Ready","status":"True","reason":"x","message":"x","lastTransitionTime":"2030-01-01T00:00:00Z"}]}}';
+const HOSTILE_STATUSES: readonly string[] = [
+  '{"kubernetesVersion":"__proto__","nodeSummary":{"totalNum":-5,"readyNum":2147483647},"__proto__":{"polluted":1},"conditions":[{"type":"Ready","status":"True","reason":"x","message":"x","lastTransitionTime":"2030-01-01T00:00:00Z"}]}',
+  '{"resourceSummary":{"allocatable":{"cpu":"-1","memory":"1e300"},"allocated":{"cpu":"9223372036854775807"}}}',
+  '{"conditions":"x"}',
+  `{"apiEnablements":[${Array(20_000).fill('{"groupVersion":"a/v1","resources":[]}').join(",")}]}`,
+  `${'{"a":'.repeat(900)}1${"}".repeat(900)}`,
+];
 
 const hostileStatus: Attack = {
   name: "agents/hostile-status",
@@ -162,11 +215,14 @@ const hostileStatus: Attack = {
     const name = nextName();
     const agent = await registerAgent(world, name);
     const before = (await admin.get(`${CLUSTERS}/member1`)).body;
-    const merge = { "content-type": "application/merge-patch+json" };
-    const bodies = [HOSTILE_STATUS, '{"status":{"conditions":"x"}}', `{"status":{"apiEnablements":[${Array(20_000).fill('{"groupVersion":"a/v1"}').join(",")}]}}`, `{"status":${'{"a":'.repeat(900)}1${"}".repeat(900)}}`];
     const statuses: number[] = [];
-    for (const body of bodies) statuses.push(await statusOf(agent.request("PATCH", `${CLUSTERS}/${name}/status`, { body, headers: merge })));
-    if (statuses.every((status) => status === 403)) return notTried("hostile statuses", "the agent may not write its status");
+    for (const status of HOSTILE_STATUSES) {
+      const { status: _, ...own } = (await agent.get(`${CLUSTERS}/${name}`)).body;
+      const body = `${JSON.stringify(own).slice(0, -1)},"status":${status}}`;
+      statuses.push(await statusOf(agent.replace(`${CLUSTERS}/${name}/status`, body)));
+    }
+    if (statuses.every((status) => status === 403))
+      return notTried("hostile statuses", "the agent may not write its status");
     await delay(1_000);
     const after = (await admin.get(`${CLUSTERS}/member1`)).body;
     const failures = [
@@ -185,14 +241,25 @@ const foreignNames: Attack = {
   async run(world) {
     const { admin } = world;
     const name = `si-paris-${++registered}`;
-    await must(admin.create("/apis/flotilla.dev/v1alpha1/logicalclusters", { metadata: { name }, spec: { profile: "member-bare" } }));
+    await must(
+      admin.create("/apis/flotilla.dev/v1alpha1/logicalclusters", {
+        metadata: { name },
+        spec: { profile: "member-bare" },
+      }),
+    );
     world.onEnd(() => admin.delete(`/apis/flotilla.dev/v1alpha1/logicalclusters/${name}`));
     const user = await createClusterWriter(world);
-    return runAttempts("Clusters with the name of a logical cluster and of the hub, by a user who may only create Clusters", [
-      { what: "the name of a logical cluster", send: () => user.create(CLUSTERS, cluster(name, { syncMode: "Push" })) },
-      { what: "the same, in pull mode", send: () => user.create(CLUSTERS, cluster(name, { syncMode: "Pull" })) },
-      { what: "hub", send: () => user.create(CLUSTERS, cluster("hub", { syncMode: "Push" })) },
-    ]);
+    return runAttempts(
+      "Clusters with the name of a logical cluster and of the hub, by a user who may only create Clusters",
+      [
+        {
+          what: "the name of a logical cluster",
+          send: () => user.create(CLUSTERS, cluster(name, { syncMode: "Push" })),
+        },
+        { what: "the same, in pull mode", send: () => user.create(CLUSTERS, cluster(name, { syncMode: "Pull" })) },
+        { what: "hub", send: () => user.create(CLUSTERS, cluster("hub", { syncMode: "Push" })) },
+      ],
+    );
   },
 };
 

@@ -7,7 +7,8 @@ const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const YAML = "application/yaml";
 const keys = (count: number, prefix = "k"): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, "x"]));
-const strings = (count: number, prefix: string): string[] => Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+const strings = (count: number, prefix: string): string[] =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
 /** Sends a body again and again for a while, with several requests at once. */
 async function flood(
@@ -32,7 +33,15 @@ async function flood(
 /** An attack that floods the hub with one body, by an account with the role `edit` in its namespace. */
 const floodOf = (
   name: string,
-  { claim, path, body, expected, type = "application/json", method = "POST", short }: {
+  {
+    claim,
+    path,
+    body,
+    expected,
+    type = "application/json",
+    method = "POST",
+    short,
+  }: {
     claim: string;
     path: (namespace: string) => string;
     body: () => string;
@@ -85,7 +94,9 @@ const floods: readonly Attack[] = [
     body: () =>
       JSON.stringify({
         metadata: { name: "a" },
-        spec: { containers: [{ name: "a", image: "a", env: strings(15_000, "K").map((name) => ({ name, value: "v" })) }] },
+        spec: {
+          containers: [{ name: "a", image: "a", env: strings(15_000, "K").map((name) => ({ name, value: "v" })) }],
+        },
       }),
     expected: [201, 413],
     short: true,
@@ -115,7 +126,10 @@ const floods: readonly Attack[] = [
     path: dryConfigMaps,
     body: () => {
       const text = "x".repeat(120);
-      return JSON.stringify({ metadata: { name: "a" }, data: Object.fromEntries(strings(9_900, "k").map((key) => [key, text])) });
+      return JSON.stringify({
+        metadata: { name: "a" },
+        data: Object.fromEntries(strings(9_900, "k").map((key) => [key, text])),
+      });
     },
     expected: [201, 413, 422],
     short: true,
@@ -124,14 +138,20 @@ const floods: readonly Attack[] = [
     claim: "65,000 unknown values in 2.9 MB delay no other client",
     path: dryPods,
     body: () =>
-      JSON.stringify({ metadata: { name: "a" }, unknown: strings(6_500, "").map((_, at) => keys(9, `${at}-padding-to-make-keys-long-`)) }),
+      JSON.stringify({
+        metadata: { name: "a" },
+        unknown: strings(6_500, "").map((_, at) => keys(9, `${at}-padding-to-make-keys-long-`)),
+      }),
     expected: [413, 422],
   }),
   floodOf("yaml", {
     claim: "YAML of 60,000 lines delays no other client",
     path: dryConfigMaps,
     type: YAML,
-    body: () => `metadata: {name: a}\ndata:\n${strings(9_900, "k").map((key) => `  ${key}: |\n    a\n    b\n    c\n    d\n`).join("")}`,
+    body: () =>
+      `metadata: {name: a}\ndata:\n${strings(9_900, "k")
+        .map((key) => `  ${key}: |\n    a\n    b\n    c\n    d\n`)
+        .join("")}`,
     expected: [201, 413, 422],
   }),
   floodOf("repeated-keys", {
@@ -187,10 +207,16 @@ const growth: Attack = {
     for (let round = 0; round < (world.isShort ? 4 : 12); round++)
       statuses.push(await statusOf(api.patch("json", `${deployments}/grows`, [largeAnnotation(round)])));
     for (let round = 0; round < (world.isShort ? 5 : 40); round++)
-      statuses.push(await statusOf(api.patch("merge", `${deployments}/grows`, { metadata: { labels: { round: `${round}` } } })));
+      statuses.push(
+        await statusOf(api.patch("merge", `${deployments}/grows`, { metadata: { labels: { round: `${round}` } } })),
+      );
     const { bytes } = await api.get(`${deployments}/grows`);
     const failures = bytes.length > MAX_OBJECT_BYTES ? [`the object has ${bytes.length} bytes`] : [];
-    return verdictOf("JSON patches of 1 MB on one Deployment, then small patches", failures, `${bytes.length} bytes; ${countStatuses(statuses)}`);
+    return verdictOf(
+      "JSON patches of 1 MB on one Deployment, then small patches",
+      failures,
+      `${bytes.length} bytes; ${countStatuses(statuses)}`,
+    );
   },
 };
 const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024 + 10_000;
@@ -201,8 +227,15 @@ const largeAnnotation = (round: number): object => ({
 });
 
 const aliases = (levels: number): string =>
-  Array.from({ length: levels }, (_, level) => `a${level}: &a${level} [${Array(9).fill(level === 0 ? "x" : `*a${level - 1}`).join(", ")}]`).join("\n");
-const nested = (open: string, close: string, depth: number): string => `{"x":${open.repeat(depth)}1${close.repeat(depth)}}`;
+  Array.from(
+    { length: levels },
+    (_, level) =>
+      `a${level}: &a${level} [${Array(9)
+        .fill(level === 0 ? "x" : `*a${level - 1}`)
+        .join(", ")}]`,
+  ).join("\n");
+const nested = (open: string, close: string, depth: number): string =>
+  `{"x":${open.repeat(depth)}1${close.repeat(depth)}}`;
 const PROTOBUF_PREFIX = Buffer.from([0x6b, 0x38, 0x73, 0]);
 
 const bombs: Attack = {
@@ -219,7 +252,12 @@ const bombs: Attack = {
 };
 
 function bombAttempts(api: Api, path: string, victim: string): Attempt[] {
-  const post = (what: string, body: string | Buffer, type = "application/json", expected?: readonly number[]): Attempt => ({
+  const post = (
+    what: string,
+    body: string | Buffer,
+    type = "application/json",
+    expected?: readonly number[],
+  ): Attempt => ({
     what,
     send: () => api.request("POST", path, { body, headers: { "content-type": type } }),
     expected,
@@ -241,12 +279,32 @@ function bombAttempts(api: Api, path: string, victim: string): Attempt[] {
     post("bytes that are not UTF-8", Buffer.from([0x7b, 0xff, 0xfe, 0x7d])),
     post("NUL", "\u0000".repeat(1_000)),
     post("half a body", '{"metadata":{"name":'),
-    post("random protobuf", Buffer.concat([PROTOBUF_PREFIX, Buffer.alloc(100_000, 0xff)]), "application/vnd.kubernetes.protobuf"),
-    post("protobuf of nested messages", Buffer.concat([PROTOBUF_PREFIX, Buffer.alloc(100_000, 0x0a)]), "application/vnd.kubernetes.protobuf"),
+    post(
+      "random protobuf",
+      Buffer.concat([PROTOBUF_PREFIX, Buffer.alloc(100_000, 0xff)]),
+      "application/vnd.kubernetes.protobuf",
+    ),
+    post(
+      "protobuf of nested messages",
+      Buffer.concat([PROTOBUF_PREFIX, Buffer.alloc(100_000, 0x0a)]),
+      "application/vnd.kubernetes.protobuf",
+    ),
     patch("a JSON patch that copies itself", "application/json-patch+json", JSON.stringify(copies)),
-    patch("a JSON patch of 10,001 operations", "application/json-patch+json", JSON.stringify(Array(10_001).fill({ op: "test", path: "/kind", value: "x" }))),
-    patch("a JSON patch with a long path", "application/json-patch+json", JSON.stringify([{ op: "add", path: `/data/${"a/".repeat(100_000)}b`, value: 1 }])),
-    patch("a JSON patch with a large index", "application/json-patch+json", JSON.stringify([{ op: "add", path: "/metadata/finalizers/99999999999", value: "x" }])),
+    patch(
+      "a JSON patch of 10,001 operations",
+      "application/json-patch+json",
+      JSON.stringify(Array(10_001).fill({ op: "test", path: "/kind", value: "x" })),
+    ),
+    patch(
+      "a JSON patch with a long path",
+      "application/json-patch+json",
+      JSON.stringify([{ op: "add", path: `/data/${"a/".repeat(100_000)}b`, value: 1 }]),
+    ),
+    patch(
+      "a JSON patch with a large index",
+      "application/json-patch+json",
+      JSON.stringify([{ op: "add", path: "/metadata/finalizers/99999999999", value: "x" }]),
+    ),
     patch("an apply that expands", "application/apply-patch+yaml", aliases(30)),
     patch("a merge patch of 60,000 levels", "application/merge-patch+json", nested('{"a":', "}", 60_000)),
   ];
@@ -264,15 +322,42 @@ const pollution: Attack = {
     const send = (method: string, path: string, type: string, body: string): Promise<{ status: number }> =>
       api.request(method, path, { body, headers: { "content-type": type } });
     const statuses = [
-      await statusOf(send("POST", maps, "application/json", `{"metadata":{"name":"p1",${polluting}},"data":{${polluting.replaceAll(/:\{.*?\}+/g, ':"x"')}}}`)),
-      await statusOf(send("PATCH", `${maps}/victim`, "application/merge-patch+json", `{${polluting},"data":{"__proto__":"x"}}`)),
+      await statusOf(
+        send(
+          "POST",
+          maps,
+          "application/json",
+          `{"metadata":{"name":"p1",${polluting}},"data":{${polluting.replaceAll(/:\{.*?\}+/g, ':"x"')}}}`,
+        ),
+      ),
+      await statusOf(
+        send("PATCH", `${maps}/victim`, "application/merge-patch+json", `{${polluting},"data":{"__proto__":"x"}}`),
+      ),
       await statusOf(send("PATCH", `${maps}/victim`, "application/strategic-merge-patch+json", `{${polluting}}`)),
-      await statusOf(send("PATCH", `${maps}/victim`, "application/json-patch+json", '[{"op":"add","path":"/__proto__/polluted","value":"yes"},{"op":"add","path":"/constructor/prototype/polluted","value":"yes"}]')),
-      await statusOf(send("PATCH", `${maps}/victim?fieldManager=a`, "application/apply-patch+yaml", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"victim"},${polluting}}`)),
+      await statusOf(
+        send(
+          "PATCH",
+          `${maps}/victim`,
+          "application/json-patch+json",
+          '[{"op":"add","path":"/__proto__/polluted","value":"yes"},{"op":"add","path":"/constructor/prototype/polluted","value":"yes"}]',
+        ),
+      ),
+      await statusOf(
+        send(
+          "PATCH",
+          `${maps}/victim?fieldManager=a`,
+          "application/apply-patch+yaml",
+          `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"victim"},${polluting}}`,
+        ),
+      ),
     ];
     await must(api.create(maps, { metadata: { name: "clean" }, data: { a: "b" } }));
     const { text } = await api.get(`${maps}/clean`);
-    return verdictOf("__proto__ and constructor in a create and in four kinds of patch", text.includes("polluted") ? [text.slice(0, 200)] : [], countStatuses(statuses));
+    return verdictOf(
+      "__proto__ and constructor in a create and in four kinds of patch",
+      text.includes("polluted") ? [text.slice(0, 200)] : [],
+      countStatuses(statuses),
+    );
   },
 };
 
@@ -286,7 +371,11 @@ const mutated: Attack = {
         apiVersion: "work.karmada.io/v1alpha1",
         kind: "Work",
         metadata: { name: "mutated" },
-        spec: { workload: { manifests: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "mutated", namespace: "default" } }] } },
+        spec: {
+          workload: {
+            manifests: [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "mutated", namespace: "default" } }],
+          },
+        },
       },
       "/apis/rbac.authorization.k8s.io/v1/clusterroles": {
         apiVersion: "rbac.authorization.k8s.io/v1",
@@ -298,14 +387,20 @@ const mutated: Attack = {
         apiVersion: "policy.karmada.io/v1alpha1",
         kind: "PropagationPolicy",
         metadata: { name: "mutated" },
-        spec: { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }], placement: { clusterAffinity: { clusterNames: ["member1"] } } },
+        spec: {
+          resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }],
+          placement: { clusterAffinity: { clusterNames: ["member1"] } },
+        },
       },
       "/apis/apps/v1/namespaces/default/deployments": { apiVersion: "apps/v1", kind: "Deployment", ...DEPLOYMENT },
       "/apis/cluster.open-cluster-management.io/v1beta1/namespaces/default/placements": {
         apiVersion: "cluster.open-cluster-management.io/v1beta1",
         kind: "Placement",
         metadata: { name: "mutated" },
-        spec: { numberOfClusters: 1, predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { a: "b" } } } }] },
+        spec: {
+          numberOfClusters: 1,
+          predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { a: "b" } } } }],
+        },
       },
     };
     const attempts = Object.entries(manifests).flatMap(([path, manifest]) =>
@@ -319,14 +414,28 @@ const mutated: Attack = {
   },
 };
 
-const WRONG_VALUES: readonly unknown[] = [7, "", "\u0000", null, [], {}, [null], true, -1e308, { a: { b: 1 } }, "x".repeat(3_000)];
+const WRONG_VALUES: readonly unknown[] = [
+  7,
+  "",
+  "\u0000",
+  null,
+  [],
+  {},
+  [null],
+  true,
+  -1e308,
+  { a: { b: 1 } },
+  "x".repeat(3_000),
+];
 
 /** Each field in turn is replaced by each wrong value. */
 function mutationsOf(value: object): { what: string; body: unknown }[] {
   return pathsOf(value).flatMap((path) =>
     WRONG_VALUES.map((wrong) => {
       const copy = structuredClone(value) as Record<string, unknown>;
-      const parent = path.slice(0, -1).reduce<Record<string, unknown>>((at, key) => at[key] as Record<string, unknown>, copy);
+      const parent = path
+        .slice(0, -1)
+        .reduce<Record<string, unknown>>((at, key) => at[key] as Record<string, unknown>, copy);
       parent[path.at(-1) ?? ""] = wrong;
       return { what: `${path.join(".")} = ${JSON.stringify(wrong)?.slice(0, 20)}`, body: copy };
     }),
@@ -338,4 +447,12 @@ function pathsOf(value: unknown): string[][] {
   return Object.entries(value).flatMap(([key, inner]) => [[key], ...pathsOf(inner).map((rest) => [key, ...rest])]);
 }
 
-export const bodies: readonly Attack[] = [unknownFields, reviewsBelowTheCount, ...floods, growth, bombs, pollution, mutated];
+export const bodies: readonly Attack[] = [
+  unknownFields,
+  reviewsBelowTheCount,
+  ...floods,
+  growth,
+  bombs,
+  pollution,
+  mutated,
+];

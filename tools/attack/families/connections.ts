@@ -7,15 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readdirSync } from "node:fs";
 import { notTried, verdictOf, type Attack, type Verdict } from "../attack.ts";
 import type { World } from "../world.ts";
-import {
-  END_HEADERS,
-  END_STREAM,
-  frame,
-  headerBlock,
-  PREFACE,
-  TYPE,
-  uint32,
-} from "../../../test/hostile/frames.ts";
+import { END_HEADERS, END_STREAM, frame, headerBlock, PREFACE, TYPE, uint32 } from "../../../test/hostile/frames.ts";
 
 const NAMESPACE = "/api/v1/namespaces/default";
 /** The hub closes a handshake after 10 s and headers after 30 s; a busy machine is later. */
@@ -33,10 +25,16 @@ const silentHandshakes: Attack = {
     await delay(2_000);
     const left = before === undefined ? undefined : (descriptorsOf(world.pid) ?? 0) - before;
     const failures = [
-      ...(closed < sockets.length ? [`${sockets.length - closed} of ${sockets.length} are still open after ${CLOSED_LIMIT_MS / 1000} s`] : []),
+      ...(closed < sockets.length
+        ? [`${sockets.length - closed} of ${sockets.length} are still open after ${CLOSED_LIMIT_MS / 1000} s`]
+        : []),
       ...(left !== undefined && left > LEFT_DESCRIPTORS ? [`${left} descriptors are left`] : []),
     ];
-    return verdictOf(`${count} TCP connections that send nothing`, failures, `${closed} of ${sockets.length} closed by the hub, ${left ?? "unknown"} descriptors left`);
+    return verdictOf(
+      `${count} TCP connections that send nothing`,
+      failures,
+      `${closed} of ${sockets.length} closed by the hub, ${left ?? "unknown"} descriptors left`,
+    );
   },
 };
 const LEFT_DESCRIPTORS = 50;
@@ -53,8 +51,13 @@ const slowloris: Attack = {
     for (const socket of sockets) socket.write("GET / HTTP/1.1\r\nhost: a\r\nx-slow: ");
     const closed = await countClosed(sockets, CLOSED_LIMIT_MS);
     clearInterval(timer);
-    const failures = closed < count ? [`${count - closed} of ${count} are still open after ${CLOSED_LIMIT_MS / 1000} s`] : [];
-    return verdictOf(`${count} connections that send a header byte by byte`, failures, `${closed} of ${count} closed by the hub`);
+    const failures =
+      closed < count ? [`${count - closed} of ${count} are still open after ${CLOSED_LIMIT_MS / 1000} s`] : [];
+    return verdictOf(
+      `${count} connections that send a header byte by byte`,
+      failures,
+      `${closed} of ${count} closed by the hub`,
+    );
   },
 };
 
@@ -85,7 +88,9 @@ const smuggling: Attack = {
     for (const [what, text] of Object.entries(raw)) {
       const socket = await world.socket();
       socket.write(text);
-      const answers = [...(await received(socket, 1_000)).matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => Number(status));
+      const answers = [...(await received(socket, 1_000)).matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) =>
+        Number(status),
+      );
       seen.push(answers.join("+") || "closed");
       // The hidden request is anonymous: 401 would show that it was read as a request of its own.
       if (answers.some((status) => status < 400) || answers.length > 1) failures.push(`${what}: ${answers.join(", ")}`);
@@ -101,7 +106,14 @@ const oldTls: Attack = {
   async run({ port, ca }) {
     const failures: string[] = [];
     for (const version of ["TLSv1", "TLSv1.1"] as const) {
-      const socket = connectTls({ host: "127.0.0.1", port, ca, minVersion: version, maxVersion: version, ciphers: "DEFAULT@SECLEVEL=0" });
+      const socket = connectTls({
+        host: "127.0.0.1",
+        port,
+        ca,
+        minVersion: version,
+        maxVersion: version,
+        ciphers: "DEFAULT@SECLEVEL=0",
+      });
       const outcome = await Promise.race([
         once(socket, "secureConnect").then(() => "connected"),
         new Promise<string>((resolve) => socket.on("error", () => resolve("refused"))),
@@ -114,9 +126,18 @@ const oldTls: Attack = {
 };
 
 const request = (token: string): Buffer =>
-  headerBlock({ ":method": "GET", ":scheme": "https", ":authority": "a", ":path": NAMESPACE, ...(token.length < 120 && { authorization: `Bearer ${token}` }) });
+  headerBlock({
+    ":method": "GET",
+    ":scheme": "https",
+    ":authority": "a",
+    ":path": NAMESPACE,
+    ...(token.length < 120 && { authorization: `Bearer ${token}` }),
+  });
 const floods: Record<string, { short?: boolean; frames(world: World): Iterable<Buffer> }> = {
-  pings: { short: true, frames: ({ isShort }) => repeat(isShort ? 10_000 : 200_000, () => frame(TYPE.ping, 0, 0, Buffer.alloc(8))) },
+  pings: {
+    short: true,
+    frames: ({ isShort }) => repeat(isShort ? 10_000 : 200_000, () => frame(TYPE.ping, 0, 0, Buffer.alloc(8))),
+  },
   settings: { frames: () => repeat(100_000, () => frame(TYPE.settings, 0, 0)) },
   "window-updates": { frames: () => repeat(100_000, () => frame(TYPE.windowUpdate, 0, 0, uint32(1))) },
   "empty-data": {
@@ -129,7 +150,8 @@ const floods: Record<string, { short?: boolean; frames(world: World): Iterable<B
     short: true,
     *frames({ adminToken }) {
       yield frame(TYPE.headers, 0, 1, request(adminToken));
-      for (let count = 0; count < 5_000; count++) yield frame(TYPE.continuation, 0, 1, headerBlock({ [`x-${count}`]: "y".repeat(100) }));
+      for (let count = 0; count < 5_000; count++)
+        yield frame(TYPE.continuation, 0, 1, headerBlock({ [`x-${count}`]: "y".repeat(100) }));
     },
   },
   "rapid-reset": {
@@ -161,7 +183,11 @@ const http2Floods: readonly Attack[] = Object.entries(floods).map(([name, { shor
     await delay(500);
     return sent === 0
       ? notTried("HTTP/2 frames", "the connection was closed before the first frame")
-      : verdictOf(`${sent} frames on one connection`, [], socket.destroyed ? "the hub closed the connection" : "the connection stays open");
+      : verdictOf(
+          `${sent} frames on one connection`,
+          [],
+          socket.destroyed ? "the hub closed the connection" : "the connection stays open",
+        );
   },
 }));
 
@@ -185,7 +211,11 @@ const manyStreams: Attack = {
       ),
     );
     const odd = statuses.filter((status) => ![200, 429, 0].includes(status));
-    return verdictOf(`${count} requests at once`, odd.length > 0 ? [`${odd.length} × ${odd[0]}`] : [], `${statuses.filter((status) => status === 200).length} answered`);
+    return verdictOf(
+      `${count} requests at once`,
+      odd.length > 0 ? [`${odd.length} × ${odd[0]}`] : [],
+      `${statuses.filter((status) => status === 200).length} answered`,
+    );
   },
 };
 
@@ -202,7 +232,10 @@ const wrongTokens: Attack = {
         { length: count },
         (_, index) =>
           new Promise<number>((resolve) => {
-            const stream = session.request({ ":path": NAMESPACE, authorization: `Bearer ${index % 2 ? jwt : `abcdef.${index}`}` });
+            const stream = session.request({
+              ":path": NAMESPACE,
+              authorization: `Bearer ${index % 2 ? jwt : `abcdef.${index}`}`,
+            });
             stream.on("response", ({ ":status": status }) => resolve(Number(status)));
             stream.on("error", () => resolve(http2.constants.NGHTTP2_REFUSED_STREAM));
             stream.resume();
@@ -210,11 +243,23 @@ const wrongTokens: Attack = {
       ),
     );
     const accepted = statuses.filter((status) => status >= 200 && status < 400).length;
-    return verdictOf(`${count} requests with wrong tokens`, accepted > 0 ? [`${accepted} were accepted`] : [], `${statuses.filter((status) => status === 401).length} × 401`);
+    return verdictOf(
+      `${count} requests with wrong tokens`,
+      accepted > 0 ? [`${accepted} were accepted`] : [],
+      `${statuses.filter((status) => status === 401).length} × 401`,
+    );
   },
 };
 
-export const connections: readonly Attack[] = [silentHandshakes, slowloris, smuggling, oldTls, ...http2Floods, manyStreams, wrongTokens];
+export const connections: readonly Attack[] = [
+  silentHandshakes,
+  slowloris,
+  smuggling,
+  oldTls,
+  ...http2Floods,
+  manyStreams,
+  wrongTokens,
+];
 
 /** Until more can be written, or the server has closed the connection or does not read any more. */
 function drained(socket: Socket): Promise<void> {

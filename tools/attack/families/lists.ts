@@ -79,7 +79,11 @@ const unread: Attack = {
       socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${account.token}\r\n\r\n`);
     }
     await delay(world.isShort ? 1_000 : 10_000);
-    return verdictOf(`${count} lists, 10 s`, [], `${sockets.filter(({ destroyed }) => !destroyed).length} connections still open`);
+    return verdictOf(
+      `${count} lists, 10 s`,
+      [],
+      `${sockets.filter(({ destroyed }) => !destroyed).length} connections still open`,
+    );
   },
 };
 
@@ -93,15 +97,23 @@ const watches = (name: string, claim: string, { full, isRead }: { full: number; 
     const count = world.isShort ? 50 : full;
     const session = await world.session();
     let events = 0;
-    const streams = Array.from({ length: count }, () => watch(session, `${path}?watch=true&resourceVersion=0&fieldSelector=metadata.name%3Dc0`, account.token));
+    const streams = Array.from({ length: count }, () =>
+      watch(session, `${path}?watch=true&resourceVersion=0&fieldSelector=metadata.name%3Dc0`, account.token),
+    );
     await Promise.all(streams.map((stream) => Promise.race([once(stream, "response"), once(stream, "close")])));
     for (const stream of streams) if (isRead) stream.on("data", (chunk: Buffer) => (events += chunk.length));
     const statuses: number[] = [];
     for (let round = 0; round < (world.isShort ? 10 : 60); round++)
-      statuses.push(await statusOf(account.api.patch("merge", `${path}/c0`, { data: { text: `${round}`.padEnd(2_000, "x") } })));
+      statuses.push(
+        await statusOf(account.api.patch("merge", `${path}/c0`, { data: { text: `${round}`.padEnd(2_000, "x") } })),
+      );
     await delay(500);
     const odd = statuses.filter((status) => status !== 200);
-    return verdictOf(`${count} watches of one object ${isRead ? "that are read" : "that are not read"}, ${statuses.length} changes`, odd.length > 0 ? [countStatuses(odd)] : [], isRead ? `${Math.round(events / 1e6)} MB of events read` : countStatuses(statuses));
+    return verdictOf(
+      `${count} watches of one object ${isRead ? "that are read" : "that are not read"}, ${statuses.length} changes`,
+      odd.length > 0 ? [countStatuses(odd)] : [],
+      isRead ? `${Math.round(events / 1e6)} MB of events read` : countStatuses(statuses),
+    );
   },
 });
 
@@ -123,11 +135,16 @@ const endlessChanges: Attack = {
     const statuses: number[] = [];
     await Promise.all(
       Array.from({ length: 64 }, async () => {
-        while (performance.now() < end) statuses.push(await statusOf(api.patch("merge", `${path}/own`, { data: { at: `${statuses.length}` } })));
+        while (performance.now() < end)
+          statuses.push(await statusOf(api.patch("merge", `${path}/own`, { data: { at: `${statuses.length}` } })));
       }),
     );
     const odd = statuses.filter((status) => ![200, 409, 429].includes(status));
-    return verdictOf("changes of one object, 64 at a time", odd.length > 0 ? [countStatuses(odd)] : [], countStatuses(statuses));
+    return verdictOf(
+      "changes of one object, 64 at a time",
+      odd.length > 0 ? [countStatuses(odd)] : [],
+      countStatuses(statuses),
+    );
   },
 };
 
@@ -142,10 +159,21 @@ const managers: Attack = {
     const count = world.isShort ? 1_200 : 3_000;
     const statuses: number[] = [];
     for (let index = 0; index < count && statuses.at(-1) !== 422; index++)
-      statuses.push(await statusOf(api.request("PATCH", `${path}/own?fieldManager=m${index}`, { body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "own" }, data: { [`k${index}`]: "v" } }, headers: { "content-type": "application/apply-patch+yaml" } })));
+      statuses.push(
+        await statusOf(
+          api.request("PATCH", `${path}/own?fieldManager=m${index}`, {
+            body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "own" }, data: { [`k${index}`]: "v" } },
+            headers: { "content-type": "application/apply-patch+yaml" },
+          }),
+        ),
+      );
     const { metadata } = (await api.get(`${path}/own`)).body;
     const entries = metadata.managedFields?.length ?? 0;
-    return verdictOf(`applies by up to ${count} field managers`, entries > MAX_MANAGERS ? [`${entries} entries`] : [], `${entries} entries; ${countStatuses(statuses)}`);
+    return verdictOf(
+      `applies by up to ${count} field managers`,
+      entries > MAX_MANAGERS ? [`${entries} entries`] : [],
+      `${entries} entries; ${countStatuses(statuses)}`,
+    );
   },
 };
 const MAX_MANAGERS = 1_000;
@@ -155,7 +183,12 @@ export const lists: readonly Attack[] = [
   readLists("json", "200 lists of 20,000 objects at once delay no other client (A7)", "application/json", 200),
   readLists("yaml", "lists as YAML delay no other client", "application/yaml", 5),
   readLists("table", "lists as tables delay no other client", "application/json;as=Table;v=v1;g=meta.k8s.io", 20),
-  readLists("metadata", "lists of metadata delay no other client", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", 20),
+  readLists(
+    "metadata",
+    "lists of metadata delay no other client",
+    "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+    20,
+  ),
   unread,
   watches("watches", "1,000 watches of one object delay no other client", { full: 1_000, isRead: true }),
   watches("unread-watches", "500 watches that are not read delay no other client", { full: 500, isRead: false }),

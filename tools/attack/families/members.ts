@@ -14,19 +14,23 @@ const CHANGES = 8;
 const isWatch = (url = ""): boolean => url.includes("watch=");
 const json = (response: ServerResponse, value: unknown, status = 200): void =>
   void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
-const text = (body: string | Buffer, status = 200, headers: Record<string, string> = {}): Mode => (_request, response) =>
-  void response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
+const text =
+  (body: string | Buffer, status = 200, headers: Record<string, string> = {}): Mode =>
+  (_request, response) =>
+    void response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
 
 /** Sends pieces for as long as the hub reads them. */
-const endless = (head: string, piece: () => string): Mode => (_request, response) => {
-  response.writeHead(200, { "content-type": "application/json" });
-  response.write(head);
-  const more = (): void => {
-    while (!response.destroyed && response.write(piece())) continue;
+const endless =
+  (head: string, piece: () => string): Mode =>
+  (_request, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.write(head);
+    const more = (): void => {
+      while (!response.destroyed && response.write(piece())) continue;
+    };
+    response.on("drain", more);
+    more();
   };
-  response.on("drain", more);
-  more();
-};
 
 let pods = 0;
 const podEvent = (): string =>
@@ -44,7 +48,12 @@ const healthyOnly =
   (request, response, forward) =>
     /\/(readyz|healthz|livez|version)/.test(request.url ?? "") ? forward() : mode(request, response, forward);
 
-const object = (more: object): object => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c0", namespace: "default" }, ...more });
+const object = (more: object): object => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "c0", namespace: "default" },
+  ...more,
+});
 const LEVELS = 200_000;
 
 const modes: Record<string, { mode: Mode; short?: boolean }> = {
@@ -57,7 +66,9 @@ const modes: Record<string, { mode: Mode; short?: boolean }> = {
   redirect: { mode: text("", 302, { location: "https://127.0.0.1:1/" }) },
   silent: { mode: () => {} },
   "healthy-but-silent": { mode: healthyOnly(() => {}) },
-  "half-an-answer": { mode: (_request, response) => void response.writeHead(200, { "content-length": "1000" }).write('{"kind":') },
+  "half-an-answer": {
+    mode: (_request, response) => void response.writeHead(200, { "content-length": "1000" }).write('{"kind":'),
+  },
   "cut-off-answer": {
     mode: (_request, response) => {
       response.writeHead(200, { "content-length": "1000" }).write('{"kind":');
@@ -73,12 +84,20 @@ const modes: Record<string, { mode: Mode; short?: boolean }> = {
   "null-items": { mode: text(JSON.stringify({ kind: "List", metadata: {}, items: [null, 7, "x", []] })) },
   "no-metadata": { mode: text(JSON.stringify({ kind: "Pod" })), short: true },
   "wrong-kind": { mode: text(JSON.stringify({ apiVersion: "v1", kind: "Node", metadata: { name: "x" } })) },
-  "polluting": { mode: text('{"kind":"PodList","items":[{"__proto__":{"polluted":1},"metadata":{"__proto__":{"name":"x"}}}]}') },
+  polluting: {
+    mode: text('{"kind":"PodList","items":[{"__proto__":{"polluted":1},"metadata":{"__proto__":{"name":"x"}}}]}'),
+  },
   "deep-lists": { mode: text(`{"x":${"[".repeat(LEVELS)}${"]".repeat(LEVELS)}}`) },
   "deep-objects": { mode: text(`${'{"x":'.repeat(LEVELS)}1${"}".repeat(LEVELS)}`) },
-  "huge-headers": { mode: (_request, response) => void response.writeHead(200, { big: "x".repeat(1_000_000) }).end("{}"), short: true },
+  "huge-headers": {
+    mode: (_request, response) => void response.writeHead(200, { big: "x".repeat(1_000_000) }).end("{}"),
+    short: true,
+  },
   "many-headers": {
-    mode: (_request, response) => void response.writeHead(200, Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`h${at}`, "x"]))).end("{}"),
+    mode: (_request, response) =>
+      void response
+        .writeHead(200, Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`h${at}`, "x"])))
+        .end("{}"),
   },
   close: { mode: (_request, response) => void response.destroy() },
   reset: { mode: (request) => void request.socket.resetAndDestroy() },
@@ -90,18 +109,40 @@ const modes: Record<string, { mode: Mode; short?: boolean }> = {
   },
   slow: { mode: (_request, _response, forward) => void setTimeout(forward, 2_000) },
   "watch-garbage": { mode: onWatch(text("not json\n")) },
-  "watch-bad-events": { mode: onWatch(text(`${JSON.stringify({ type: "ODD", object: 7 })}\n${JSON.stringify({ type: "ADDED" })}\n`)) },
-  "watch-gone": { mode: onWatch(text(`${JSON.stringify({ type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired" } })}\n`)) },
+  "watch-bad-events": {
+    mode: onWatch(text(`${JSON.stringify({ type: "ODD", object: 7 })}\n${JSON.stringify({ type: "ADDED" })}\n`)),
+  },
+  "watch-gone": {
+    mode: onWatch(
+      text(`${JSON.stringify({ type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired" } })}\n`),
+    ),
+  },
   "watch-ends": { mode: onWatch(text("")) },
-  "watch-bookmarks": { mode: onWatch(endless("", () => `${JSON.stringify({ type: "BOOKMARK", object: { kind: "Pod", metadata: { resourceVersion: "7" } } })}\n`.repeat(100))) },
+  "watch-bookmarks": {
+    mode: onWatch(
+      endless("", () =>
+        `${JSON.stringify({ type: "BOOKMARK", object: { kind: "Pod", metadata: { resourceVersion: "7" } } })}\n`.repeat(
+          100,
+        ),
+      ),
+    ),
+  },
   bigjson: {
     mode: endless('{"kind":"ConfigMap","metadata":{"name":"c0"},"x":[', () => "{},".repeat(20_000)),
     short: true,
   },
   "answers-of-20-mb": { mode: (_request, response) => json(response, object({ data: { a: "x".repeat(20_000_000) } })) },
   "endless-text": { mode: endless('{"kind":"ConfigMap","data":{"a":"', () => "x".repeat(60_000)), short: true },
-  "endless-list": { mode: endless('{"kind":"List","metadata":{},"items":[', () => `${JSON.stringify(object({}))},`.repeat(500)) },
-  podflood: { mode: (request, response, forward) => (isWatch(request.url) && request.url?.includes("/pods") ? endless("", podEvents)(request, response, forward) : forward()), short: true },
+  "endless-list": {
+    mode: endless('{"kind":"List","metadata":{},"items":[', () => `${JSON.stringify(object({}))},`.repeat(500)),
+  },
+  podflood: {
+    mode: (request, response, forward) =>
+      isWatch(request.url) && request.url?.includes("/pods")
+        ? endless("", podEvents)(request, response, forward)
+        : forward(),
+    short: true,
+  },
   "event-without-end": { mode: onWatch(endless('{"type":"ADDED","object":{"x":[', () => "{},".repeat(20_000))) },
 };
 
@@ -120,10 +161,17 @@ async function attackAs(world: World, mode: Mode): ReturnType<Attack["run"]> {
   const during = await (world.isShort ? timesOf(change, 3) : timesOf(change, CHANGES, 1_000));
   const reached = member.reached();
   const ready = await readyOf(world, member.name);
-  if (reached === 0) return notTried("changes of an object on both members", "no request reached the member in this mode");
-  const failures = during.filter((ms) => ms > DELIVERY_LIMIT_MS).map((ms) => `a change reached ${WELL_BEHAVED} after ${Math.round(ms)} ms`);
+  if (reached === 0)
+    return notTried("changes of an object on both members", "no request reached the member in this mode");
+  const failures = during
+    .filter((ms) => ms > DELIVERY_LIMIT_MS)
+    .map((ms) => `a change reached ${WELL_BEHAVED} after ${Math.round(ms)} ms`);
   const tried = `${during.length} changes of an object on both members; ${reached} requests reached the hostile one`;
-  return verdictOf(tried, failures, `${WELL_BEHAVED} had each change within ${Math.round(Math.max(...during))} ms (before: ${Math.round(Math.max(...quiet))} ms); hostile member: Ready=${ready.slice(0, 120)}`);
+  return verdictOf(
+    tried,
+    failures,
+    `${WELL_BEHAVED} had each change within ${Math.round(Math.max(...during))} ms (before: ${Math.round(Math.max(...quiet))} ms); hostile member: Ready=${ready.slice(0, 120)}`,
+  );
 }
 
 /** How long each of some changes takes until the well-behaved member has it. */

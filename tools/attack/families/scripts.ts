@@ -14,12 +14,28 @@ const bombs: Record<string, string> = {
   "an endless loop inside pcall": "while true do pcall(function() while true do end end) end",
   "a string that doubles": "local s = 'x' while true do s = s .. s end",
   "a pattern that backtracks": "('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'):find('a*a*a*a*a*a*a*a*b')",
-  "a sort that never agrees": "local t = {} for i = 1, 100000 do t[i] = i end table.sort(t, function() return true end)",
+  "a sort that never agrees":
+    "local t = {} for i = 1, 100000 do t[i] = i end table.sort(t, function() return true end)",
   "a table bomb": "local t = {} while true do t[#t + 1] = {} end",
 };
-const escapes: readonly string[] = ["require('fs')", "require('child_process')", "io.open('/etc/passwd')", "os.execute('id')", "loadstring('return 1')()", "('').constructor.constructor('return process')()", "getmetatable('').__index.constructor", "string.format('%s', process.env)", "globalThis.process.exit()", "debug.getregistry()"];
+const escapes: readonly string[] = [
+  "require('fs')",
+  "require('child_process')",
+  "io.open('/etc/passwd')",
+  "os.execute('id')",
+  "loadstring('return 1')()",
+  "('').constructor.constructor('return process')()",
+  "getmetatable('').__index.constructor",
+  "string.format('%s', process.env)",
+  "globalThis.process.exit()",
+  "debug.getregistry()",
+];
 
-const rule = (name: string, script: string, operation: "healthInterpretation" | "replicaResource" = "healthInterpretation"): object => ({
+const rule = (
+  name: string,
+  script: string,
+  operation: "healthInterpretation" | "replicaResource" = "healthInterpretation",
+): object => ({
   apiVersion: "config.karmada.io/v1alpha1",
   kind: "ResourceInterpreterCustomization",
   metadata: { name },
@@ -37,7 +53,14 @@ const dryRuns: Attack = {
     const statuses: number[] = [];
     const chosen = Object.entries(bombs).slice(0, isShort ? 4 : undefined);
     for (const [, bomb] of chosen)
-      statuses.push(await statusOf(admin.create(`${CUSTOMIZATIONS}?dryRun=All`, rule("bomb", `${bomb}\nfunction InterpretHealth(o) return true end`))));
+      statuses.push(
+        await statusOf(
+          admin.create(
+            `${CUSTOMIZATIONS}?dryRun=All`,
+            rule("bomb", `${bomb}\nfunction InterpretHealth(o) return true end`),
+          ),
+        ),
+      );
     return verdictOf(`${chosen.length} scripts at the top level, as dry runs`, [], countStatuses(statuses));
   },
 };
@@ -50,7 +73,10 @@ const escaping: Attack = {
     const failures: string[] = [];
     const statuses: number[] = [];
     for (const escape of escapes) {
-      const answer = await world.admin.create(`${CUSTOMIZATIONS}?dryRun=All`, rule("escape", `local x = ${escape}\nfunction InterpretHealth(o) return true end`));
+      const answer = await world.admin.create(
+        `${CUSTOMIZATIONS}?dryRun=All`,
+        rule("escape", `local x = ${escape}\nfunction InterpretHealth(o) return true end`),
+      );
       statuses.push(answer.status);
       if (/uid=|root:|node_modules/.test(answer.text)) failures.push(`${escape}: ${answer.text.slice(0, 100)}`);
     }
@@ -65,17 +91,37 @@ const running: Attack = {
     const { admin } = world;
     const namespace = await world.namespace("bombs");
     await installBombKind(world);
-    await must(admin.create(CUSTOMIZATIONS, rule("running-bomb", `function InterpretHealth(o) ${bombs["a set of 900,000 characters"]} while true do end end`)));
+    await must(
+      admin.create(
+        CUSTOMIZATIONS,
+        rule(
+          "running-bomb",
+          `function InterpretHealth(o) ${bombs["a set of 900,000 characters"]} while true do end end`,
+        ),
+      ),
+    );
     world.onEnd(() => admin.delete(`${CUSTOMIZATIONS}/running-bomb`));
     const statuses: number[] = [];
     for (let index = 0; index < 20; index++)
-      statuses.push(await statusOf(admin.create(`/apis/attack.example.com/v1/namespaces/${namespace}/bombs`, { apiVersion: "attack.example.com/v1", kind: "Bomb", metadata: { name: `b${index}` }, spec: { replicas: 1 } })));
+      statuses.push(
+        await statusOf(
+          admin.create(`/apis/attack.example.com/v1/namespaces/${namespace}/bombs`, {
+            apiVersion: "attack.example.com/v1",
+            kind: "Bomb",
+            metadata: { name: `b${index}` },
+            spec: { replicas: 1 },
+          }),
+        ),
+      );
     await must(
       admin.create(`/apis/policy.karmada.io/v1alpha1/namespaces/${namespace}/propagationpolicies`, {
         apiVersion: "policy.karmada.io/v1alpha1",
         kind: "PropagationPolicy",
         metadata: { name: "bombs" },
-        spec: { resourceSelectors: [{ apiVersion: "attack.example.com/v1", kind: "Bomb" }], placement: { clusterAffinity: { clusterNames: ["member1"] } } },
+        spec: {
+          resourceSelectors: [{ apiVersion: "attack.example.com/v1", kind: "Bomb" }],
+          placement: { clusterAffinity: { clusterNames: ["member1"] } },
+        },
       }),
     );
     await delay(10_000);
@@ -102,12 +148,35 @@ const definition = (plural: string, kind: string, spec: object): object => ({
     group: "attack.example.com",
     scope: "Namespaced",
     names: { plural, singular: kind.toLowerCase(), kind },
-    versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", properties: { spec } } } }],
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: "object", properties: { spec } } },
+      },
+    ],
   },
 });
 
-const CEL = ["self.items.all(a, self.items.all(b, self.items.all(c, self.items.all(d, a + b + c + d != 'x'))))", "self.items.map(a, self.items.map(b, a + b)).size() > 0", "self.text.replace('a', self.text.replace('a', self.text)).size() > 0", "self.text.matches('(a+)+$')", "self.items.exists(a, a.matches('(a|aa)+$'))"];
-const PATTERNS = ["(a+)+$", "(a|aa)+$", "(.*a){25}", "([a-z]+)*x", "^(([a-z])+.)+[A-Z]([a-z])+$", "(x+x+)+y", "(a*)*b", "((a{1,100}){1,100}){1,100}", "(?:a|a|a|a|a)*c"];
+const CEL = [
+  "self.items.all(a, self.items.all(b, self.items.all(c, self.items.all(d, a + b + c + d != 'x'))))",
+  "self.items.map(a, self.items.map(b, a + b)).size() > 0",
+  "self.text.replace('a', self.text.replace('a', self.text)).size() > 0",
+  "self.text.matches('(a+)+$')",
+  "self.items.exists(a, a.matches('(a|aa)+$'))",
+];
+const PATTERNS = [
+  "(a+)+$",
+  "(a|aa)+$",
+  "(.*a){25}",
+  "([a-z]+)*x",
+  "^(([a-z])+.)+[A-Z]([a-z])+$",
+  "(x+x+)+y",
+  "(a*)*b",
+  "((a{1,100}){1,100}){1,100}",
+  "(?:a|a|a|a|a)*c",
+];
 
 const rulesOfKinds: Attack = {
   name: "scripts/cel-and-patterns",
@@ -118,7 +187,11 @@ const rulesOfKinds: Attack = {
     const namespace = await world.namespace("cel");
     const text = "a".repeat(30_000);
     const specs = [
-      ...CEL.map((cel) => ({ type: "object", properties: { text: { type: "string" }, items: { type: "array", items: { type: "string" } } }, "x-kubernetes-validations": [{ rule: cel }] })),
+      ...CEL.map((cel) => ({
+        type: "object",
+        properties: { text: { type: "string" }, items: { type: "array", items: { type: "string" } } },
+        "x-kubernetes-validations": [{ rule: cel }],
+      })),
       ...PATTERNS.map((pattern) => ({ type: "object", properties: { text: { type: "string", pattern } } })),
     ];
     const statuses: number[] = [];
@@ -129,10 +202,23 @@ const rulesOfKinds: Attack = {
       if (made !== 201) continue;
       world.onEnd(() => admin.delete(`${CRDS}/${plural}.attack.example.com`));
       await delay(300);
-      statuses.push(await statusOf(admin.create(`/apis/attack.example.com/v1/namespaces/${namespace}/${plural}`, { apiVersion: "attack.example.com/v1", kind: `Rules${index}`, metadata: { name: "x" }, spec: { text, items: Array(200).fill("a".repeat(50)) } })));
+      statuses.push(
+        await statusOf(
+          admin.create(`/apis/attack.example.com/v1/namespaces/${namespace}/${plural}`, {
+            apiVersion: "attack.example.com/v1",
+            kind: `Rules${index}`,
+            metadata: { name: "x" },
+            spec: { text, items: Array(200).fill("a".repeat(50)) },
+          }),
+        ),
+      );
     }
     const odd = statuses.filter((status) => status >= 500);
-    return verdictOf(`${CEL.length} CEL rules and ${PATTERNS.length} patterns, each with a hostile object`, odd.length > 0 ? [countStatuses(odd)] : [], countStatuses(statuses));
+    return verdictOf(
+      `${CEL.length} CEL rules and ${PATTERNS.length} patterns, each with a hostile object`,
+      odd.length > 0 ? [countStatuses(odd)] : [],
+      countStatuses(statuses),
+    );
   },
 };
 
@@ -143,14 +229,35 @@ const manyBranches: Attack = {
     const { admin } = world;
     const namespace = await world.namespace("schemas");
     const branches = Array.from({ length: 12_000 }, (_, index) => ({ required: [`f${index}`] }));
-    const spec = { type: "object", properties: { items: { type: "array", items: { type: "object", "x-kubernetes-preserve-unknown-fields": true, anyOf: branches } } } };
+    const spec = {
+      type: "object",
+      properties: {
+        items: {
+          type: "array",
+          items: { type: "object", "x-kubernetes-preserve-unknown-fields": true, anyOf: branches },
+        },
+      },
+    };
     const made = await statusOf(admin.create(CRDS, definition("branches", "Branch", spec)));
     if (made === 201) world.onEnd(() => admin.delete(`${CRDS}/branches.attack.example.com`));
     await delay(1_000);
     const statuses: number[] = [];
     for (let round = 0; round < 5 && made === 201; round++)
-      statuses.push(await statusOf(admin.create(`/apis/attack.example.com/v1/namespaces/${namespace}/branches?dryRun=All`, { apiVersion: "attack.example.com/v1", kind: "Branch", metadata: { name: "x" }, spec: { items: Array(500).fill({ a: 1 }) } })));
-    return verdictOf("a schema with 12,000 branches, and objects with 500 items", [], `the definition: ${made}; objects: ${countStatuses(statuses)}`);
+      statuses.push(
+        await statusOf(
+          admin.create(`/apis/attack.example.com/v1/namespaces/${namespace}/branches?dryRun=All`, {
+            apiVersion: "attack.example.com/v1",
+            kind: "Branch",
+            metadata: { name: "x" },
+            spec: { items: Array(500).fill({ a: 1 }) },
+          }),
+        ),
+      );
+    return verdictOf(
+      "a schema with 12,000 branches, and objects with 500 items",
+      [],
+      `the definition: ${made}; objects: ${countStatuses(statuses)}`,
+    );
   },
 };
 
@@ -159,11 +266,18 @@ const manyProperties: Attack = {
   claim: "a definition with many properties delays no other client, also in /openapi",
   async run(world) {
     const { admin } = world;
-    const properties = Object.fromEntries(Array.from({ length: 9_900 }, (_, index) => [`p${index}`, { type: "string" }]));
+    const properties = Object.fromEntries(
+      Array.from({ length: 9_900 }, (_, index) => [`p${index}`, { type: "string" }]),
+    );
     const made = await statusOf(admin.create(CRDS, definition("wides", "Wide", { type: "object", properties })));
     if (made === 201) world.onEnd(() => admin.delete(`${CRDS}/wides.attack.example.com`));
     await delay(1_000);
-    const attempts: Attempt[] = ["/openapi/v2", "/openapi/v3", "/openapi/v3/apis/attack.example.com/v1", "/openapi/v2"].map((path) => ({ what: path, send: () => admin.get(path), expected: [200, 404] }));
+    const attempts: Attempt[] = [
+      "/openapi/v2",
+      "/openapi/v3",
+      "/openapi/v3/apis/attack.example.com/v1",
+      "/openapi/v2",
+    ].map((path) => ({ what: path, send: () => admin.get(path), expected: [200, 404] }));
     const read = await runAttempts("", attempts);
     return { ...read, tried: `a definition with 9,900 properties (${made}), then /openapi` };
   },

@@ -1,6 +1,15 @@
 /** Hubs of their own that are killed, damaged or full, and their data directories (D1 to D3, A6, section 8). */
 import { execFile } from "node:child_process";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, existsSync } from "node:fs";
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  existsSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "@flotilla/base";
@@ -59,7 +68,11 @@ const earlyAnswers: Attack = {
     isStarted = true;
     await polling;
     const wrong = statuses.filter((status) => ![200, 503].includes(status));
-    return verdictOf("a kill -9 and a start, with requests of the administrator all the time", wrong.length > 0 ? [countStatuses(wrong)] : [], countStatuses(statuses) || "no answer before it was ready");
+    return verdictOf(
+      "a kill -9 and a start, with requests of the administrator all the time",
+      wrong.length > 0 ? [countStatuses(wrong)] : [],
+      countStatuses(statuses) || "no answer before it was ready",
+    );
   },
 };
 
@@ -70,7 +83,13 @@ const damage: Attack = {
     const data = temporaryData(world);
     const fleet = await start(world, data);
     const { api } = await adminOf(world, fleet);
-    for (let index = 0; index < 200; index++) await must(api.create(CONFIG_MAPS, { metadata: { name: `c${index}` }, data: { text: `value-${index}-${"x".repeat(200)}` } }));
+    for (let index = 0; index < 200; index++)
+      await must(
+        api.create(CONFIG_MAPS, {
+          metadata: { name: `c${index}` },
+          data: { text: `value-${index}-${"x".repeat(200)}` },
+        }),
+      );
     await fleet.stop();
     const file = join(data, "flotilla.db");
     const intact = readFileSync(file);
@@ -87,7 +106,11 @@ const damage: Attack = {
       const outcome = await tryStart(world, data);
       if (outcome !== "refused") failures.push(`${what}: ${outcome}`);
     }
-    return verdictOf(`${Object.keys(damages).length} kinds of damage, each with a start`, failures, "each start was refused");
+    return verdictOf(
+      `${Object.keys(damages).length} kinds of damage, each with a start`,
+      failures,
+      "each start was refused",
+    );
   },
 };
 
@@ -116,15 +139,26 @@ const fullStore: Attack = {
     const fleet = await start(world, data, 0, quota);
     const { api } = await adminOf(world, fleet);
     const statuses: number[] = [];
-    for (let index = 0; index < 30; index++) statuses.push(await statusOf(api.create(CONFIG_MAPS, { metadata: { name: `c${index}` }, data: { text: "x".repeat(1_000_000) } })));
+    for (let index = 0; index < 30; index++)
+      statuses.push(
+        await statusOf(
+          api.create(CONFIG_MAPS, { metadata: { name: `c${index}` }, data: { text: "x".repeat(1_000_000) } }),
+        ),
+      );
     const renewed = await statusOf(api.patch("merge", `${CONFIG_MAPS}/c0`, { metadata: { labels: { a: "b" } } }));
     await fleet.stop();
     const again = await start(world, data, 0, quota);
     const { api: after } = await adminOf(world, again);
-    const [read, deleted, created] = [await statusOf(after.get(`${CONFIG_MAPS}/c0`)), await statusOf(after.delete(`${CONFIG_MAPS}/c0`)), await statusOf(after.create(CONFIG_MAPS, { metadata: { name: "small" } }))];
+    const [read, deleted, created] = [
+      await statusOf(after.get(`${CONFIG_MAPS}/c0`)),
+      await statusOf(after.delete(`${CONFIG_MAPS}/c0`)),
+      await statusOf(after.create(CONFIG_MAPS, { metadata: { name: "small" } })),
+    ];
     const failures = [
       ...(statuses.includes(507) ? [] : ["nothing was rejected"]),
-      ...([renewed, read, deleted].every((status) => status === 200) && created === 201 ? [] : [`small update ${renewed}; after the start: read ${read}, delete ${deleted}, create ${created}`]),
+      ...([renewed, read, deleted].every((status) => status === 200) && created === 201
+        ? []
+        : [`small update ${renewed}; after the start: read ${read}, delete ${deleted}, create ${created}`]),
     ];
     return verdictOf("30 ConfigMaps of 1 MB with a quota of 16 MiB, then a start", failures, countStatuses(statuses));
   },
@@ -146,7 +180,19 @@ const integers: Attack = {
           group: "attack.example.com",
           scope: "Namespaced",
           names: { plural: "numbers", singular: "number", kind: "Number" },
-          versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } } } }],
+          versions: [
+            {
+              name: "v1",
+              served: true,
+              storage: true,
+              schema: {
+                openAPIV3Schema: {
+                  type: "object",
+                  properties: { spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+                },
+              },
+            },
+          ],
         },
       }),
     );
@@ -156,9 +202,13 @@ const integers: Attack = {
     const failures: string[] = [];
     const seen: string[] = [];
     for (const [index, number] of ["9007199254740993", "9223372036854775807", "-9223372036854775808"].entries()) {
-      const { status, text } = await admin.create(path, `{"apiVersion":"attack.example.com/v1","kind":"Number","metadata":{"name":"n${index}"},"spec":{"n":${number}}}`);
+      const { status, text } = await admin.create(
+        path,
+        `{"apiVersion":"attack.example.com/v1","kind":"Number","metadata":{"name":"n${index}"},"spec":{"n":${number}}}`,
+      );
       seen.push(`${number}: ${status}`);
-      if (status === 201 && !text.includes(`"n":${number}`)) failures.push(`${number} was changed: ${/"n":([^,}]*)/.exec(text)?.[1]}`);
+      if (status === 201 && !text.includes(`"n":${number}`))
+        failures.push(`${number} was changed: ${/"n":([^,}]*)/.exec(text)?.[1]}`);
     }
     return verdictOf("custom resources with integers beyond 2^53", failures, seen.join(", "));
   },
@@ -173,10 +223,17 @@ const dataDirectory: Attack = {
     const failures = open.map((path) => `others may use ${path.slice(world.data.length)}`);
     const data = temporaryData(world);
     chmodSync(data, 0o777);
-    const { code } = await runFlotilla(["up", "--port", "0", "--data", data, ...SMALL_HUB], world.isShort ? 4_000 : 8_000);
+    const { code } = await runFlotilla(
+      ["up", "--port", "0", "--data", data, ...SMALL_HUB],
+      world.isShort ? 4_000 : 8_000,
+    );
     const isClosed = !existsSync(data) || (statSync(data).mode & 0o022) === 0;
     if (code === undefined && !isClosed) failures.push("a directory of mode 777 is used as it is");
-    return verdictOf("modes of all files, and a data directory of mode 777", failures, code === undefined ? "the directory was closed to others" : `the start ended with code ${code}`);
+    return verdictOf(
+      "modes of all files, and a data directory of mode 777",
+      failures,
+      code === undefined ? "the directory was closed to others" : `the start ended with code ${code}`,
+    );
   },
 };
 
@@ -191,8 +248,11 @@ function* filesIn(directory: string): Generator<string> {
 /** The exit code; undefined if it still ran. */
 function runFlotilla(args: readonly string[], limitMs: number): Promise<{ code: number | undefined }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, ["--disable-warning=ExperimentalWarning", SOURCE, ...args], { timeout: limitMs }, (error) =>
-      resolve({ code: error?.killed ? undefined : typeof error?.code === "number" ? error.code : 0 }),
+    execFile(
+      process.execPath,
+      ["--disable-warning=ExperimentalWarning", SOURCE, ...args],
+      { timeout: limitMs },
+      (error) => resolve({ code: error?.killed ? undefined : typeof error?.code === "number" ? error.code : 0 }),
     );
   });
 }

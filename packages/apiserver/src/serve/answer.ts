@@ -112,7 +112,12 @@ function frameOf(
       as === "table" ? tableOf(served, objects, metadata, options) : metadataListOf(objects, metadata, version);
     const field = as === "table" ? "rows" : "items";
     const [head, tail] = around(JSON.stringify(itemsOf([])), "]");
-    return { head, tail: `]${tail}`, separator: ",", render: (some) => JSON.stringify(itemsOf(some)[field]).slice(1, -1) };
+    return {
+      head,
+      tail: `]${tail}`,
+      separator: ",",
+      render: (some) => JSON.stringify(itemsOf(some)[field]).slice(1, -1),
+    };
   }
   if (format !== "yaml" || as !== "object") return undefined;
   const [head, tail] = around(formatYaml(wholeList(result, served, [])), "items: []\n");
@@ -147,7 +152,8 @@ function listBody(
   const head = encode(
     `{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(listMetadata(result, served))},"items":[`,
   );
-  if (isLongList(result.entries)) return { body: streamOf(listParts(head, result.entries, served, pause)), isFinite: true };
+  if (isLongList(result.entries))
+    return { body: streamOf(listParts(head, result.entries, served, pause)), isFinite: true };
   const { chunks, release } = listItems(result.entries, served);
   return { body: [head, ...chunks], release };
 }

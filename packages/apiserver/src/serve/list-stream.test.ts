@@ -17,7 +17,10 @@ beforeAll(async () => {
 });
 
 /** All of it in one response, and the same in pages, which are short enough to be rendered whole. */
-async function listed(accept: string, parse: (text: string) => JsonObject): Promise<[JsonObject, unknown[], unknown[]]> {
+async function listed(
+  accept: string,
+  parse: (text: string) => JsonObject,
+): Promise<[JsonObject, unknown[], unknown[]]> {
   const whole = parse((await server.request("GET", CONFIG_MAPS, undefined, { accept })).text);
   const paged: unknown[] = [];
   let token = "";

@@ -71,7 +71,7 @@ export async function* renderedParts(
   pause: Pause,
 ): AsyncGenerator<Uint8Array> {
   yield encode(head);
-  for (let from = 0; from < entries.length; ) {
+  for (let from = 0; from < entries.length;) {
     const to = endOfPart(entries, from);
     if (from > 0) await pause();
     const objects = entries.slice(from, to).map((entry) => objectIn(entry, served));
