@@ -5,6 +5,7 @@ import { bodies } from "./families/bodies.ts";
 import { connections } from "./families/connections.ts";
 import { lists } from "./families/lists.ts";
 import { members } from "./families/members.ts";
+import { rollouts } from "./families/rollouts.ts";
 import { scripts } from "./families/scripts.ts";
 import { store } from "./families/store.ts";
 import { tenants } from "./families/tenants.ts";
@@ -16,6 +17,7 @@ export const attacks: readonly Attack[] = [
   ...bodies,
   ...connections,
   ...members,
+  ...rollouts,
   ...store,
   // Last, because their objects stay.
   ...lists,

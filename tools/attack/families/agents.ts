@@ -58,6 +58,16 @@ const stealCredentials: Attack = {
       secretRef,
       impersonatorSecretRef: secretRef,
     };
+    const control = { namespace: "karmada-cluster", name: "control" };
+    await must(admin.create(SECRETS, { metadata: { name: "control" }, stringData: { token: "t0k3n", caBundle: "x" } }));
+    world.onEnd(() => admin.delete(`${SECRETS}/control`));
+    // The administrator may: otherwise the rejections below would show nothing.
+    await must(
+      admin.create(
+        `${CLUSTERS}?dryRun=All`,
+        cluster("control", { ...spec, secretRef: control, impersonatorSecretRef: control }),
+      ),
+    );
     const statuses: string[] = [];
     const attempt = async (what: string, send: Promise<{ status: number }>): Promise<void> =>
       void statuses.push(`${what} ${await statusOf(send)}`);
