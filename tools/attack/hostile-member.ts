@@ -5,7 +5,8 @@
 import { once } from "node:events";
 import https from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { parseKubeconfig, connectionOf } from "@flotilla/client";
 import { createCertificateAuthority } from "@flotilla/apimachinery";
 import { systemClock } from "@flotilla/base";
@@ -119,7 +120,7 @@ async function startProxy(
 ): Promise<Proxy> {
   let mode = good;
   let reached = 0;
-  const sockets = new Set<Socket>();
+  const sockets = new Set<Duplex>();
   const agent = new https.Agent({ ca: world.ca, keepAlive: true });
   const server = https.createServer({ cert: serving.certificate, key: serving.key }, (request, response) => {
     reached++;

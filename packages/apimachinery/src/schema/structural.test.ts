@@ -477,7 +477,7 @@ test("messages for the status alone name paths relative to the status", () => {
 test("alternatives that multiply with the values of an object are not tried without end", () => {
   const anyOf = [...Array.from({ length: 999 }, (_, index) => ({ required: [`f${index}`] })), {}];
   const schema = ofSpec({ type: "object", properties: { list: { type: "array", items: { type: "object", anyOf } } } });
-  const list = (length: number): object[] => Array.from({ length }, () => ({}));
+  const list = (length: number): JsonObject[] => Array.from({ length }, () => ({}));
 
   const few = errorsOf(schema, object({ list: list(10) }));
   const many = errorsOf(schema, object({ list: list(300) }));

@@ -97,7 +97,7 @@ describe("field managers of one object", () => {
     metadata: { name: "a", managedFields: Array.from({ length: managers }, (_, index) => entry(index)) },
     data: Object.fromEntries(Array.from({ length: managers }, (_, index) => [`k${index}`, "v"])),
   });
-  const tooMany = (count: number): unknown => ({
+  const tooMany = (count: number): object => ({
     code: 422,
     details: {
       causes: [{ field: "metadata.managedFields", message: `Too many: ${count}: must have at most 1000 items` }],
