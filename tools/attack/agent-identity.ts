@@ -10,7 +10,7 @@ const GROUPS = {
   karmada: "system:bootstrappers:karmada:default-cluster-token",
   ocm: "system:bootstrappers:managedcluster",
 } as const;
-const ISSUE_LIMIT_MS = 5_000;
+const ISSUE_LIMIT_MS = 2_500;
 const GRANT_LIMIT_MS = 10_000;
 let created = 0;
 

@@ -8,7 +8,7 @@ import { measureMemory, type MemoryMeter } from "./memory.ts";
 import { must, startHub, type AttackedHub } from "./world.ts";
 
 const ATTACK_LIMIT_MS = { full: 180_000, short: 30_000 };
-const QUIET_MS = { full: 3_000, short: 1_000 };
+const QUIET_MS = { full: 3_000, short: 300 };
 /** The bystander goes on for a moment, because some attacks have consequences after their last response. */
 const AFTERMATH_MS = 200;
 const LATER_MS = 60_000;

@@ -18,7 +18,7 @@ async function flood(
   what: string,
 ): ReturnType<Attack["run"]> {
   const parallel = isShort ? 4 : 8;
-  const end = performance.now() + (isShort ? 1_000 : 8_000);
+  const end = performance.now() + (isShort ? 600 : 8_000);
   const statuses: number[] = [];
   await Promise.all(
     Array.from({ length: parallel }, async () => {
@@ -26,7 +26,7 @@ async function flood(
     }),
   );
   const wrong = statuses.filter((status) => !expected.includes(status));
-  const tried = `${what}, ${parallel} at a time for ${isShort ? 1 : 8} s`;
+  const tried = `${what}, ${parallel} at a time for ${isShort ? 0.6 : 8} s`;
   return verdictOf(tried, wrong.length > 0 ? [countStatuses(wrong)] : [], countStatuses(statuses));
 }
 
@@ -86,7 +86,6 @@ const floods: readonly Attack[] = [
     path: dryConfigMaps,
     body: () => JSON.stringify({ metadata: { name: "a", finalizers: strings(50_000, "example.com/f") } }),
     expected: [413, 422],
-    short: true,
   }),
   floodOf("env", {
     claim: "a pod with 15,000 environment variables delays no other client",
@@ -132,7 +131,6 @@ const floods: readonly Attack[] = [
       });
     },
     expected: [201, 413, 422],
-    short: true,
   }),
   floodOf("unknown-values", {
     claim: "65,000 unknown values in 2.9 MB delay no other client",

@@ -151,7 +151,6 @@ const endlessChanges: Attack = {
 const managers: Attack = {
   name: "lists/managed-fields",
   claim: "an object has a bounded number of managedFields entries",
-  short: true,
   async run(world) {
     const { api, namespace } = await world.account({ role: "edit" });
     const path = `/api/v1/namespaces/${namespace}/configmaps`;

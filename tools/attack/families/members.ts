@@ -82,7 +82,7 @@ const modes: Record<string, { mode: Mode; short?: boolean }> = {
   "a-number": { mode: text("7") },
   "wrong-types": { mode: text(JSON.stringify({ kind: 7, apiVersion: {}, metadata: "x", items: "y" })) },
   "null-items": { mode: text(JSON.stringify({ kind: "List", metadata: {}, items: [null, 7, "x", []] })) },
-  "no-metadata": { mode: text(JSON.stringify({ kind: "Pod" })), short: true },
+  "no-metadata": { mode: text(JSON.stringify({ kind: "Pod" })) },
   "wrong-kind": { mode: text(JSON.stringify({ apiVersion: "v1", kind: "Node", metadata: { name: "x" } })) },
   polluting: {
     mode: text('{"kind":"PodList","items":[{"__proto__":{"polluted":1},"metadata":{"__proto__":{"name":"x"}}}]}'),
@@ -91,7 +91,6 @@ const modes: Record<string, { mode: Mode; short?: boolean }> = {
   "deep-objects": { mode: text(`${'{"x":'.repeat(LEVELS)}1${"}".repeat(LEVELS)}`) },
   "huge-headers": {
     mode: (_request, response) => void response.writeHead(200, { big: "x".repeat(1_000_000) }).end("{}"),
-    short: true,
   },
   "many-headers": {
     mode: (_request, response) =>
@@ -132,7 +131,7 @@ const modes: Record<string, { mode: Mode; short?: boolean }> = {
     short: true,
   },
   "answers-of-20-mb": { mode: (_request, response) => json(response, object({ data: { a: "x".repeat(20_000_000) } })) },
-  "endless-text": { mode: endless('{"kind":"ConfigMap","data":{"a":"', () => "x".repeat(60_000)), short: true },
+  "endless-text": { mode: endless('{"kind":"ConfigMap","data":{"a":"', () => "x".repeat(60_000)) },
   "endless-list": {
     mode: endless('{"kind":"List","metadata":{},"items":[', () => `${JSON.stringify(object({}))},`.repeat(500)),
   },

@@ -33,7 +33,6 @@ const statefulSet = {
 const moveBeforeDelivery: Attack = {
   name: "rollouts/move-before-delivery",
   claim: "an Advanced StatefulSet that moves before its first delivery gets all its replicas (B1)",
-  short: true,
   async run(world) {
     const { admin } = world;
     const namespace = await world.namespace("stuck");

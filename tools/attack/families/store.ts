@@ -217,7 +217,6 @@ const integers: Attack = {
 const dataDirectory: Attack = {
   name: "store/data-directory",
   claim: "files of the hub are readable by its owner only, and a directory that others may write to is refused",
-  short: true,
   async run(world) {
     const open = [...filesIn(world.data)].filter((path) => (statSync(path).mode & 0o077) !== 0);
     const failures = open.map((path) => `others may use ${path.slice(world.data.length)}`);
