@@ -94,6 +94,14 @@ function createProbes({ origin, path, ca, token }: BystanderOptions): { read: Pr
   };
 }
 
+let ownDelayMs = 0;
+let dueMs = performance.now() + INTERVAL_MS;
+setInterval(() => {
+  const nowMs = performance.now();
+  ownDelayMs = Math.max(ownDelayMs, nowMs - dueMs);
+  dueMs = nowMs + INTERVAL_MS;
+}, INTERVAL_MS);
+
 let probes: ReturnType<typeof createProbes> | undefined;
 process.on("message", (command: BystanderCommand) => {
   if (command.type === "start") {
@@ -101,6 +109,7 @@ process.on("message", (command: BystanderCommand) => {
     void probes.read.run();
     void probes.write.run();
   }
+  if (command.type === "reset") ownDelayMs = 0;
   if (command.type === "reset") for (const probe of Object.values(probes ?? {})) probe.reset();
   if (command.type === "report" && probes) process.send?.(latencyOf(probes.read.report(), probes.write.report()));
 });
@@ -112,6 +121,7 @@ function latencyOf(read: Report, write: Report): Latency {
   return {
     longestReadMs: read.longestMs,
     longestWriteMs: write.longestMs,
+    ownDelayMs,
     reads: read.answered,
     writes: write.answered,
     failed: failures.length,

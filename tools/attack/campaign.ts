@@ -15,7 +15,7 @@ const LATER_MS = 60_000;
 /** Memory that grew by less is not waited for. */
 const GROWTH_WORTH_WAITING_MIB = 200;
 
-const NO_WAITING: Latency = { longestReadMs: 0, longestWriteMs: 0, reads: 0, writes: 0, failed: 0 };
+const NO_WAITING: Latency = { longestReadMs: 0, longestWriteMs: 0, ownDelayMs: 0, reads: 0, writes: 0, failed: 0 };
 const MAX_QUIET_ROUNDS = 5;
 
 export interface CampaignOptions {

@@ -9,6 +9,7 @@ const held: Verdict = verdictOf("a large body", [], "3 × 413");
 const latency = (longestMs: number, more: Partial<Latency> = {}): Latency => ({
   longestReadMs: longestMs,
   longestWriteMs: longestMs,
+  ownDelayMs: 0,
   reads: 100,
   writes: 100,
   failed: 0,
@@ -36,6 +37,10 @@ const cases: Record<
   },
   "held when the machine is so busy that a bystander waits that long without an attack": {
     observation: { quiet: latency(200), during: latency(700) },
+    outcome: "held",
+  },
+  "held when the bystander's own process was scheduled that late during the attack": {
+    observation: { during: latency(700, { ownDelayMs: 200 }) },
     outcome: "held",
   },
   "broken when requests of the bystander failed": {
@@ -94,7 +99,7 @@ test("an attack is repeated when a bystander only waited, and not when something
 });
 
 test("the limit of a bystander rises only where it waits long without an attack", () => {
-  expect([latency(5), latency(125), latency(300)].map(bystanderLimitMs)).toEqual([500, 500, 1_200]);
+  expect([latency(5), latency(125), latency(300)].map((quiet) => bystanderLimitMs(quiet))).toEqual([500, 500, 1_200]);
 });
 
 describe("attempts", () => {

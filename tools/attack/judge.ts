@@ -4,6 +4,8 @@ import type { Attack, Verdict } from "./attack.ts";
 export interface Latency {
   longestReadMs: number;
   longestWriteMs: number;
+  /** How late the bystander's own process was scheduled at most: the machine was that busy. */
+  ownDelayMs: number;
   /** Answered requests. */
   reads: number;
   writes: number;
@@ -44,9 +46,9 @@ const MAX_GROWTH_MIB = 1_024;
 /** How much of it may remain after a minute: the caches of V8 and of the allocator. */
 const MAX_REMAINING_MIB = 384;
 
-/** The bystander's limit on a machine where it waited this long without an attack. */
-export function bystanderLimitMs({ longestReadMs, longestWriteMs }: Latency): number {
-  return Math.max(BYSTANDER_LIMIT_MS, QUIET_FACTOR * Math.max(longestReadMs, longestWriteMs));
+/** The bystander's limit on a machine where it waited this long without an attack, and was this late by itself. */
+export function bystanderLimitMs({ longestReadMs, longestWriteMs }: Latency, ownDelayMs = 0): number {
+  return Math.max(BYSTANDER_LIMIT_MS, QUIET_FACTOR * Math.max(longestReadMs, longestWriteMs, ownDelayMs));
 }
 
 export function judge({ name, claim, stopsHub }: Attack, verdict: Verdict, observation: Observation): Judgement {
@@ -63,7 +65,7 @@ export function isOnlySlow({ outcome, problems, observation: { isHubAlive, durin
 
 function problemsOf({ isHubAlive, quiet, during, idleMiB = 0, peakMiB, laterMiB }: Observation): string[] {
   if (!isHubAlive) return ["the hub's process has ended"];
-  const limit = bystanderLimitMs(quiet);
+  const limit = bystanderLimitMs(quiet, during.ownDelayMs);
   const problems: string[] = [];
   if (during.reads === 0 && during.writes === 0) problems.push("the bystander was never answered");
   if (during.failed > 0)
