@@ -57,7 +57,7 @@ export async function runAttempts(tried: string, attempts: readonly Attempt[]): 
 }
 
 /** `12 × 403, 3 × 400`, most frequent first. */
-export function statusCounts(counts: ReadonlyMap<number, number>): string {
+function statusCounts(counts: ReadonlyMap<number, number>): string {
   return [...counts]
     .sort(([, a], [, b]) => b - a)
     .map(([status, count]) => `${count} × ${status === 0 ? "connection closed" : status}`)

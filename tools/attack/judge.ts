@@ -38,7 +38,7 @@ export interface Judgement {
 }
 
 /** How long a bystander may wait on a quiet machine with two cores. */
-export const BYSTANDER_LIMIT_MS = 500;
+const BYSTANDER_LIMIT_MS = 500;
 /** A busy machine delays a bystander several times as long under load as without. */
 const QUIET_FACTOR = 4;
 /** How much more memory an attack may take: the largest allowed bodies, answers and lists at once. */

@@ -69,7 +69,7 @@ const dryPods = (namespace: string): string => `/api/v1/namespaces/${namespace}/
 
 const floods: readonly Attack[] = [
   floodOf("labels", {
-    claim: "an object with 100,000 labels is rejected, and delays nobody else",
+    claim: "an object with 100,000 labels is rejected, and delays no other client",
     path: dryConfigMaps,
     body: () => JSON.stringify({ metadata: { name: "a", labels: keys(100_000) } }),
     expected: [413, 422],
@@ -291,7 +291,7 @@ function bombAttempts(api: Api, path: string, victim: string): Attempt[] {
     patch(
       "a JSON patch of 10,001 operations",
       "application/json-patch+json",
-      JSON.stringify(Array(10_001).fill({ op: "test", path: "/kind", value: "x" })),
+      JSON.stringify(Array.from({ length: 10_001 }, () => ({ op: "test", path: "/kind", value: "x" }))),
     ),
     patch(
       "a JSON patch with a long path",

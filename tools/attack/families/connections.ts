@@ -70,7 +70,7 @@ const raw: Record<string, string> = {
   "a hidden transfer encoding": `${head("POST / HTTP/1.1", "host: a", "content-length: 4", "transfer-encoding : chunked")}0\r\n\r\n${smuggled}`,
   "bare line feeds": `POST / HTTP/1.1\nhost: a\ncontent-length: 0\n\n${smuggled}`,
   "a negative length": `${head("POST / HTTP/1.1", "host: a", "content-length: -1")}${smuggled}`,
-  "a folded header": `${head("GET / HTTP/1.1", "host: a", "x-a: b", " transfer-encoding: chunked")}`,
+  "a folded header": head("GET / HTTP/1.1", "host: a", "x-a: b", " transfer-encoding: chunked"),
   "a large header": head("GET / HTTP/1.1", "host: a", `x-large: ${"x".repeat(100_000)}`),
   CONNECT: head("CONNECT 127.0.0.1:1 HTTP/1.1", "host: a"),
   "no host": head("GET / HTTP/1.1"),

@@ -57,15 +57,15 @@ const earlyAnswers: Attack = {
     await must(api.get("/readyz"));
     await kill(first);
     const statuses: number[] = [];
-    let isStarted = false;
+    const started = new AbortController();
     const polling = (async () => {
-      while (!isStarted) {
+      while (!started.signal.aborted) {
         const status = await statusOf(api.get("/api/v1/namespaces/default"));
         if (status !== 0) statuses.push(status);
       }
     })();
     await start(world, data, port);
-    isStarted = true;
+    started.abort();
     await polling;
     const wrong = statuses.filter((status) => ![200, 503].includes(status));
     return verdictOf(

@@ -28,7 +28,7 @@ async function listed(
     const { text } = await server.request("GET", `${CONFIG_MAPS}?limit=500&continue=${token}`, undefined, { accept });
     const page = parse(text);
     paged.push(...itemsOf(page));
-    token = String((page.metadata as JsonObject).continue ?? "");
+    token = (page.metadata as { continue?: string }).continue ?? "";
   } while (token !== "");
   return [whole, itemsOf(whole), paged];
 }
