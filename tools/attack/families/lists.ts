@@ -96,6 +96,7 @@ const watches = (name: string, claim: string, { full, isRead }: { full: number; 
     const { account, path } = await fill(world);
     const count = world.isShort ? 50 : full;
     const session = await world.session();
+    const writer = world.api({ token: account.token });
     let events = 0;
     const streams = Array.from({ length: count }, () =>
       watch(session, `${path}?watch=true&resourceVersion=0&fieldSelector=metadata.name%3Dc0`, account.token),
@@ -105,7 +106,7 @@ const watches = (name: string, claim: string, { full, isRead }: { full: number; 
     const statuses: number[] = [];
     for (let round = 0; round < (world.isShort ? 10 : 60); round++)
       statuses.push(
-        await statusOf(account.api.patch("merge", `${path}/c0`, { data: { text: `${round}`.padEnd(2_000, "x") } })),
+        await statusOf(writer.patch("merge", `${path}/c0`, { data: { text: `${round}`.padEnd(2_000, "x") } })),
       );
     await delay(500);
     const odd = statuses.filter((status) => status !== 200);

@@ -15,6 +15,7 @@ import { streamOf } from "../request/byte-streams.ts";
 import { listItems } from "./list-items.ts";
 import { isLongList, isLongToRender, listParts, renderedParts } from "./list-stream.ts";
 import type { ListFrame } from "./list-stream.ts";
+import { LONG_LIST_ENTRIES } from "./request-turns.ts";
 
 /**
  * The response in the requested representation. Throws 406 for one that is not available. `pause` resolves when the
@@ -74,7 +75,7 @@ export function answerResponse(
       return respond(200, metadataListOf(objects(), listMetadata(result, served), version));
     default:
   }
-  if (format === "yaml" || (pretty && !isLongToRender(result.entries)))
+  if (format === "yaml" || (pretty && result.entries.length <= LONG_LIST_ENTRIES && !isLongList(result.entries)))
     return respond(200, wholeList(result, served, objects()));
   return {
     status: 200,

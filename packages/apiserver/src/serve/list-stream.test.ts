@@ -25,7 +25,7 @@ async function listed(
   const paged: unknown[] = [];
   let token = "";
   do {
-    const { text } = await server.request("GET", `${CONFIG_MAPS}?limit=500&continue=${token}`, undefined, { accept });
+    const { text } = await server.request("GET", `${CONFIG_MAPS}?limit=100&continue=${token}`, undefined, { accept });
     const page = parse(text);
     paged.push(...itemsOf(page));
     token = (page.metadata as { continue?: string }).continue ?? "";
