@@ -305,6 +305,33 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: "controllers",
     },
+    "a store that has nearly used up its quota is a problem, by the hub's own check": {
+      judged: hubCheck.judge(
+        {
+          server: "https://hub",
+          version: "v1.36.3",
+          tookMs: 5,
+          failing: ["store-quota"],
+          store: { usedBytes: 97 * 2 ** 20, quotaBytes: 100 * 2 ** 20 },
+        },
+        now,
+      ),
+      verdict: "problem",
+      says: "store-quota: its store is full or nearly full",
+    },
+    "a store with room in its quota is ok": {
+      judged: hubCheck.judge(
+        {
+          server: "https://hub",
+          version: "v1.36.3",
+          tookMs: 5,
+          failing: [],
+          store: { usedBytes: 12 * 2 ** 20, quotaBytes: 100 * 2 ** 20 },
+        },
+        now,
+      ),
+      verdict: "ok",
+    },
     "another version is a warning": {
       judged: hubCheck.judge({ server: "https://hub", version: "v1.33.0", tookMs: 5, failing: [] }, now),
       verdict: "warning",

@@ -9,6 +9,7 @@ import { defineCheck } from "../check.ts";
 import { isHere } from "../context.ts";
 import type { DoctorContext } from "../context.ts";
 import type { DoctorFinding } from "../check.ts";
+import { samplesOf } from "../metrics-samples.ts";
 import { askRaw, objectOf } from "../raw-answers.ts";
 
 export interface HubFacts {
@@ -22,6 +23,8 @@ export interface HubFacts {
   /** The hub's own readiness checks that fail. */
   failing: readonly string[];
   controllers?: ControllersState;
+  /** How much of its quota the store uses; undefined where it has none, or it could not be read. */
+  store?: { usedBytes: number; quotaBytes: number } | undefined;
 }
 
 /** A hub on the same continent answers a small request well within this. */
@@ -56,9 +59,10 @@ export const hubCheck = defineCheck<HubFacts>({
       tookMs: version.tookMs,
       failing: ready.status === 200 || failing.length > 0 ? failing : [`/readyz returned ${ready.status}`],
       controllers,
+      store: storeOf(await askRaw(context, "/metrics", "text/plain")),
     };
   },
-  judge({ version, tookMs, failing, server, unreachable, startCommand, controllers }) {
+  judge({ version, tookMs, failing, server, unreachable, startCommand, controllers, store }) {
     const findings: DoctorFinding[] = [];
     if (unreachable !== undefined)
       return {
@@ -112,7 +116,7 @@ export const hubCheck = defineCheck<HubFacts>({
         commands: ["kubectl get --raw /metrics"],
       });
     return {
-      seen: `${version || "unknown version"}, responded in ${Math.round(tookMs)} ms`,
+      seen: `${version || "unknown version"}, responded in ${Math.round(tookMs)} ms${store ? `, store ${mib(store.usedBytes)} of ${mib(store.quotaBytes)} MiB` : ""}`,
       findings,
       unseen: controllers?.state === "unknown" ? ["whether controllers run: you are not allowed to list leases"] : [],
     };
@@ -123,5 +127,15 @@ async function startCommandIn({ data, server, surroundings }: DoctorContext): Pr
   const port = Number(new URL(server).port || 443);
   return startCommandOf(data, (await surroundings.lastStart(data)) ?? { command: "up", port });
 }
+
+/** Users who may not read metrics do not see it. */
+function storeOf({ status, text }: { status: number; text: string }): HubFacts["store"] {
+  if (status !== 200) return undefined;
+  const usedBytes = samplesOf(text, "flotilla_store_value_bytes")[0]?.value;
+  const quotaBytes = samplesOf(text, "flotilla_store_quota_bytes")[0]?.value;
+  return usedBytes === undefined || quotaBytes === undefined ? undefined : { usedBytes, quotaBytes };
+}
+
+const mib = (bytes: number): number => Math.ceil(bytes / 2 ** 20);
 
 const minorOf = (version: string): string | undefined => /^v?(\d+\.\d+)/.exec(version)?.[1];
