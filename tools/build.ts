@@ -45,6 +45,8 @@ await build({
     target: "node24",
     minify: false,
     rolldownOptions: {
+      // No module of ours is imported for what it does when it is loaded, so a command does not load what it does not use.
+      treeshake: { moduleSideEffects: [{ test: /\/packages\//, sideEffects: false }] },
       input: {
         // One directory below `dist`, because it reads files next to itself.
         "server/main": join(source, "server/src/main.ts"),

@@ -1,7 +1,10 @@
 /** What a command loads decides how long it takes to start: every package has an index that loads all of it. */
 import { execFileSync } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { SHIPPED_MAIN } from "../shipped.ts";
 
 const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
 /** Prints the packages of all loaded modules, on the last line. */
@@ -30,4 +33,24 @@ test.each([
   { line: "up --help", want: ["apimachinery", "base", "cli", "server"] },
 ])("flotilla $line loads neither kinds nor controllers", ({ line, want }) => {
   expect(packagesLoadedBy(...line.split(" "))).toEqual(want);
+});
+
+/** The files of the package that are loaded with the one that defines the command, by what it imports statically. */
+function shippedFilesOf(command: string): string[] {
+  const chunks = join(dirname(SHIPPED_MAIN), "..", "chunks");
+  const files = globSync("*.js", { cwd: chunks }).map((name) => join(chunks, name));
+  const defining = files.filter((file) => readFileSync(file, "utf8").includes(`${command}Command = defineCommand(`));
+  const loaded = new Set(defining);
+  for (const file of loaded)
+    for (const [, path = ""] of readFileSync(file, "utf8").matchAll(/^(?:im|ex)port .*"(\.[^"]+)";$/gm))
+      loaded.add(join(dirname(file), path));
+  return [...loaded];
+}
+
+test.each(["get", "status", "why"])("flotilla %s of the package loads no controllers", (command) => {
+  const files = shippedFilesOf(command);
+  const texts = files.map((file) => readFileSync(file, "utf8"));
+
+  expect(files.length).toBeGreaterThan(10);
+  expect(files.filter((_, index) => /\bdefine(Keyed)?Controller\(/.test(texts[index] ?? ""))).toEqual([]);
 });

@@ -137,6 +137,16 @@ test.each([
   },
 );
 
+test("a wait runs the health rule of the version that the policy selects", async () => {
+  await start();
+  await customize({ healthInterpretation: { luaScript: "function InterpretHealth(o)\n  return false\nend\n" } });
+
+  await Promise.all([
+    expect(wait()).rejects.toThrow("CloneSet shop/web on member1: its kind's health rule says Unhealthy"),
+    fleet.run(SETTLED_MS),
+  ]);
+});
+
 test("a wait names the ReflectStatus rule whose report does not count as healthy", async () => {
   await start();
   await customize({ statusReflection: { jsonPath: ".status.replicas" } });

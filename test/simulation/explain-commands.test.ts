@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
-import { ClusterRole, Deployment } from "@flotilla/kubernetes";
+import { ClusterRole, Deployment, Event, StatefulSet } from "@flotilla/kubernetes";
+import { AdvancedStatefulSet } from "@flotilla/openkruise";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
@@ -56,6 +57,19 @@ test("a resource that no policy selects is explained too", async () => {
   expect(text).toContain("not PropagationPolicy default/all (priority 0): it selects other objects of this kind");
 });
 
+test("status names workloads that no policy selects, and finds no problem in them", async () => {
+  const { text } = await run("status");
+
+  expect(text).toContain(
+    "No policy selects 1 workload of the hub, so it runs on no member: Deployment default/lone. 'flotilla why TYPE/NAME -n NAMESPACE' explains one; to list it:\n  kubectl get deployments.apps -A -l",
+  );
+  expect((JSON.parse((await run("status", "-o", "json")).text) as { unselected: unknown }).unselected).toEqual({
+    count: 1,
+    names: ["Deployment default/lone"],
+    types: ["deployments.apps"],
+  });
+});
+
 test("a cluster-scoped resource is explained too", async () => {
   const selects = makePolicy("x/roles")
     .selects("rbac.authorization.k8s.io/v1", "ClusterRole", "reader")
@@ -89,13 +103,54 @@ test("a missing object and an unknown type are reported", async () => {
   await expect(run("plan")).rejects.toThrow("specify what would change");
 });
 
-test("a plan exits with 1 if something would change, and with 0 otherwise", async () => {
+test("a name that several groups serve means the object that exists", async () => {
+  const statefulSet = (apiVersion: string): StatefulSet => ({
+    apiVersion,
+    kind: "StatefulSet",
+    metadata: { name: "db", namespace: "default" },
+    spec: {
+      serviceName: "db",
+      selector: { matchLabels: { app: "db" } },
+      template: { metadata: { labels: { app: "db" } }, spec: { containers: [{ name: "main", image: "db:1" }] } },
+    },
+  });
+  await expect(run("why", "statefulset/db")).rejects.toThrow(
+    "StatefulSet db in namespace default not found on the hub, and no ManifestWork applies one to members (looked for it in apps, apps.kruise.io)",
+  );
+
+  const kruise = statefulSet("apps.kruise.io/v1beta1");
+  await fleet.client.create(AdvancedStatefulSet, "hub", kruise as unknown as AdvancedStatefulSet);
+  const { text } = await run("why", "statefulset/db");
+
+  expect(text).toContain("using statefulset.apps.kruise.io/db: apps has no StatefulSet of that name");
+  expect(text).toContain("StatefulSet default/db (apps.kruise.io/v1beta1)");
+  expect((await run("get", "sts/db", "--hub")).text).toContain("db");
+
+  await fleet.client.create(StatefulSet, "hub", statefulSet("apps/v1"));
+  for (const command of ["why", "wait", "describe", "get"])
+    await expect(run(command, "statefulset/db", ...(command === "get" ? ["--hub"] : []))).rejects.toThrow(
+      "apps and apps.kruise.io each have a StatefulSet db; specify statefulset.apps/db or statefulset.apps.kruise.io/db",
+    );
+});
+
+test("a plan exits with 1 if a member would change, and with 0 otherwise", async () => {
   const changed = await run("plan", "-f", write(makeDeployment("default/web").replicas(6).build()));
   const same = await run("plan", "-f", write(makeDeployment("default/web").replicas(4).build()));
 
   expect([changed.code, same.code]).toEqual([1, 0]);
   expect(changed.text).toContain("spec.replicas: 2 → 3");
   expect(same.text).toBe("Nothing would change on the hub or on any member.\n");
+});
+
+test("a plan of a change of the hub alone exits with 0, and with 1 on request", async () => {
+  const file = write(makeDeployment("default/lone").replicas(3).build());
+
+  const [plan, any] = [await run("plan", "-f", file), await run("plan", "-f", file, "--exit-on", "any")];
+  const json = JSON.parse((await run("plan", "-f", file, "-o", "json")).text) as { changesMembers: boolean };
+
+  expect([plan.code, any.code]).toEqual([0, 1]);
+  expect(plan.text).toMatch(/^1 change on the hub, none on any member:\n/);
+  expect(json.changesMembers).toBe(false);
 });
 
 test("a plan with problems exits with 3 on request", async () => {
@@ -107,7 +162,7 @@ test("a plan with problems exits with 3 on request", async () => {
     (await run("plan", "-f", write(makeDeployment("default/web").replicas(6).build()), "--fail-on-problems")).code,
   ];
 
-  expect(codes).toEqual([1, 3, 1]);
+  expect(codes).toEqual([0, 3, 1]);
 });
 
 test("both print JSON on request", async () => {
@@ -240,9 +295,16 @@ test("a copy that a finalizer holds on a member is not reported as deleted", asy
     `Deployment default/web still exists ${held} after 10 s`,
   );
   await expect(run("why", "deployment/web")).rejects.toThrow(`not found on the hub, but still ${held}`);
-  expect((await run("status")).text).toContain(
-    "Deployment default/web is being deleted on the member and waits for the finalizer example.com/hold",
+  expect((await run("status")).text).toMatch(
+    /^UNHEALTHY: 1 Work waiting for a deletion\n {2}Work \S+: Deployment default\/web is being deleted on the member and waits for the finalizer example\.com\/hold$/m,
   );
+  const { items: events } = await fleet.client.list(Event, { cluster: "hub", namespace: "karmada-es-member1" });
+  expect(events.map(({ reason, message = "" }) => [reason, message.replace(/work\(\S+\)/, "work")])).toEqual([
+    [
+      "WaitingForDeletion",
+      "work waits until cluster(member1) has deleted its object: Deployment default/web is being deleted on the member and waits for the finalizer example.com/hold",
+    ],
+  ]);
 
   await fleet.client.patch(Deployment, copy, { metadata: { finalizers: null } }, { type: "merge" });
 
@@ -284,7 +346,7 @@ test("a policy that names clusters that are not members is reported once, before
   const [status, why] = [(await run("status")).text, (await run("why", "deployment/b")).text];
 
   expect(status.match(/UNHEALTHY.*\n(  .*\n)*/)?.[0]).toBe(
-    `UNHEALTHY: 3 bindings not scheduled\n  PropagationPolicy default/typo: it ${cause}, so 3 objects are not scheduled: Deployment default/a, Deployment default/b, Deployment default/c\n`,
+    `UNHEALTHY: 1 policy without members\n  PropagationPolicy default/typo: it ${cause}, so 3 objects are not scheduled: Deployment default/a, Deployment default/b, Deployment default/c\n`,
   );
   expect(why.slice(why.indexOf("PROBLEMS"))).toMatch(
     /^PROBLEMS\n  the policy names memeber1, memeber2, which are not members of the fleet, so scheduling failed/,

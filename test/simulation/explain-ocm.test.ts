@@ -155,6 +155,21 @@ test("an object of both a Work and a ManifestWork has one owner, and both explan
   expect(ofDeployment.members).toMatchObject([{ cluster: "member1", applied: true }]);
 });
 
+test("an object that works deliver has the problems that its works have", async () => {
+  const broken = { ...makeDeployment("default/web").build(), spec: { replicas: 1 } };
+  await work("member1", "first", settings, broken);
+  await work("member2", "second", broken);
+
+  const [first, delivered] = [await whyData("mw/first", "-n", "member1"), await whyData("deployment/web")];
+
+  expect(first.problems).toHaveLength(1);
+  expect(first.problems[0]?.what).toMatch(/^Deployment default\/web was not applied: .*spec\.selector: Required value/);
+  expect(delivered.problems).toEqual([
+    { ...first.problems[0], what: `member1, member2: ${first.problems[0]?.what ?? ""}` },
+  ]);
+  expect((await whyData("configmap/settings")).problems).toEqual([]);
+});
+
 test("an explanation requires permission to read the explained object", async () => {
   const rbac = {
     apiVersion: "rbac.authorization.k8s.io/v1",

@@ -8,6 +8,9 @@ import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet, TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
 import { CHECKS } from "../../packages/cli/src/doctor/checks/index.ts";
 import type { DoctorFinding } from "../../packages/cli/src/doctor/check.ts";
+import { renderDoctor } from "../../packages/cli/src/doctor/render-doctor.ts";
+import { runChecks } from "../../packages/cli/src/doctor/run-checks.ts";
+import { plain } from "../../packages/cli/src/paint.ts";
 import { createHubLists } from "../../packages/cli/src/doctor/context.ts";
 import { slimObject } from "../../packages/cli/src/doctor/slim.ts";
 import { surroundings } from "../../packages/cli/src/doctor/surroundings.ts";
@@ -22,10 +25,19 @@ export interface HealthFleet {
   /** A JSON merge patch. */
   patch(cluster: string, object: Manifest, change: JsonObject): Promise<void>;
   remove(cluster: string, object: Manifest): Promise<void>;
-  /** What a command prints. */
+  /** What a command prints without a terminal. */
   run(name: string, ...argv: string[]): Promise<string>;
-  /** Problems of all checks that do not concern this machine, without the limit of the report. */
-  doctor(): Promise<DoctorFinding[]>;
+  /** What a command prints on a terminal of 80 columns. */
+  show(name: string, ...argv: string[]): Promise<string>;
+  /** Runs the checks of `flotilla doctor` that do not concern this machine. */
+  doctor(): Promise<Examination>;
+}
+
+export interface Examination {
+  /** Without the limit of the report. */
+  findings: readonly DoctorFinding[];
+  /** What `flotilla doctor` prints for a fleet in which only what matches `own` was found or not checked. */
+  print(own?: RegExp): Promise<string>;
 }
 
 /** A broken fleet, in a namespace of its own. */
@@ -34,6 +46,8 @@ export interface Broken {
   hub(namespace: string): Manifest[];
   /** Exists on the member `m1` before. */
   member?(namespace: string): Manifest[];
+  /** The member `m1` answers so to every write in the namespace. */
+  refuses?: { code: number; reason: string; message: string };
   /** Once the fleet runs. */
   next?(fleet: HealthFleet, namespace: string): Promise<void>;
   /** The argument of `flotilla why`; `deployment/web` if unset. */
@@ -44,13 +58,18 @@ export interface Broken {
   cause: RegExp;
   /** `-n` of `flotilla status`, if it is not the namespace of the case. */
   statusIn?: string;
-  /** `flotilla status` and `doctor` do not report it. */
-  only?: "why";
+  /** The findings of `flotilla doctor` that are about it; those that name the namespace if unset. */
+  doctorAbout?: RegExp;
+  /** The other commands do not report it. */
+  only?: "why" | "doctor";
 }
 
-/** Checks of this machine: its disks, certificates and clock. */
-const OF_THIS_MACHINE = new Set(["data", "certificates", "clocks", "versions"]);
+/** Checks of this machine: its disks and certificates. */
+const OF_THIS_MACHINE = new Set(["data", "certificates", "versions"]);
 const STUCK_AFTER_MS = 60_000;
+const LIMIT_MS = 20_000;
+/** The narrowest terminal that is usual: text for a wider one has fewer lines. */
+const COLUMNS = 80;
 
 export async function startHealthFleet(options: TestFleetOptions): Promise<HealthFleet> {
   const fleet = await startTestFleet(options);
@@ -76,6 +95,9 @@ export async function startHealthFleet(options: TestFleetOptions): Promise<Healt
     async run(name, ...argv) {
       return (await runCommand({ client, clock }, name, ...argv)).text;
     },
+    async show(name, ...argv) {
+      return (await runCommand({ client, clock, width: COLUMNS }, name, ...argv)).text;
+    },
     async doctor() {
       const lists = createHubLists({ client, signal, slim: slimObject });
       const context = {
@@ -88,31 +110,68 @@ export async function startHealthFleet(options: TestFleetOptions): Promise<Healt
         only: undefined,
         surroundings,
         lists,
+        checks: new Set(CHECKS.map(({ name }) => name)),
       };
-      const now = { nowMs: clock.now(), stuckAfterMs: STUCK_AFTER_MS };
-      const found = await Promise.all(
-        CHECKS.filter(({ name }) => !OF_THIS_MACHINE.has(name)).map(async (check) => check.run(context, now)),
+      const judged = await Promise.all(
+        CHECKS.filter(({ name }) => !OF_THIS_MACHINE.has(name)).map(async (check) => ({
+          check,
+          judgement: await check.run(context, { nowMs: clock.now(), stuckAfterMs: STUCK_AFTER_MS }),
+        })),
       );
-      return found.flatMap(({ findings }) => findings);
+      return {
+        findings: judged.flatMap(({ judgement }) => judgement.findings),
+        async print(own = /(?:)/) {
+          // One finding may be about several objects, of which it names the first.
+          const isOwn = ({ about, seen, commands }: DoctorFinding): boolean =>
+            own.test(`${about} ${seen} ${commands.join(" ")}`);
+          const checks = judged.map(({ check, judgement }) => ({
+            ...check,
+            run: () =>
+              Promise.resolve({
+                ...judgement,
+                findings: judgement.findings.filter(isOwn),
+                unseen: judgement.unseen?.filter((line) => own.test(line)) ?? [],
+              }),
+          }));
+          const report = await runChecks(checks, context, { stuckAfterMs: STUCK_AFTER_MS, limitMs: LIMIT_MS });
+          return renderDoctor(report, { paint: plain, width: COLUMNS });
+        },
+      };
     },
   };
 }
 
-/** The first three lines of the problems that `flotilla status` lists; none if it lists none. */
+/** As a user reads the first three lines, across the ends of lines. */
+export const readFirst = (text: string): string => firstLines(text).join(" ").replaceAll(/\s+/g, " ").trim();
+
+/** Titles of sections; they are followed by counts, or by nothing. */
+const TITLES = /^(?:UNHEALTHY:|PROBLEMS$|NOT CHECKED:?$)/;
+
+/**
+ * The first three lines that a user reads after the header. The header is the first paragraph, which names the hub with
+ * its components, or the object. Blank lines and the titles of sections say nothing and do not count; every other line
+ * does, also one about what was not checked.
+ */
+function firstLines(text: string): string[] {
+  const lines = text.split("\n");
+  return lines
+    .slice(lines.indexOf("") + 1)
+    .filter((line) => line.trim() !== "" && !TITLES.test(line))
+    .slice(0, 3);
+}
+
+/** Whether a command printed problems. */
+export const hasProblems = (text: string): boolean =>
+  text
+    .split("\n")
+    .some((line, index, lines) =>
+      line === "PROBLEMS"
+        ? !lines[index + 1]?.trim().startsWith("none")
+        : /^(?:UNHEALTHY:|PROBLEM |WARNING )/.test(line),
+    );
+/** The lines of problems that `flotilla status` lists without a terminal; none if it lists none. */
 export function problemsOfStatus(text: string): string[] {
   const lines = text.split("\n");
   const start = lines.findIndex((line) => line.startsWith("UNHEALTHY:"));
-  if (start < 0) return [];
-  const end = lines.indexOf("", start);
-  return lines.slice(start + 1, Math.min(end < 0 ? lines.length : end, start + 4));
-}
-
-/** The same for `flotilla why`, whose problems are followed by what to do. */
-export function problemsOfWhy(text: string): string[] {
-  const lines = text.split("\n");
-  const start = lines.indexOf("PROBLEMS");
-  return lines
-    .slice(start + 1)
-    .filter((line) => line.trim() !== "none" && line.trim() !== "")
-    .slice(0, 3);
+  return start < 0 ? [] : lines.slice(start + 1, lines.indexOf("", start));
 }

@@ -133,6 +133,19 @@ export const rules = (kind: string, scripts: Record<string, string>): Manifest =
     },
   });
 
+/** An interpreter webhook at `https://<name>.example.com` for a kind of `definition`. */
+export const interpreterWebhook = (name: string, kind: string, operations: string[]): Manifest =>
+  object("config.karmada.io/v1alpha1", "ResourceInterpreterWebhookConfiguration", "", name, {
+    webhooks: [
+      {
+        name: "hook.example.com",
+        rules: [{ operations, apiGroups: ["example.com"], apiVersions: ["v1"], kinds: [kind] }],
+        clientConfig: { url: `https://${name}.example.com/interpret` },
+        interpreterContextVersions: ["v1alpha1"],
+      },
+    ],
+  });
+
 export const manifestWork = (cluster: string, name: string, ...manifests: Manifest[]): Manifest =>
   object("work.open-cluster-management.io/v1", "ManifestWork", cluster, name, { spec: { workload: { manifests } } });
 

@@ -17,7 +17,7 @@ import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { applyAll } from "../../packages/cli/src/explain/apply-input.ts";
-import { planInput, type PlanResult } from "../../packages/cli/src/explain/plan-input.ts";
+import { mayChangeMembers, planInput, type PlanResult } from "../../packages/cli/src/explain/plan-input.ts";
 
 const RUNS = Number(process.env["PLAN_RUNS"] ?? 10);
 const SEED = Number(process.env["PLAN_SEED"] ?? 7);
@@ -238,6 +238,7 @@ async function planAndApply(fleet: TestFleet, manifests: readonly KubernetesObje
       .map(({ object, outcome }) => `${outcome === "created" ? "create" : "update"} ${idOf(object)}`),
     members: changesBetween(before, after),
   });
+  expect(mayChangeMembers(plan)).toBe(changesBetween(before, after).length > 0);
   for (const [place, { manifest: copied, suspended }] of after)
     if (!suspended) await expectOnMember(fleet, place, copied);
 }

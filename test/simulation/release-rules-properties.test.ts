@@ -4,7 +4,7 @@
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { problemsOfStatus, problemsOfWhy } from "./health-fleet.ts";
+import { hasProblems, problemsOfStatus } from "./health-fleet.ts";
 import { runCommand } from "./run-command.ts";
 import { GUIDE_HEALTH, GUIDE_RULES, startRulesFleet } from "./rules-fleet.ts";
 
@@ -137,7 +137,7 @@ async function play(first: readonly string[], steps: readonly Step[]): Promise<v
     const isAsAsked = (await sum(`web:${version}`)) === demanded();
     const why = (await runCommand(fleet, "why", "cloneset/web", "-n", "shop")).text;
     const status = (await runCommand(fleet, "status", "-n", "shop")).text;
-    expect(isAsAsked || problemsOfWhy(why).length > 0, `what is not as asked is named:\n${why}`).toBe(true);
+    expect(isAsAsked || hasProblems(why), `what is not as asked is named:\n${why}`).toBe(true);
     // Replicas that a rule leaves to the members are no problem of the fleet: an autoscaler may set them.
     const isOfReplicas = !/spec\.(template|updateStrategy)/.test(why.slice(why.indexOf("PROBLEMS")));
     const isLeft = /keeps values of members: .*spec\.replicas/.test(why) && isOfReplicas;

@@ -5,7 +5,14 @@ import type { CommandContext } from "@flotilla/cli";
 import type { Client } from "@flotilla/client";
 
 export async function runCommand(
-  hub: { client: Client; clock: Clock; edit?(text: string): string; progress?(text: string): void },
+  hub: {
+    client: Client;
+    clock: Clock;
+    /** The columns of the terminal; without one if unset. */
+    width?: number;
+    edit?(text: string): string;
+    progress?(text: string): void;
+  },
   name: string,
   ...argv: readonly string[]
 ): Promise<{ code: number; text: string }> {
@@ -15,6 +22,7 @@ export async function runCommand(
   let text = "";
   const output = createOutput({
     format,
+    width: hub.width,
     write: (part) => (text += part),
     warn: (part) => (text += part),
     showProgress: (step) => hub.progress?.(step),

@@ -2,10 +2,10 @@
 import { expect, test } from "vitest";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly, Json } from "@flotilla/base";
-import { PropagationPolicy } from "@flotilla/karmada";
-import { Namespace } from "@flotilla/kubernetes";
+import { PropagationPolicy, ResourceInterpreterCustomization } from "@flotilla/karmada";
+import { Namespace, Pod } from "@flotilla/kubernetes";
 import { AdvancedDaemonSet, AdvancedStatefulSet, CloneSet } from "@flotilla/openkruise";
-import { makePolicy } from "@flotilla/testing/builders.ts";
+import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
@@ -31,6 +31,73 @@ const cases: Record<string, Case> = {
   },
   "Advanced DaemonSet": { kind: AdvancedDaemonSet, partitions: [6, 3, 0], counter: "updatedNumberScheduled" },
 };
+const RULES: Record<string, object | undefined> = {
+  "the built-in rule": undefined,
+  "the guide's rule": { jsonPath: ".status" },
+  "a rule that selects the counters": {
+    luaScript: `
+function ReflectStatus(observedObj)
+  local status = observedObj.status or {}
+  return { replicas = status.replicas, updatedReplicas = status.updatedReplicas, updatedReadyReplicas = status.updatedReadyReplicas, readyReplicas = status.readyReplicas }
+end
+`,
+  },
+};
+for (const [name, statusReflection] of Object.entries(RULES))
+  test(`the updated pods of a CloneSet are those of the release after it was taken back by partition, with ${name}`, async () => {
+    const fleet = endsWithTest(await startTestFleet({ members: MEMBERS, nodes: 3 }));
+    await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+    if (statusReflection)
+      await fleet.client.create(ResourceInterpreterCustomization, "hub", {
+        apiVersion: "config.karmada.io/v1alpha1",
+        kind: "ResourceInterpreterCustomization",
+        metadata: { name: "mine" },
+        spec: {
+          target: { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" },
+          customizations: { statusReflection },
+        },
+      } as ResourceInterpreterCustomization);
+    await fleet.client.create(
+      PropagationPolicy,
+      "hub",
+      makePolicy("shop/all")
+        .selects("apps.kruise.io/v1alpha1", "CloneSet")
+        .weights({ member1: 3, member2: 3, member3: 4 })
+        .build(),
+    );
+    await fleet.client.create(CloneSet, "hub", makeCloneSet("shop/web").replicas(10).build());
+    await fleet.run(SETTLED_MS);
+    const counts: unknown[] = [];
+    const release = async (spec: object): Promise<void> => {
+      await fleet.client.patch(CloneSet, web, { spec } as unknown as Json, { type: "merge" });
+      await fleet.run(SETTLED_MS);
+      const { status } = await fleet.client.get(CloneSet, web);
+      counts.push([status?.replicas, status?.updatedReplicas, status?.updatedReadyReplicas]);
+    };
+    const partition = (value: number): object => ({ updateStrategy: { rollingUpdate: { partition: value } } });
+
+    await release({
+      template: { spec: { containers: [{ name: "main", image: "web:2" }] } },
+      ...partition(4),
+    });
+    await release(partition(8));
+    await release(partition(10));
+    await release(partition(7));
+    await release(partition(0));
+
+    const pods = (
+      await Promise.all(MEMBERS.map((cluster) => fleet.client.list(Pod, { cluster, namespace: "shop" })))
+    ).flatMap(({ items }) => items);
+    expect(counts).toEqual([
+      [10, 6, 6],
+      [10, 2, 2],
+      [10, 0, 0],
+      [10, 3, 3],
+      [10, 10, 10],
+    ]);
+    expect(pods.filter(({ spec }) => spec.containers[0]?.image === "web:2")).toHaveLength(10);
+  });
+
 for (const [name, { kind, replicas, partitions, counter }] of Object.entries(cases))
   test(`the updated pods of a ${name} never become fewer while its partition is lowered`, async () => {
     const fleet = endsWithTest(await startTestFleet({ members: MEMBERS, nodes: 3 }));

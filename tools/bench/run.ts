@@ -16,8 +16,18 @@ import { members } from "./members.ts";
 import { ocm } from "./ocm.ts";
 import { pipeline } from "./pipeline.ts";
 import { scheduler } from "./scheduler.ts";
+import { statusLatency } from "./status-latency.ts";
 
-const benchmarks: readonly Benchmark[] = [keel, apiserver, members, interpreter, scheduler, pipeline, ocm];
+const benchmarks: readonly Benchmark[] = [
+  keel,
+  apiserver,
+  members,
+  interpreter,
+  scheduler,
+  pipeline,
+  statusLatency,
+  ocm,
+];
 const USAGE = `usage: npm run bench -- [${benchmarks.map(({ name }) => name).join(" | ")}] [--n COUNT] [--runs COUNT] [--json FILE] [--peer DIR] [--shared DIR] [--short] [--only SET-UP]...`;
 
 const { positionals, values } = parseArgs({

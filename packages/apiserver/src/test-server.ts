@@ -19,6 +19,7 @@ import type { Cache } from "./store/cache.ts";
 import type { Engine } from "./store/engine.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
 import type { Profile } from "./clusters/profiles.ts";
+import { bodyOf } from "./request/byte-streams.ts";
 import type { ApiResponse, UserInfo } from "./request/request.ts";
 import { createApiServer } from "./server.ts";
 import type { ApiServer, ApiServerOptions } from "./server.ts";
@@ -128,7 +129,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
         user,
         signal,
       });
-      const text = textOfBody(response.body);
+      const text = response.isFinite ? await streamedText(response.body) : textOfBody(response.body);
       return {
         status: response.status,
         headers: response.headers,
@@ -165,6 +166,13 @@ export function holdCommits(
 /** Runs everything that does not wait for a held commit. */
 export async function settleTicks(): Promise<void> {
   for (let tick = 0; tick < 20; tick++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A long list, which is sent in parts. */
+async function streamedText(body: ApiResponse["body"]): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bodyOf(body, new AbortController().signal)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
 }
 
 function textOfBody(body: ApiResponse["body"]): string {

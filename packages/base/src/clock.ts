@@ -63,6 +63,9 @@ export const systemClock: Clock = {
   },
 };
 
+/** Milliseconds on a clock that is never corrected and continues while the process is stopped. */
+export const elapsedMs = (): number => performance.now();
+
 export interface FakeClock extends Clock {
   /**
    * Advances time and fires due timers, in order. Work that a timer starts is not awaited; see `settle` of the test

@@ -1,4 +1,4 @@
-export { createFakeClock, formatMicroTime, formatTime, sleep, systemClock } from "./clock.ts";
+export { createFakeClock, elapsedMs, formatMicroTime, formatTime, sleep, systemClock } from "./clock.ts";
 export type { Clock, FakeClock, Timer } from "./clock.ts";
 export { didYouMean, nearestOf } from "./did-you-mean.ts";
 export { FlotillaError, InvariantError, TerminalError, UsageError, invariant, messageOf, required } from "./errors.ts";
@@ -27,4 +27,4 @@ export { processMetrics, writeProcessMetrics } from "./process-metrics.ts";
 export { NAME_ALPHABET, createSeededRandom, formatUuid, randomSuffix, randomUuid, systemRandom } from "./random.ts";
 export type { Random } from "./random.ts";
 export { createSemaphore } from "./semaphore.ts";
-export { compareText } from "./text.ts";
+export { capitalised, compareText } from "./text.ts";

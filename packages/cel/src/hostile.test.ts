@@ -49,6 +49,15 @@ test("a pattern that causes backtracking elsewhere runs in linear time", () => {
   expect(compilePattern("(a|aa)+$").find(`${"a".repeat(2000)}b`, 0)).toBeUndefined();
 });
 
+test("a replacement whose result is as long as the product of two texts ends with the cost limit", () => {
+  const exceeded = new CelError("operation cancelled: actual cost limit exceeded");
+  const s = "a".repeat(30_000);
+
+  expect(evaluate("s.replace('a', s)", { s })).toEqual(exceeded);
+  expect(evaluate("s.replace('', s)", { s })).toEqual(exceeded);
+  expect(evaluate("size(s.replace('a', s, 3))", { s })).toEqual(119_997);
+});
+
 describe("a search is charged for its actual steps", () => {
   const exceeded = new CelError("operation cancelled: actual cost limit exceeded");
   const text = "ab".repeat(50_000);

@@ -27,6 +27,7 @@ export {
   startCommandOf,
 } from "./data-directory.ts";
 export type { LastStart } from "./data-directory.ts";
+export { checkKubeconfig } from "./membership/hub-kubeconfig.ts";
 export type { DoctorFinding } from "./doctor/check.ts";
 export type { DoctorReport } from "./doctor/run-checks.ts";
 export type { ControllersRoleOptions, FleetStarter, HubProcessOptions, Roles } from "./fleet.ts";

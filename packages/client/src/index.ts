@@ -38,7 +38,7 @@ export { acceptKey, loadWebSockets } from "./websocket.ts";
 export type { ProtocolViolation, WebSocket, WebSocketOptions } from "./websocket.ts";
 export { parseWebhookJson, shown } from "./webhook/webhook-answer.ts";
 export { createWebhookConnection, MAX_ANSWER_BYTES, MAX_CALLS_IN_FLIGHT } from "./webhook/webhook-connection.ts";
-export type { WebhookConnection } from "./webhook/webhook-connection.ts";
+export type { ConnectWebhook, WebhookConnection } from "./webhook/webhook-connection.ts";
 export { createWebhookLocator } from "./webhook/webhook-endpoint.ts";
 export type { Endpoint, ResolveService, ServiceLocation } from "./webhook/webhook-endpoint.ts";
 export { FAILURE_REASONS, WebhookError } from "./webhook/webhook-error.ts";

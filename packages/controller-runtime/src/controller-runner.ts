@@ -79,6 +79,8 @@ export interface RunnerOptions<K> {
   clock: Clock;
   log: Log;
   signal: AbortSignal;
+  /** Called when there is work. Without such a call a runner stays quiet, apart from `otherSources`. */
+  onBusy: () => void;
 }
 
 export class ControllerRunner<K> {
@@ -88,7 +90,7 @@ export class ControllerRunner<K> {
   readonly #queue: Queue<K>;
   readonly #sources: Source<K>[] = [];
   /** The sources that may be busy while the manager's informers are quiet. */
-  readonly #otherSources: Source<K>[] = [];
+  readonly otherSources: Source<K>[] = [];
   readonly #running = new Map<string, { sinceMs: number; work: Promise<void> }>();
   readonly #reconcileTime = new Histogram(RECONCILE_BUCKETS);
   readonly #workTime = new Histogram(QUEUE_BUCKETS);
@@ -123,7 +125,7 @@ export class ControllerRunner<K> {
     for (const request of this.#controller.sources) {
       if ("source" in request) {
         this.#sources.push(request.source);
-        this.#otherSources.push(request.source);
+        this.otherSources.push(request.source);
         continue;
       }
       const from = request.informers ?? this.#options.informers;
@@ -131,7 +133,7 @@ export class ControllerRunner<K> {
       informers.push(informer as Informer<never>);
       const source = informerSource(informer, (event) => request.map(event));
       this.#sources.push(source);
-      if (from !== this.#options.informers) this.#otherSources.push(source);
+      if (from !== this.#options.informers) this.otherSources.push(source);
     }
     for (const kind of this.#controller.reads ?? [])
       informers.push(this.#options.informers.of(kind) as Informer<never>);
@@ -170,17 +172,14 @@ export class ControllerRunner<K> {
     return Array.from(this.#running.keys(), (id) => `${this.#controller.name} ${id}`);
   }
 
-  /** Does not cover the manager's own informers, which the manager checks once for all controllers. */
+  /** Does not cover what it reads: the manager checks its informers and the other sources for all controllers. */
   isQuiet(): boolean {
-    if (this.#running.size > 0) return false;
     // Until the controller is ready, keys only accumulate; the informers report what it waits for.
-    if (this.#isReady && !this.#queue.isIdle()) return false;
-    for (const source of this.#otherSources) if (!source.isQuiet()) return false;
-    return true;
+    return this.#running.size === 0 && (!this.#isReady || this.#queue.isIdle());
   }
 
   busy(): string[] {
-    if (this.isQuiet()) return [];
+    if (this.isQuiet() && this.otherSources.every((source) => source.isQuiet())) return [];
     const ids = [...this.#running.keys().take(MAX_NAMED_KEYS)].join(", ");
     return [
       `${this.#controller.name}: ${this.#queue.length} queued, ${this.#running.size} running${ids && ` (${ids})`}, ${this.#reconciles} reconciles, ${this.#failures} failures so far`,
@@ -236,7 +235,9 @@ export class ControllerRunner<K> {
 
   /** In the next turn of the event loop: arrivals of this turn are batched, and other work gets its chance. */
   #pumpSoon(): void {
-    if (this.#pumping || !this.#isReady) return;
+    if (!this.#isReady) return;
+    this.#options.onBusy();
+    if (this.#pumping) return;
     this.#pumping = true;
     setImmediate(() => {
       this.#pumping = false;

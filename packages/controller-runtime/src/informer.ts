@@ -51,6 +51,8 @@ export interface InformerOptions<T extends KubernetesObject> {
   signal: AbortSignal;
   /** Limits what the informer holds, together with others. Unset trusts the server. */
   budget?: InformerBudget;
+  /** Called when a list begins; the first one begins at once. */
+  onListing: (informer: SharedInformer<T>) => void;
 }
 
 type Listener<T> = (event: ObjectEvent<T>, lane: Lane) => void;
@@ -105,6 +107,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     // Closing an informer before its initial list is not a failure unless a caller waits for it.
     this.#firstList.promise.then(this.#firstAnswer.resolve, this.#firstAnswer.resolve);
     void this.#firstAnswer.promise.then(() => (this.#isAnswered = true));
+    options.onListing(this);
     void this.#run();
   }
 
@@ -145,7 +148,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   #enter(state: "listing" | "following" | "waiting"): void {
     this.#state = state;
-    if (state === "listing") return;
+    if (state === "listing") return this.#options.onListing(this);
     this.#listEnd?.resolve();
     this.#listEnd = undefined;
   }

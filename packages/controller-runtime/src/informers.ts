@@ -36,6 +36,8 @@ export function createInformers(options: InformersOptions): SharedInformers {
   const { client, clock, log, scope, budget, random = systemRandom } = options;
   const closing = new AbortController();
   const opened = new Map<string, SharedInformer<KubernetesObject>>();
+  /** Those that began a list and were listing when last asked. */
+  const listing = new Set<SharedInformer<KubernetesObject>>();
   const idOf = (kind: Kind): string => `${formatApiVersion(kind.group, kind.storageVersion)}/${kind.plural}`;
   const covers = (cluster: string): boolean =>
     scope.cluster === "*" ? (scope.where?.(cluster) ?? true) : scope.cluster === cluster;
@@ -56,6 +58,7 @@ export function createInformers(options: InformersOptions): SharedInformers {
             scope,
             budget,
             signal: closing.signal,
+            onListing: (started) => listing.add(started),
           })),
         );
       // The kind determines the type: an informer opened for it holds objects of that type.
@@ -67,7 +70,10 @@ export function createInformers(options: InformersOptions): SharedInformers {
       for (const informer of opened.values()) if (!informer.isAnswered) await informer.whenAnswered(signal);
     },
     isQuiet() {
-      for (const informer of opened.values()) if (!informer.isQuiet()) return false;
+      for (const informer of listing) {
+        if (!informer.isQuiet()) return false;
+        listing.delete(informer);
+      }
       return true;
     },
     busy: () =>

@@ -2,9 +2,10 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Lease } from "@flotilla/kubernetes";
 import { createFakeClock, createSeededRandom, silentLog, type Clock, type FakeClock } from "@flotilla/base";
-import { UnreachableError, type Client } from "@flotilla/client";
+import { UnreachableError, type Client, type Transport } from "@flotilla/client";
 import { createFakeClient, type FakeClient } from "@flotilla/testing/fake-client.ts";
-import { createLeaderElection, type LeaderElection } from "./leader-election.ts";
+import { fenceTransport } from "./fenced-transport.ts";
+import { createLeaderElection, type LeaderElection, type Leadership } from "./leader-election.ts";
 
 const LEASE = { cluster: "hub", namespace: "kube-system", name: "flotilla" };
 
@@ -48,6 +49,7 @@ function setUp() {
     const election = createLeaderElection({
       client: by,
       clock: its,
+      elapsedMs: its.now,
       random: createSeededRandom(seed),
       log: silentLog,
       lease: LEASE,
@@ -140,6 +142,7 @@ describe("one candidate", () => {
     const election = createLeaderElection({
       client,
       clock,
+      elapsedMs: clock.now,
       random: createSeededRandom(1),
       log: silentLog,
       lease: LEASE,
@@ -283,6 +286,51 @@ describe("two candidates", () => {
     await Promise.all([first.ended, second.ended]);
   });
 
+  test("a leader that was stopped rejects its writes when it continues, before any of its timers has fired", async () => {
+    const { clock, client, stand } = setUp();
+    const a = stopped(clock);
+    let leadership: Leadership | undefined;
+    const first = createLeaderElection({
+      client,
+      ...a,
+      random: createSeededRandom(1),
+      log: silentLog,
+      lease: LEASE,
+      identity: "a",
+    });
+    const sent: string[] = [];
+    const ended = first.run(async (signal, its) => {
+      leadership = its;
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    }, new AbortController().signal);
+    await turns();
+    const b = stand("b", { seed: 2 });
+    await pass(clock, 4_000);
+    const transport = fenceTransport(transportInto(sent), leadership ?? { check: () => {} });
+    await transport.send({ verb: "patch", path: PATH });
+
+    a.stop();
+    await pass(clock, 30_000);
+    const takenOver = b.election.isLeader;
+    const [patch, post, get] = await Promise.allSettled([
+      transport.send({ verb: "patch", path: PATH }),
+      transport.raw({ method: "POST", path: "/", cluster: "hub" }),
+      transport.send({ verb: "get", path: PATH }),
+    ]);
+    const leads = first.isLeader;
+    a.continue();
+    await pass(clock, 2_500);
+
+    expect(takenOver).toBe(true);
+    expect([patch.status, post.status, get.status]).toEqual(["rejected", "rejected", "fulfilled"]);
+    expect(leads).toBe(false);
+    expect(sent).toEqual(["patch", "get"]);
+    expect(await ended).toBe("lost");
+    expect(await readLease(client)).toMatchObject({ holderIdentity: "b", leaseTransitions: 1 });
+    b.stop();
+    await b.ended;
+  });
+
   test("a label change on the lease does not extend the term of a dead leader", async () => {
     const { clock, client, stand } = setUp();
     const a = stand("a", { by: { ...client, update: () => Promise.reject(new UnreachableError("lost")) } });
@@ -300,6 +348,51 @@ describe("two candidates", () => {
     await b.ended;
   });
 });
+
+const PATH = { cluster: "hub", group: "", version: "v1", resource: "configmaps", namespace: "default", name: "a" };
+
+/** Records what is sent. */
+function transportInto(sent: string[]): Transport {
+  return {
+    send: ({ verb }) => (sent.push(verb), Promise.resolve({})),
+    raw: ({ method }) => (
+      sent.push(method),
+      Promise.resolve({ status: 200, headers: {}, body: (async function* () {})() })
+    ),
+    watch: async function* () {},
+    close: () => Promise.resolve(),
+  };
+}
+
+/** The clocks of a process that SIGSTOP stops: time passes, and no timer fires until it continues. */
+function stopped(clock: FakeClock): { clock: Clock; elapsedMs(): number; stop(): void; continue(): void } {
+  let isStopped = false;
+  const late = new Set<() => void>();
+  return {
+    clock: {
+      now: clock.now,
+      after(ms, run) {
+        const fire = (): void => void (isStopped ? late.add(run) : run());
+        const timer = clock.after(ms, fire);
+        return {
+          cancel() {
+            timer.cancel();
+            late.delete(run);
+          },
+        };
+      },
+    },
+    elapsedMs: clock.now,
+    stop: () => void (isStopped = true),
+    continue() {
+      isStopped = false;
+      for (const run of late) {
+        late.delete(run);
+        run();
+      }
+    },
+  };
+}
 
 /** The failure of one candidate's requests for a while. */
 type Fault = "refused" | "answer lost" | "late";

@@ -6,6 +6,10 @@
  * wait for the longer lease duration. So the old leader has stopped before the next one starts, as long as no clock
  * runs half as fast again as another. Both use timers, which a corrected wall clock does not affect.
  *
+ * A process that was stopped (SIGSTOP, a paused machine) wakes up as leader: its timers fire late, and in any order with
+ * the writes that it had begun. So a leader also measures how long ago its last renewal was before every write
+ * (`Leadership.check`).
+ *
  * Reads and writes: the Lease, through `election-lease.ts`.
  */
 import { defined, invariant, sleep, type Clock, type Log, type Random, type Timer } from "@flotilla/base";
@@ -31,6 +35,8 @@ const JITTER = 1.2;
 export interface LeaderElectionOptions {
   client: Client;
   clock: Clock;
+  /** Milliseconds on a clock that is never corrected, as `elapsedMs` of `base`. */
+  elapsedMs(): number;
   random: Random;
   log: Log;
   lease: Required<ObjectKey>;
@@ -39,6 +45,15 @@ export interface LeaderElectionOptions {
   times?: Partial<LeaderElectionTimes>;
   /** Receives an event when a candidate becomes leader and when it stops. */
   events?: EventRecorder;
+}
+
+/** One term of a leader, for what it writes. */
+export interface Leadership {
+  /**
+   * Call it before every write. Throws when the renew deadline has passed, also before the timer that ends the term has
+   * fired, and ends the term.
+   */
+  check(): void;
 }
 
 export interface LeaderElection {
@@ -53,14 +68,18 @@ export interface LeaderElection {
    * Resolves with `lost` when another candidate may lead now, otherwise with `ended`. Rejects with the error of `lead`.
    * One call at a time.
    */
-  run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<"ended" | "lost">;
+  run(lead: Lead, signal: AbortSignal): Promise<"ended" | "lost">;
 }
+
+type Lead = (signal: AbortSignal, leadership: Leadership) => Promise<void>;
 
 /** The time from winning an election to its end. Before it is won, only `lost` is meaningful. */
 interface Term {
   readonly lost: AbortController;
   /** Set when the election is won. */
   deadline?: Timer;
+  /** When the deadline is due, on the clock that is never corrected. */
+  endsAtMs: number;
 }
 
 export function createLeaderElection(options: LeaderElectionOptions): LeaderElection {
@@ -84,6 +103,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
    */
   const hold = async (term: Term, signal: AbortSignal): Promise<void> => {
     const isLeading = term.deadline !== undefined;
+    const endsAtMs = options.elapsedMs() + renewDeadlineMs;
     const deadline = clock.after(renewDeadlineMs, () => term.lost.abort());
     let held = false;
     try {
@@ -98,6 +118,12 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
     lastFailure = undefined;
     term.deadline?.cancel();
     term.deadline = deadline;
+    term.endsAtMs = endsAtMs;
+  };
+
+  const check = (term: Term): void => {
+    if (options.elapsedMs() >= term.endsAtMs) term.lost.abort();
+    term.lost.signal.throwIfAborted();
   };
 
   const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
@@ -110,7 +136,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
 
   const win = async (signal: AbortSignal): Promise<Term | undefined> => {
     while (!signal.aborted) {
-      const term: Term = { lost: new AbortController() };
+      const term: Term = { lost: new AbortController(), endsAtMs: 0 };
       await hold(term, AbortSignal.any([signal, term.lost.signal]));
       if (term.deadline) return term;
       await pause(retryMs * (1 + random.next() * JITTER), signal);
@@ -128,14 +154,10 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
   };
 
   /** Leads until the work has ended, and renews the lease in the meantime. */
-  const serve = async (
-    term: Term,
-    lead: (signal: AbortSignal) => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<void> => {
+  const serve = async (term: Term, lead: Lead, signal: AbortSignal): Promise<void> => {
     const finished = new AbortController();
     const work = Promise.resolve()
-      .then(() => lead(AbortSignal.any([signal, term.lost.signal])))
+      .then(() => lead(AbortSignal.any([signal, term.lost.signal]), { check: () => check(term) }))
       .finally(() => finished.abort());
     const over = AbortSignal.any([term.lost.signal, finished.signal]);
     const renewing = (async (): Promise<void> => {
@@ -174,8 +196,10 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
       } finally {
         const isLost = term.lost.signal.aborted;
         current = undefined;
-        if (isLost) log.warn("leadership lost", { leader: lease.observed && lease.holder, error: lastFailure });
-        else await lease.release(term.lost.signal);
+        if (isLost) {
+          const leader = lease.holder === identity ? undefined : lease.holder;
+          log.warn("leadership lost", { leader, error: lastFailure });
+        } else await lease.release(term.lost.signal);
         emitEvent("stopped leading");
         term.deadline?.cancel();
         lease.close();

@@ -226,6 +226,55 @@ describe("keys of the initial list", () => {
   });
 });
 
+describe("being quiet", () => {
+  test("ends with every new key, also with one that arrives right after a reconcile", async () => {
+    const { manager, signal, settle } = setUp();
+    let enqueue: (key: string) => void = () => {};
+    manager.add(
+      defineKeyedController<string>({
+        name: "keys",
+        sources: [{ source: { start: (add) => void (enqueue = add), isQuiet: () => true } }],
+        writes: [],
+        idOf: (key) => key,
+        reconcile: async () => done,
+      }),
+    );
+    manager.start(signal);
+    await settle();
+
+    const seen: boolean[] = [];
+    for (const key of ["a", "b", "c"]) {
+      enqueue(key);
+      seen.push(manager.isQuiet());
+      await new Promise((resolve) => void setImmediate(resolve));
+      seen.push(manager.isQuiet());
+    }
+
+    expect(seen).toEqual([false, true, false, true, false, true]);
+  });
+
+  test("ends while a source that is not an informer of the manager has changes in flight", async () => {
+    const { manager, signal, settle } = setUp();
+    let isQuiet = true;
+    manager.add(
+      defineKeyedController<string>({
+        name: "keys",
+        sources: [{ source: { start: () => {}, isQuiet: () => isQuiet } }],
+        writes: [],
+        idOf: (key) => key,
+        reconcile: async () => done,
+      }),
+    );
+    manager.start(signal);
+    await settle();
+
+    isQuiet = false;
+
+    expect(manager.isQuiet()).toBe(false);
+    expect(manager.busy()).toEqual(["keys: 0 queued, 0 running, 0 reconciles, 0 failures so far"]);
+  });
+});
+
 describe("sources", () => {
   test("a hub controller watches members through the members' informers", async () => {
     const { client, members, manager, signal, settle } = setUp();

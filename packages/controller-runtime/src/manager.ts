@@ -4,7 +4,7 @@
  */
 import { invariant, type Clock, type Log } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
-import type { Controller } from "./runtime-controller.ts";
+import type { Controller, Source } from "./runtime-controller.ts";
 import { ControllerRunner, type ControllerMetrics } from "./controller-runner.ts";
 import type { SharedInformers } from "./informers.ts";
 
@@ -47,6 +47,10 @@ export interface Manager {
 export function createManager(options: ManagerOptions): Manager {
   const { informers, clock, log } = options;
   const runners = new Map<string, ControllerRunner<unknown>>();
+  /** Those that had work and were not quiet when last asked. */
+  const busy = new Set<ControllerRunner<unknown>>();
+  /** Those of all controllers. */
+  const otherSources: Pick<Source<unknown>, "isQuiet">[] = [];
   const stopping = new AbortController();
   let started = false;
   /** It has had a response for everything it reads. */
@@ -66,13 +70,22 @@ export function createManager(options: ManagerOptions): Manager {
     await Promise.race([finished, limit.promise]);
     timer.cancel();
   };
+  const startRunner = (runner: ControllerRunner<unknown>): void => {
+    runner.start();
+    otherSources.push(...runner.otherSources);
+  };
   const manager: Manager = {
     add(...controllers) {
       for (const controller of controllers as Controller[]) {
         invariant(!runners.has(controller.name), `two controllers are named ${controller.name}`);
-        const runner = new ControllerRunner({ ...options, controller, signal: stopping.signal });
+        const runner = new ControllerRunner({
+          ...options,
+          controller,
+          signal: stopping.signal,
+          onBusy: () => busy.add(runner),
+        });
         runners.set(controller.name, runner);
-        if (started) runner.start();
+        if (started) startRunner(runner);
       }
     },
     start(signal) {
@@ -81,16 +94,20 @@ export function createManager(options: ManagerOptions): Manager {
       const stopNow = (): void => void manager.stop();
       signal.addEventListener("abort", stopNow, { once: true, signal: stopping.signal });
       if (signal.aborted) stopNow();
-      else for (const runner of runners.values()) runner.start();
+      else for (const runner of runners.values()) startRunner(runner);
     },
     stop: () => (stopped ??= stop()),
     async whenSynced(signal) {
       for (const runner of runners.values()) await runner.whenReady(signal);
     },
     isQuiet() {
-      // Plain loops here and in what this calls: tests ask after every turn of the event loop, a hundred controllers each.
+      // Tests ask after every turn of the event loop, so this looks only at controllers that had work since.
       if (!informers.isQuiet()) return false;
-      for (const runner of runners.values()) if (!runner.isQuiet()) return false;
+      for (const runner of busy) {
+        if (!runner.isQuiet()) return false;
+        busy.delete(runner);
+      }
+      for (const source of otherSources) if (!source.isQuiet()) return false;
       return true;
     },
     busy: () => [

@@ -146,7 +146,14 @@ export type { ExecutionMeter } from "./propagation/meter.ts";
 export { planOverrides } from "./propagation/override/plan-overrides.ts";
 export type { AppliedOverride, OverrideInput } from "./propagation/override/plan-overrides.ts";
 export { isFinishedRun } from "./propagation/finished-run.ts";
-export { equalPolicy, namesWithoutMember, policyTargets, unjoinedClusters } from "./propagation/policy-targets.ts";
+export {
+  equalPolicy,
+  namesWithoutMember,
+  policyTargets,
+  unjoinedClusters,
+  unservedSelectors,
+} from "./propagation/policy-targets.ts";
+export type { ServedKinds } from "./propagation/policy-targets.ts";
 export { INTERPRETER } from "./propagation/rule-failures.ts";
 export { implicitPriority, matchesResource } from "./propagation/resource-selector.ts";
 export type { ResourceSelector, SelectableResource } from "./propagation/resource-selector.ts";
@@ -172,6 +179,7 @@ export type { ClusterReplicas, WeightedCluster } from "./propagation/webster.ts"
 export {
   ANSWER_PENDING,
   CONTROLLERS_LEASE,
+  TERMINATING,
   DRAIN_TAINT,
   DRIFT,
   FORCE_ANNOTATION,

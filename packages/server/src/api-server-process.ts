@@ -9,6 +9,7 @@ import { createEventRecorders, createInformers, writeControllerMetrics } from "@
 import { Lease } from "@flotilla/kubernetes";
 import { CONTROLLERS_LEASE_KEY } from "./roles/controllers-lease.ts";
 import { withHubProcess } from "./hub-process.ts";
+import { createComponentReadiness } from "./roles/component-readiness.ts";
 import { createHubApiServer } from "./roles/api-server.ts";
 import { createHubLogs } from "./roles/hub-logs.ts";
 import { createHubReaders } from "./roles/hub-readers.ts";
@@ -48,7 +49,13 @@ export const startApiServer: Roles["apiServer"] = (options, progress, signal) =>
         problems: () => manager.problems(),
       },
     });
-    const parts: readonly Part[] = [api, { stop: () => informers.close() }, events, readers];
+    const parts: readonly Part[] = [
+      api,
+      { stop: () => informers.close() },
+      events,
+      readers,
+      createComponentReadiness({ client: api.connect("components", "flotilla-components"), clock, log }),
+    ];
     const { url, writeKubeconfigs } = await hubProcess.serve({ server, client, stop: () => stopParts(parts) }, signal);
     await startParts(parts, signal);
     await manager.whenSynced(signal);

@@ -1,7 +1,7 @@
 /** Clients for the command line, from kubeconfigs. */
-import { existsSync } from "node:fs";
 import { HUB } from "@flotilla/apimachinery";
-import { FlotillaError, systemClock } from "@flotilla/base";
+import { systemClock } from "@flotilla/base";
+import { checkKubeconfig } from "@flotilla/cli";
 import type { ClusterConnection, HubConnection, KubeconfigAccess } from "@flotilla/cli";
 import {
   connectionOf,
@@ -18,7 +18,7 @@ const TRACE_VERBOSITY = 6;
 
 /** `trace` receives the lines about requests that a high verbosity asks for. */
 export async function connect(access: KubeconfigAccess, trace: (line: string) => void): Promise<HubConnection> {
-  checkThere(access);
+  checkKubeconfig(access);
   const { connection } = await open(access);
   const transport = transportOf(connection, { root: HUB }, access, trace);
   const { impersonate, namespace } = connection;
@@ -37,7 +37,7 @@ export async function connectCluster(
   name: string,
   trace: (line: string) => void,
 ): Promise<ClusterConnection> {
-  if (name === HUB) checkThere(access);
+  if (name === HUB) checkKubeconfig(access);
   const { config, connection } = await open(access);
   const { server, ca = "", insecure = false, serverName } = connection;
   // Only the kubeconfig's own setting: a proxy of this machine's environment is not the hub's.
@@ -75,13 +75,4 @@ function transportOf(
   return verbosity < TRACE_VERBOSITY
     ? transport
     : tracedTransport(transport, { server: connection.server.href, clock: systemClock, write: trace });
-}
-
-/** Most users without a kubeconfig have not started a fleet. */
-function checkThere({ kubeconfigs }: KubeconfigAccess): void {
-  if (!kubeconfigs.some((path) => existsSync(path)))
-    throw new FlotillaError(
-      "NoKubeconfig",
-      `no kubeconfig at ${kubeconfigs.join(" or ")}; start a fleet with 'flotilla up', or specify one with --kubeconfig FILE`,
-    );
 }

@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { HUB } from "@flotilla/apimachinery";
-import { MetricsText, systemClock, systemRandom, writeProcessMetrics } from "@flotilla/base";
+import { elapsedMs, MetricsText, systemClock, systemRandom, writeProcessMetrics } from "@flotilla/base";
 import { VERSION } from "@flotilla/cli";
 import type { ControllersRoleOptions, Roles } from "@flotilla/cli";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "@flotilla/client";
@@ -15,10 +15,12 @@ import {
   createInformers,
   createLeaderElection,
   createWriteThroughClient,
+  fenceTransport,
 } from "@flotilla/controller-runtime";
+import type { Leadership } from "@flotilla/controller-runtime";
 import { createMonitoring } from "@flotilla/flotilla";
 import { serveMetrics } from "./agent/agent-metrics.ts";
-import { CONTROLLERS_LEASE_KEY } from "./roles/controllers-lease.ts";
+import { CONTROLLERS_LEASE_KEY, renewingWhile } from "./roles/controllers-lease.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
 import type { HubControllers } from "./roles/hub-controllers.ts";
 import { createHubMetrics } from "./roles/hub-metrics.ts";
@@ -36,6 +38,8 @@ const STANDBY_POLL_MS = 250;
 /** How many of them until a server that does not answer is reported: five seconds. */
 const SILENT_POLLS = Math.ceil(5_000 / STANDBY_POLL_MS);
 
+/** Without leader election nothing ends the leadership but the process. */
+const ALONE: Leadership = { check: () => {} };
 const surroundings = { clock: systemClock, random: systemRandom };
 
 export const startControllers: Roles["controllers"] = async (options, progress, signal) => {
@@ -54,9 +58,9 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
   const standing = Promise.withResolvers<"leading" | { standby: string }>();
 
   /** Runs one term: everything is created for it and closed after it. */
-  async function lead(term: AbortSignal): Promise<void> {
+  async function lead(term: AbortSignal, leadership: Leadership): Promise<void> {
     progress("reading the hub");
-    const run = await startTerm(hub, options, term);
+    const run = await startTerm(hub, options, leadership, term);
     active = run;
     standing.resolve("leading");
     if (hasStood) options.onLeadership?.("won");
@@ -79,14 +83,18 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
         });
   const ended = (async () => {
     try {
-      if (!options.leaderElects) return await lead(signal);
-      const election = createLeaderElection({
+      const candidate = {
         client: createClient({ transport: hub.transport, fieldManager: "flotilla-controllers" }),
         ...surroundings,
+        elapsedMs,
         log,
-        lease: CONTROLLERS_LEASE_KEY,
         identity: `${hostname()}_${randomUUID()}`,
-      });
+      };
+      if (!options.leaderElects) {
+        await renewingWhile(candidate, (term) => lead(term, ALONE), signal);
+        return;
+      }
+      const election = createLeaderElection({ ...candidate, lease: CONTROLLERS_LEASE_KEY });
       progress("waiting for the lease");
       let polls = 0;
       const watch = setInterval(() => {
@@ -124,10 +132,12 @@ interface Term {
 }
 
 async function startTerm(
-  { transport, log }: ReportedConnection,
+  { transport: unfenced, log }: ReportedConnection,
   options: ControllersRoleOptions,
+  leadership: Leadership,
   signal: AbortSignal,
 ): Promise<Term> {
+  const transport = fenceTransport(unfenced, leadership);
   const client = createClient({ transport, fieldManager: "flotilla-system" });
   const origin = await readWorkOrigin(client, HUB);
   const informers = createInformers({ client, ...surroundings, log, scope: { cluster: HUB } });
@@ -139,7 +149,7 @@ async function startTerm(
   const readers = createHubReaders({
     ...onHub,
     client: clientFor("discovery"),
-    measure: monitoring.requests.around,
+    measure: (member, name) => fenceTransport(monitoring.requests.around(member, name), leadership),
     memberLimits: options.memberLimits,
     scheduling: options.scheduling,
   });

@@ -8,7 +8,7 @@ import type { CertificateAuthority } from "@flotilla/apimachinery";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { VERSION } from "@flotilla/cli";
 import { find } from "@flotilla/client";
-import type { Client, Transport } from "@flotilla/client";
+import type { Client, ConnectWebhook, Transport } from "@flotilla/client";
 import { createMonitoring, dryRunOver } from "@flotilla/flotilla";
 import { Lease } from "@flotilla/kubernetes";
 import type {
@@ -23,6 +23,7 @@ import type { InformerLimits, Manager } from "@flotilla/controller-runtime";
 import type { SimulationDependencies } from "@flotilla/simulation";
 import { createAddMembers } from "./roles/add-members.ts";
 import type { AddMembers } from "./roles/add-members.ts";
+import { showComponents } from "./roles/component-readiness.ts";
 import { createHubApiServer } from "./roles/api-server.ts";
 import type { HubApiServer, HubExtensions } from "./roles/api-server.ts";
 import { createHubAccess } from "./roles/hub-access.ts";
@@ -72,6 +73,8 @@ export interface HubOptions {
   pull?: readonly string[] | "all";
   /** Connects to external members; over the network if unset. */
   connectMember?: ConnectMember;
+  /** Connects to interpreter webhooks; over the network if unset. */
+  connectWebhook?: ConnectWebhook | undefined;
   /** What the informers of one external member may hold. */
   memberLimits?: InformerLimits;
   /**
@@ -158,7 +161,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     metrics,
     members,
     readers,
-    ownControllers(client),
+    ownControllers(client, clock),
     controllers,
     synced,
     pull,
@@ -212,10 +215,15 @@ function wireMemberControllers({ options, api, access }: Base): MemberController
   });
 }
 
-/** The Lease of controllers that once ran in another process would be taken for controllers that have stopped. */
-const ownControllers = (client: Client): Part => ({
-  async start() {
-    if (await find(client, Lease, CONTROLLERS_LEASE_KEY)) await client.delete(Lease, CONTROLLERS_LEASE_KEY);
+/**
+ * The Lease of controllers that once ran in another process would be taken for controllers that have stopped, and their
+ * components may still be shown as not ready.
+ */
+const ownControllers = (client: Client, clock: Clock): Part => ({
+  async start(signal) {
+    if (!(await find(client, Lease, CONTROLLERS_LEASE_KEY))) return;
+    await showComponents(client, true, { nowMs: clock.now(), signal });
+    await client.delete(Lease, CONTROLLERS_LEASE_KEY);
   },
 });
 
@@ -230,6 +238,7 @@ function wireReaders(base: Base): HubReaders {
     events: access.events,
     simulated: simulated.fromHub.members,
     connectMember: options.connectMember,
+    connectWebhook: options.connectWebhook,
     memberLimits: options.memberLimits,
     wrap: options.wrap,
     measure: monitoring.requests.around,

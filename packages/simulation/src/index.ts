@@ -1,6 +1,7 @@
 export { createComponentLogs } from "./components/component-logs.ts";
 export type { ComponentLogs } from "./components/component-logs.ts";
 export { componentsAlone, withComponentLogs } from "./components/component-runtime.ts";
+export { controllerComponents } from "./components/controller-components.ts";
 export { createKruiseInstallController } from "./components/install-controller.ts";
 export {
   KARMADA_CONTROLLER_MANAGER,

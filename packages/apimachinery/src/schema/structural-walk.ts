@@ -7,7 +7,13 @@ import { PatternWork } from "../regex/index.ts";
 import type { Schema } from "../schema.ts";
 import type { NumberReport } from "./structural-number.ts";
 
-/** Ends a walk: matching its patterns takes too long. As one error among others it would let a `not` pass. */
+/**
+ * How often the alternatives of a schema (`anyOf` and others) may be tried for one object: a few for each value of the
+ * largest one. The number of alternatives multiplies with the number of values.
+ */
+const MAX_TRIALS = 100_000;
+
+/** Ends a walk: matching its patterns or trying its alternatives takes too long. As one error among others it would let a `not` pass. */
 export class WalkStopped extends Error {
   readonly error: FieldError;
   constructor(error: FieldError) {
@@ -30,11 +36,22 @@ export class ValidationWalk implements NumberReport {
   readonly ratchets: boolean;
   /** The step budget of all patterns, including those of alternatives. */
   readonly patternWork: PatternWork;
+  /** The remaining trials, of this walk and of those of alternatives. */
+  readonly trials: { left: number };
   /** The root schema, to distinguish map keys from fields. */
   private readonly root: Schema;
 
-  constructor(root: Schema, base: string, ratchets: boolean, patternWork = new PatternWork()) {
+  constructor(
+    root: Schema,
+    base: string,
+    ratchets: boolean,
+    { patternWork, trials }: { patternWork: PatternWork; trials: { left: number } } = {
+      patternWork: new PatternWork(),
+      trials: { left: MAX_TRIALS },
+    },
+  ) {
     this.root = root;
+    this.trials = trials;
     this.base = base;
     this.ratchets = ratchets;
     this.patternWork = patternWork;
@@ -42,7 +59,15 @@ export class ValidationWalk implements NumberReport {
 
   /** A walk for an alternative, which is evaluated before its errors count. */
   branch(): ValidationWalk {
-    const walk = new ValidationWalk(this.root, this.base, this.ratchets, this.patternWork);
+    if (--this.trials.left < 0)
+      throw new WalkStopped(
+        field.invalid(
+          this.errorPath(),
+          field.shown("..."),
+          `${this.path()} in body cannot be checked: the alternatives of the schema (anyOf, oneOf, allOf, not) are tried more than ${MAX_TRIALS} times for this object`,
+        ),
+      );
+    const walk = new ValidationWalk(this.root, this.base, this.ratchets, this);
     walk.steps.push(...this.steps);
     return walk;
   }

@@ -474,6 +474,22 @@ test("messages for the status alone name paths relative to the status", () => {
   ]);
 });
 
+test("alternatives that multiply with the values of an object are not tried without end", () => {
+  const anyOf = [...Array.from({ length: 999 }, (_, index) => ({ required: [`f${index}`] })), {}];
+  const schema = ofSpec({ type: "object", properties: { list: { type: "array", items: { type: "object", anyOf } } } });
+  const list = (length: number): JsonObject[] => Array.from({ length }, () => ({}));
+
+  const few = errorsOf(schema, object({ list: list(10) }));
+  const many = errorsOf(schema, object({ list: list(300) }));
+
+  expect(few).toEqual([]);
+  expect(many.map(({ message }) => message)).toEqual([
+    expect.stringMatching(
+      /spec\.list\[100\] in body cannot be checked: the alternatives .* are tried more than 100000 times/,
+    ),
+  ]);
+});
+
 describe("patterns that exceed the step limit", () => {
   const slow = "^[ab]*a[ab]{900}$";
   const long = "ab".repeat(100_000);

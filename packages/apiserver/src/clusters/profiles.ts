@@ -37,7 +37,7 @@ export interface ProfileLayer {
   has(prefix: string, namespace?: string): boolean;
   get(prefix: string, relativeKey: string, viewer: LayerViewer): CachedEntry | undefined;
   /** In key order. `within` is the prefix of the key part after the cluster. */
-  list(prefix: string, within: string, viewer: LayerViewer): CachedEntry[];
+  list(prefix: string, within: string, viewer: LayerViewer): readonly CachedEntry[];
 }
 
 interface LayerObject {
@@ -103,14 +103,14 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
     add(
       resource,
       resource.namespaced ? `${namespace ?? ""}/${objectName}` : objectName,
-      () => complete(resource, object),
+      () => completeOnce(resource, object, () => object),
       ownersOf(object),
     );
   }
   const definitions = table.resource("apiextensions.k8s.io", "customresourcedefinitions");
   if (definitions) {
     for (const kind of profile.customs)
-      add(definitions, `${kind.plural}.${kind.group}`, () => complete(definitions, definitionOf(kind)));
+      add(definitions, `${kind.plural}.${kind.group}`, () => completeOnce(definitions, kind, () => definitionOf(kind)));
   }
   const sorted = new Map<string, LayerObject[]>();
   for (const [prefix, objects] of layer)
@@ -120,6 +120,18 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
     );
 
   const seen = new WeakMap<LayerViewer, Map<LayerObject, CachedEntry>>();
+  // When a cluster appears, a dozen watches list the same objects. They share them; between such times nothing is held.
+  const listed = new WeakMap<LayerViewer, Map<string, WeakRef<readonly CachedEntry[]>>>();
+  const all = (prefix: string, objects: readonly LayerObject[], viewer: LayerViewer): readonly CachedEntry[] => {
+    let lists = listed.get(viewer);
+    if (!lists) listed.set(viewer, (lists = new Map()));
+    let entries = lists.get(prefix)?.deref();
+    if (!entries) {
+      entries = objects.map((object) => layerEntry(object, prefix, viewer));
+      lists.set(prefix, new WeakRef(entries));
+    }
+    return entries;
+  };
 
   return {
     name,
@@ -137,24 +149,35 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
       return entry;
     },
     list(prefix, within, viewer) {
-      const found: CachedEntry[] = [];
-      for (const object of sorted.get(prefix) ?? [])
-        if (object.relativeKey.startsWith(within)) found.push(layerEntry(object, prefix, viewer));
-      return found;
+      const objects = sorted.get(prefix) ?? [];
+      const entries = all(prefix, objects, viewer);
+      return within === "" ? entries : entries.filter((_, index) => objects[index]?.relativeKey.startsWith(within));
     },
   };
+}
+
+/** What was completed for another profile: most profiles have the same roles and CRDs. */
+const completed = new WeakMap<object, { kind: Kind; object: JsonObject }>();
+
+/** `given` identifies the object: a bootstrap object itself, or the kind that a CRD is made of. */
+function completeOnce(resource: Resource, given: object, object: () => KubernetesObject): JsonObject {
+  const known = completed.get(given);
+  if (known?.kind === resource.kind) return known.object;
+  const made = complete(resource, object());
+  completed.set(given, { kind: resource.kind, object: made });
+  return made;
 }
 
 /** Applies defaults and the fields that creating the object would have set; uid and timestamps come from the viewer. */
 function complete(resource: Resource, object: KubernetesObject): JsonObject {
   // Copied, because the following code modifies it in place, and the caller owns the bootstrap objects.
   const admitted = resource.storage.compiled.admit(copy(object as unknown as JsonObject));
-  const completed = isNamespaceKind(resource)
+  const result = isNamespaceKind(resource)
     ? (asNewNamespace(admitted as unknown as Namespace) as unknown as JsonObject)
     : admitted;
-  const metadata = completed.metadata as JsonObject;
+  const metadata = result.metadata as JsonObject;
   if (resource.kind.hasGeneration) metadata.generation ??= 1;
-  return ordered(completed);
+  return ordered(result);
 }
 
 /** An entry that is not stored. It shares everything but its metadata with all other clusters of the profile. */

@@ -65,6 +65,20 @@ test("the size of the store is the sum of its values, also when it is opened aga
   expect(again.cache.bytes).toBe(cache.bytes);
 });
 
+test("a server starts on a store above its quota: it reads and deletes, and takes new objects again afterwards", async () => {
+  const { engine, cache, request, settle } = await createTestServer();
+  for (const name of ["a", "b", "c"]) await request("POST", CONFIG_MAPS, map(name, 20_000));
+  await settle();
+
+  const full = await createTestServer({ engine, storeQuotaBytes: cache.bytes - 10_000 });
+  const read = await full.request("GET", `${CONFIG_MAPS}/a`);
+  const rejected = await full.request("POST", CONFIG_MAPS, map("d", 20_000));
+  const deleted = [await full.request("DELETE", `${CONFIG_MAPS}/a`), await full.request("DELETE", `${CONFIG_MAPS}/b`)];
+  const created = await full.request("POST", CONFIG_MAPS, map("d", 20_000));
+
+  expect([read, rejected, ...deleted, created].map(({ status }) => status)).toEqual([200, 507, 200, 200, 201]);
+});
+
 test("a store that is nearly full is reported, and the server stays ready so that clients can delete something", async () => {
   const { request } = await startWith(0);
 

@@ -13,8 +13,12 @@ const MAX_BODY_VALUES = 65_536;
 /** A ConfigMap of 1 MiB with a hundred bytes for each key. An object costs more for each different key. */
 const MAX_OBJECT_KEYS = 10_000;
 
+/** Reading YAML takes several times as long as JSON, which is what clients send. */
+const MAX_YAML_LINES = 32_768;
+
 const JSON_LIMITS = { values: MAX_BODY_VALUES, keys: MAX_OBJECT_KEYS };
 const NEWLINE = 0x0a;
+const COMMA = 0x2c;
 const OPEN_BRACE = 0x7b;
 
 /** Throws 413. Short bodies are not counted. */
@@ -23,10 +27,10 @@ export function checkBody(bytes: Uint8Array, mediaType: string): void {
   if (bytes.byteLength <= COUNT_ABOVE_BYTES || mediaType.endsWith("protobuf")) return;
   // Clients send JSON as the YAML of an apply.
   const isYaml = mediaType.endsWith("yaml") && bytes.find((byte) => byte > 0x20) !== OPEN_BRACE;
-  if (isYaml ? linesOf(bytes) > MAX_BODY_VALUES : exceedsJsonLimits(bytes, JSON_LIMITS)) throw tooManyValues();
+  if (isYaml ? hasManyYamlValues(bytes) : exceedsJsonLimits(bytes, JSON_LIMITS)) throw tooManyValues();
 }
 
-/** The same for a body that can only be counted after decoding: protobuf, and lists of YAML in one line. */
+/** The same for a body that can only be counted after decoding: protobuf, and keys and lists of YAML. */
 export function checkDecoded<T extends Json>(value: T, bytes: Uint8Array): T {
   if (bytes.byteLength > COUNT_ABOVE_BYTES && countUpTo(value, MAX_BODY_VALUES) > MAX_BODY_VALUES)
     throw tooManyValues();
@@ -38,16 +42,24 @@ const tooManyValues = (): Error =>
     `Request entity too large: limit is ${MAX_BODY_VALUES} values, and ${MAX_OBJECT_KEYS} keys in one object; divide the object into several`,
   );
 
-function linesOf(bytes: Uint8Array): number {
-  let lines = 1;
-  for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) lines++;
-  return lines;
+/** Values of YAML are separated by newlines, and in lists and objects of one line by commas. */
+function hasManyYamlValues(bytes: Uint8Array): boolean {
+  return hasMoreThan(MAX_YAML_LINES, NEWLINE, bytes) || hasMoreThan(MAX_BODY_VALUES, COMMA, bytes);
 }
 
+function hasMoreThan(limit: number, byte: number, bytes: Uint8Array): boolean {
+  let count = 0;
+  for (let at = bytes.indexOf(byte); at >= 0; at = bytes.indexOf(byte, at + 1)) if (++count > limit) return true;
+  return false;
+}
+
+/** More than the limit for an object with too many keys. */
 function countUpTo(value: Json, limit: number): number {
   if (typeof value !== "object" || value === null) return 1;
+  const items = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
+  if (!Array.isArray(value) && items.length > MAX_OBJECT_KEYS) return limit + 1;
   let count = 1;
-  for (const item of Array.isArray(value) ? value : isObject(value) ? Object.values(value) : []) {
+  for (const item of items) {
     count += countUpTo(item, limit - count);
     if (count > limit) break;
   }

@@ -18,6 +18,8 @@ export interface RequestContext {
   /** Adds a `Warning:` header to the response. */
   readonly warn: (message: string) => void;
   readonly signal: AbortSignal;
+  /** Set for a request with a large body: resolves when its next step may run, in turn with other large requests. */
+  readonly pause?: () => Promise<void>;
 }
 
 /** 500 without a reason, as kube-apiserver returns for some client errors. */

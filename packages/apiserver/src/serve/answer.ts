@@ -1,4 +1,5 @@
 /** The result of an operation as a response: objects and lists from cached bytes, tables, and partial metadata. */
+import { formatYaml } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import type { Answer } from "../actions/action.ts";
 import { bodyIn, objectIn } from "../codec/render.ts";
@@ -12,10 +13,20 @@ import { PRIVATE, encode, valueResponse } from "../request/respond.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import { streamOf } from "../request/byte-streams.ts";
 import { listItems } from "./list-items.ts";
-import { isLongList, listParts } from "./list-stream.ts";
+import { isLongList, isLongToRender, listParts, renderedParts } from "./list-stream.ts";
+import type { ListFrame } from "./list-stream.ts";
+import { LONG_LIST_ENTRIES } from "./request-turns.ts";
 
-/** The response in the requested representation. Throws 406 for one that is not available. */
-export function answerResponse(answer: Answer, representation: Representation, options: TableOptions): ApiResponse {
+/**
+ * The response in the requested representation. Throws 406 for one that is not available. `pause` resolves when the
+ * next part of a long list may be made.
+ */
+export function answerResponse(
+  answer: Answer,
+  representation: Representation,
+  options: TableOptions,
+  pause: () => Promise<void>,
+): ApiResponse {
   const { format, as, version, pretty } = representation;
   const respond = (code: number, value: JsonObject): ApiResponse => valueResponse(code, value, format, {}, pretty);
   if (answer.type === "object") return respond(answer.code, answer.object);
@@ -44,6 +55,14 @@ export function answerResponse(answer: Answer, representation: Representation, o
     };
   }
   const { result } = answer;
+  const frame = isLongToRender(result.entries) ? frameOf(result, served, representation, options) : undefined;
+  if (frame)
+    return {
+      status: 200,
+      headers: { "content-type": `application/${format}`, "cache-control": PRIVATE },
+      body: streamOf(renderedParts(frame, result.entries, served, pause)),
+      isFinite: true,
+    };
   const objects = (): JsonObject[] => result.entries.map((entry) => objectIn(entry, served));
   switch (as) {
     case "table":
@@ -56,17 +75,60 @@ export function answerResponse(answer: Answer, representation: Representation, o
       return respond(200, metadataListOf(objects(), listMetadata(result, served), version));
     default:
   }
-  if (format === "yaml" || pretty)
-    return respond(200, {
-      kind: served.resource.listKind,
-      apiVersion: served.apiVersion,
-      metadata: listMetadata(result, served),
-      items: served.resource.kind.builtIn ? objects().map(withoutType) : objects(),
-    });
+  if (format === "yaml" || (pretty && result.entries.length <= LONG_LIST_ENTRIES && !isLongList(result.entries)))
+    return respond(200, wholeList(result, served, objects()));
   return {
     status: 200,
     headers: { "content-type": "application/json", "cache-control": PRIVATE },
-    ...listBody(served, result),
+    ...listBody(served, result, pause),
+  };
+}
+
+function wholeList(result: ListResult, served: ServedVersion, objects: readonly JsonObject[]): JsonObject {
+  return {
+    kind: served.resource.listKind,
+    apiVersion: served.apiVersion,
+    metadata: listMetadata(result, served),
+    items: served.resource.kind.builtIn ? objects.map(withoutType) : [...objects],
+  };
+}
+
+/**
+ * How a long list is rendered in parts; undefined for one that is copied. Long lists are not indented. A table or
+ * metadata in YAML, which no client requests, is sent whole.
+ */
+function frameOf(
+  result: ListResult,
+  served: ServedVersion,
+  { format, as, version }: Representation,
+  options: TableOptions,
+): ListFrame | undefined {
+  const around = (empty: string, items: string): [string, string] => {
+    const at = empty.lastIndexOf(items);
+    return [empty.slice(0, at), empty.slice(at + items.length)];
+  };
+  if (format === "json" && as !== "object") {
+    const metadata = listMetadata(result, served, as === "table");
+    const itemsOf = (objects: readonly JsonObject[]): JsonObject =>
+      as === "table" ? tableOf(served, objects, metadata, options) : metadataListOf(objects, metadata, version);
+    const field = as === "table" ? "rows" : "items";
+    const [head, tail] = around(JSON.stringify(itemsOf([])), "]");
+    return {
+      head,
+      tail: `]${tail}`,
+      separator: ",",
+      render: (some) => JSON.stringify(itemsOf(some)[field]).slice(1, -1),
+    };
+  }
+  if (format !== "yaml" || as !== "object") return undefined;
+  const [head, tail] = around(formatYaml(wholeList(result, served, [])), "items: []\n");
+  const { builtIn } = served.resource.kind;
+  return {
+    head: `${head}items:\n`,
+    tail,
+    separator: "",
+    // Lists are flush with their key, so the text of some items is a part of the whole.
+    render: (some) => formatYaml(builtIn ? some.map(withoutType) : some),
   };
 }
 
@@ -82,12 +144,17 @@ function typeName({ resource: { kind } }: ServedVersion, suffix: "" | "List"): s
   return `*${group.split(".", 1)[0] || "core"}.${kind.kind}${suffix}`;
 }
 
-function listBody(served: ServedVersion, result: ListResult): Pick<ApiResponse, "body" | "release" | "isFinite"> {
+function listBody(
+  served: ServedVersion,
+  result: ListResult,
+  pause: () => Promise<void>,
+): Pick<ApiResponse, "body" | "release" | "isFinite"> {
   const { resource, apiVersion } = served;
   const head = encode(
     `{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(listMetadata(result, served))},"items":[`,
   );
-  if (isLongList(result.entries)) return { body: streamOf(listParts(head, result.entries, served)), isFinite: true };
+  if (isLongList(result.entries))
+    return { body: streamOf(listParts(head, result.entries, served, pause)), isFinite: true };
   const { chunks, release } = listItems(result.entries, served);
   return { body: [head, ...chunks], release };
 }

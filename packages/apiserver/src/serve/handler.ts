@@ -186,6 +186,7 @@ async function answerResource(
   const byController = deps.isController(user);
   const served = findResource(cluster, route, verb, byController);
   if (route.name !== undefined) checkName(route.name);
+  const isLarge = request.body.byteLength > LARGE_BODY_BYTES;
   const context: RequestContext = {
     cluster,
     served,
@@ -198,6 +199,7 @@ async function answerResource(
     byController,
     warn,
     signal: request.signal,
+    pause: isLarge ? () => options.turns.pause(user.name) : undefined,
   };
   observe(seen, context, verb, headers["content-type"]);
   if (verb !== "connect" && route.rest !== "") throw pathNotFound();
@@ -208,7 +210,7 @@ async function answerResource(
   // Awaited only when a watcher is lagging, so that a write costs no extra turn otherwise.
   const room = isRead(verb) || isUrgent(deps, context) ? undefined : deps.pressure.room(clusterName, request.signal);
   if (room) await room;
-  if (request.body.byteLength > LARGE_BODY_BYTES) await options.turns.next(user.name, request.signal);
+  if (isLarge) await options.turns.next(user.name, request.signal);
   const tableOptions = {
     includeObject: representation.as === "table" ? includeObjectOf(query) : ("None" as const),
     nowMs: deps.clock.now(),
@@ -223,7 +225,7 @@ async function answerResource(
   const result = await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work));
   if (result.type === "list" && result.result.entries.length > LONG_LIST_ENTRIES)
     await options.turns.next(user.name, request.signal);
-  return answerResponse(result, representation, tableOptions);
+  return answerResponse(result, representation, tableOptions, () => options.turns.pause(user.name));
 }
 
 /** Names that would have another meaning in a path. */

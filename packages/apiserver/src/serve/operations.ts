@@ -108,9 +108,10 @@ export function operate(
 ): Promise<Answer> {
   const work = perform(deps, context, verb, input);
   if (verb !== "create" && verb !== "update") return work;
-  return work.catch((error: unknown) => {
+  return work.catch(async (error: unknown) => {
     // Unknown fields are also reported for a body that is rejected for other reasons.
     if (!(error instanceof ApiError)) throw error;
+    if (context.pause) await context.pause();
     reportUnknownFields(deps, context, input.object(), verb);
     throw explainUnreadable(context, error);
   });
@@ -136,15 +137,22 @@ async function perform(
     case "list":
       return { type: "list", result: await listObjects(deps, context), served };
     case "create": {
-      const { entry } = await createObject(deps, context, input.object());
+      const sent = input.object();
+      if (context.pause) await context.pause();
+      const { entry } = await createObject(deps, context, sent);
       return { type: "entry", entry, served, code: 201 };
     }
     case "update": {
-      const { entry, created } = await updateObject(deps, context, input.object());
+      const sent = input.object();
+      if (context.pause) await context.pause();
+      const { entry, created } = await updateObject(deps, context, sent);
       return { type: "entry", entry, served, code: created ? 201 : 200 };
     }
     case "patch": {
-      const { entry, created } = await patchObject(deps, context, input.patchType(), input.patch());
+      const type = input.patchType();
+      const sent = input.patch();
+      if (context.pause) await context.pause();
+      const { entry, created } = await patchObject(deps, context, type, sent);
       return { type: "entry", entry, served, code: created ? 201 : 200 };
     }
     case "delete": {

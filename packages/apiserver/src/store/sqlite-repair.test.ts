@@ -1,5 +1,5 @@
 /** Checking and repairing a store whose process is stopped. */
-import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -152,6 +152,31 @@ test("a damaged object is restored from a snapshot if that has a newer value tha
   ]);
   expect(contents()).toEqual({ a: "a2", b: "b2", c: "c1" });
 });
+
+test("a file with a destroyed page is reported as damaged in its structure, and repaired with a snapshot", async () => {
+  const values = Object.fromEntries(
+    Array.from({ length: 200 }, (_, index) => [`c${index}`, `${index}:${"x".repeat(500)}`]),
+  );
+  write(values);
+  await writeSnapshot(path, join(directory, "copy"));
+  destroyPageWith("100:xxxx");
+
+  const report = check(join(directory, "copy"));
+  repair(join(directory, "copy"));
+
+  expect(report.structure.length).toBeGreaterThan(0);
+  expect(isDamaged(report)).toBe(true);
+  expect(contents()).toEqual(values);
+  expect(check().structure).toEqual([]);
+});
+
+/** Overwrites the page of the file that contains this text. */
+function destroyPageWith(text: string): void {
+  const bytes = readFileSync(path);
+  const pageSize = bytes.readUInt16BE(16);
+  const page = Math.floor(bytes.indexOf(text) / pageSize);
+  writeFileSync(path, bytes.fill(0xff, page * pageSize, (page + 1) * pageSize));
+}
 
 test("an empty store is restored from a snapshot as a whole", async () => {
   writeStore();

@@ -72,11 +72,17 @@ interface AdmissionState {
 
 type Phase = (state: AdmissionState) => void | Promise<void>;
 
+/** Between two phases that take long for a large object. */
+const pause: Phase = ({ request }) => request.context.pause?.();
+
 const PHASES: readonly Phase[] = [
   makeCanonical,
   (state) => inOrder(state, state.steps.mutate, mutate),
+  pause,
   applySchema,
+  pause,
   trackFields,
+  pause,
   enterNamespace,
   (state) => inOrder(state, state.steps.complete, complete),
   (state) =>
@@ -84,8 +90,10 @@ const PHASES: readonly Phase[] = [
   extractPart,
   (state) => inOrder(state, state.steps.prepare, prepare),
   shareWithSibling,
+  pause,
   collectMetadataErrors,
   collectSchemaErrors,
+  pause,
   collectStepErrors,
   rejectErrors,
   (state) => inOrder(state, state.steps.webhooks, askWebhook),

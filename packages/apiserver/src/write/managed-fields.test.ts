@@ -83,3 +83,52 @@ test("other objects have field managers, whichever client writes them", async ()
 
   expect(managersOf(written)).toEqual(["flotilla-match"]);
 });
+
+describe("field managers of one object", () => {
+  const MAPS = "/api/v1/namespaces/default/configmaps";
+  const entry = (index: number): JsonObject => ({
+    manager: `m${index}`,
+    operation: "Apply",
+    apiVersion: "v1",
+    fieldsType: "FieldsV1",
+    fieldsV1: { "f:data": { [`f:k${index}`]: {} } },
+  });
+  const mapWith = (managers: number): JsonObject => ({
+    metadata: { name: "a", managedFields: Array.from({ length: managers }, (_, index) => entry(index)) },
+    data: Object.fromEntries(Array.from({ length: managers }, (_, index) => [`k${index}`, "v"])),
+  });
+  const tooMany = (count: number): object => ({
+    code: 422,
+    details: {
+      causes: [{ field: "metadata.managedFields", message: `Too many: ${count}: must have at most 1000 items` }],
+    },
+  });
+
+  test("are limited in an object that a client sends", async () => {
+    const { request } = await createTestServer();
+    await request("POST", MAPS, { ...mapWith(1_001), metadata: { name: "a" } });
+
+    const { body } = await request("PUT", `${MAPS}/a`, mapWith(1_001));
+
+    expect(body).toMatchObject(tooMany(1_001));
+  });
+
+  test("are limited when another one applies, and those of the object stay able to", async () => {
+    const { request } = await createTestServer();
+    await request("POST", MAPS, { ...mapWith(1_000), metadata: { name: "a" } });
+    await request("PUT", `${MAPS}/a`, mapWith(1_000));
+    const apply = (manager: string): ReturnType<typeof request> =>
+      request(
+        "PATCH",
+        `${MAPS}/a?fieldManager=${manager}&force=true`,
+        { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { k1: "changed" } },
+        { "content-type": "application/apply-patch+yaml" },
+      );
+
+    const known = await apply("m1");
+    const another = await apply("another");
+
+    expect(known.status).toBe(200);
+    expect(another.body).toMatchObject(tooMany(1_001));
+  });
+});

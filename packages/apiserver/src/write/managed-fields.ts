@@ -1,11 +1,28 @@
 /** Field managers. Recorded for every write except for the many objects whose managers are of no use. */
-import { HUB, recordUpdate } from "@flotilla/apimachinery";
+import { field, HUB, invalid, recordUpdate } from "@flotilla/apimachinery";
 import type { OtherVersion, OtherVersions } from "@flotilla/apimachinery";
 import { formatTime } from "@flotilla/base";
 import type { Clock, Json, JsonObject } from "@flotilla/base";
 import type { RequestContext } from "../request/context.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import type { ServedVersion } from "../resources/resources.ts";
+
+/**
+ * Each apply compares its fields with those of all managers, and each of them repeats the fields that it owns. Updates
+ * are already limited to a few managers per object.
+ */
+const MAX_MANAGERS = 1_000;
+
+/** Throws 422 for an object with too many field managers. */
+export function checkManagers({ served: { resource } }: RequestContext, object: JsonObject): JsonObject {
+  const { managedFields, name } = metadataOf(object);
+  const count = Array.isArray(managedFields) ? managedFields.length : 0;
+  if (count <= MAX_MANAGERS) return object;
+  const { group, kind } = resource.kind;
+  throw invalid(group, kind, typeof name === "string" ? name : "", [
+    field.tooMany("metadata.managedFields", count, MAX_MANAGERS),
+  ]);
+}
 
 function tracksFields(context: RequestContext, stored: Json | undefined): boolean {
   if (!context.byController) return true;
@@ -50,6 +67,7 @@ export function trackFields(
     versions: otherVersions(served),
     beginsRecord: context.cluster.name === HUB && untracked(context) === "hub",
   });
+  checkManagers(context, recorded);
   return hidden.length === 0
     ? recorded
     : { ...recorded, ...(hidesSpec && { spec: after.spec }), ...(hidesStatus && { status: after.status }) };

@@ -33,7 +33,7 @@ import { yamlLines } from "../codec/yaml-problem.ts";
 import type { DecodedPatch, Findings } from "../codec/decode.ts";
 import { canonicalForm } from "./admit.ts";
 import { checkPlace, otherKind } from "./identity.ts";
-import { otherVersions } from "./managed-fields.ts";
+import { checkManagers, otherVersions } from "./managed-fields.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import { writeOptions } from "../request/options.ts";
 import type { WriteOptions } from "../request/options.ts";
@@ -192,6 +192,7 @@ async function applyObject(deps: WriteDependencies, request: WriteRequest, patch
       versions: otherVersions(served),
       hidesStatus: served.subresources.status === true,
     });
+    checkManagers(context, object);
     reportRepeated(patch, context, options);
     // A status endpoint ignores everything besides the status, except for the name.
     checkPlace(

@@ -1,6 +1,7 @@
 /**
  * String functions, counted in code points. Most strings have no surrogates, and then JavaScript's indexes are correct.
  */
+import { COST_ERROR } from "../frame.ts";
 import { ArrayList, describe, EMPTY_LIST } from "../collections.ts";
 import type { Row } from "../functions.ts";
 import { GO_ESCAPES } from "../go-text.ts";
@@ -76,12 +77,18 @@ const trim = (text: string): CelValue =>
   text.replaceAll(/^[\s\u0085]+|[\s\u0085]+$/g, (part) => (part.includes("\ufeff") ? trimAround(part) : ""));
 const trimAround = (part: string): string => part.slice(part.indexOf("\ufeff"), part.lastIndexOf("\ufeff") + 1);
 
+/** More than the texts of the largest object together. A result can be as long as the product of two of them. */
+const MAX_REPLACED_CHARACTERS = 4 * 1024 * 1024;
+
 function replace(text: string, from: string, to: string, limit: CelInt = -1): CelValue {
   const count = Number(limit);
   if (count === 0 || from === to) return text;
-  if (from === "") return weave(text, to, count);
-  if (count < 0) return text.split(from).join(to);
-  const parts = text.split(from);
+  const parts = from === "" ? undefined : text.split(from);
+  const found = parts ? parts.length - 1 : text.length + 1;
+  const growth = (count < 0 ? found : Math.min(count, found)) * (to.length - from.length);
+  if (text.length + growth > MAX_REPLACED_CHARACTERS) return COST_ERROR;
+  if (!parts) return weave(text, to, count);
+  if (count < 0) return parts.join(to);
   return parts.length <= count + 1
     ? parts.join(to)
     : [...parts.slice(0, count), parts.slice(count).join(from)].join(to);

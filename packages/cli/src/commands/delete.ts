@@ -55,7 +55,7 @@ export const deleteCommand = defineCommand({
     try {
       const deletions =
         args.length > 0
-          ? await named(hub.client, args, fallback, signal)
+          ? await named({ client: hub.client, signal, notify: output.warn }, args, fallback)
           : await inFiles(hub.client, flags, fallback, { readInput, signal, environment });
       return await runDelete(
         {
@@ -74,20 +74,20 @@ export const deleteCommand = defineCommand({
 });
 
 async function named(
-  client: Client,
+  { client, signal, notify }: { client: Client; signal: AbortSignal; notify(text: string): void },
   args: readonly string[],
   namespace: string,
-  signal: AbortSignal,
 ): Promise<Deletion[]> {
-  const { resolveType } = await import("../explain/resolve-type.ts");
+  const { resolveNamed } = await import("../explain/resolve-type.ts");
   const targets = readTargets(args, USAGE);
   if (targets.some(({ names }) => names.length === 0)) throw new UsageError(`name the objects: ${USAGE}`);
   const deletions: Deletion[] = [];
   for (const { words, names } of targets)
     for (const word of words) {
-      const kind = await resolveType(client, word, signal);
-      for (const name of names)
+      for (const name of names) {
+        const [kind] = await resolveNamed(client, { type: word, name, namespace }, signal, notify);
         deletions.push({ kind, namespace: kind.scope === "Namespaced" ? namespace : undefined, name });
+      }
     }
   return deletions;
 }

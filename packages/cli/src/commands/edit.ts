@@ -33,14 +33,15 @@ export const editCommand = defineCommand({
     const { word, name } = readOne(args, USAGE);
     const waitSeconds = readSeconds("--timeout", flags.timeout);
     // Loaded lazily, so that other commands and the help do not load the planners.
-    const [{ runEdit }, { resolveType }] = await Promise.all([
+    const [{ runEdit }, { resolveNamed }] = await Promise.all([
       import("../explain/run-edit.ts"),
       import("../explain/resolve-type.ts"),
     ]);
     const hub = await connect(hubKubeconfig(flags, environment));
     try {
-      const kind = await resolveType(hub.client, word, signal);
-      const namespace = kind.scope === "Namespaced" ? (flags.namespace ?? hub.namespace ?? "default") : undefined;
+      const place = flags.namespace ?? hub.namespace ?? "default";
+      const [kind] = await resolveNamed(hub.client, { type: word, name, namespace: place }, signal, output.warn);
+      const namespace = kind.scope === "Namespaced" ? place : undefined;
       return await runEdit(
         { kind, namespace, name, yes: flags.yes, waitMs: flags.wait ? waitSeconds * 1000 : undefined },
         {

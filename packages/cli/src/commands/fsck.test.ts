@@ -92,6 +92,19 @@ const cases: Record<
     repairs: 0,
     says: "writes up to revision 9 were acknowledged, and those after 7 are gone",
   },
+  "a file with a damaged structure is reported, and not repaired without a terminal": {
+    report: { ...intact, structure: ["Tree 4 page 7: btreeInitPage() returns error code 11"] },
+    code: 1,
+    repairs: 0,
+    says: "Tree 4 page 7: btreeInitPage() returns error code 11",
+  },
+  "a file with a damaged structure whose objects can be read is repaired with --yes": {
+    report: { ...intact, structure: ["Tree 4 page 7: btreeInitPage() returns error code 11"] },
+    flags: { yes: true },
+    code: 0,
+    repairs: 1,
+    says: "repaired: 3 objects",
+  },
   "a store of which nothing can be read needs a snapshot": {
     report: { ...intact, objects: 0, structure: ["the file is missing or empty"], lostUpTo: 9 },
     flags: { yes: true, "remove-lost": true },

@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import { delimiter } from "node:path";
 import { defineCommand } from "../command.ts";
 import { kubectlPath, noKubectl } from "../kubectl.ts";
-import { hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+import { checkKubeconfig, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 export const kubectlCommand = defineCommand({
   name: "kubectl",
@@ -22,6 +22,8 @@ export const kubectlCommand = defineCommand({
     const path = kubectlPath(environment);
     if (path === undefined) throw noKubectl();
     const { kubeconfigs } = hubKubeconfig({ kubeconfig: undefined, data: undefined }, environment);
+    // kubectl itself reports a file that the user named; without one it would look for a server on this machine.
+    if (!environment["KUBECONFIG"] && needsHub(args)) checkKubeconfig({ kubeconfigs });
     const child = spawn(path, args, {
       stdio: "inherit",
       env: { ...environment, KUBECONFIG: kubeconfigs.join(delimiter) },
@@ -33,3 +35,12 @@ export const kubectlCommand = defineCommand({
     });
   },
 });
+
+/** kubectl's commands that read no cluster. */
+const LOCAL_COMMANDS: ReadonlySet<string> = new Set(["completion", "config", "help", "kustomize", "options", "plugin"]);
+/** They name the cluster themselves, or need none. */
+const OWN_CLUSTER = /^(--kubeconfig|--server|-s|--help|-h|--client)(=|$)/;
+
+/** Whether kubectl would use the kubeconfig of the data directory. */
+export const needsHub = (args: readonly string[]): boolean =>
+  args.length > 0 && !LOCAL_COMMANDS.has(args[0] ?? "") && !args.some((arg) => OWN_CLUSTER.test(arg));

@@ -8,7 +8,7 @@ import { defineCommand } from "../command.ts";
 import { manifestFlags } from "../members/flags.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
-/** As `kubectl diff`: 0 without changes, 1 with changes, more for a failure. */
+/** 0 without changes, 1 with changes, more for a failure; `--exit-on` says which changes count. */
 const CHANGES = 1;
 const FAILED = 2;
 /** With `--fail-on-problems`. */
@@ -18,7 +18,7 @@ export const planCommand = defineCommand({
   name: "plan",
   summary: "show what would change on each member before you apply it",
   details:
-    "Nothing is written: the hub tries the manifests in a dry run, in the order of 'flotilla apply', and the scheduler runs locally. The exit code is 0 if applying would change nothing on the hub and on any member, 1 if something would change, and 2 on failure, as for kubectl diff. With --fail-on-problems it is 3 if the plan has problems, such as a workload that fits no member.",
+    "Nothing is written: the hub tries the manifests in a dry run, in the order of 'flotilla apply', and the scheduler runs locally. The exit code is 0 if applying would change nothing on any member, also if it would change the hub; 1 if it would change a member, or if the effect on members is not planned; and 2 on failure. With --exit-on any it is 1 also for a change of the hub alone, as for kubectl diff. With --fail-on-problems it is 3 if the plan has problems, such as a workload that fits no member.",
   example: [
     { says: "Show what applying a file would change.", run: "flotilla plan -f web.yaml" },
     { says: "Plan a folder, with JSON output.", run: "flotilla plan -f shop/ --recursive -o json" },
@@ -26,6 +26,10 @@ export const planCommand = defineCommand({
     {
       says: "In a pipeline: exit with 3 if the plan has problems.",
       run: "flotilla plan -f shop/ --fail-on-problems",
+    },
+    {
+      says: "Exit with 1 also if only the hub would change, as kubectl diff does.",
+      run: "flotilla plan -f shop/ --exit-on any",
     },
     { says: "Plan manifests from standard input.", run: "cat policy.yaml | flotilla plan -f - -n shop" },
   ],
@@ -44,6 +48,12 @@ export const planCommand = defineCommand({
       type: "boolean",
       description: "exit with 3 if the plan has problems, whether or not something would change",
     },
+    "exit-on": {
+      type: "string",
+      choices: ["members", "any"],
+      default: "members",
+      description: "the changes that exit with 1: members, or any (also those of the hub alone)",
+    },
     namespace: {
       type: "string",
       short: "n",
@@ -58,12 +68,13 @@ export const planCommand = defineCommand({
     if (flags.filename.length + without.length === 0 && flags.kustomize === undefined)
       throw new UsageError("specify what would change: -f FILE, -k DIR, or --without-cluster NAME");
     // Loaded lazily, so that other commands and the help do not load the planners.
-    const [{ planInput }, { withUnreachable: withAway }, { renderPlan }, { readManifests }] = await Promise.all([
-      import("../explain/plan-input.ts"),
-      import("../explain/unreachable-members.ts"),
-      import("../explain/render-plan.ts"),
-      import("../interpret/read-manifests.ts"),
-    ]);
+    const [{ planInput, mayChangeMembers }, { withUnreachable: withAway }, { renderPlan }, { readManifests }] =
+      await Promise.all([
+        import("../explain/plan-input.ts"),
+        import("../explain/unreachable-members.ts"),
+        import("../explain/render-plan.ts"),
+        import("../interpret/read-manifests.ts"),
+      ]);
     const manifests = await readManifests(flags, { readInput, signal, environment });
     const { client, close } = await connect(hubKubeconfig(flags, environment));
     try {
@@ -74,9 +85,10 @@ export const planCommand = defineCommand({
         { client, clock, signal },
       );
       output.progress("");
-      output.result(plan as unknown as Json, () => renderPlan(plan, output.width));
+      const changesMembers = mayChangeMembers(plan);
+      output.result({ ...plan, changesMembers } as unknown as Json, () => renderPlan(plan, output.width));
       if (flags["fail-on-problems"] && plan.problems.length > 0) return PROBLEMS;
-      return plan.changes.length + plan.hub.length > 0 ? CHANGES : 0;
+      return changesMembers || (flags["exit-on"] === "any" && plan.hub.length > 0) ? CHANGES : 0;
     } finally {
       await close();
     }

@@ -43,5 +43,5 @@ test("--watch prints what changed, and exits with 0 when interrupted", async () 
   await statusCommand.run(context as unknown as CommandContext<never>);
 
   expect(text.match(/^MEMBER/gm)).toHaveLength(2);
-  expect(text.indexOf("oslo")).toBeGreaterThan(text.lastIndexOf("MEMBER"));
+  expect(text.indexOf("oslo")).toBeGreaterThan(text.lastIndexOf("hub https://"));
 });

@@ -7,6 +7,7 @@ import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import type { FleetStatus } from "../status/fleet-status.ts";
 import { readStatus } from "../status/read-status.ts";
 import { renderStatus } from "../status/render-status.ts";
+import { NO_CONTROLLERS } from "../status/unhealthy.ts";
 
 const WATCH_MS = 5_000;
 
@@ -83,6 +84,14 @@ export const statusCommand = defineCommand({
 });
 
 /** Ignores ages, which change on every read. */
-function withoutTimes({ members, ...rest }: FleetStatus): Json {
-  return { ...rest, members: members.map(({ age: _age, heard: _heard, ...member }) => member) } as unknown as Json;
+function withoutTimes({ members, controllers, unwell, ...rest }: FleetStatus): Json {
+  return {
+    ...rest,
+    controllers: controllers.state,
+    unwell: {
+      ...unwell,
+      worst: unwell.worst.map((object) => (object.trouble === NO_CONTROLLERS ? { ...object, reason: "" } : object)),
+    },
+    members: members.map(({ age: _age, heard: _heard, ...member }) => member),
+  } as unknown as Json;
 }

@@ -47,14 +47,21 @@ export const waitCommand = defineCommand({
     const timeoutMs = readSeconds("--timeout", flags.timeout) * 1000;
     const targets = readTargets(args, USAGE);
     if (targets.some(({ names }) => names.length === 0)) throw new UsageError(`name the objects: ${USAGE}`);
-    const [{ resolveType }, { createHubInterpreter }, { readCustomizations }, { waitUntilApplied }, { podCauseOf }] =
-      await Promise.all([
-        import("../explain/resolve-type.ts"),
-        import("../explain/hub-interpreter.ts"),
-        import("../explain/read-snapshot.ts"),
-        import("../members/wait-applied.ts"),
-        import("../health/look-at-pods.ts"),
-      ]);
+    const [
+      { resolveNamed },
+      { createHubInterpreter },
+      { readCustomizations },
+      { waitUntilApplied },
+      { podCauseOf },
+      { missingControllers },
+    ] = await Promise.all([
+      import("../explain/resolve-type.ts"),
+      import("../explain/hub-interpreter.ts"),
+      import("../explain/read-snapshot.ts"),
+      import("../members/wait-applied.ts"),
+      import("../health/look-at-pods.ts"),
+      import("../health/controllers-state.ts"),
+    ]);
     const hub = await connect(hubKubeconfig(flags, environment));
     const { client } = hub;
     const namespaceOf = ({ scope }: AnyKind): string | undefined =>
@@ -63,8 +70,11 @@ export const waitCommand = defineCommand({
       const wanted: { kind: AnyKind; name: string }[] = [];
       for (const { words, names } of targets)
         for (const word of words) {
-          const kind = await resolveType(client, word, signal);
-          wanted.push(...names.map((name) => ({ kind, name })));
+          for (const name of names) {
+            const place = flags.namespace ?? hub.namespace ?? "default";
+            const [kind] = await resolveNamed(client, { type: word, name, namespace: place }, signal, output.warn);
+            wanted.push({ kind, name });
+          }
         }
       if (flags.for === "delete") {
         const { waitUntilGone } = await import("../explain/wait-gone.ts");
@@ -86,7 +96,9 @@ export const waitCommand = defineCommand({
             client,
             interpreter,
             timeoutMs,
-            podCause: (copy) => podCauseOf(copy, { client, clock, signal }),
+            podCause: (copy, isCertain) => podCauseOf(copy, { client, clock, signal, isCertain }),
+            hubCause: () => missingControllers({ client, clock, signal }),
+            onCause: (text) => output.say(text),
             onDone: (resource, cluster) => output.say(`${resource} is healthy on ${cluster}`),
             progress: (text) => output.progress(text),
           });

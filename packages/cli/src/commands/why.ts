@@ -10,7 +10,7 @@ import type { AnyKind, Client } from "@flotilla/client";
 import { ClusterExplanation, Explanation } from "@flotilla/flotilla";
 import { defineCommand } from "../command.ts";
 import { renderWhy } from "../explain/render-why.ts";
-import { resolveType } from "../explain/resolve-type.ts";
+import { resolveNamed } from "../explain/resolve-type.ts";
 import { isForbidden } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { bindingName } from "@flotilla/karmada";
@@ -61,9 +61,8 @@ export const whyCommand = defineCommand({
     const { type, name } = readResource(args);
     const { client, close } = await connect(hubKubeconfig(flags, environment));
     try {
-      const kind = await resolveType(client, type, signal);
-      const where = kind.scope === "Namespaced" ? { namespace: flags.namespace, name } : { name };
-      const found = await explained(client, kind, where, clock, signal);
+      const kinds = await resolveNamed(client, { type, name, namespace: flags.namespace }, signal, output.warn);
+      const found = await explainedAs(client, kinds, { namespace: flags.namespace, name }, clock, signal);
       const { lookAtCopies } = await import("../explain/look-at-copies.ts");
       const explanation = await lookAtCopies(found, { client, clock, signal });
       output.result(explanation as unknown as Json, () => renderWhy(explanation, output.width));
@@ -79,6 +78,30 @@ export function readResource([first = "", second]: readonly string[]): { type: s
   if (!type || !name || (slash >= 0 && second !== undefined))
     throw new UsageError("specify one resource: 'flotilla why deployment/web' or 'flotilla why deployment web'");
   return { type, name };
+}
+
+/** Where the hub has no such object in any group, a ManifestWork may deliver one in any of them. */
+async function explainedAs(
+  client: Client,
+  kinds: readonly [AnyKind, ...AnyKind[]],
+  { namespace, name }: { namespace: string; name: string },
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<DeepReadonly<Explanation>> {
+  let missing: unknown;
+  for (const kind of kinds) {
+    try {
+      const where = kind.scope === "Namespaced" ? { namespace, name } : { name };
+      return await explained(client, kind, where, clock, signal);
+    } catch (error) {
+      if (!(error instanceof FlotillaError) || error.code !== "NotFound") throw error;
+      missing ??= error;
+    }
+  }
+  const [first, ...others] = kinds;
+  if (others.length === 0) throw missing;
+  const groups = [first, ...others].map(({ group }) => group || "the core group").join(", ");
+  throw new FlotillaError("NotFound", `${(missing as FlotillaError).message} (looked for it in ${groups})`);
 }
 
 async function explained(

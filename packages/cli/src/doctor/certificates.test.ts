@@ -92,6 +92,7 @@ test("credentials of the hub, the user, members and agents are all checked", asy
     only: undefined,
     surroundings: { ...surroundings, servingCertificate: async () => new X509Certificate(late).raw },
     lists: createHubLists({ client, signal, slim: slimObject }),
+    checks: new Set(),
   });
   const { findings, seen } = certificatesCheck.judge(facts, { nowMs: NOW, stuckAfterMs: 0 });
 

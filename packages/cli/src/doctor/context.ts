@@ -26,6 +26,8 @@ export interface DoctorContext {
   only: ReadonlySet<string> | undefined;
   surroundings: Surroundings;
   lists: HubLists;
+  /** The names of the checks that run. */
+  checks: ReadonlySet<string>;
 }
 
 /** The hub's objects by kind. Lists that several checks use are read once. */

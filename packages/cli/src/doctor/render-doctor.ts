@@ -1,7 +1,9 @@
 /**
- * Renders a report as text for a terminal: what was not checked, each finding with the commands to run, problems first, then
- * a line for each check. Pure.
+ * Renders a report as text for a terminal: what was not checked, each finding with the commands to run, problems first, what
+ * was not checked because of these problems, then a line for each check. Pure.
  */
+import { conciseReason } from "../health/concise.ts";
+import { splitNotChecked } from "../health/not-checked.ts";
 import type { Paint } from "../paint.ts";
 import { renderTable } from "../table.ts";
 import { padTo, shorten, wrapWords } from "../text-layout.ts";
@@ -11,6 +13,7 @@ import type { CheckResult, DoctorReport } from "./run-checks.ts";
 
 const WIDTH = 80;
 const INDENT = "  ";
+const MEMBER = /^member (\S+)/;
 
 const WORDS: Readonly<Record<Verdict, string>> = {
   ok: "ok",
@@ -30,27 +33,33 @@ export function renderDoctor(report: DoctorReport, { paint, width = WIDTH }: Pag
   const { server, checks } = report;
   const findings = checks.flatMap((check) => check.findings.map((finding) => ({ check, finding })));
   const isProblem = ({ finding }: (typeof findings)[number]): boolean => finding.severity === "problem";
+  const sick = findings.filter(isProblem).flatMap(({ finding: { about } }) => MEMBER.exec(about)?.[1] ?? []);
+  const unseen = splitNotChecked(notChecked(checks), new Set(sick));
   return [
     `hub ${server}`,
-    ...renderNotChecked(checks, paint, width),
+    ...renderNotChecked(unseen.first, paint, width),
     ...[...findings.filter(isProblem), ...findings.filter((found) => !isProblem(found))].map(({ check, finding }) =>
       renderFinding(check, finding, paint, width),
     ),
+    ...renderNotChecked(unseen.following, paint, width),
     renderChecks(checks, paint, width),
     renderSummary(report, paint),
   ].join("\n\n");
 }
 
-/** Before everything else: what follows says nothing about it. Checks without a result for the same reason are one line. */
-function renderNotChecked(checks: readonly CheckResult[], paint: Paint, width: number): string[] {
+/** Checks without a result for the same reason are one line. */
+function notChecked(checks: readonly CheckResult[]): string[] {
   const unknown = Map.groupBy(
     checks.filter(({ verdict }) => verdict === "unknown"),
     ({ seen }) => seen,
   );
-  const lines = [
+  return [
     ...Array.from(unknown, ([seen, alike]) => `${alike.map(({ name }) => name).join(", ")}: ${seen}`),
     ...checks.flatMap(({ name, unseen }) => unseen.map((reason) => `${name}: ${reason}`)),
   ];
+}
+
+function renderNotChecked(lines: readonly string[], paint: Paint, width: number): string[] {
   if (lines.length === 0) return [];
   return [[paint.yellow("NOT CHECKED:"), ...lines.flatMap((line) => indented(line, width))].join("\n")];
 }
@@ -91,7 +100,7 @@ function renderFinding(
   const mark = severity === "problem" ? paint.red("PROBLEM") : paint.yellow("WARNING");
   return [
     `${mark} ${name}: ${shorten(printable(about), Math.max(20, width - name.length - 11))}`,
-    ...indented(seen, width),
+    ...indented(conciseReason(seen, about), width),
     ...indented(`fix: ${fix}`, width),
     // Never wrapped, so that they can be copied.
     ...commands.map((command) => `${INDENT}${INDENT}${paint.bold(printable(command))}`),

@@ -32,6 +32,7 @@ function contextOf(
     only: undefined,
     surroundings,
     lists: createHubLists({ client, signal, slim: slimObject }),
+    checks: new Set(),
   };
 }
 
@@ -194,14 +195,14 @@ test("the text has the findings with their commands first, and then a line for e
   expect(renderDoctor(report, { paint: plain }).split("\n")).toEqual([
     "hub https://hub",
     "",
-    "NOT CHECKED:",
-    "  members: the clock of paris",
-    "",
     "PROBLEM members: member paris",
     "  It is away, and that for so long that this sentence does not fit into one",
     "    line of a terminal.",
     "  fix: Bring it back.",
     "    flotilla unjoin paris --force",
+    "",
+    "NOT CHECKED:",
+    "  members: the clock of paris",
     "",
     "CHECK    RESULT   SEEN",
     "well     ok       3 of 3",

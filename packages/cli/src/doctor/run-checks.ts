@@ -27,9 +27,10 @@ const MAX_FINDINGS = 20;
 
 export async function runChecks(
   checks: readonly DoctorCheck[],
-  context: DoctorContext,
+  given: Omit<DoctorContext, "checks">,
   { stuckAfterMs, limitMs }: { stuckAfterMs: number; limitMs: number },
 ): Promise<DoctorReport> {
+  const context: DoctorContext = { ...given, checks: new Set(checks.map(({ name }) => name)) };
   const results = await Promise.all(
     checks.map(async (check) => runCheck(check, context, limitMs, { nowMs: context.clock.now(), stuckAfterMs })),
   );
@@ -89,9 +90,9 @@ function resultOf({ name }: DoctorCheck, judgement: Judgement): CheckResult {
   return { name, verdict: verdictOf(judgement), seen: skipped ?? seen, findings: worstFirst, unseen };
 }
 
-/** Findings with the same commands are merged: one unreachable member blocks hundreds of Works. */
+/** Findings with the same fix are merged: one unreachable member blocks hundreds of Works. */
 function mergeAlike(findings: readonly DoctorFinding[]): DoctorFinding[] {
-  const groups = Map.groupBy(findings, ({ severity, commands }) => JSON.stringify([severity, commands]));
+  const groups = Map.groupBy(findings, ({ severity, fix, commands }) => JSON.stringify([severity, fix, commands]));
   return Array.from(groups.values(), ([first, ...others]) => ({
     ...(first as DoctorFinding),
     ...(first && others.length > 0 && { about: `${first.about} and ${others.length} more` }),

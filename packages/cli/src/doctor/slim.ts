@@ -41,7 +41,9 @@ const KEPT = new Set(KEPT_KINDS.map(({ group, plural }) => `${group}/${plural}`)
 const BULKY = new Set([Work.plural, ManifestWork.plural, ManifestWorkReplicaSet.plural]);
 
 export function slimObject<T extends KubernetesObject>(kind: Kind<T>, object: DeepReadonly<T>): DeepReadonly<T> {
-  const { managedFields: _fields, ...metadata } = (object as DeepReadonly<KubernetesObject>).metadata;
+  const { managedFields, ...metadata } = (object as DeepReadonly<KubernetesObject>).metadata;
+  // The hub's record of a renewal shows whether the clock of an agent is right.
+  if (kind.plural === Lease.plural) return { ...object, metadata: { ...metadata, managedFields } };
   // Templates may be of any kind and numerous; only whether they are being deleted matters.
   if (!KEPT.has(`${kind.group}/${kind.plural}`))
     return { apiVersion: object.apiVersion, kind: object.kind, metadata } as unknown as DeepReadonly<T>;

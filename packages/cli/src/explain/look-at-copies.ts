@@ -7,6 +7,8 @@ import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { RUN_TO_COMPLETION, SCHEDULED_KINDS, unhealthyForMs } from "@flotilla/flotilla";
 import type { Explanation } from "@flotilla/flotilla";
+import { controllersProblem, readControllers } from "../health/controllers-state.ts";
+import { explainHubCheck, readFailedChecks } from "../hub-checks.ts";
 import { causesOf, lookAtPods } from "../health/look-at-pods.ts";
 import type { CopyRef } from "../health/look-at-pods.ts";
 import { missingReference } from "../health/pod-troubles.ts";
@@ -40,14 +42,42 @@ export async function lookAtCopies(
     what,
     try: `${fixOf(explanation, copies[0], what)}${inspectCommand(copies)}`,
   }));
-  const rules = await allowed(readRules(explanation, client, clock, signal));
+  const [rules, controllers] = await Promise.all([
+    allowed(readRules(explanation, client, clock, signal)),
+    readControllers({ client, clock, signal }),
+  ]);
+  const missing = controllersProblem(controllers);
+  if (controllers.state === "unknown")
+    notChecked.push("whether the hub's controllers run: you are not allowed to list leases in karmada-system");
   if (!rules) notChecked.push("interpreter rules: you are not allowed to list events");
+  const hub = await readHub(client, signal);
+  const unknown = [...notChecked, ...unseen, ...hub.notChecked];
   const known = explanation.problems.map(({ what }) => what).join("\n");
   return {
     ...explanation,
-    problems: [...causes, ...(rules ?? []).filter(({ what }) => !known.includes(what)), ...explanation.problems],
-    ...(unseen.length + notChecked.length > 0 && { notChecked: [...notChecked, ...unseen] }),
+    problems: [
+      ...(missing ? [missing] : []),
+      ...hub.problems,
+      ...causes,
+      ...(rules ?? []).filter(({ what }) => !known.includes(what)),
+      ...explanation.problems,
+    ],
+    ...(unknown.length > 0 && { notChecked: unknown }),
   };
+}
+
+/** A hub that does not work delays every object, so its failed checks come first. */
+async function readHub(
+  client: Client,
+  signal: AbortSignal,
+): Promise<{ problems: { what: string; try: string }[]; notChecked: string[] }> {
+  const failed = await readFailedChecks(client, signal);
+  const notChecked = failed ? [] : ["the hub's own checks: you are not allowed to read /readyz"];
+  const problems = (failed ?? []).map((name) => ({
+    what: `hub ${name}: ${explainHubCheck(name)}`,
+    try: "'flotilla doctor' shows the state of the hub",
+  }));
+  return { problems, notChecked };
 }
 
 function unhealthyCopies(
@@ -82,7 +112,7 @@ function unhealthyCopies(
             .map(({ cluster }) => copy(cluster))
             .slice(0, MAX_DELIVERED)),
     ],
-    isOverdue: [...sickMembers, ...sickManifests].some(
+    isOverdue: [...sickMembers, ...sickManifests, ...works].some(
       ({ unhealthy, unhealthySince }) =>
         unhealthy !== undefined &&
         unhealthyForMs({ status: "False", lastTransitionTime: unhealthySince ?? "" }, nowMs) !== undefined,

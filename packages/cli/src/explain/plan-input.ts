@@ -47,6 +47,10 @@ export interface PlanResult extends PlanChanges {
   unreachable?: UnreachableMember[];
 }
 
+/** Whether applying would change a member. Where that is not planned, it may. */
+export const mayChangeMembers = ({ changes, unplanned }: DeepReadonly<PlanResult>): boolean =>
+  changes.length + unplanned.length > 0;
+
 type Object = DeepReadonly<KubernetesObject>;
 
 /** The plan of the whole fleet, and the part to show. */
@@ -127,12 +131,14 @@ export async function planManifests(
       ...kept,
       ...(note === undefined ? [] : [note]),
     ];
+    const hub = hubChangesOf(applied);
     const result = {
-      hub: hubChangesOf(applied),
+      hub,
       changes: [...ended.changes, ...works.changes].sort((a, b) => compareText(a.cluster, b.cluster)),
       problems: [...ended.problems, ...works.problems],
       warnings,
-      unplanned: works.unplanned,
+      // A rule that only the hub can run may make something of any change of the hub.
+      unplanned: asking > 0 && hub.length > 0 ? [...works.unplanned, "resources with a webhook"] : works.unplanned,
       notes,
     };
     return { plan, result, asked };

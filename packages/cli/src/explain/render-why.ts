@@ -19,13 +19,15 @@ export function renderWhy(explanation: SeenExplanation, width?: number): string 
     [`${kind} ${namespace ? `${namespace}/` : ""}${name} (${apiVersion})`],
     // Before everything else: what follows says nothing about it.
     renderNotChecked(explanation),
+    // The cause is what most readers look for.
+    ...(explanation.problems.length > 0 ? [renderProblems(explanation)] : []),
     ...(isManagedByPolicy(explanation)
       ? [renderPolicies(explanation), renderDecision(explanation, room)]
       : renderOcm(explanation, room)),
     renderWorks(explanation),
     renderMembers(explanation),
     renderMoves(explanation),
-    renderProblems(explanation),
+    ...(explanation.problems.length > 0 ? [] : [renderProblems(explanation)]),
   ];
   const text = sections
     .filter((lines) => lines.length > 0)

@@ -60,8 +60,12 @@ const explanation: Explanation = {
   problems: [{ what: "it is wrong", try: "do this" }],
 };
 
-test("an explanation is rendered from the policy to the fix", () => {
+test("an explanation is rendered from the problems to the moves", () => {
   expect(renderWhy(explanation)).toBe(`Deployment shop/web (apps/v1)
+
+PROBLEMS
+  it is wrong
+    → do this
 
 POLICY
   PropagationPolicy shop/all (priority 0, selects it by name): it won
@@ -86,11 +90,7 @@ MEMBERS
 
 MOVES
   since 2024-05-01T11:59:00Z: leaving rome: Unhealthy (ApplicationFailover)
-  2024-05-01T11:00:00Z: left paris for oslo=4: Taint (TaintManager), replaced
-
-PROBLEMS
-  it is wrong
-    → do this`);
+  2024-05-01T11:00:00Z: left paris for oslo=4: Taint (TaintManager), replaced`);
 });
 
 test("a plan is rendered per cluster, with what is created, changed and deleted", () => {

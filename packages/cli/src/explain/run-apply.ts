@@ -14,6 +14,7 @@ import type { Output } from "../output.ts";
 import type { Asking } from "../members/ask.ts";
 import type { Terminal } from "../terminal.ts";
 import { titleOf } from "../members/types.ts";
+import { missingControllers } from "../health/controllers-state.ts";
 import { podCauseOf } from "../health/look-at-pods.ts";
 import { isCarrier, waitUntilApplied } from "../members/wait-applied.ts";
 
@@ -134,13 +135,16 @@ async function waitForMembers(
 ): Promise<void> {
   if (templates.length === 0) return output.say("No policy propagates these objects, so there is nothing to wait for.");
   const { interpreter, close } = createHubInterpreter(await readCustomizations(client, asking.signal), asking.clock);
+  const read = { client, clock: asking.clock, signal: asking.signal };
   try {
     await waitUntilApplied(templates, {
       asking,
       client,
       interpreter,
       timeoutMs,
-      podCause: (copy) => podCauseOf(copy, { client, clock: asking.clock, signal: asking.signal }),
+      podCause: (copy, isCertain) => podCauseOf(copy, { ...read, isCertain }),
+      hubCause: () => missingControllers(read),
+      onCause: (text) => output.say(text),
       onDone: (resource, cluster) => output.say(`${resource} is healthy on ${cluster}`),
       progress: (text) => output.progress(text),
     });

@@ -9,6 +9,7 @@ import type { Clock, DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
 import { bindingName, clusterNameOf, ClusterResourceBinding, ResourceBinding, Work, workName } from "@flotilla/karmada";
+import { missingControllers } from "../health/controllers-state.ts";
 import { isForbidden } from "../members/members-places.ts";
 import type { Output } from "../output.ts";
 
@@ -127,7 +128,7 @@ export async function waitUntilGone(deletions: readonly Deletion[], waitMs: numb
       if (clock.now() >= untilMs)
         throw new FlotillaError(
           "NotReady",
-          `${wordsOf(deletion)} still exists ${where} after ${waitMs / 1000} s; the hub keeps trying`,
+          `${wordsOf(deletion)} still exists ${where} after ${waitMs / 1000} s; ${(await missingControllers(tools)) ?? "the hub keeps trying"}`,
         );
       output.progress(`waiting until ${wordsOf(deletion)} is gone, still ${where}`);
       await sleep(clock, POLL_MS, signal);

@@ -19,6 +19,7 @@ import type { CopyReports, CopyRef } from "./look-at-pods.ts";
 
 export interface Candidate {
   trouble: "workload unhealthy" | "ManifestWork unhealthy" | "rule failed";
+  apiVersion: string;
   kind: string;
   namespace?: string | undefined;
   name: string;
@@ -73,6 +74,7 @@ export function candidateOfBinding(
   }));
   return {
     trouble: isRule ? "rule failed" : "workload unhealthy",
+    apiVersion,
     kind,
     namespace: namespace || undefined,
     name,
@@ -92,7 +94,7 @@ function hiddenRun({ spec, status }: DeepReadonly<Pick<ResourceBinding, "spec" |
     .map(({ clusterName: cluster }) => ({ cluster, apiVersion, kind, namespace, name }));
   if (copies.length === 0) return undefined;
   const trouble = "workload unhealthy";
-  return { trouble, kind, namespace, name, said: "", forMs: undefined, copies, runsToCompletion: true };
+  return { trouble, apiVersion, kind, namespace, name, said: "", forMs: undefined, copies, runsToCompletion: true };
 }
 
 /** One for each manifest that progresses or is degraded, or one if no agent has applied the work. */
@@ -110,6 +112,7 @@ export function candidatesOfWork(work: DeepReadonly<ManifestWork>, moment: Momen
     return [
       {
         trouble: "ManifestWork unhealthy",
+        apiVersion: work.apiVersion,
         kind: "ManifestWork",
         namespace: cluster,
         name: metadata.name,
@@ -131,13 +134,17 @@ export function candidatesOfWork(work: DeepReadonly<ManifestWork>, moment: Momen
 }
 
 /** Agents serve the namespace of their cluster only. */
-function unappliedWork({ metadata }: DeepReadonly<ManifestWork>, { nowMs, graceMs, members }: Moment): Candidate[] {
+function unappliedWork(
+  { apiVersion, metadata }: DeepReadonly<ManifestWork>,
+  { nowMs, graceMs, members }: Moment,
+): Candidate[] {
   const { namespace: cluster = "", name, creationTimestamp: lastTransitionTime } = metadata;
   const isLost = members !== undefined && !members.has(cluster);
   const forMs = unhealthyForMs({ status: "False", lastTransitionTime: lastTransitionTime ?? "" }, nowMs, graceMs);
   return [
     {
       trouble: "ManifestWork unhealthy",
+      apiVersion,
       kind: "ManifestWork",
       namespace: cluster,
       name,

@@ -17,6 +17,7 @@ const OF_A_RELEASE = /^spec\.(template|updateStrategy|strategy|paused)\b/;
 const MAX_EXPLAINED = 20;
 
 export interface KeptRelease {
+  apiVersion: string;
   kind: string;
   namespace?: string | undefined;
   name: string;
@@ -38,7 +39,7 @@ export async function findKeptReleases(
     );
   const found = await Promise.all(
     bindings.slice(0, MAX_EXPLAINED).map(async ({ metadata, spec }): Promise<KeptRelease[]> => {
-      const { kind, namespace, name } = spec.resource;
+      const { apiVersion, kind, namespace, name } = spec.resource;
       try {
         const key = { cluster: HUB, namespace: metadata.namespace || undefined, name: metadata.name };
         const explanation = await find(client, key.namespace ? Explanation : ClusterExplanation, key, { signal });
@@ -46,7 +47,13 @@ export async function findKeptReleases(
           ...retainProblems(explanation?.members ?? [], OF_A_RELEASE),
           ...(explanation?.problems ?? []).filter(({ what }) => what.includes(NOT_TAKEN_BACK)),
         ];
-        return problems.map(({ what }) => ({ kind, namespace: namespace || undefined, name, reason: what }));
+        return problems.map(({ what }) => ({
+          apiVersion,
+          kind,
+          namespace: namespace || undefined,
+          name,
+          reason: what,
+        }));
       } catch (error) {
         if (!isForbidden(error) && !(error instanceof FlotillaError)) throw error;
         unseen.add("what Retain rules keep on members: you are not allowed to read explanations");

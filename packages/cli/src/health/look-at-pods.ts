@@ -143,11 +143,18 @@ async function newestWarning(
   }
 }
 
-/** The most important trouble of the pods of one copy: `2 pods wait: ImagePullBackOff: image nginx:broken`. */
-export async function podCauseOf(copy: CopyRef, options: Omit<LookOptions, "places">): Promise<string | undefined> {
+/**
+ * The most important trouble of the pods of one copy: `2 pods wait: ImagePullBackOff: image nginx:broken`. With
+ * `isCertain`, only what does not pass by itself: not a pod that may still be starting.
+ */
+export async function podCauseOf(
+  copy: CopyRef,
+  { isCertain, ...options }: Omit<LookOptions, "places"> & { isCertain?: boolean },
+): Promise<string | undefined> {
   const { reports } = await lookAtPods([copy], { ...options, places: undefined });
-  const { troubles: [trouble] = [], warning } = reports.get(idOf(copy)) ?? {};
-  return warning ?? (trouble && troubleText(trouble));
+  const { troubles = [], warning } = reports.get(idOf(copy)) ?? {};
+  const [trouble] = isCertain ? troubles.filter((each) => each.isCertain) : troubles;
+  return (isCertain ? undefined : warning) ?? (trouble && troubleText(trouble));
 }
 
 /**

@@ -6,7 +6,7 @@ import type { JsonObject } from "@flotilla/base";
 import { ApiError } from "@flotilla/apimachinery";
 import { objectOf, objectsOf, textOf, textsOf } from "./json-parts.ts";
 import type { Place } from "./members-places.ts";
-import { findTypes } from "./types.ts";
+import { findNamesakes, findTypes } from "./types.ts";
 import type { ServedType } from "./types.ts";
 
 const ACCEPT = ["v2", "v2beta1"]
@@ -99,6 +99,8 @@ function legacyTypes(group: string, version: string, { resources }: JsonObject):
 export interface Discovery {
   /** The types that a word matches at a place; empty if none. */
   typesAt(place: Place, word: string): Promise<ServedType[]>;
+  /** The types that the word of TYPE/NAME may mean at a place, in several groups; empty if none. */
+  namesakesAt(place: Place, word: string): Promise<ServedType[]>;
   /** All types read so far, for suggestions. */
   known(): ServedType[];
 }
@@ -141,11 +143,14 @@ export function createDiscovery(ask: (place: Place, path: string, accept?: strin
     return asked;
   }
 
+  async function lookUp(place: Place, search: (types: ServedType[]) => ServedType[]): Promise<ServedType[]> {
+    const found = search(await typesOf(place));
+    return found.length > 0 ? found : search(await readOwn(place));
+  }
+
   return {
-    async typesAt(place, word) {
-      const found = findTypes(await typesOf(place), word);
-      return found.length > 0 ? found : findTypes(await readOwn(place), word);
-    },
+    typesAt: (place, word) => lookUp(place, (types) => findTypes(types, word)),
+    namesakesAt: (place, word) => lookUp(place, (types) => findNamesakes(types, word)),
     known: () => read.flat(),
   };
 }

@@ -3,7 +3,7 @@
  * others.
  */
 import { ApiError, HUB } from "@flotilla/apimachinery";
-import { FlotillaError, messageOf } from "@flotilla/base";
+import { FlotillaError, messageOf, UsageError } from "@flotilla/base";
 import type { Place } from "./members-places.ts";
 
 /** The number of clusters queried at the same time. */
@@ -41,6 +41,8 @@ export async function askEach<T, P extends Place = Place>(
         outcomes[index] = { answer: await ask(place) };
       } catch (error) {
         signal.throwIfAborted();
+        // About the command line, not about the place.
+        if (error instanceof UsageError) throw error;
         outcomes[index] = {
           reason: reasonOf(place, error),
           isOutOfReach: isOutOfReach(place, error),

@@ -8,7 +8,7 @@ import type { Failure } from "./each-place.ts";
 import { objectOf, objectsOf, scalarText, textOf, textsOf } from "./json-parts.ts";
 import { named } from "./outcome.ts";
 import type { Place } from "./members-places.ts";
-import { objectsIn, readList, readOneObject } from "./read-objects.ts";
+import { objectsIn, readList, readNamesake, readOneObject } from "./read-objects.ts";
 import { knownNames } from "./types.ts";
 import type { ServedType } from "./types.ts";
 
@@ -64,9 +64,11 @@ export async function findPods(
     if (what === undefined) return podsBy(asking, place, namespace, labelSelector);
     const slash = what.indexOf("/");
     if (slash < 0) return podNamed(asking, place, namespace, what);
-    const [type] = await discovery.typesAt(place, what.slice(0, slash));
-    if (!type) unserved.add(place.name);
-    return type ? podsOf(asking, place, type, namespace, what.slice(slash + 1)) : [];
+    const types = await discovery.namesakesAt(place, what.slice(0, slash));
+    const name = what.slice(slash + 1);
+    const owner = await readNamesake(asking, place, types, { namespace, name });
+    if (!owner) unserved.add(place.name);
+    return owner ? podsOf(asking, place, owner.type, namespace, name) : [];
   });
   const word = selection.named?.split("/")[0] ?? "";
   if (unserved.size > 0 && unserved.size === places.length)

@@ -17,7 +17,7 @@ import type { SeenEvent } from "./events.ts";
 import { named, nowhere } from "./outcome.ts";
 import { findPlaces, hubPlace, isForbidden } from "./members-places.ts";
 import type { Place } from "./members-places.ts";
-import { readOneObject } from "./read-objects.ts";
+import { readNamesake } from "./read-objects.ts";
 import { knownNames } from "./types.ts";
 import type { ServedType } from "./types.ts";
 
@@ -154,9 +154,9 @@ async function readCopy(
   word: string,
   { namespace, name }: { namespace: string; name: string },
 ): Promise<Copy | undefined> {
-  const [type] = await discovery.typesAt(place, word);
-  if (!type) return undefined;
-  const object = await readOneObject(asking, place, type, namespace, name);
+  const copy = await readNamesake(asking, place, await discovery.namesakesAt(place, word), { namespace, name });
+  if (!copy) return undefined;
+  const { type, object } = copy;
   return {
     type,
     object,

@@ -1,4 +1,5 @@
 /** Reads the requested objects on many clusters: page by page, in parallel, up to a limit. */
+import { UsageError } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { queryText, resourcePath } from "@flotilla/client";
 import { ApiError, isNotFound } from "@flotilla/apimachinery";
@@ -10,6 +11,7 @@ import type { Gathered } from "./each-place.ts";
 import { objectOf, objectsOf, textOf } from "./json-parts.ts";
 import type { Place } from "./members-places.ts";
 import type { Target } from "./targets.ts";
+import { ambiguousText } from "./types.ts";
 import type { ServedType } from "./types.ts";
 
 /** kubectl's page size. */
@@ -61,18 +63,18 @@ export async function readObjects(
     const answer: PlaceAnswer = { found: [], unserved: [] };
     for (const { words, names } of selection.targets) {
       for (const word of words) {
-        const types = await discovery.typesAt(place, word);
+        const isNamed = names.length > 0;
+        const types = await (isNamed ? discovery.namesakesAt(place, word) : discovery.typesAt(place, word));
         if (types.length === 0) answer.unserved.push(word);
+        if (isNamed) {
+          const named = await Promise.all(types.map((type) => readNamed(asking, place, type, names, selection, room)));
+          answer.found.push(...ownersOf(named, names).map((answered) => ({ word, ...answered })));
+          continue;
+        }
         for (const type of types) {
           // `all` and `deploy` may match the same type; it is shown once.
-          if (names.length === 0 && answer.found.some((other) => other.type === type && other.missing.length === 0))
-            continue;
-          answer.found.push({
-            word,
-            ...(await (names.length > 0
-              ? readNamed(asking, place, type, names, selection, room)
-              : readList(asking, place, type, selection, room))),
-          });
+          if (answer.found.some((other) => other.type === type && other.missing.length === 0)) continue;
+          answer.found.push({ word, ...(await readList(asking, place, type, selection, room)) });
         }
       }
     }
@@ -142,6 +144,37 @@ async function readNamed(
     room.left -= 1;
   }
   return answered;
+}
+
+/** Of the groups that serve a kind, those that have the names, or the first one. Throws if two have the same name. */
+function ownersOf(answers: readonly Answered[], names: readonly string[]): Answered[] {
+  for (const name of names) {
+    const having = answers.filter(({ missing }) => !missing.includes(name)).map(({ type }) => type);
+    if (having.length > 1) throw new UsageError(ambiguousText(having, name));
+  }
+  const having = answers.filter(({ pages }) => pages.length > 0);
+  return having.length > 0 ? having : answers.slice(0, 1);
+}
+
+/** The one of several namesakes that has the object, or the first one. Throws if two have it. */
+export async function readNamesake(
+  asking: Asking,
+  place: Place,
+  types: readonly ServedType[],
+  { namespace, name }: { namespace: string | undefined; name: string },
+): Promise<{ type: ServedType; object: JsonObject | undefined } | undefined> {
+  const answers = await Promise.all(
+    types.map(async (type) => ({ type, object: await readOneObject(asking, place, type, namespace, name) })),
+  );
+  const having = answers.filter(({ object }) => object !== undefined);
+  if (having.length > 1)
+    throw new UsageError(
+      ambiguousText(
+        having.map(({ type }) => type),
+        name,
+      ),
+    );
+  return having[0] ?? answers[0];
 }
 
 /** Undefined when it does not exist. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findTypes, idOf, knownNames, titleOf } from "./types.ts";
+import { findNamesakes, findTypes, idOf, knownNames, titleOf, wordOf } from "./types.ts";
 import type { ServedType } from "./types.ts";
 
 const served = (
@@ -64,6 +64,37 @@ for (const [behaviour, { word, want }] of Object.entries(cases)) {
     expect(findTypes(TYPES, word).map((type) => `${idOf(type)}/${type.version}`)).toEqual(want);
   });
 }
+
+const namesakes: Record<string, { word: string; want: string[] }> = {
+  "TYPE/NAME may mean the kind of any group": {
+    word: "statefulset",
+    want: ["statefulsets.apps/v1", "statefulsets.apps.kruise.io/v1beta1"],
+  },
+  "TYPE/NAME with a group means one kind": {
+    word: "statefulset.apps.kruise.io",
+    want: ["statefulsets.apps.kruise.io/v1beta1"],
+  },
+  "a short name that one group has means that kind": {
+    word: "asts",
+    want: ["statefulsets.apps.kruise.io/v1beta1"],
+  },
+  "TYPE/NAME of an unknown type means nothing": { word: "podz", want: [] },
+};
+for (const [behaviour, { word, want }] of Object.entries(namesakes)) {
+  test(behaviour, () => {
+    expect(findNamesakes(TYPES, word).map((type) => `${idOf(type)}/${type.version}`)).toEqual(want);
+  });
+}
+
+test("a hint names the group of a kind that several groups have", () => {
+  expect(
+    [
+      { apiVersion: "apps.kruise.io/v1beta1", kind: "StatefulSet" },
+      { apiVersion: "apps/v1", kind: "DaemonSet" },
+      { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet" },
+    ].map(wordOf),
+  ).toEqual(["statefulset.apps.kruise.io", "daemonset.apps", "cloneset"]);
+});
 
 test("names include their type as in kubectl", () => {
   expect(TYPES.slice(0, 3).map(titleOf)).toEqual(["pod", "service", "deployment.apps"]);

@@ -1,5 +1,5 @@
 /** Resolves type names as kubectl does: `deploy`, `Deployment`, `clonesets.apps.kruise.io` and `all`. Pure. */
-import { dynamicKind } from "@flotilla/apimachinery";
+import { dynamicKind, parseApiVersion } from "@flotilla/apimachinery";
 import type { AnyKind } from "@flotilla/client";
 
 /** A type in one version of its group, from a server's discovery. */
@@ -36,6 +36,25 @@ export function findType(types: readonly ServedType[], word: string): ServedType
     types.find(({ shortNames }) => shortNames.includes(wanted));
   const dot = wanted.indexOf(".");
   return plain ?? (dot > 0 ? qualified(types, wanted.slice(0, dot), wanted.slice(dot + 1)) : undefined);
+}
+
+/**
+ * The types that TYPE/NAME may mean: the one that `findType` finds, and the kinds of that name in other groups, which a
+ * word without a group does not exclude. Each in its preferred version.
+ */
+export function findNamesakes(types: readonly ServedType[], word: string): ServedType[] {
+  const found = findType(types, word);
+  if (!found || word.includes(".")) return found ? [found] : [];
+  const others = types.filter(
+    (type) => type.kind === found.kind && type.group !== found.group && namesOf(type).includes(word.toLowerCase()),
+  );
+  return [found, ...firstVersions(others).values()];
+}
+
+/** For an object that several groups have: how to name each of them. */
+export function ambiguousText(types: readonly ServedType[], name: string): string {
+  const spellings = types.map((type) => `${titleOf(type)}/${name}`);
+  return `${types.map(({ group }) => group || "the core group").join(" and ")} each have a ${types[0]?.kind ?? ""} ${name}; specify ${spellings.join(" or ")}`;
 }
 
 /** `clonesets.apps.kruise.io`, `deployments.v1.apps`, and `clonesets.apps.kruise` where a group prefix is enough. */
@@ -80,6 +99,15 @@ export const idOf = ({ group, plural }: Pick<ServedType, "group" | "plural">): s
 /** kubectl's prefix of a name: `deployment.apps/web`. */
 export const titleOf = ({ kind, group }: Pick<ServedType, "kind" | "group">): string =>
   group ? `${kind.toLowerCase()}.${group}` : kind.toLowerCase();
+
+/** Kinds that Kubernetes and OpenKruise both have: only the group distinguishes them. */
+const SHARED_KINDS: ReadonlySet<string> = new Set(["DaemonSet", "StatefulSet"]);
+
+/** The shortest word that names this kind and no other: `cloneset`, `statefulset.apps.kruise.io`. */
+export function wordOf({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): string {
+  const { group } = parseApiVersion(apiVersion);
+  return SHARED_KINDS.has(kind) ? titleOf({ kind, group }) : kind.toLowerCase();
+}
 
 export const kindOf = ({ group, version, kind, plural, scope }: ServedType): AnyKind =>
   dynamicKind({ group, version, kind, plural, scope });

@@ -2,11 +2,11 @@
  * Waits until members have the applied objects and are healthy: each member's copy is read there, and for copies that
  * cannot be read, the hub's status is used.
  */
-import { findCondition, gvkOf, HUB } from "@flotilla/apimachinery";
+import { findCondition, gvkOf, HUB, parseApiVersion } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { bindingName, ClusterResourceBinding, ResourceBinding, TEMPLATE_GENERATION } from "@flotilla/karmada";
 import { ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
-import { FlotillaError, sleep } from "@flotilla/base";
+import { capitalised, FlotillaError, sleep } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
@@ -30,8 +30,12 @@ export interface WaitTools {
   client: Client;
   interpreter: Pick<Interpreter, "health" | "ownerOf">;
   timeoutMs: number;
-  /** Why the pods of a copy do not run, as far as they show it; asked at the timeout. */
-  podCause(copy: WaitingCopy): Promise<string | undefined>;
+  /** Why the pods of a copy do not run, as far as they show it. `isCertain`: only what does not pass by itself. */
+  podCause(copy: WaitingCopy, isCertain: boolean): Promise<string | undefined>;
+  /** Why nothing changes on the hub: its controllers do not run. */
+  hubCause(): Promise<string | undefined>;
+  /** Called with a cause when it is first found, and when it changes. */
+  onCause(text: string): void;
   /** Called once for each cluster, when it is done. */
   onDone(resource: string, cluster: string): void;
   progress(text: string): void;
@@ -47,6 +51,8 @@ interface WaitingCopy {
 }
 
 interface Waiting {
+  /** `Deployment shop/web` */
+  title: string;
   text: string;
   /** Unset if the hub or the object that delivers it is what is waited for. */
   copy: WaitingCopy | undefined;
@@ -60,6 +66,8 @@ export interface ClusterProgress {
 
 const POLL_MS = 500;
 const MAX_LISTED = 5;
+/** Between two looks at pods and controllers. The first is after as long, because pods need time to start. */
+const CAUSE_MS = 5_000;
 
 /** Throws at the timeout, with what is missing. */
 export async function waitUntilApplied(resources: readonly Template[], tools: WaitTools): Promise<void> {
@@ -68,6 +76,7 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
   const kinds = createKindResolver({ client: tools.client, cluster: HUB });
   const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
   const done = new Set<string>();
+  const causeOf = createCauses(tools);
   for (;;) {
     const waiting: Waiting[] = [];
     for (const resource of resources) {
@@ -76,7 +85,7 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
       const stands = await progressOf(resource, tools, kinds, discovery);
       for (const { cluster, reason } of stands) {
         if (reason !== undefined)
-          waiting.push({ text: `${title} on ${cluster}: ${reason}`, copy: copyOf(resource, cluster) });
+          waiting.push({ title, text: `${title} on ${cluster}: ${reason}`, copy: copyOf(resource, cluster) });
         else if (!done.has(`${title} ${cluster}`)) {
           done.add(`${title} ${cluster}`);
           onDone(title, cluster);
@@ -87,20 +96,44 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
     if (waiting.length === 0) return;
     if (asking.clock.now() >= untilMs) {
       const more = waiting.length > MAX_LISTED ? `; and ${waiting.length - MAX_LISTED} more` : "";
+      const hub = await tools.hubCause();
       const listed = await Promise.all(waiting.slice(0, MAX_LISTED).map((item) => withCause(item, tools)));
       throw new FlotillaError(
         "NotReady",
-        `applied, but after ${timeoutMs / 1000} s not everything is healthy: ${listed.join("; ")}${more}. The hub keeps trying; run 'flotilla why' for details`,
+        `applied, but after ${timeoutMs / 1000} s not everything is healthy: ${listed.join("; ")}${more}. ${hub === undefined ? "The hub keeps trying" : capitalised(hub)}; run 'flotilla why' for details`,
       );
     }
-    const [first] = waiting;
-    progress(`waiting for ${waiting.length === 1 ? "" : `${waiting.length} copies, `}${first?.text ?? ""}`);
+    const cause = await causeOf(waiting);
+    const what = `${waiting.length === 1 ? "" : `${waiting.length} copies, `}${waiting[0]?.text ?? ""}`;
+    progress(`waiting for ${what}${cause === undefined ? "" : ` (${cause})`}`);
     await sleep(asking.clock, POLL_MS, asking.signal);
   }
 }
 
+/** The cause that is known of what is waited for; looks once per interval, and reports each cause once. */
+function createCauses({ asking: { clock }, podCause, hubCause, onCause }: WaitTools) {
+  let nextMs = clock.now() + CAUSE_MS;
+  let known: string | undefined;
+  return async (waiting: readonly Waiting[]): Promise<string | undefined> => {
+    if (clock.now() < nextMs) return known;
+    const [hub, ...pods] = await Promise.all([
+      hubCause(),
+      ...waiting
+        .slice(0, MAX_LISTED)
+        .map(async ({ title, copy }) => ({ title, copy, cause: copy && (await podCause(copy, true)) })),
+    ]);
+    const found = pods.find(({ cause }) => cause !== undefined);
+    const cause = hub ?? found?.cause;
+    if (cause !== undefined && cause !== known)
+      onCause(hub ?? `${found?.title ?? ""} on ${found?.copy?.cluster ?? ""}: ${cause}`);
+    known = cause;
+    nextMs = clock.now() + CAUSE_MS;
+    return known;
+  };
+}
+
 async function withCause({ text, copy }: Waiting, { podCause }: WaitTools): Promise<string> {
-  const cause = copy && (await podCause(copy));
+  const cause = copy && (await podCause(copy, false));
   return cause === undefined ? text : `${text} (${cause})`;
 }
 
@@ -146,7 +179,7 @@ async function progressOf(
   if (!object) return [{ cluster: HUB, reason: "it was deleted in the meantime" }];
   if (isCarrier(resource))
     return [{ cluster: isOf(ManifestWork, resource) ? (namespace ?? "") : "its clusters", ...carrierReason(object) }];
-  return templateProgress(object, tools, discovery);
+  return templateProgress(object, tools, kinds, discovery);
 }
 
 /** All conditions of this generation are true. */
@@ -194,17 +227,18 @@ function manifestReason({ status }: DeepReadonly<ManifestWork>): { reason?: stri
 }
 
 async function templateProgress(
-  template: Template,
+  resource: Template,
   tools: WaitTools,
+  kinds: KindResolver,
   discovery: Discovery,
 ): Promise<ClusterProgress[]> {
   const { client, asking, interpreter } = tools;
-  const { namespace, name } = template.metadata;
+  const { namespace, name } = resource.metadata;
   const bindings = namespace ? ResourceBinding : (ClusterResourceBinding as unknown as Kind<ResourceBinding>);
   const binding = await find(
     client,
     bindings,
-    { cluster: HUB, namespace: namespace || undefined, name: bindingName(template.kind, name) },
+    { cluster: HUB, namespace: namespace || undefined, name: bindingName(resource.kind, name) },
     { signal: asking.signal },
   );
   const targets = binding?.spec.clusters ?? [];
@@ -212,10 +246,13 @@ async function templateProgress(
     return [
       {
         cluster: HUB,
-        reason: findCondition(binding?.status?.conditions, "Scheduled")?.message || "it is not scheduled yet",
+        reason: binding
+          ? findCondition(binding.status?.conditions, "Scheduled")?.message || "it is not scheduled yet"
+          : "no policy has selected it yet",
       },
     ];
   }
+  const template = await inVersionOf(binding, resource, client, kinds, asking.signal);
   const places = await findPlaces(
     client,
     targets.map((target) => target.name),
@@ -233,6 +270,24 @@ async function templateProgress(
   return (await interpreter.health(template)) === "Healthy"
     ? stands
     : [...stands, { cluster: HUB, reason: unaggregatedReason(binding, interpreter) }];
+}
+
+/**
+ * The object in the version that its binding names: the hub runs the rules of that version, and rules of users are for
+ * one version.
+ */
+async function inVersionOf(
+  { spec }: DeepReadonly<ResourceBinding>,
+  object: Template,
+  client: Client,
+  kinds: KindResolver,
+  signal: AbortSignal,
+): Promise<Template> {
+  const { apiVersion, kind } = spec.resource;
+  if (apiVersion === object.apiVersion || parseApiVersion(apiVersion).group !== gvkOf(object).group) return object;
+  const { namespace, name } = object.metadata;
+  const key = { cluster: HUB, namespace: namespace || undefined, name };
+  return (await find(client, await kinds.resolve({ apiVersion, kind }), key, { signal })) ?? object;
 }
 
 /**
@@ -263,9 +318,11 @@ async function memberReason(
   { asking, interpreter }: WaitTools,
   discovery: Discovery,
 ): Promise<{ reason?: string }> {
-  const { group } = gvkOf(template);
-  // In the member's preferred version: it may be older or newer than the hub.
-  const [type] = await discovery.typesAt(place, group ? `${template.kind}.${group}` : template.kind);
+  const { group, version } = gvkOf(template);
+  const word = group ? `${template.kind}.${group}` : template.kind;
+  const same = group ? await discovery.typesAt(place, `${template.kind}.${version}.${group}`) : [];
+  // In the member's preferred version where it does not serve that of the template.
+  const [type] = same.length > 0 ? same : await discovery.typesAt(place, word);
   const copy = type && (await readOneObject(asking, place, type, template.metadata.namespace, template.metadata.name));
   if (!copy) return { reason: "it does not exist yet" };
   if (generationOf(copy) !== String(template.metadata.generation ?? 0))

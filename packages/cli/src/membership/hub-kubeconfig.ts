@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, dirname, resolve } from "node:path";
 import { HUB } from "@flotilla/apimachinery";
-import { UsageError } from "@flotilla/base";
+import { FlotillaError, UsageError } from "@flotilla/base";
 import type { KubeconfigAccess } from "../command.ts";
 import { defaultDataDirectory, kubeconfigPath } from "../data-directory.ts";
 
@@ -58,6 +58,15 @@ export function hubKubeconfig(
     impersonate: user === undefined ? undefined : { user, groups },
     verbosity: v,
   };
+}
+
+/** Throws if none of the files exists: most users without a kubeconfig have not started a fleet. */
+export function checkKubeconfig({ kubeconfigs }: Pick<KubeconfigAccess, "kubeconfigs">): void {
+  if (!kubeconfigs.some((path) => existsSync(path)))
+    throw new FlotillaError(
+      "NoKubeconfig",
+      `no kubeconfig at ${kubeconfigs.join(" or ")}; start a fleet with 'flotilla up', or specify one with --kubeconfig FILE`,
+    );
 }
 
 /** The data directory of a hub on this machine: the one that is named, or the one that the hub's kubeconfig is in. */

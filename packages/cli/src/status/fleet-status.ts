@@ -1,6 +1,10 @@
 /** The status of a fleet: the data that `-o json` of `flotilla status` prints. */
+import type { ControllersState } from "../health/controllers-state.ts";
+
 export interface FleetStatus {
   server: string;
+  /** Whether the hub's controllers run, and where; `forMs` is how long they have not. */
+  controllers: ControllersState;
   /** The components of the hub, or the pods that represent them in this process, by namespace. */
   components: ComponentsStatus[];
   members: MemberStatus[];
@@ -8,6 +12,8 @@ export interface FleetStatus {
   objects: { bindings: number; works: number; manifestWorks: number; placements: number; replicaSets: number };
   unwell: Unwell;
   workloads: WorkloadStatus[];
+  /** Workloads of the hub that no policy has claimed. */
+  unselected: Unselected;
   /** The only namespace that was read; unset for all. */
   namespace?: string;
   /** What was looked at, for the sentence that nothing was found. */
@@ -16,6 +22,14 @@ export interface FleetStatus {
   notShown: string[];
   /** What else could not be looked at, with the reason. */
   notChecked: string[];
+}
+
+export interface Unselected {
+  count: number;
+  /** The first ones: `Deployment shop/web`. */
+  names: string[];
+  /** Their types: `deployments.apps`. */
+  types: string[];
 }
 
 export interface ComponentsStatus {
@@ -55,6 +69,8 @@ export interface MemberStatus {
   heard?: string;
   /** That is too long ago, so what the hub knows about the member is old. */
   isSilent?: boolean;
+  /** How far its agent's clock is ahead of the hub's, negative when it is behind; unset if the difference is harmless. */
+  clockAheadMs?: number;
   age: string;
 }
 
@@ -76,6 +92,10 @@ export interface WorkloadStatus {
   desired: number | undefined;
   /** Unset when unknown. */
   ready: number | undefined;
+  /** Pods of the newest version, over all members; unset where the members do not report it. */
+  updated?: number | undefined;
+  /** Pods of earlier versions: a release is in progress, or a partition holds it. Unset if there are none. */
+  outdated?: number | undefined;
   /** What replaces the numbers, for objects of ManifestWorks that report none. */
   state?: string | undefined;
   /** The numbers of some members are from their last report: they are not ready, or do not apply their latest copy. */
@@ -90,9 +110,12 @@ export interface WorkloadStatus {
 
 /** The kinds of problems, phrased for counts: `1 binding not scheduled`. */
 export type Trouble =
+  | "hub without controllers"
   | "check of the hub failed"
+  | "component not ready"
   | "member not available"
   | "policy failed"
+  | "policy without members"
   | "binding not scheduled"
   | "binding not applied"
   | "workload unhealthy"
@@ -100,6 +123,7 @@ export type Trouble =
   | "rule failed"
   | "binding suspended"
   | "Work failed"
+  | "Work waiting for a deletion"
   | "ManifestWork failed"
   | "rollout stopped"
   | "Placement unsatisfied";

@@ -11,7 +11,7 @@ import {
 } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { MemberStatus } from "./fleet-status.ts";
-import { renewalsOf } from "../health/renewals.ts";
+import { isClockWrong, renewalsOf } from "../health/renewals.ts";
 import type { Renewal } from "../health/renewals.ts";
 
 type Registrations = { cluster?: DeepReadonly<Cluster>; managed?: DeepReadonly<ManagedCluster> };
@@ -68,7 +68,11 @@ function summariseMember(
     region: cluster?.spec.region || undefined,
     // No agent renews the lease of a push-mode member.
     ...(renewal &&
-      mode === "pull" && { heard: renewal.at, isSilent: nowMs - renewal.atMs > renewal.holdsMs || undefined }),
+      mode === "pull" && {
+        heard: renewal.at,
+        isSilent: nowMs - renewal.atMs > renewal.holdsMs || undefined,
+        clockAheadMs: isClockWrong(renewal) ? renewal.clockAheadMs : undefined,
+      }),
     age: formatAge(nowMs - Date.parse(created)),
   };
 }

@@ -49,6 +49,37 @@ test("kinds that may not be listed are named, and the rest is shown", async () =
   expect(status).toMatchObject({ members: [{ name: "paris" }], notShown: ["leases", "manifestworks", "works"] });
 });
 
+test("a hub whose controllers have never run is unhealthy, whatever its objects say", async () => {
+  const lease = {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { namespace: "karmada-system", name: "flotilla-controllers" },
+  };
+  const unready = { ...makeDeployment("karmada-system/karmada-scheduler").replicas(1).build(), status: {} };
+
+  const status = await read(hubWith({ clusters: [], leases: [lease], deployments: [unready] }));
+
+  expect(status.controllers).toEqual({ state: "never" });
+  expect(Object.keys(status.unwell.counts)).toEqual(["hub without controllers"]);
+  expect(status.unwell.worst[0]).toMatchObject({
+    reason: expect.stringMatching(/^no controllers have ever run on this hub.*start 'flotilla controllers/),
+  });
+});
+
+test("a component of the hub that is not ready is a problem", async () => {
+  const unready = { ...makeDeployment("karmada-system/karmada-webhook").replicas(1).build(), status: {} };
+
+  const { unwell } = await read(hubWith({ clusters: [], deployments: [unready] }));
+
+  expect(unwell.worst).toContainEqual({
+    trouble: "component not ready",
+    kind: "Deployment",
+    namespace: "karmada-system",
+    name: "karmada-webhook",
+    reason: "the component is not ready",
+  });
+});
+
 test("many objects are read page by page", async () => {
   const asked: ListOptions[] = [];
   const binding = makeBinding(makeDeployment("shop/web").build()).targets({ paris: 1 }).build();

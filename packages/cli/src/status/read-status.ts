@@ -22,14 +22,13 @@ import { HUB, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
-import { CONTROLLERS_LEASE } from "@flotilla/flotilla";
 import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { failedChecksOf, HUB_CHECKS_PATH } from "../hub-checks.ts";
-import { readText } from "../members/ask.ts";
+import { readFailedChecks } from "../hub-checks.ts";
 import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-status.ts";
 import { summariseMembers } from "./members.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
+import { readUnselected } from "./unselected.ts";
 import { namespacesOf, summariseManifests, summariseWorkload } from "./workloads.ts";
 import {
   candidateOfBinding,
@@ -41,7 +40,7 @@ import {
 import type { Candidate } from "../health/candidates.ts";
 import { findKeptReleases, mayKeep } from "../health/kept-releases.ts";
 import { lookAtPods } from "../health/look-at-pods.ts";
-import { leaderlessMs } from "../health/renewals.ts";
+import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { failingNow, readRuleEvents, RULES_BY_EVENT } from "../health/rule-events.ts";
 import { isForbidden, placeOf } from "../members/members-places.ts";
 
@@ -104,7 +103,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     return found;
   }
 
-  const [clusters, managedClusters, leases, components, failedChecks, leaders] = await Promise.all([
+  const [clusters, managedClusters, leases, components, failedChecks, controllers] = await Promise.all([
     all(Cluster),
     all(ManagedCluster),
     Promise.all([
@@ -113,7 +112,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     ]),
     readComponents(client, signal),
     readFailedChecks(client, signal),
-    all(Lease, { namespace: KARMADA_SYSTEM_NAMESPACE, fieldSelector: `metadata.name=${CONTROLLERS_LEASE}` }),
+    readControllers({ client, clock, signal }),
   ]);
   // Reporting an empty fleet would be wrong.
   if (notServed.has(Cluster.kind) && notServed.has(ManagedCluster.kind))
@@ -122,7 +121,12 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
       `${server} serves neither Clusters nor ManagedClusters, so it is not a hub; specify the hub's kubeconfig with --kubeconfig FILE, or start a hub with 'flotilla up'`,
     );
   for (const check of failedChecks ?? []) unwell.hubCheck(check);
-  if (leaderlessMs(leaders[0], nowMs) !== undefined) unwell.hubCheck(CONTROLLERS_LEASE);
+  const missing = controllersProblem(controllers);
+  if (missing) unwell.controllers(`${missing.what}; ${missing.try}`);
+  // Without controllers the components that they embody are not ready either: one cause.
+  else
+    for (const { namespace: place, unready } of components ?? [])
+      for (const name of unready) unwell.component(place, name);
   const members = summariseMembers({ clusters, managedClusters, leases: leases.flat(), nowMs });
   for (const member of members) unwell.member(member);
 
@@ -156,6 +160,12 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     each(ManifestWorkReplicaSet, unwell.replicaSet, { namespace }),
     readRuleEvents((fieldSelector) => all(Event, { namespace, fieldSelector }), RULES_BY_EVENT),
   ]);
+  const bound = new Set(workloads.map((workload) => `${workload.kind} ${workload.namespace}/${workload.name}`));
+  const unselected = await readUnselected(
+    client,
+    ({ kind, namespace: place, name }) => bound.has(`${kind} ${place}/${name}`),
+    { namespace, signal },
+  );
   for (const { kind, namespace: place, name, message } of failingNow(rules, nowMs))
     unwell.unhealthy({ trouble: "rule failed", kind, namespace: place, name }, message);
 
@@ -174,11 +184,13 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   }
   return {
     server,
+    controllers,
     components: components ?? [],
     members,
     objects: { bindings: bindings + clusterBindings, works, manifestWorks, placements, replicaSets },
     unwell: unwell.result(),
     workloads,
+    unselected,
     namespace,
     checked: [
       ...(failedChecks ? ["the hub"] : []),
@@ -194,6 +206,9 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     notShown: [...notShown].toSorted(),
     notChecked: [
       ...(failedChecks ? [] : ["the hub's own checks: you are not allowed to read /readyz"]),
+      ...(controllers.state === "unknown"
+        ? ["whether the hub's controllers run: you are not allowed to list leases in karmada-system"]
+        : []),
       ...(components ? [] : ["the hub's components: you are not allowed to list deployments"]),
       ...reports.unseen,
       ...releases.unseen,
@@ -214,17 +229,6 @@ const CHECKED_KINDS: readonly (readonly [kinds: readonly string[], what: string,
   [[OcmPlacement.kind], "Placement"],
   [[ManifestWorkReplicaSet.kind], "ManifestWorkReplicaSet"],
 ];
-
-/** The names of the hub's own failing checks; none if the server has no such checks, undefined if they may not be read. */
-async function readFailedChecks(client: Client, signal: AbortSignal): Promise<string[] | undefined> {
-  const { status, body } = await client.raw(
-    { method: "GET", path: HUB_CHECKS_PATH, cluster: HUB, headers: { accept: "text/plain" } },
-    signal,
-  );
-  const page = await readText(body);
-  if (status === 401 || status === 403) return undefined;
-  return status < 500 ? [] : failedChecksOf(page);
-}
 
 /** Undefined if the user may not read them. A hub may run its components elsewhere, and then has none. */
 async function readComponents(client: Client, signal: AbortSignal): Promise<ComponentsStatus[] | undefined> {

@@ -1,15 +1,20 @@
 /** Renders the status of a fleet as text that fits the terminal; without a terminal nothing is shortened. Pure. */
 import { formatAge } from "@flotilla/apimachinery";
+import { conciseReason } from "../health/concise.ts";
+import { controllersProblem } from "../health/controllers-state.ts";
+import { splitNotChecked } from "../health/not-checked.ts";
 import type { Paint } from "../paint.ts";
 import { plain } from "../paint.ts";
 import { renderTable } from "../table.ts";
 import { displayWidth, shorten, wrapWords } from "../text-layout.ts";
 import type { FleetStatus, MemberStatus, RunStatus, Unwell, WorkloadStatus } from "./fleet-status.ts";
 import { someOfEach } from "./unhealthy.ts";
+import { UNCLAIMED } from "./unselected.ts";
 
 /** Further workloads are counted, except with --all. */
 const MAX_WORKLOADS = 20;
 const MAX_UNWELL = 10;
+const MAX_UNSELECTED = 3;
 const MAX_PLACEMENT = 36;
 /** On a terminal; 'flotilla why' shows the full reason. */
 const MAX_REASON_LINES = 2;
@@ -27,23 +32,33 @@ export interface StatusPage {
 }
 
 export function renderStatus(status: FleetStatus, page: StatusPage): string {
-  const { server, members, notShown } = status;
+  const { server, members, notShown, unwell } = status;
+  // Problems come before the tables, which may be longer than a screen.
+  const isUnwell = Object.keys(unwell.counts).length > 0;
+  const sick = unwell.worst.filter(({ kind }) => kind === "member").map(({ name }) => name);
+  const notChecked = splitNotChecked(status.notChecked, new Set(sick));
   return [
-    [`hub ${server}`, ...renderComponents(status, page)].join("\n"),
-    ...renderNotChecked(status, page),
+    [`hub ${server}${renderControllers(status, page)}`, ...renderComponents(status, page)].join("\n"),
+    ...renderNotChecked(notShown, notChecked.first, page),
+    ...(isUnwell ? [renderUnwell(unwell, page)] : []),
+    ...renderNotChecked([], notChecked.following, page),
     ...(members.length > 0
       ? [renderMembers(members, page)]
       : MEMBER_KINDS.some((kind) => notShown.includes(kind))
         ? []
         : ["No members yet."]),
     ...renderObjects(status),
-    renderUnwell(status, page),
+    ...(isUnwell ? [] : [renderNoProblems(status, page)]),
     ...renderWorkloads(status, page),
+    ...renderUnselected(status, page),
   ].join("\n\n");
 }
 
-/** Before everything else: what follows says nothing about it. */
-function renderNotChecked({ notShown, notChecked }: FleetStatus, { width, paint = plain }: StatusPage): string[] {
+function renderNotChecked(
+  notShown: readonly string[],
+  notChecked: readonly string[],
+  { width, paint = plain }: StatusPage,
+): string[] {
   const lines = [
     ...(notShown.length > 0 ? [`${notShown.join(", ")}: you are not allowed to list them`] : []),
     ...notChecked,
@@ -53,8 +68,13 @@ function renderNotChecked({ notShown, notChecked }: FleetStatus, { width, paint 
   return [[paint.yellow("NOT CHECKED:"), ...wrapped.map((line) => `  ${line}`)].join("\n")];
 }
 
-function renderComponents({ components }: FleetStatus, { width }: StatusPage): string[] {
-  if (components.length === 0) return [];
+/** In the first line: without controllers, everything below is old. */
+const renderControllers = ({ controllers }: FleetStatus, { paint = plain }: StatusPage): string =>
+  controllersProblem(controllers) ? ` ${paint.red("without running controllers: nothing is propagated")}` : "";
+
+function renderComponents({ components, controllers }: FleetStatus, { width }: StatusPage): string[] {
+  // Without controllers, the components that they embody do not run: the first line has the cause.
+  if (components.length === 0 || controllersProblem(controllers)) return [];
   const counts = `components ${components.map(({ namespace, total, unready: { length } }) => `${total - length}/${total} in ${namespace}`).join(", ")}`;
   const unready = components.flatMap(({ namespace, unready: names }) =>
     names.map((name) => `  ${name} in ${namespace} is not ready`),
@@ -126,10 +146,7 @@ const counted = (count: number, what: string): string => `${count} ${what}${coun
 const MEMBER_KINDS = ["clusters", "managedclusters"];
 
 /** Nothing is claimed about what was not looked at. */
-function renderNoProblems(
-  { checked, notShown, notChecked, namespace }: FleetStatus,
-  width: number | undefined,
-): string {
+function renderNoProblems({ checked, notShown, notChecked, namespace }: FleetStatus, { width }: StatusPage): string {
   const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
   const isPartial = notShown.length + notChecked.length > 0;
   if (checked.length === 0) return `Nothing could be checked${where}.`;
@@ -137,15 +154,15 @@ function renderNoProblems(
   return width === undefined ? line : wrapWords(line, width).join("\n");
 }
 
-function renderUnwell(status: FleetStatus, { all, width, paint = plain }: StatusPage): string {
-  const { counts, worst }: Unwell = status.unwell;
-  const kinds = Object.entries(counts);
-  if (kinds.length === 0) return renderNoProblems(status, width);
-  const total = kinds.map(([trouble, count]) => `${count} ${plural(trouble, count)}`).join(", ");
+function renderUnwell({ counts, worst }: Unwell, { all, width, paint = plain }: StatusPage): string {
+  const total = Object.entries(counts)
+    .map(([trouble, count]) => `${count} ${plural(trouble, count)}`)
+    .join(", ");
   const shown = all ? worst : someOfEach(worst, MAX_UNWELL);
-  const lines = shown.flatMap(({ kind, namespace, name, reason }) =>
-    renderTrouble(`${kind} ${namespace ? `${namespace}/` : ""}${name}:`, reason, width),
-  );
+  const lines = shown.flatMap(({ kind, namespace, name, reason }) => {
+    const object = `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
+    return renderTrouble(`${object}:`, conciseReason(reason, object), width);
+  });
   const more =
     shown.length < worst.length ? [`  … and ${worst.length - shown.length} more; use --all to show them`] : [];
   return [`${paint.red("UNHEALTHY:")} ${total}`, ...lines, ...more].join("\n");
@@ -164,7 +181,8 @@ function renderTrouble(what: string, reason: string, width: number | undefined):
 /** `member not available` and `members not available`. */
 function plural(trouble: string, count: number): string {
   const [what = "", ...rest] = trouble.split(" ");
-  return [count === 1 ? what : `${what}s`, ...rest].join(" ");
+  const many = what.endsWith("y") ? `${what.slice(0, -1)}ies` : `${what}s`;
+  return [count === 1 ? what : many, ...rest].join(" ");
 }
 
 function renderWorkloads(
@@ -199,10 +217,34 @@ function renderWorkloads(
     : [table];
 }
 
-function renderReady({ desired, ready, state, run, stale }: WorkloadStatus): string {
+/** Not a problem: it may be intended. */
+function renderUnselected(
+  { unselected: { count, names, types }, namespace }: FleetStatus,
+  { width, all }: StatusPage,
+): string[] {
+  if (count === 0) return [];
+  const shown = names.slice(0, all ? names.length : MAX_UNSELECTED);
+  const more = count > shown.length ? ` and ${count - shown.length} more` : "";
+  const where = namespace === undefined ? "-A" : `-n ${namespace}`;
+  const line = `No policy selects ${count === 1 ? "1 workload" : `${count} workloads`} of the hub, so ${count === 1 ? "it runs" : "they run"} on no member: ${shown.join(", ")}${more}. 'flotilla why TYPE/NAME -n NAMESPACE' explains one; to list ${count === 1 ? "it" : "them"}:`;
+  return [
+    [
+      ...(width === undefined ? [line] : wrapWords(line, width)),
+      `  kubectl get ${types.join(",")} ${where} -l '${UNCLAIMED}'`,
+    ].join("\n"),
+  ];
+}
+
+function renderReady({ desired, ready, updated, outdated, state, run, stale }: WorkloadStatus): string {
   const numbers = desired === undefined || ready === undefined ? "-" : `${ready}/${desired}`;
   const count = run ? renderRun(run) : (state ?? numbers);
-  return stale ? `${count} (stale)` : count;
+  const notes = [
+    ...(updated === undefined || outdated === undefined
+      ? []
+      : [`${updated} of ${desired ?? updated + outdated} updated`]),
+    ...(stale ? ["stale"] : []),
+  ];
+  return notes.length > 0 ? `${count} (${notes.join(", ")})` : count;
 }
 
 /** `4/4 Complete`, `Failed: 1 done, 2 failed`, or `2 active, 5 done, 1 failed`. */

@@ -319,10 +319,11 @@ describe("unhealthy objects:", () => {
   test("all are counted, and the most important come first", () => {
     const collector = createUnhealthyCollector();
 
+    const unsatisfied: OcmPlacement = object(OcmPlacement, {
+      conditions: [condition("PlacementSatisfied", "False", "NoManagedClusterMatched")],
+    });
     for (let index = 0; index < 20; index++)
-      collector.placement(
-        object(OcmPlacement, { conditions: [condition("PlacementSatisfied", "False", "NoManagedClusterMatched")] }),
-      );
+      collector.placement({ ...unsatisfied, metadata: { ...unsatisfied.metadata, name: `p${index}` } });
     collector.member({ name: "oslo", mode: "push", ready: "False", version: "", nodes: "", taints: [], age: "" });
     const { counts, worst } = collector.result();
 
@@ -331,6 +332,19 @@ describe("unhealthy objects:", () => {
       "member not available",
       ...Array.from({ length: 20 }, () => "Placement unsatisfied"),
     ]);
+  });
+
+  test("several reasons of one object are one line", () => {
+    const collector = createUnhealthyCollector();
+    const object = { trouble: "ManifestWork unhealthy" as const, kind: "ManifestWork", namespace: "oslo", name: "web" };
+
+    for (const reason of ["1 pod waits", "2 of 2 pods are not ready", "1 pod waits"])
+      collector.unhealthy(object, reason);
+
+    expect(collector.result()).toEqual({
+      counts: { "ManifestWork unhealthy": 1 },
+      worst: [{ ...object, reason: "1 pod waits; 2 of 2 pods are not ready" }],
+    });
   });
 
   test("a member that is being removed is not reported", () => {
@@ -366,11 +380,13 @@ describe("as text", () => {
     .build();
   const status = (extra: Partial<FleetStatus> = {}): FleetStatus => ({
     server: "https://hub",
+    controllers: { state: "running" },
     components: [],
     members: [],
     objects: { bindings: 0, works: 0, manifestWorks: 0, placements: 0, replicaSets: 0 },
     unwell: { counts: {}, worst: [] },
     workloads: [],
+    unselected: { count: 0, names: [], types: [] },
     checked: ["the hub", "2 members"],
     notShown: [],
     notChecked: [],
@@ -397,6 +413,79 @@ describe("as text", () => {
     const text = render({ workloads: [summariseWorkload(binding)] });
 
     expect(text).toContain("4/4 (stale)");
+  });
+
+  const releases: Record<string, { statuses: object[]; want: string }> = {
+    "shows how far a release has come": {
+      statuses: [
+        { replicas: 2, readyReplicas: 2, updatedReplicas: 1 },
+        { replicas: 2, readyReplicas: 2, updatedReplicas: 2 },
+      ],
+      want: "4/4 (3 of 4 updated)",
+    },
+    "shows no release when every pod is updated": {
+      statuses: [
+        { replicas: 2, readyReplicas: 2, updatedReplicas: 2 },
+        { replicas: 2, readyReplicas: 1, updatedReplicas: 2 },
+      ],
+      want: "3/4 ",
+    },
+    "counts no pods of a member that still has an earlier release": {
+      statuses: [
+        { replicas: 2, readyReplicas: 2, updatedReplicas: 1, release: "b", resourceTemplateGeneration: 2 },
+        { replicas: 2, readyReplicas: 2, updatedReplicas: 2, release: "a", resourceTemplateGeneration: 1 },
+      ],
+      want: "4/4 (1 of 4 updated)",
+    },
+    "shows the release of a DaemonSet": {
+      statuses: [
+        { desiredNumberScheduled: 3, currentNumberScheduled: 3, numberReady: 3, updatedNumberScheduled: 1 },
+        { desiredNumberScheduled: 1, currentNumberScheduled: 1, numberReady: 1, updatedNumberScheduled: 1 },
+      ],
+      want: "4/4 (2 of 4 updated)",
+    },
+    "shows no release where members do not count updated pods": {
+      statuses: [
+        { replicas: 2, readyReplicas: 2 },
+        { replicas: 2, readyReplicas: 2 },
+      ],
+      want: "4/4 ",
+    },
+  };
+  for (const [behaviour, { statuses, want }] of Object.entries(releases)) {
+    test(behaviour, () => {
+      const binding = makeBinding(makeDeployment("shop/web").build())
+        .targets({ oslo: 2, paris: 2 })
+        .with((made) => {
+          made.spec.replicas = 4;
+          made.status = {
+            aggregatedStatus: statuses.map((status, index) => ({ clusterName: `m${index}`, status: status as never })),
+          };
+        })
+        .build();
+
+      expect(render({ workloads: [summariseWorkload(binding)] })).toContain(want);
+    });
+  }
+
+  test("names workloads that no policy selects, and how to list them", () => {
+    const names = ["web", "cart", "db", "mail"].map((name) => `Deployment shop/${name}`);
+
+    const text = render({ unselected: { count: 4, names, types: ["deployments.apps"] } });
+
+    expect(text.slice(text.indexOf("No policy selects")).replaceAll(/\s+/g, " ")).toBe(
+      "No policy selects 4 workloads of the hub, so they run on no member: Deployment shop/web, Deployment shop/cart, Deployment shop/db and 1 more. 'flotilla why TYPE/NAME -n NAMESPACE' explains one; to list them: kubectl get deployments.apps -A -l '!propagationpolicy.karmada.io/permanent-id,!clusterpropagationpolicy.karmada.io/permanent-id'",
+    );
+  });
+
+  test("says in the first line that no controllers run", () => {
+    const text = render({
+      controllers: { state: "never" },
+      components: [{ namespace: "karmada-system", total: 4, unready: [] }],
+    });
+
+    expect(text.split("\n")[0]).toBe("hub https://hub without running controllers: nothing is propagated");
+    expect(text).not.toContain("components");
   });
 
   test("names the hub's components that are not ready", () => {
@@ -455,17 +544,17 @@ describe("as text", () => {
       "  works: you are not allowed to list them",
       "  the pods on oslo: the member is not ready",
       "",
+      "UNHEALTHY: 1 member not available, 2 ManifestWorks failed",
+      "  ManifestWork paris/web:",
+      `    ${"word ".repeat(15).trim()}`,
+      `    ${"word ".repeat(15)}…`,
+      "",
       "MEMBER  MODE  KARMADA  OCM        VERSION  NODES  CPU   MEMORY  LAST SEEN",
       "oslo    pull  Unknown  -          v1.36.3  2/3    22.5  95Gi    10s",
       "paris   push  Ready    Available  v1.36.3  2/3    22.5  95Gi    -",
       "  taint gpu:NoSchedule",
       "",
       "2 ManifestWorks, 1 Placement, 0 ManifestWorkReplicaSets",
-      "",
-      "UNHEALTHY: 1 member not available, 2 ManifestWorks failed",
-      "  ManifestWork paris/web:",
-      `    ${"word ".repeat(15).trim()}`,
-      `    ${"word ".repeat(15)}…`,
       "",
       "NAMESPACE  NAME  KIND        READY  APPLIED  PLACEMENT",
       "shop       web   Deployment  4/5    Unknown  paris=3 oslo=2",

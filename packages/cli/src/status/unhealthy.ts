@@ -7,40 +7,35 @@ import type { MemberStatus, Trouble, Unwell, UnhealthyObject } from "./fleet-sta
 import { BINDING_NAME, CLUSTER_BINDING_NAME } from "@flotilla/karmada";
 import { createLostTargets, policyRefOf } from "../health/lost-targets.ts";
 import { ownProblemsOf } from "../health/policy-problems.ts";
+import { wrongClockText } from "../health/renewals.ts";
 import { suspensionsOf } from "../health/suspensions.ts";
-import { CONTROLLERS_LEASE } from "@flotilla/flotilla";
+import { TERMINATING } from "@flotilla/flotilla";
+import { explainHubCheck } from "../hub-checks.ts";
 
 /** A fleet with more problems than this has one common cause. */
 const MAX_WORST = 1000;
 /** Most important first. */
 const RANKS: Readonly<Record<Trouble, number>> = {
-  "check of the hub failed": 0,
-  "member not available": 1,
-  "ManifestWork failed": 2,
-  "binding not applied": 3,
-  "Work failed": 4,
-  "binding not scheduled": 5,
-  "policy failed": 6,
-  "workload unhealthy": 7,
-  "ManifestWork unhealthy": 8,
-  "rule failed": 9,
-  "rollout stopped": 10,
-  "Placement unsatisfied": 11,
-  "binding suspended": 12,
+  "hub without controllers": 0,
+  "check of the hub failed": 1,
+  "component not ready": 2,
+  "member not available": 3,
+  "ManifestWork failed": 4,
+  "binding not applied": 5,
+  "Work failed": 6,
+  "policy without members": 7,
+  "binding not scheduled": 8,
+  "policy failed": 9,
+  "workload unhealthy": 10,
+  "ManifestWork unhealthy": 11,
+  "rule failed": 12,
+  "rollout stopped": 13,
+  "Placement unsatisfied": 14,
+  "Work waiting for a deletion": 15,
+  "binding suspended": 16,
 };
-/** Explanations of the hub's failed checks. Other checks are only named. */
-const HUB_CHECKS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    "store-writes":
-      "its disk is full, so every change is rejected; free some space there (run 'flotilla doctor' for the path)",
-    "store-quota":
-      "its store is full or nearly full: above its quota nothing can be created; delete objects, or start it with a larger --store-quota",
-    controllers: "its controllers are stuck, so nothing is propagated; check its log",
-    shutdown: "it is stopping",
-    [CONTROLLERS_LEASE]:
-      "no process leads the hub's controllers, so nothing is propagated and what is shown here is old; start 'flotilla controllers'",
-  }),
-);
+/** Ages in its reason change on every read. */
+export const NO_CONTROLLERS: Trouble = "hub without controllers";
 /** A work that does not match its cluster's labels is healthy. */
 const WITHHELD = "ClusterLabelsNotMatched";
 /** The prefix of every apply failure. */
@@ -61,6 +56,10 @@ interface Said {
 export interface UnhealthyCollector {
   /** A failing health check of the hub, by name. */
   hubCheck(name: string): void;
+  /** The hub's controllers do not run. */
+  controllers(reason: string): void;
+  /** A component of the hub that is not ready. */
+  component(namespace: string, name: string): void;
   member(member: MemberStatus): void;
   binding(binding: DeepReadonly<ResourceBinding>): void;
   work(work: DeepReadonly<Work>): void;
@@ -76,37 +75,44 @@ export interface UnhealthyCollector {
 /** `isMember` is false for names that no member has; unset if the members are not known. */
 export function createUnhealthyCollector(isMember?: (name: string) => boolean): UnhealthyCollector {
   const counts = new Map<Trouble, number>();
-  const found = new Map<Trouble, UnhealthyObject[]>();
+  /** By the id of the object: several reasons of one object are one line. */
+  const found = new Map<Trouble, Map<string, UnhealthyObject>>();
   const lost = createLostTargets(isMember);
 
   function note(trouble: Trouble, { kind, metadata: { namespace, name } }: Named, reason: string): void {
-    counts.set(trouble, (counts.get(trouble) ?? 0) + 1);
-    const known = found.get(trouble) ?? [];
-    if (known.length === MAX_WORST) return;
-    known.push({ trouble, kind, namespace: namespace || undefined, name, reason });
+    const known = found.get(trouble) ?? new Map<string, UnhealthyObject>();
     found.set(trouble, known);
+    const id = JSON.stringify([kind, namespace, name]);
+    const before = known.get(id);
+    if (before) {
+      if (!before.reason.includes(reason)) before.reason += `; ${reason}`;
+      return;
+    }
+    counts.set(trouble, (counts.get(trouble) ?? 0) + 1);
+    if (known.size < MAX_WORST) known.set(id, { trouble, kind, namespace: namespace || undefined, name, reason });
   }
 
   return {
-    hubCheck: (name) =>
-      note(
-        "check of the hub failed",
-        { kind: "hub", metadata: { name } },
-        HUB_CHECKS.get(name) ?? "the check fails; see the hub's log",
-      ),
-    member({ name, ready, message, available, accepted, leaving, isSilent }) {
+    hubCheck: (name) => note("check of the hub failed", { kind: "hub", metadata: { name } }, explainHubCheck(name)),
+    controllers: (reason) => note(NO_CONTROLLERS, { kind: "hub", metadata: { name: "controllers" } }, reason),
+    component: (namespace, name) =>
+      note("component not ready", { kind: "Deployment", metadata: { namespace, name } }, "the component is not ready"),
+    member({ name, mode, ready, message, available, accepted, leaving, isSilent, clockAheadMs }) {
       // The user is removing it.
       if (leaving) return;
       const said = [
         ...(ready === undefined || ready === "True" || ready === "NoAgent"
           ? []
-          : [`Ready is ${ready}${message ? ` (${message})` : ""}`]),
+          : mode === "pull" && ready === "Unknown"
+            ? [`its agent does not report${message ? ` (${message})` : ""}`]
+            : [`Ready is ${ready}${message ? ` (${message})` : ""}`]),
         ...(accepted === false
           ? ["the hub has not accepted it"]
           : available === undefined || available === "True"
             ? []
             : [`Available is ${available}`]),
         ...(isSilent ? ["its agent no longer renews its Lease, so what the hub knows of it is old"] : []),
+        ...(clockAheadMs === undefined ? [] : [wrongClockText(clockAheadMs)]),
       ];
       if (said.length > 0) note("member not available", { kind: "member", metadata: { name } }, said.join(", "));
     },
@@ -132,7 +138,8 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
       const { annotations, deletionTimestamp } = work.metadata;
       // The binding of other Works reports the same.
       const isOwn = deletionTimestamp !== undefined || !BINDING_NAMES.some((name) => annotations?.[name] !== undefined);
-      if (applied?.status === "False" && isOwn) note("Work failed", work, textOf(applied));
+      if (applied?.status === "False" && isOwn)
+        note(applied.reason === TERMINATING ? "Work waiting for a deletion" : "Work failed", work, textOf(applied));
     },
     manifestWork(work) {
       const { conditions, resourceStatus } = work.status ?? {};
@@ -167,13 +174,14 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
       else if (rolledOut?.status === "False" && rolledOut.message) note("rollout stopped", set, textOf(rolledOut));
     },
     result() {
-      for (const { kind, namespace, name, objects, reason } of lost.take()) {
-        counts.set("binding not scheduled", (counts.get("binding not scheduled") ?? 0) + objects.length - 1);
-        note("binding not scheduled", { kind, metadata: { namespace, name } }, reason);
-      }
+      for (const { kind, namespace, name, reason } of lost.take())
+        note("policy without members", { kind, metadata: { namespace, name } }, reason);
       return {
         counts: Object.fromEntries([...counts].toSorted(([a], [b]) => RANKS[a] - RANKS[b])),
-        worst: someOfEach([...found.values()].flat(), MAX_WORST),
+        worst: someOfEach(
+          [...found.values()].flatMap((objects) => [...objects.values()]),
+          MAX_WORST,
+        ),
       };
     },
   };

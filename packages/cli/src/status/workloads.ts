@@ -18,6 +18,7 @@ export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): Workl
     kind: spec.resource.kind,
     desired: isRun ? undefined : (counted?.desired ?? desiredOf(spec)),
     ready: counted?.ready ?? sumOf(statuses, "readyReplicas"),
+    ...releaseOf(statuses),
     stale: isConditionTrue(status?.conditions, "Stale") || undefined,
     run: isRun ? runOf(statuses) : undefined,
     applied: appliedOf(status?.conditions ?? [], metadata.deletionTimestamp !== undefined),
@@ -48,6 +49,32 @@ const statusesOf = ({ status }: DeepReadonly<ResourceBinding>): JsonObject[] =>
 
 const sumOf = (statuses: readonly JsonObject[], field: string): number =>
   statuses.reduce((total, status) => total + numberOf(status[field]), 0);
+
+/** Counters of the pods of the newest version, with the counter of all pods. */
+const UPDATED_PODS = [
+  { updated: "updatedReplicas", all: "replicas" },
+  { updated: "updatedNumberScheduled", all: "currentNumberScheduled" },
+  { updated: "updatedPods", all: "matchedPods" },
+];
+
+/** How far a release has come. A member that still has the copy of an earlier release has no pod of the newest one. */
+function releaseOf(statuses: readonly JsonObject[]): Pick<WorkloadStatus, "updated" | "outdated"> {
+  const fields = UPDATED_PODS.find(({ updated }) => statuses.some((status) => updated in status));
+  if (!fields) return {};
+  const [newest] = statuses.toSorted((a, b) => generationOf(b) - generationOf(a));
+  const updated = sumOf(
+    statuses.filter(({ release }) => release === newest?.["release"]),
+    fields.updated,
+  );
+  return withOutdated(updated, sumOf(statuses, fields.all));
+}
+
+const generationOf = (status: JsonObject): number => numberOf(status["resourceTemplateGeneration"]);
+
+const withOutdated = (updated: number, all: number): Pick<WorkloadStatus, "updated" | "outdated"> => ({
+  updated,
+  outdated: all > updated ? all - updated : undefined,
+});
 
 function policyOf(annotations: Readonly<Record<string, string>>): string | undefined {
   const name = annotations["propagationpolicy.karmada.io/name"];
@@ -117,7 +144,10 @@ export function summariseManifests({ metadata, spec, status }: DeepReadonly<Mani
     if (!runsPods(own)) return [];
     const { name, namespace } = objectOf(manifest["metadata"]);
     const { conditions, statusFeedback } = reported.get(ordinal) ?? {};
-    const ready = statusFeedback?.values?.find((value) => value.name === "ReadyReplicas")?.fieldValue.integer;
+    const valueOf = (value: string): number | undefined =>
+      statusFeedback?.values?.find((each) => each.name === value)?.fieldValue.integer;
+    const ready = valueOf("ReadyReplicas");
+    const [updated, all] = [valueOf("UpdatedReplicas"), valueOf("Replicas")];
     const progressing = findCondition(conditions, "Progressing")?.status;
     return [
       {
@@ -126,6 +156,7 @@ export function summariseManifests({ metadata, spec, status }: DeepReadonly<Mani
         kind: textOf(manifest["kind"]),
         desired: typeof own["replicas"] === "number" ? own["replicas"] : undefined,
         ready,
+        ...(updated === undefined || all === undefined ? {} : withOutdated(updated, all)),
         state:
           ready === undefined
             ? progressing === "True"

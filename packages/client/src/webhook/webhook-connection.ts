@@ -48,6 +48,9 @@ export interface WebhookConnection {
   close(): void;
 }
 
+/** Opens the connection of a webhook to its server. */
+export type ConnectWebhook = typeof createWebhookConnection;
+
 /**
  * `caBundle` is base64-encoded PEM; without it Node's default CAs are trusted. Throws `WebhookError` if it contains no
  * certificate.

@@ -12,9 +12,8 @@ import type { Template } from "../propagation/templates.ts";
 import type { MemberReader } from "../membership/member-reader.ts";
 import { explain } from "./explain.ts";
 import type { ExplainInput } from "./explain.ts";
-import type { Explanation, Problem } from "./explanation.ts";
+import type { Explanation } from "./explanation.ts";
 import type { LastDecisions } from "./last-decisions.ts";
-import type { DeliveredObject } from "./ocm/delivering-works.ts";
 import { explanationOf, type OcmExplainer } from "./ocm/ocm-explainer.ts";
 
 export interface ExplainerDependencies {
@@ -51,28 +50,19 @@ export function createExplainer({
       const resource = binding?.spec.resource ?? carried?.resource;
       const template = resource && (await resourceOf(views, resource));
       const nowMs = clock.now();
-      if (template)
-        return {
-          ...(await explain({ views, interpreter, readMember, nowMs, template, recorded: decisions.get(where) })),
-          ...(carried && { works: carried.works }),
-        };
-      return carried && { ...explanationOf(carried.resource, nowMs), ...carried, problems: deliveredProblems(carried) };
+      if (!template) return carried && { ...explanationOf(carried.resource, nowMs), ...carried };
+      const explanation = await explain({
+        views,
+        interpreter,
+        readMember,
+        nowMs,
+        template,
+        recorded: decisions.get(where),
+      });
+      if (!carried) return explanation;
+      return { ...explanation, works: carried.works, problems: [...explanation.problems, ...carried.problems] };
     },
   };
-}
-
-/** Problems of an object that only ManifestWorks deliver. */
-function deliveredProblems({ works }: DeliveredObject): Problem[] {
-  return works.flatMap(({ cluster, name, applied, message }) =>
-    applied === false
-      ? [
-          {
-            what: `${cluster} rejected it: ${message ?? "no reason given"}`,
-            try: `run 'flotilla why manifestwork/${name} -n ${cluster}'`,
-          },
-        ]
-      : [],
-  );
 }
 
 async function resourceOf(

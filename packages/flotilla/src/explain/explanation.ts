@@ -108,6 +108,8 @@ const work = s.object({
   applied: s.optional(s.boolean("Whether the work is applied; unset when unknown.")),
   available: s.optional(s.boolean("Whether its objects exist on the member; unset when unknown.")),
   message: s.optional(s.string("The message of the member.")),
+  unhealthy: s.optional(s.string("What is wrong with the object on the member: it is degraded, or not up to date.")),
+  unhealthySince: s.optional(s.time("Since when.")),
 });
 export type ExplainedWork = s.Infer<typeof work>;
 

@@ -301,8 +301,25 @@ describe("parts of a policy without effect", () => {
   });
 });
 
-test("the error of a rule names an object too, and the rule is what to correct", () => {
-  const error = "running InterpretReplica of ResourceInterpreterCustomization mine on CloneSet shop/web: line 2: nil";
+const errors: Record<string, { error: string; want: string }> = {
+  "the error of a rule names an object too, and the rule is what to correct": {
+    error: "running InterpretReplica of ResourceInterpreterCustomization mine on CloneSet shop/web: line 2: nil",
+    want: "correct the rule in ResourceInterpreterCustomization mine; 'flotilla interpret' runs it on an object",
+  },
+  "the error of a webhook names an object too, and the webhook is what to correct": {
+    error: "calling webhook hooks/first for InterpretReplica of CloneSet shop/web: no response",
+    want: "correct the webhook hooks/first; the hub then continues automatically",
+  },
+  "the error of an override policy names it": {
+    error: "applying override policy shop/paint: /spec/colour does not exist",
+    want: "correct the override policy shop/paint; the hub then continues automatically",
+  },
+  "any other error is about the template": {
+    error: "Deployment shop/web has no replicas",
+    want: "correct the template; the hub then continues automatically",
+  },
+};
+test.each(Object.entries(errors))("%s", (_behaviour, { error, want }) => {
   const [problem] = findProblems({
     explanation: { resource, policy, otherPolicies: [], members: [] },
     binding: undefined,
@@ -312,8 +329,5 @@ test("the error of a rule names an object too, and the rule is what to correct",
     nowMs: NOW_MS,
   });
 
-  expect(problem).toEqual({
-    what: error,
-    try: "correct the rule in ResourceInterpreterCustomization mine; 'flotilla interpret' runs it on an object",
-  });
+  expect(problem).toEqual({ what: error, try: want });
 });

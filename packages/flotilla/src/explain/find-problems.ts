@@ -68,7 +68,10 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
             what: `the policy names ${lost.join(", ")}, which ${lost.length === 1 ? "is not a member" : "are not members"} of the fleet, so scheduling failed: ${unscheduled}`,
             try: `correct the names in ${policy?.kind} ${policy?.name}, or join the clusters`,
           }
-        : { what: `scheduling failed: ${unscheduled}`, try: fixForUnschedulable(decision) },
+        : {
+            what: `${notReadyText(decision, clusterOf)}scheduling failed: ${unscheduled}`,
+            try: fixForUnschedulable(decision),
+          },
     );
   for (const what of found)
     if (!what.startsWith(unscheduled?.replace(/\.$/, "") ?? "\0")) problems.push({ what, try: fixForError(what) });
@@ -82,13 +85,41 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
   return problems.slice(0, MAX_PROBLEMS);
 }
 
+/** The hub itself sets Ready to Unknown when the agent of a pull-mode member stops reporting, or never reports. */
+const isSilent = ({ spec, status }: DeepReadonly<Cluster>): boolean =>
+  spec.syncMode === "Pull" && findCondition(status?.conditions ?? [], "Ready")?.status === "Unknown";
+
+function whyNotReady(cluster: DeepReadonly<Cluster>): string {
+  const ready = findCondition(cluster.status?.conditions ?? [], "Ready");
+  const said = ready?.message ?? ready?.reason ?? "unknown";
+  return isSilent(cluster) ? `its agent does not report (${said})` : said;
+}
+
+/** Clusters that were excluded only because they are not ready, as the beginning of a sentence; empty if none was. */
+function notReadyText(
+  { rejected }: NonNullable<Explanation["decision"]>,
+  clusterOf: ProblemInput["clusterOf"],
+): string {
+  const away = rejected
+    .filter(({ by, reason }) => by === "TaintToleration" && [...CONDITION_TAINTS].some((key) => reason.includes(key)))
+    .flatMap(({ clusters }) => clusters.flatMap((name) => clusterOf(name) ?? []));
+  const [first] = away;
+  if (!first) return "";
+  const others = away.length === 1 ? "" : ` (and ${away.length - 1} more)`;
+  return `${first.metadata.name} is not ready: ${whyNotReady(first)}${others}, so `;
+}
+
 /** An error of a rule names the rule and the object that it ran on. */
 function fixForError(error: string): string {
   const customization = customizationIn(error);
-  return customization === undefined
-    ? "correct the named object; the hub then continues automatically"
-    : `correct the rule in ResourceInterpreterCustomization ${customization}; 'flotilla interpret' runs it on an object`;
+  if (customization !== undefined)
+    return `correct the rule in ResourceInterpreterCustomization ${customization}; 'flotilla interpret' runs it on an object`;
+  const [, what, name] = CULPRIT.exec(error) ?? [];
+  return `correct ${what === undefined ? "the template" : `the ${what} ${name ?? ""}`}; the hub then continues automatically`;
 }
+
+/** In an error of a rule or an override: what failed, which is not the object that it was run on. */
+const CULPRIT = /\b(override policy|webhook) ([^\s:]+)/;
 
 /** How to remove a binding that no policy has. A binding with clusters takes its copies with it. */
 function removalOf({ kind, metadata: { namespace, name }, spec }: Binding): string {
@@ -232,8 +263,10 @@ function memberProblems(
     });
   else if (ready && ready.status !== "True")
     problems.push({
-      what: `${cluster} is not ready: ${ready.message ?? ready.reason ?? "unknown"}`,
-      try: `run 'kubectl describe cluster ${cluster}'; its workloads keep running`,
+      what: `${cluster} is not ready: ${whyNotReady(object)}`,
+      try: isSilent(object)
+        ? `start the agent on the member, or check its log there; its workloads keep running`
+        : `run 'kubectl describe cluster ${cluster}'; its workloads keep running`,
     });
   const isAway = applied === false && UNREACHABLE_REASONS.has(reason);
   // A member already reported as not ready is not also reported as unreachable.

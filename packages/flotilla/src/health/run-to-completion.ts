@@ -1,12 +1,12 @@
 /** Kinds that run once or on a schedule, and what their status does not say about their pods. Pure. */
 import { isObject } from "@flotilla/base";
 import { countOf } from "@flotilla/kubernetes";
-import { knownDefinitions } from "../interpreter/known-definitions.ts";
 
-/** The kinds whose pods end: they progress for as long as they run, which is no problem by itself. */
-export const RUN_TO_COMPLETION: ReadonlySet<string> = new Set(
-  knownDefinitions.filter(({ runsToCompletion }) => runsToCompletion).map(({ kind }) => kind.kind),
-);
+/**
+ * The kinds whose pods end: they progress for as long as they run, which is no problem by itself. Their definitions
+ * declare it as well; commands that only read statuses would load every controller with them.
+ */
+export const RUN_TO_COMPLETION: ReadonlySet<string> = new Set(["Job", "BroadcastJob", "Workflow"]);
 
 /** Kinds that start runs of another kind on a schedule. */
 export const SCHEDULED_KINDS: ReadonlySet<string> = new Set(["CronJob", "AdvancedCronJob"]);

@@ -12,6 +12,7 @@ import { createInterpreter, knownLevels } from "./interpreter.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { createLuaEngine } from "./scripts/index.ts";
 import { createWebhookLevel, serviceAddress } from "./webhook/index.ts";
+import type { ConnectWebhook } from "@flotilla/client";
 
 export interface ConfiguredInterpreter {
   interpreter: Interpreter;
@@ -34,6 +35,8 @@ export interface ConfiguredInterpreterDependencies {
     reason: string,
     message: string,
   ): void;
+  /** Opens connections to interpreter webhooks; over the network if unset. */
+  connectWebhook?: ConnectWebhook | undefined;
 }
 
 export function createConfiguredInterpreter({
@@ -43,6 +46,7 @@ export function createConfiguredInterpreter({
   random,
   log,
   reportScriptState,
+  connectWebhook,
 }: ConfiguredInterpreterDependencies): ConfiguredInterpreter {
   const customizations = informers.of(ResourceInterpreterCustomization);
   const configurations = informers.of(ResourceInterpreterWebhookConfiguration);
@@ -54,6 +58,7 @@ export function createConfiguredInterpreter({
     clock,
     random,
     log,
+    connect: connectWebhook,
     resolveService: ({ namespace, name, port }) =>
       serviceAddress(services.get({ cluster: hub, namespace, name }), port),
   });

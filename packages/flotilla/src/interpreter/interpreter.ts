@@ -256,7 +256,12 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     },
     retain: async (desired, observed) => (await ask("retain", desired, observed)) ?? desired,
     async reflectStatus(object) {
-      return rulesOf(object, ({ reflectStatus }) => reflectStatus) ? ask("reflectStatus", object) : wholeStatus(object);
+      const rules = rulesOf(object, ({ reflectStatus }) => reflectStatus);
+      if (!rules) return wholeStatus(object);
+      const status = await ask("reflectStatus", object);
+      const known = rulesOf(object, ({ restateStatus }) => restateStatus);
+      // The kind's own rule has done so.
+      return known?.restateStatus && known !== rules ? known.restateStatus(object, status) : status;
     },
     replacedGenerations,
     aggregateStatus: (object, items) => ask("aggregateStatus", object, items, () => aggregateBeneath(object, items)),

@@ -51,3 +51,19 @@ test("a member that does not answer is logged with the time limit", async () => 
   expect((await located).unasked).toEqual(["paris"]);
   expect(lines).toMatchObject([{ member: "paris", error: "paris did not answer within 2 s" }]);
 });
+
+test("a failure is logged when it begins, when it changes and when it ends, not at each retry", async () => {
+  const answers = ["denied", "denied", "gone", undefined, undefined];
+  const { locate, lines } = locating(() => {
+    const error = answers.shift();
+    return error === undefined ? Promise.resolve({ items: [] }) : Promise.reject(new Error(error));
+  });
+
+  while (answers.length > 0) await locate(owner, ["paris"]);
+
+  expect(lines.map(({ message, error }) => [message, error])).toEqual([
+    ["pods not listed on a member", "denied"],
+    ["pods not listed on a member", "gone"],
+    ["pods listed on a member again", undefined],
+  ]);
+});

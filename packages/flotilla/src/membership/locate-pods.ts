@@ -24,6 +24,8 @@ export type LocatePods = (owner: DeepReadonly<KubernetesObject>, clusters: reado
 
 /** A healthy member answers in a fraction of this. */
 const TIMEOUT_MS = 2_000;
+/** Remembered failures; that of an owner that was deleted meanwhile is dropped only by newer ones. */
+const MAX_FAILURES = 1_000;
 
 export function createLocatePods({
   hub,
@@ -38,6 +40,21 @@ export function createLocatePods({
   clock: Clock;
   log: Log;
 }): LocatePods {
+  /** The last error by owner and member: a failure is logged when it begins and when it changes. */
+  const failures = new Map<string, string>();
+  function logFailure(owner: DeepReadonly<KubernetesObject>, member: string, error: string | undefined): void {
+    const { namespace, name } = owner.metadata;
+    const key = `${hub}/${namespace ? `${namespace}/` : ""}${name}`;
+    const id = `${key} ${owner.kind} ${member}`;
+    if (failures.get(id) === error) return;
+    failures.delete(id);
+    if (error === undefined) return log.info("pods listed on a member again", { key, kind: owner.kind, member });
+    failures.set(id, error);
+    const [oldest] = failures.size > MAX_FAILURES ? failures.keys() : [];
+    if (oldest !== undefined) failures.delete(oldest);
+    log.info("pods not listed on a member", { key, kind: owner.kind, member, error });
+  }
+
   async function podsOn(owner: DeepReadonly<KubernetesObject>, name: string): Promise<ReadonlySet<string> | undefined> {
     const cluster = clusters.get({ cluster: hub, name });
     const member = cluster && members.find(cluster);
@@ -54,15 +71,11 @@ export function createLocatePods({
         labelSelector: selectorOf(owner),
         signal: timeout.signal,
       });
+      logFailure(owner, name, undefined);
       return podNamesOf(owner, items);
     } catch (error) {
       // An edge: the caller reports the member as not asked, and asks again later.
-      log.info("pods not listed on a member", {
-        key: `${hub}/${owner.metadata.namespace ? `${owner.metadata.namespace}/` : ""}${owner.metadata.name}`,
-        kind: owner.kind,
-        member: name,
-        error: messageOf(error),
-      });
+      logFailure(owner, name, messageOf(error));
       return undefined;
     } finally {
       timer.cancel();

@@ -3,6 +3,7 @@
  * with the reason, until a pause is over. The pause doubles while the member keeps exceeding the limits. The probes
  * fail too, so the condition Ready of its Cluster states the reason.
  */
+import { CUT_OFF } from "./ready.ts";
 import { createSemaphore } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 import { ResponseLimitError, UnreachableError } from "@flotilla/client";
@@ -48,7 +49,7 @@ export function createMemberCutOff({ cluster, clock, onCut }: MemberCutOffOption
   }
 
   const failure = (mayHaveArrived: boolean): UnreachableError =>
-    new UnreachableError(`cluster ${cluster} is cut off, because it exceeded a limit: ${reason}`, { mayHaveArrived });
+    new UnreachableError(`cluster ${cluster} ${CUT_OFF}: ${reason}`, { mayHaveArrived });
 
   const enter = (): void => {
     if (isCut()) throw failure(false);

@@ -73,6 +73,21 @@ describe("a member that answers", () => {
     expect(plan(lost, { probe: { health: "unreachable", detail: "connection refused" } }, NOW_MS - 40_000)).toBe(lost);
   });
 
+  test("states that the hub has cut it off, whatever the outage began with, and the other reason after that", () => {
+    const cutOff = "cluster paris is cut off, because it exceeded a limit: the response is longer than 4194304 bytes";
+    const lost = plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 30_000);
+    const readyOf = ({ status }: typeof lost): string | undefined =>
+      status?.conditions?.find(({ type }) => type === "Ready")?.message;
+
+    const cut = plan(lost, { probe: { health: "unreachable", detail: cutOff } }, NOW_MS - 40_000);
+    const again = plan(cut, { probe: { health: "unreachable", detail: `${cutOff} or more` } }, NOW_MS - 50_000);
+    const after = plan(cut, { probe: { health: "unreachable", detail: "connection refused" } }, NOW_MS - 60_000);
+
+    expect(readyOf(cut)).toBe(`cluster is not reachable: ${cutOff}`);
+    expect(again).toBe(cut);
+    expect(readyOf(after)).toBe("cluster is not reachable: connection refused");
+  });
+
   test("must answer for the success threshold after an outage before it is ready, and is not collected until then", () => {
     const lost = plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 30_000);
     const upgraded: Observation = { ...well, facts: { version: "v1.37.0", apiEnablements: [], isComplete: true } };

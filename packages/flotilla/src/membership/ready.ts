@@ -29,6 +29,10 @@ const VERDICTS: Readonly<Record<Health, { reason: string; message: string }>> = 
   uncollected: { reason: "StatusCollectionFailed", message: "failed to create a ClusterClient" },
 };
 
+/** How the failure of a request to a member that the hub has cut off begins, after its name. */
+export const CUT_OFF = "is cut off, because it exceeded a limit";
+const isCutOff = (message: string | undefined): boolean => message?.includes(CUT_OFF) === true;
+
 /** The trend after a probe. */
 export function nextTrend(before: Trend | undefined, health: Health, nowMs: number): Trend {
   const isReady = health === "ready";
@@ -54,7 +58,9 @@ export function planReady(
   if (current && isReady !== wasReady && nowMs - trend.sinceMs < thresholdMs) return undefined;
   const { reason, message } = VERDICTS[health];
   const status = isReady ? "True" : "False";
-  // Failure messages vary between probes; the first one is kept, so that an outage is one write.
-  if (current?.status === status && current.reason === reason) return undefined;
-  return { type: "Ready", status, reason, message: detail === "" ? message : `${message}: ${detail}` };
+  const next = { type: "Ready", status, reason, message: detail === "" ? message : `${message}: ${detail}` } as const;
+  if (current?.status !== status || current.reason !== reason) return next;
+  // Failure messages vary between probes; the first one is kept, so that an outage is one write. That the hub has cut
+  // the member off is another cause, which an administrator must see, and so is its end.
+  return isCutOff(current.message) === isCutOff(next.message) || isReady ? undefined : next;
 }

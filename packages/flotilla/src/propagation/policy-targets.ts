@@ -40,21 +40,35 @@ export const policyTargets: AdmissionStep<PropagationPolicy | OverridePolicy> = 
   },
 };
 
-function unservedKinds(read: ClusterReader, { resourceSelectors = [] }: Spec): string[] {
+const unservedKinds = (read: ClusterReader, spec: Spec): string[] =>
+  unservedSelectors(read, spec).map(
+    ({ index, text }) => `spec.resourceSelectors[${index}]: ${text}; the selector matches nothing until it does`,
+  );
+
+/** The kinds that a hub serves. */
+export interface ServedKinds {
+  /** The versions in which a kind is served; empty if it is not. */
+  versions(group: string, kind: string): readonly string[];
+  kinds(): Iterable<{ readonly group: string; readonly kind: string }>;
+}
+
+/** The selectors of a policy whose kind is not served: `the hub does not serve Wigdet in v1 (did you mean 'Widget'?)`. */
+export function unservedSelectors(
+  read: ServedKinds,
+  { resourceSelectors = [] }: Spec,
+): { index: number; text: string }[] {
   return resourceSelectors.flatMap(({ apiVersion, kind }, index) => {
     const { group, version } = parseApiVersion(apiVersion);
     const served = read.versions(group, kind);
     if (served.includes(version)) return [];
     const elsewhere = served.map((each) => (group ? `${group}/${each}` : each)).join(", ");
     const meant = elsewhere ? `, but in ${elsewhere}` : didYouMean(kind, kindsLike(read, group, kind));
-    return [
-      `spec.resourceSelectors[${index}]: the hub does not serve ${kind} in ${apiVersion}${meant}; the selector matches nothing until it does`,
-    ];
+    return [{ index, text: `the hub does not serve ${kind} in ${apiVersion}${meant}` }];
   });
 }
 
 /** The kinds of the group; for a group that is not served, the kinds of every group. */
-function kindsLike(read: ClusterReader, group: string, kind: string): string[] {
+function kindsLike(read: ServedKinds, group: string, kind: string): string[] {
   const all = [...read.kinds()].filter((served) => served.kind !== kind || served.group === group);
   const same = all.filter((served) => served.group === group);
   return (same.length > 0 ? same : all).map((served) => served.kind);

@@ -93,6 +93,11 @@ export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> 
   retain?(desired: DeepReadonly<T>, observed: DeepReadonly<T>): DeepReadonly<T>;
   /** The part of a member object that is reported to the hub. Without it, the whole status. */
   reflectStatus?(object: DeepReadonly<T>): Json | undefined;
+  /**
+   * Restates what a user's rule reflected in the terms of the hub, where `divide` writes copies whose counters mean
+   * something else than on the template. Fields that the kind does not know are the rule's own and stay.
+   */
+  restateStatus?(object: DeepReadonly<T>, status: Json | undefined): Json | undefined;
   /** The template with the members' aggregated status. Returns the template itself when nothing differs. */
   aggregateStatus?(object: DeepReadonly<T>, items: readonly StatusItem[]): DeepReadonly<T>;
   /** The conditions that are summed after `aggregateStatus`, unless a user's rule aggregates the status. */

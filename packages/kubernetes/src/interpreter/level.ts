@@ -26,7 +26,7 @@ export type KindRules = {
   readonly [R in Rule]?: (
     ...input: R extends "aggregateStatus" ? [...Input<R>, beneath?: Beneath] : Input<R>
   ) => Awaitable<ReturnType<NonNullable<KindInterpreter[R]>>>;
-} & Pick<KindInterpreter, "conditions">;
+} & Pick<KindInterpreter, "conditions" | "restateStatus">;
 
 /** The kind whose rules changed. */
 export interface ChangedKind {

@@ -29,8 +29,16 @@ const AGGREGATES: readonly { name: string; into?: string }[] = [
   { name: "admin" },
 ];
 
-/** Objects for a profile, in no particular order. */
-export function bootstrapRbac(): (ClusterRole | ClusterRoleBinding | Role | RoleBinding)[] {
+type RbacObject = ClusterRole | ClusterRoleBinding | Role | RoleBinding;
+
+let built: readonly RbacObject[] | undefined;
+
+/** Objects for a profile, in no particular order. Every caller gets the same ones, so profiles share what they derive. */
+export function bootstrapRbac(): readonly RbacObject[] {
+  return (built ??= build());
+}
+
+function build(): RbacObject[] {
   const controllers = Object.entries(controllerRoles);
   const roles = [
     ...Object.entries(clusterRoles).map(([name, lines]) =>

@@ -7,7 +7,7 @@
  */
 import { dividePartition } from "../divide/partition.ts";
 import { partitionOf, type Partitioned } from "../divide/partitioned.ts";
-import { reflectRollout } from "../divide/reflect-rollout.ts";
+import { reflectRollout, restateRollout } from "../divide/reflect-rollout.ts";
 import { withRelease } from "../divide/counted-release.ts";
 import { keptPods } from "../divide/split-partition.ts";
 import {
@@ -46,6 +46,7 @@ export const cloneSetInterpreter: KindInterpreter<Partitioned> = {
       cloneSet,
       reflectRollout(cloneSet, reflectFields(cloneSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts])),
     ),
+  restateStatus: restateRollout,
   aggregateStatus: (cloneSet, items) =>
     aggregateFields(cloneSet, items, FIELDS, sumReported(cloneSet, items, NEWER_COUNTERS)),
   conditions: conditionSums({

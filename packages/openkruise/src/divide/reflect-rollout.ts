@@ -21,13 +21,24 @@ export function reflectRollout(cloneSet: DeepReadonly<Partitioned>, status: Json
   return { ...(stage.isBackward ? turnedRound(status, cloneSet.spec?.replicas ?? 1) : status), rolloutStage: text };
 }
 
+/**
+ * The same for what a user's rule reflects, which need not be the member's whole status: the counters in it are those of
+ * the release. Other fields are the rule's own.
+ */
+export function restateRollout(cloneSet: DeepReadonly<Partitioned>, status: Json | undefined): Json | undefined {
+  const isBackward = parseStage(stageTextOf(cloneSet))?.isBackward ?? false;
+  return isBackward && isObject(status) ? turnedRound(status, cloneSet.spec?.replicas ?? 1) : status;
+}
+
 function turnedRound(status: JsonObject, replicas: number): JsonObject {
   const { updateRevision, ...others } = status;
   const turned: JsonObject = { ...others };
   for (const [updated, all] of PARTS)
     if (status[updated] !== undefined || status[all] !== undefined)
       turned[updated] = Math.max(0, countOf(status[all]) - countOf(status[updated]));
-  turned["expectedUpdatedReplicas"] = Math.max(0, replicas - countOf(status["expectedUpdatedReplicas"]));
+  // OpenKruise omits zeros, so it is missing in a status whose other counters are not.
+  if (status["expectedUpdatedReplicas"] !== undefined || status["replicas"] !== undefined)
+    turned["expectedUpdatedReplicas"] = Math.max(0, replicas - countOf(status["expectedUpdatedReplicas"]));
   // The member's update revision is the revision that the fleet updates from. Forward members report the revision of
   // the release.
   if (updateRevision !== undefined) turned["currentRevision"] = updateRevision;

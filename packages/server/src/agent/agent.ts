@@ -9,12 +9,13 @@ import { createRealMember, createSecretStore, ensureAgentNamespace, runAgent } f
 import type { CredentialStore } from "@flotilla/flotilla";
 import { Namespace } from "@flotilla/kubernetes";
 import { HUB } from "@flotilla/apimachinery";
-import { sleep, systemClock, systemRandom, UsageError } from "@flotilla/base";
+import { elapsedMs, sleep, systemClock, systemRandom, UsageError } from "@flotilla/base";
 import type { Log } from "@flotilla/base";
 import type { AgentRunOptions } from "@flotilla/cli";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, parseKubeconfig } from "@flotilla/client";
 import type { Client, Kubeconfig, KubeconfigConnection, Transport } from "@flotilla/client";
-import { createLeaderElection } from "@flotilla/controller-runtime";
+import { createLeaderElection, fenceTransport } from "@flotilla/controller-runtime";
+import type { Leadership } from "@flotilla/controller-runtime";
 import { createAgentMetrics, serveMetrics } from "./agent-metrics.ts";
 import type { AgentMetrics } from "./agent-metrics.ts";
 import { withBootstrap, withKubeconfig, type Open } from "./agent-hub.ts";
@@ -79,15 +80,13 @@ async function attendTo(
     const member: Member = { id, connection, transport, client, store };
     const file = options.bootstrapKubeconfig ?? options.hubKubeconfig;
     // Restarts when the kubeconfig changes, because it may name another hub or address.
-    const attend = (stop: AbortSignal): Promise<void> =>
-      file === undefined
-        ? serve(options, member, metrics, report, log, stop)
-        : whileUnchanged(
-            () => textOf(file),
-            (unchanged) => serve(options, member, metrics, report, log, unchanged),
-            { clock: systemClock, log, name: file },
-            stop,
-          );
+    const attend = (stop: AbortSignal, leadership?: Leadership): Promise<void> => {
+      const serveNow = (unchanged: AbortSignal): Promise<void> =>
+        serve({ options, member, metrics, report, log, leadership }, unchanged);
+      return file === undefined
+        ? serveNow(stop)
+        : whileUnchanged(() => textOf(file), serveNow, { clock: systemClock, log, name: file }, stop);
+    };
     await (options.leaderElects ? whenElected(attend, options, client, log, signal) : attend(signal));
   } finally {
     await transport.close();
@@ -96,7 +95,7 @@ async function attendTo(
 
 /** One of several replicas serves, and the others wait for its Lease to expire. */
 async function whenElected(
-  attend: (signal: AbortSignal) => Promise<void>,
+  attend: (signal: AbortSignal, leadership: Leadership) => Promise<void>,
   { cluster, namespace }: AgentRunOptions,
   client: Client,
   log: Log,
@@ -109,6 +108,7 @@ async function whenElected(
   const election = createLeaderElection({
     client,
     ...surroundings,
+    elapsedMs,
     log,
     lease: { cluster, namespace, name: LEASE },
     identity: `${hostname()}_${randomUUID()}`,
@@ -117,16 +117,23 @@ async function whenElected(
   while (!signal.aborted) await election.run(attend, signal);
 }
 
+interface Service {
+  options: AgentRunOptions;
+  member: Member;
+  metrics: AgentMetrics;
+  report(text: string): void;
+  log: Log;
+  /** Unset without leader election. */
+  leadership: Leadership | undefined;
+}
+
 async function serve(
-  options: AgentRunOptions,
-  member: Member,
-  metrics: AgentMetrics,
-  report: (text: string) => void,
-  log: Log,
+  { options, member, metrics, report, log, leadership }: Service,
   signal: AbortSignal,
 ): Promise<void> {
   const { cluster } = options;
   const { id, store } = member;
+  const fenced = (transport: Transport): Transport => (leadership ? fenceTransport(transport, leadership) : transport);
   const opened: Transport[] = [];
   const open: Open = (connection, credentials) => {
     const transport = createHttp2Transport({
@@ -136,7 +143,7 @@ async function serve(
       userAgent: "flotilla-agent",
     });
     opened.push(transport);
-    return transport;
+    return fenced(transport);
   };
   try {
     const server = member.connection.server.href.replace(/\/+$/, "");
@@ -152,7 +159,7 @@ async function serve(
           signal,
         ));
     const hubHash = hash("sha256", hub.server, "hex");
-    const members = createRealMember({ cluster, id, transport: member.transport, ...surroundings, log });
+    const members = createRealMember({ cluster, id, transport: fenced(member.transport), ...surroundings, log });
     // A failure of one ends the other; otherwise they would wait for each other forever.
     const ended = new AbortController();
     const stop = AbortSignal.any([signal, ended.signal]);

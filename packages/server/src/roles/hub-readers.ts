@@ -7,7 +7,7 @@
  */
 import { Cluster } from "@flotilla/karmada";
 import type { Clock, Log, MetricsText, Random } from "@flotilla/base";
-import type { Client, Transport } from "@flotilla/client";
+import type { Client, ConnectWebhook, Transport } from "@flotilla/client";
 import {
   combineMembers,
   createClusterProxy,
@@ -48,6 +48,8 @@ export interface HubReadersOptions {
   simulated?: MemberSource;
   /** Opens connections to members; unset means over the network. */
   connectMember?: ConnectMember;
+  /** Opens connections to interpreter webhooks; unset means over the network. */
+  connectWebhook?: ConnectWebhook | undefined;
   /** What the informers of one remote member may hold. */
   memberLimits?: InformerLimits;
   /** Wraps the transport to every remote member, for example to count writes. */
@@ -90,6 +92,7 @@ export function createHubReaders(options: HubReadersOptions): HubReaders {
     clock,
     random,
     log,
+    connectWebhook: options.connectWebhook,
     reportScriptState: (customization, reason, message) =>
       events("flotilla-interpreter").record(hub, customization, { type: "Warning", reason, message }),
   });

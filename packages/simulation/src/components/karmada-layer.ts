@@ -15,6 +15,8 @@ export const KARMADA_SCHEDULER = "karmada-scheduler";
 /** Guides look for errors of interpreter scripts in its log. */
 export const KARMADA_WEBHOOK = "karmada-webhook";
 const COMPONENTS = ["karmada-aggregated-apiserver", KARMADA_CONTROLLER_MANAGER, KARMADA_SCHEDULER, KARMADA_WEBHOOK];
+/** What the hub's controllers do; the others are parts of the API server. */
+export const KARMADA_CONTROLLERS: readonly string[] = [KARMADA_CONTROLLER_MANAGER, KARMADA_SCHEDULER];
 /** The release whose behavior the controllers implement. */
 const VERSION = "v1.18.1";
 /** The hub has no nodes; its pods need a node name. */

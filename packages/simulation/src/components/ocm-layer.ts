@@ -19,7 +19,7 @@ export const KLUSTERLET = "klusterlet";
 const VERSION = "v1.3.1";
 
 /** Each with its upstream image. */
-const HUB_COMPONENTS: readonly (readonly [name: string, image: string])[] = [
+export const HUB_COMPONENTS: readonly (readonly [name: string, image: string])[] = [
   [CLUSTER_MANAGER, "registration-operator"],
   ["cluster-manager-registration-controller", "registration"],
   ["cluster-manager-placement-controller", "placement"],

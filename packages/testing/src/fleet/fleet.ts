@@ -37,7 +37,12 @@ export interface TestFleetOptions {
   autoApprovedUsers?: HubOptions["autoApprovedUsers"];
   /** How members that are not simulated in this fleet are reached. */
   connectMember?: HubOptions["connectMember"];
+  /** How interpreter webhooks are reached; a fake clock does not wait for a network. */
+  connectWebhook?: HubOptions["connectWebhook"];
   memberLimits?: HubOptions["memberLimits"];
+  /** Whether the store accepts writes, as the hub reports it. */
+  takesWrites?: HubOptions["takesWrites"];
+  storeQuotaBytes?: HubOptions["storeQuotaBytes"];
   /** Wraps the transport between a component and the server, for example to delay it. */
   wrap?(transport: Transport, part: string): Transport;
 }
@@ -88,7 +93,10 @@ export async function startTestFleet(options: TestFleetOptions): Promise<TestFle
     pull: options.pull,
     autoApprovedUsers: options.autoApprovedUsers,
     connectMember: options.connectMember,
+    connectWebhook: options.connectWebhook,
     memberLimits: options.memberLimits,
+    takesWrites: options.takesWrites,
+    storeQuotaBytes: options.storeQuotaBytes,
     wrap(transport, part) {
       const counter = countWrites(options.wrap?.(transport, part) ?? transport);
       counters.push({ part, counter });

@@ -49,7 +49,8 @@ export const agentsCheck = defineCheck<AgentFacts>({
         return managed.has(name) && ready === undefined
           ? []
           : [{ severity: "problem", about: `member ${name}`, seen: "Its agent has never renewed a lease.", ...start }];
-      if (nowMs - last.atMs > last.holdsMs)
+      // The hub sets Unknown when the agent is silent, which may be before the longer of two leases ends.
+      if (nowMs - last.atMs > last.holdsMs || ready?.status === "Unknown")
         return [
           {
             severity: "problem",

@@ -3,9 +3,11 @@ import { Cluster, ClusterResourceBinding, ResourceBinding } from "@flotilla/karm
 import type { Kind } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { findCondition, formatAge } from "@flotilla/apimachinery";
+import { wordOf } from "../../members/types.ts";
 import { counted, defineCheck } from "../check.ts";
-import type { DoctorFinding } from "../check.ts";
+import type { DoctorFinding, Moment } from "../check.ts";
 import { createLostTargets, policyRefOf } from "../../health/lost-targets.ts";
+import type { PolicyRef } from "../../health/lost-targets.ts";
 import { suspensionsOf } from "../../health/suspensions.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
@@ -36,8 +38,7 @@ export const bindingsCheck = defineCheck<BindingFacts>({
     const lost = createLostTargets((name) => joined.has(name));
     const own = bindings.flatMap((binding) => {
       const { metadata, spec, status } = binding;
-      // Dependencies follow their dependents and are never scheduled themselves.
-      if (metadata.deletionTimestamp !== undefined || (spec.requiredBy ?? []).length > 0) return [];
+      if (isExempt(binding)) return [];
       const scheduled = findCondition(status?.conditions, "Scheduled");
       const isNew = nowMs - Date.parse(metadata.creationTimestamp ?? "") <= stuckAfterMs;
       const failed = [scheduled, findCondition(status?.conditions, "Dispatched")].flatMap((condition) =>
@@ -45,12 +46,12 @@ export const bindingsCheck = defineCheck<BindingFacts>({
           ? [condition]
           : [],
       );
-      if (scheduled && failed.includes(scheduled) && lost.see(binding)) return [];
+      if (isUnscheduled(binding, { nowMs, stuckAfterMs }) && lost.see(binding)) return [];
       if (failed.length > 0)
         return failed.map((condition) =>
           findingOf(
             binding,
-            `${condition.type}=False for ${formatAge(nowMs - Date.parse(condition.lastTransitionTime))}, ${condition.reason}: ${condition.message}`,
+            `${condition.message} (${condition.type}=False, ${condition.reason}, for ${formatAge(nowMs - Date.parse(condition.lastTransitionTime))})`,
           ),
         );
       const suspended = suspensionsOf(spec);
@@ -83,11 +84,27 @@ export const bindingsCheck = defineCheck<BindingFacts>({
   },
 });
 
+/** Dependencies follow their dependents and are never scheduled themselves. */
+const isExempt = ({ metadata, spec }: Binding): boolean =>
+  metadata.deletionTimestamp !== undefined || (spec.requiredBy ?? []).length > 0;
+
+function isUnscheduled({ status }: Binding, { nowMs, stuckAfterMs }: Moment): boolean {
+  const scheduled = findCondition(status?.conditions, "Scheduled");
+  return scheduled?.status === "False" && nowMs - Date.parse(scheduled.lastTransitionTime) > stuckAfterMs;
+}
+
+/** The policies that this check reports because they name only clusters that are not members. */
+export function misdirectingPolicies({ bindings, joined }: BindingFacts, moment: Moment): PolicyRef[] {
+  const lost = createLostTargets((name) => joined.has(name));
+  for (const binding of bindings) if (!isExempt(binding) && isUnscheduled(binding, moment)) lost.see(binding);
+  return lost.take();
+}
+
 function findingOf(binding: Binding, seen: string): DoctorFinding {
   const { resource, requiredBy = [] } = binding.spec;
   const isOrphan = !policyRefOf(binding) && requiredBy.length === 0;
   const { kind, namespace, name } = resource;
-  const why = `flotilla why ${kind.toLowerCase()}/${name}${namespace ? ` -n ${namespace}` : ""}`;
+  const why = `flotilla why ${wordOf(resource)}/${name}${namespace ? ` -n ${namespace}` : ""}`;
   return {
     severity: "problem",
     about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,

@@ -123,8 +123,40 @@ const policy = (status: object, spec: object = {}): DeepReadonly<PropagationPoli
     spec: { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }], ...spec },
     status,
   });
-const policies = (list: DeepReadonly<PropagationPolicy>[]): Judgement =>
-  policiesCheck.judge({ policies: list, joined: new Set(["oslo"]) }, now);
+const served = [
+  { group: "apps", version: "v1", kind: "Deployment" },
+  { group: "apps", version: "v1", kind: "StatefulSet" },
+];
+const policies = (
+  list: DeepReadonly<PropagationPolicy>[],
+  withBindings: readonly DeepReadonly<ResourceBinding>[] = [],
+): Judgement =>
+  policiesCheck.judge(
+    {
+      policies: list,
+      joined: new Set(["oslo"]),
+      bindings: withBindings,
+      served: {
+        versions: (group, kind) =>
+          served.filter((type) => type.group === group && type.kind === kind).map(({ version }) => version),
+        kinds: () => served,
+      },
+    },
+    now,
+  );
+const young = (made: DeepReadonly<PropagationPolicy>): DeepReadonly<PropagationPolicy> => ({
+  ...made,
+  metadata: { ...made.metadata, creationTimestamp: new Date(NOW - 1000).toISOString() },
+});
+/** A binding that is not scheduled because its policy names only a cluster that is not a member. */
+const misdirected = (name: string, policyName = "all"): DeepReadonly<ResourceBinding> => {
+  const unscheduled = binding([condition("Scheduled", "False", "0/1 clusters", "NoClusterFit")], {
+    resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name },
+    placement: { clusterAffinity: { clusterNames: ["olso"] } },
+  });
+  const annotations = { "clusterpropagationpolicy.karmada.io/name": policyName };
+  return { ...unscheduled, metadata: { ...unscheduled.metadata, annotations } };
+};
 const bindings = (list: DeepReadonly<ResourceBinding>[]): Judgement =>
   bindingsCheck.judge({ bindings: list, joined: new Set(["oslo"]) }, now);
 const deleting = (extra: object = {}): Judgement =>
@@ -247,21 +279,58 @@ const cases: Record<string, Record<string, Case>> = {
           version: "v1.36.3",
           tookMs: 5,
           failing: [],
-          lease: {
-            apiVersion: "coordination.k8s.io/v1",
-            kind: "Lease",
-            metadata: { namespace: "karmada-system", name: "flotilla-controllers" },
-          },
+          controllers: { state: "never" },
         },
         now,
       ),
       verdict: "problem",
-      says: "It runs without controllers, and none have ever run",
+      says: "No controllers have ever run on this hub",
+    },
+    "an API server whose controllers no longer renew their Lease is a problem": {
+      judged: hubCheck.judge(
+        {
+          server: "https://hub",
+          version: "v1.36.3",
+          tookMs: 5,
+          failing: [],
+          controllers: { state: "silent", forMs: 7_000 },
+        },
+        now,
+      ),
+      verdict: "problem",
+      says: "The hub's controllers have not renewed their Lease for 7s",
     },
     "a failing health check of the hub is a problem": {
       judged: hubCheck.judge({ server: "https://hub", version: "v1.36.3", tookMs: 5, failing: ["controllers"] }, now),
       verdict: "problem",
       says: "controllers",
+    },
+    "a store that has nearly used up its quota is a problem, by the hub's own check": {
+      judged: hubCheck.judge(
+        {
+          server: "https://hub",
+          version: "v1.36.3",
+          tookMs: 5,
+          failing: ["store-quota"],
+          store: { usedBytes: 97 * 2 ** 20, quotaBytes: 100 * 2 ** 20 },
+        },
+        now,
+      ),
+      verdict: "problem",
+      says: "store-quota: its store is full or nearly full",
+    },
+    "a store with room in its quota is ok": {
+      judged: hubCheck.judge(
+        {
+          server: "https://hub",
+          version: "v1.36.3",
+          tookMs: 5,
+          failing: [],
+          store: { usedBytes: 12 * 2 ** 20, quotaBytes: 100 * 2 ** 20 },
+        },
+        now,
+      ),
+      verdict: "ok",
     },
     "another version is a warning": {
       judged: hubCheck.judge({ server: "https://hub", version: "v1.33.0", tookMs: 5, failing: [] }, now),
@@ -555,6 +624,30 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "warning",
       says: "It names rome, which is not a member",
     },
+    "a policy whose bindings are reported for its names is not reported again": {
+      judged: policies(
+        [
+          {
+            ...policy({ matched: 1 }, { placement: { clusterAffinity: { clusterNames: ["olso"] } } }),
+            kind: "ClusterPropagationPolicy",
+            metadata: { name: "all", creationTimestamp: new Date(0).toISOString() },
+          },
+        ],
+        [misdirected("web")],
+      ),
+      verdict: "ok",
+    },
+    "a new policy that names a cluster that is not a member is a warning at once": {
+      judged: policies([young(policy({}, { placement: { clusterAffinity: { clusterNames: ["rome"] } } }))]),
+      verdict: "warning",
+      says: "It names rome, which is not a member",
+    },
+    "a new policy without objects is not reported yet": { judged: policies([young(policy({}))]), verdict: "ok" },
+    "a misspelt kind is a warning at once": {
+      judged: policies([young(policy({}, { resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deploymnet" }] }))]),
+      verdict: "warning",
+      says: "The hub does not serve Deploymnet in apps/v1 (did you mean 'Deployment'?), so the selector matches nothing.",
+    },
     "ignored spread constraints are a warning": {
       judged: policies([
         policy(
@@ -609,16 +702,7 @@ const cases: Record<string, Record<string, Case>> = {
       says: "RenderFailed",
     },
     "bindings whose policy names no member are one problem of the policy": {
-      judged: bindings(
-        ["web", "cart"].map((name) => {
-          const misdirected = binding([condition("Scheduled", "False", "0/1 clusters", "NoClusterFit")], {
-            resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name },
-            placement: { clusterAffinity: { clusterNames: ["olso"] } },
-          });
-          const annotations = { "clusterpropagationpolicy.karmada.io/name": "all" };
-          return { ...misdirected, metadata: { ...misdirected.metadata, annotations } };
-        }),
-      ),
+      judged: bindings(["web", "cart"].map((name) => misdirected(name))),
       verdict: "problem",
       says: "It names olso, which is not a member, so 2 objects are not scheduled: Deployment shop/web, Deployment shop/cart.",
     },

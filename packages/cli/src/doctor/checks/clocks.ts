@@ -1,5 +1,4 @@
 /** Checks that the clocks of this machine, the hub and the members agree. */
-import { CLUSTER_LEASE } from "@flotilla/ocm";
 import { Lease } from "@flotilla/kubernetes";
 import { HUB } from "@flotilla/apimachinery";
 import { messageOf } from "@flotilla/base";
@@ -10,15 +9,17 @@ import { membersIn } from "../context.ts";
 import type { DoctorContext } from "../context.ts";
 import { askRaw, objectOf } from "../raw-answers.ts";
 import type { Answer } from "../raw-answers.ts";
-import { KARMADA_CLUSTER_NAMESPACE } from "@flotilla/karmada";
+import { renewalsOf, WRONG_CLOCK_MS } from "../../health/renewals.ts";
 
 export interface ClockReading {
   /** `hub`, `member paris` */
   whose: string;
-  /** How far it is ahead of this machine's clock; negative when it is behind. */
+  /** How far it is ahead; negative when it is behind. */
   aheadMs: number;
   /** The uncertainty of the reading. */
   uncertainMs: number;
+  /** The clock that it is compared with; this machine's if unset. */
+  against?: string;
 }
 
 export interface ClockFacts {
@@ -29,14 +30,13 @@ export interface ClockFacts {
 /** The Date header has whole seconds. */
 const RESOLUTION_MS = 1_000;
 const WARNING_MS = 5_000;
-/** Leases last a few tens of seconds, and certificates are checked to the second. */
-const PROBLEM_MS = 30_000;
+const PROBLEM_MS = WRONG_CLOCK_MS;
 
 export const clocksCheck = defineCheck<ClockFacts>({
   name: "clocks",
   summary: "the clocks of this machine, the hub, the members and the agents agree",
   reports:
-    "A warning from five seconds of difference, a problem from thirty: leases seem expired, and certificates not yet valid. The clocks of the hub and the members are read from the `Date` header of their responses; an agent's clock is known to be ahead when its lease is renewed in the future. Members that the hub cannot reach are not checked.",
+    "A warning from five seconds of difference, a problem from thirty: leases seem expired, and certificates not yet valid. The clocks of the hub and the members are read from the `Date` header of their responses; an agent's clock is compared with the hub's: the agent writes its time into its lease, and the hub records when. Members that the hub cannot reach are not checked.",
   async gather(context) {
     const hub = await askRaw(context, "/version");
     const unseen: string[] = [];
@@ -61,14 +61,14 @@ export const clocksCheck = defineCheck<ClockFacts>({
   },
   judge({ readings, unseen }) {
     const findings: DoctorFinding[] = [];
-    for (const { whose, aheadMs, uncertainMs } of readings) {
+    for (const { whose, aheadMs, uncertainMs, against = "this machine's" } of readings) {
       const off = Math.abs(aheadMs) - uncertainMs;
       if (off < WARNING_MS) continue;
       const seconds = Math.round(Math.abs(aheadMs) / 1000);
       findings.push({
         severity: off >= PROBLEM_MS ? "problem" : "warning",
         about: whose,
-        seen: `Its clock is ${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} this machine's.`,
+        seen: `Its clock is ${seconds} s ${aheadMs > 0 ? "ahead of" : "behind"} ${against}.`,
         fix: "Synchronize both clocks with a time service.",
         commands: ["timedatectl status"],
       });
@@ -92,14 +92,11 @@ function readingOf(whose: string, { dateMs, middleMs, tookMs }: Answer): ClockRe
     : [{ whose, aheadMs: dateMs + RESOLUTION_MS / 2 - middleMs, uncertainMs: tookMs / 2 + RESOLUTION_MS / 2 }];
 }
 
-/** A lease renewed in the future was written by a clock that is ahead; one in the past may just be late. */
-async function agentReadings({ lists, clock, only }: DoctorContext): Promise<ClockReading[]> {
-  const nowMs = clock.now();
-  return (await lists.all(Lease)).flatMap(({ metadata: { namespace = "", name }, spec }) => {
-    const member = namespace === KARMADA_CLUSTER_NAMESPACE ? name : name === CLUSTER_LEASE ? namespace : undefined;
-    const aheadMs = Date.parse(spec?.renewTime ?? "") - nowMs;
-    return member !== undefined && aheadMs > 0 && (!only || only.has(member))
-      ? [{ whose: `agent of ${member}`, aheadMs, uncertainMs: RESOLUTION_MS }]
-      : [];
-  });
+/** An agent writes its time into its lease, and the hub records when that was. */
+async function agentReadings({ lists, only }: DoctorContext): Promise<ClockReading[]> {
+  return Array.from(renewalsOf(await lists.all(Lease))).flatMap(([member, { clockAheadMs: aheadMs }]) =>
+    aheadMs !== undefined && (!only || only.has(member))
+      ? [{ whose: `agent of ${member}`, aheadMs, uncertainMs: RESOLUTION_MS, against: "the hub's" }]
+      : [],
+  );
 }

@@ -2,6 +2,7 @@
 import { findCondition, formatAge } from "@flotilla/apimachinery";
 import { clusterNameOf, Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
+import { wordOf } from "../../members/types.ts";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 
@@ -47,7 +48,7 @@ export const driftCheck = defineCheck<readonly DeepReadonly<Work>[]>({
           {
             severity: "warning",
             about: `Work ${work.metadata.name} on ${member}`,
-            seen: `It is unmanaged: ${managed.message || managed.reason}. Changes on the hub are not applied to it.`,
+            seen: `It is unmanaged: ${(managed.message || managed.reason).replace(/\.$/, "")}. Changes on the hub are not applied to it.`,
             fix: "To manage it again, remove the annotation from its template.",
             commands: [`kubectl annotate ${template} flotilla.dev/unmanaged-`],
           },
@@ -60,9 +61,14 @@ export const driftCheck = defineCheck<readonly DeepReadonly<Work>[]>({
 
 /** As in kubectl: `deployment web -n shop`. */
 function templateOf({ spec }: DeepReadonly<Work>): string {
-  const { kind = "TYPE", metadata } = (spec.workload?.manifests?.[0] ?? {}) as {
+  const {
+    apiVersion = "",
+    kind = "TYPE",
+    metadata,
+  } = (spec.workload?.manifests?.[0] ?? {}) as {
+    apiVersion?: string;
     kind?: string;
     metadata?: { namespace?: string; name?: string };
   };
-  return `${kind.toLowerCase()} ${metadata?.name ?? "NAME"}${metadata?.namespace ? ` -n ${metadata.namespace}` : ""}`;
+  return `${wordOf({ apiVersion, kind })} ${metadata?.name ?? "NAME"}${metadata?.namespace ? ` -n ${metadata.namespace}` : ""}`;
 }

@@ -1,19 +1,15 @@
 /** Checks that the hub responds, is ready, and has the version of this program. */
-import { formatAge } from "@flotilla/apimachinery";
-import { messageOf } from "@flotilla/base";
-import type { DeepReadonly } from "@flotilla/base";
-import { CONTROLLERS_LEASE } from "@flotilla/flotilla";
-import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
-import { Lease } from "@flotilla/kubernetes";
-import { leaderlessMs } from "../../health/renewals.ts";
-import { isForbidden } from "../../members/members-places.ts";
-import { failedChecksOf, HUB_CHECKS_PATH } from "../../hub-checks.ts";
+import { capitalised, messageOf } from "@flotilla/base";
+import { controllersProblem, readControllers } from "../../health/controllers-state.ts";
+import type { ControllersState } from "../../health/controllers-state.ts";
+import { explainHubCheck, failedChecksOf, HUB_CHECKS_PATH } from "../../hub-checks.ts";
 import { startCommandOf } from "../../data-directory.ts";
 import { KUBERNETES_VERSION } from "../../version.ts";
 import { defineCheck } from "../check.ts";
 import { isHere } from "../context.ts";
 import type { DoctorContext } from "../context.ts";
 import type { DoctorFinding } from "../check.ts";
+import { samplesOf } from "../metrics-samples.ts";
 import { askRaw, objectOf } from "../raw-answers.ts";
 
 export interface HubFacts {
@@ -26,10 +22,9 @@ export interface HubFacts {
   tookMs: number;
   /** The hub's own readiness checks that fail. */
   failing: readonly string[];
-  /** The Lease of the controllers; undefined where they run in the process of the API server. */
-  lease?: DeepReadonly<Lease> | undefined;
-  /** What could not be read. */
-  unseen?: readonly string[];
+  controllers?: ControllersState;
+  /** How much of its quota the store uses; undefined where it has none, or it could not be read. */
+  store?: { usedBytes: number; quotaBytes: number } | undefined;
 }
 
 /** A hub on the same continent answers a small request well within this. */
@@ -39,7 +34,7 @@ export const hubCheck = defineCheck<HubFacts>({
   name: "hub",
   summary: "the hub responds, is ready, and matches the version of this program",
   reports:
-    "A problem when one of the hub's own checks (`/readyz`) fails: its controllers are stuck, its disk is full, or it is stopping. A problem when the controllers run in a process of their own and none has renewed the Lease `karmada-system/flotilla-controllers`, or none ever ran: then nothing is propagated, and every status is old. A warning when it serves a Kubernetes version other than the one this program was built for, or takes longer than two seconds. When it does not respond at all, nothing else can be checked.",
+    "A problem when one of the hub's own checks (`/readyz`) fails: its controllers are stuck, its disk is full, its store is above or near its quota, or it is stopping. A problem when the controllers run in a process of their own and none has renewed the Lease `karmada-system/flotilla-controllers` for five seconds, or none ever ran: then nothing is propagated, and every status is old. A warning when it serves a Kubernetes version other than the one this program was built for, or takes longer than two seconds. When it does not respond at all, nothing else can be checked.",
   async gather(context) {
     const version = await askRaw(context, "/version").catch((error: unknown) => {
       context.signal.throwIfAborted();
@@ -56,18 +51,18 @@ export const hubCheck = defineCheck<HubFacts>({
       };
     const ready = await askRaw(context, HUB_CHECKS_PATH, "text/plain");
     const failing = failedChecksOf(ready.text);
-    const leases = await readLease(context);
+    const controllers = await readControllers(context);
     const { gitVersion } = objectOf("querying the hub for its version", version);
     return {
       server: context.server,
       version: typeof gitVersion === "string" ? gitVersion : "",
       tookMs: version.tookMs,
-      failing: ready.status === 200 ? [] : failing.length > 0 ? failing : [`/readyz returned ${ready.status}`],
-      lease: leases?.[0],
-      unseen: leases ? [] : ["whether controllers run: you are not allowed to list leases"],
+      failing: ready.status === 200 || failing.length > 0 ? failing : [`/readyz returned ${ready.status}`],
+      controllers,
+      store: storeOf(await askRaw(context, "/metrics", "text/plain")),
     };
   },
-  judge({ version, tookMs, failing, server, unreachable, startCommand, lease, unseen }, { nowMs }) {
+  judge({ version, tookMs, failing, server, unreachable, startCommand, controllers, store }) {
     const findings: DoctorFinding[] = [];
     if (unreachable !== undefined)
       return {
@@ -86,26 +81,22 @@ export const hubCheck = defineCheck<HubFacts>({
       findings.push({
         severity: "problem",
         about: `hub ${server}`,
-        seen: `It is not ready: ${failing.join(", ")}.`,
+        seen: failing.map((name) => `${name}: ${explainHubCheck(name)}`).join("; "),
         fix: failing.includes("store-writes")
-          ? "Its disk accepts no writes. Free some space there; the hub then recovers by itself."
-          : "Check its log for the reason; a hub that is stopping must be started again.",
+          ? "Free some space on its disk; the hub then recovers by itself."
+          : failing.includes("store-quota")
+            ? "Delete objects, or raise the quota."
+            : "Check its log for the reason; a hub that is stopping must be started again.",
         commands: ["flotilla doctor --only data", "flotilla up --log-level info"],
       });
-    const leaderless = leaderlessMs(lease, nowMs);
-    if (leaderless !== undefined)
+    const missing = controllers && controllersProblem(controllers);
+    if (missing)
       findings.push({
         severity: "problem",
         about: `hub ${server}`,
-        seen:
-          leaderless === "never"
-            ? "It runs without controllers, and none have ever run: nothing is propagated, and no member can join."
-            : `No process has led its controllers for ${formatAge(leaderless)}: nothing is propagated, and what the hub reports about members and workloads is old.`,
-        fix:
-          leaderless === "never"
-            ? "Start the controllers."
-            : "Start the controllers, or check the log of their process.",
-        commands: ["flotilla controllers --kubeconfig controllers.kubeconfig"],
+        seen: `${capitalised(missing.what)}.`,
+        fix: "Start the controllers, with the kubeconfig in the data directory of the API server. If their process runs, check its log.",
+        commands: ["flotilla controllers --kubeconfig DIR/controllers.kubeconfig"],
       });
     const [own, hub] = [minorOf(KUBERNETES_VERSION), minorOf(version)];
     if (hub !== undefined && own !== hub)
@@ -125,9 +116,9 @@ export const hubCheck = defineCheck<HubFacts>({
         commands: ["kubectl get --raw /metrics"],
       });
     return {
-      seen: `${version || "unknown version"}, responded in ${Math.round(tookMs)} ms`,
+      seen: `${version || "unknown version"}, responded in ${Math.round(tookMs)} ms${store ? `, store ${mib(store.usedBytes)} of ${mib(store.quotaBytes)} MiB` : ""}`,
       findings,
-      unseen: unseen ?? [],
+      unseen: controllers?.state === "unknown" ? ["whether controllers run: you are not allowed to list leases"] : [],
     };
   },
 });
@@ -137,17 +128,14 @@ async function startCommandIn({ data, server, surroundings }: DoctorContext): Pr
   return startCommandOf(data, (await surroundings.lastStart(data)) ?? { command: "up", port });
 }
 
-/** Undefined if it may not be read. */
-async function readLease({ lists }: DoctorContext): Promise<readonly DeepReadonly<Lease>[] | undefined> {
-  try {
-    return await lists.some(Lease, {
-      namespace: KARMADA_SYSTEM_NAMESPACE,
-      fieldSelector: `metadata.name=${CONTROLLERS_LEASE}`,
-    });
-  } catch (error) {
-    if (isForbidden(error)) return undefined;
-    throw error;
-  }
+/** Users who may not read metrics do not see it. */
+function storeOf({ status, text }: { status: number; text: string }): HubFacts["store"] {
+  if (status !== 200) return undefined;
+  const usedBytes = samplesOf(text, "flotilla_store_value_bytes")[0]?.value;
+  const quotaBytes = samplesOf(text, "flotilla_store_quota_bytes")[0]?.value;
+  return usedBytes === undefined || quotaBytes === undefined ? undefined : { usedBytes, quotaBytes };
 }
+
+const mib = (bytes: number): number => Math.ceil(bytes / 2 ** 20);
 
 const minorOf = (version: string): string | undefined => /^v?(\d+\.\d+)/.exec(version)?.[1];

@@ -54,7 +54,7 @@ export const interpretersCheck = defineCheck<InterpreterFacts>({
       ...failing.map(({ object, reason, message, atMs }): DoctorFinding => ({
         severity: "problem",
         about: object,
-        seen: `${reason} ${formatAge(nowMs - atMs)} ago: ${message}`,
+        seen: `${message} (${reason}, ${formatAge(nowMs - atMs)} ago)`,
         ...cureOfRule(message, facts),
       })),
       ...facts.customizations.flatMap((customization) => scriptFindings(customization, facts.customizations)),

@@ -9,6 +9,7 @@ import { findKeptReleases, mayKeep } from "../../health/kept-releases.ts";
 import { lookAtPods } from "../../health/look-at-pods.ts";
 import type { CopyReports } from "../../health/look-at-pods.ts";
 import { placeOf } from "../../members/members-places.ts";
+import { wordOf } from "../../members/types.ts";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 
@@ -77,7 +78,7 @@ function candidatesIn(
 }
 
 function findingOf(
-  { kind, namespace, name }: Pick<Candidate, "kind" | "namespace" | "name">,
+  { apiVersion, kind, namespace, name }: Pick<Candidate, "apiVersion" | "kind" | "namespace" | "name">,
   seen: string,
 ): DoctorFinding {
   const where = namespace ? ` -n ${namespace}` : "";
@@ -86,6 +87,6 @@ function findingOf(
     about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,
     seen,
     fix: "`flotilla why` shows each member; `flotilla get pods` lists the pods there.",
-    commands: [`flotilla why ${kind.toLowerCase()}/${name}${where}`],
+    commands: [`flotilla why ${wordOf({ apiVersion, kind })}/${name}${where}`],
   };
 }

@@ -2,6 +2,7 @@
 import { findCondition, formatAge } from "@flotilla/apimachinery";
 import { clusterNameOf, Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
+import { wordOf } from "../../members/types.ts";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "@flotilla/flotilla";
@@ -27,7 +28,7 @@ export const worksCheck = defineCheck<readonly DeepReadonly<Work>[]>({
         {
           severity: "problem",
           about: `${objectIn(work)} on ${member}`,
-          seen: `${applied.reason} for ${formatAge(nowMs - Date.parse(applied.lastTransitionTime))}: ${applied.message}`,
+          seen: `${applied.message} (${applied.reason}, for ${formatAge(nowMs - Date.parse(applied.lastTransitionTime))})`,
           ...fixOf(work, member, applied),
         },
       ];
@@ -52,7 +53,8 @@ function fixOf(
   member: string,
   { reason, message }: { reason: string; message: string },
 ): Pick<DoctorFinding, "fix" | "commands"> {
-  const { kind = "", metadata } = manifestOf(work);
+  const { apiVersion = "", kind = "", metadata } = manifestOf(work);
+  const word = wordOf({ apiVersion, kind });
   const [name, namespace] = [metadata?.name ?? "NAME", metadata?.namespace ? ` -n ${metadata.namespace}` : ""];
   if (reason === "KindNotServed")
     return {
@@ -67,10 +69,10 @@ function fixOf(
   if (/already exist|not managed|not.*ours|conflict/i.test(message))
     return {
       fix: "The member has an object of this name that Flotilla did not create. Adopt it, which changes no pod, or set conflictResolution: Overwrite in the policy.",
-      commands: [`flotilla adopt ${kind.toLowerCase()}/${name}${namespace} --from ${member} --dry-run`],
+      commands: [`flotilla adopt ${word}/${name}${namespace} --from ${member} --dry-run`],
     };
   return {
     fix: "The message is from the member: change the template, or an override for this member, so that the member accepts it.",
-    commands: [`flotilla why ${kind.toLowerCase()}/${name}${namespace}`],
+    commands: [`flotilla why ${word}/${name}${namespace}`],
   };
 }

@@ -21,14 +21,14 @@ test("finds works by the explanation name of their object", () => {
 
   expect(findDeliveringWorks(works, "shop", "web-deployment")).toEqual({
     resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" },
-    works: [
-      { cluster: "paris", name: "web" },
-      { cluster: "oslo", name: "web" },
+    deliveries: [
+      { work: works[0], ordinal: 1 },
+      { work: works[1], ordinal: 0 },
     ],
   });
   expect(findDeliveringWorks(works, undefined, "system.web-clusterrole")).toMatchObject({
     resource: { kind: "ClusterRole", name: "system:web" },
-    works: [{ cluster: "paris" }],
+    deliveries: [{ work: works[0], ordinal: 0 }],
   });
   expect(findDeliveringWorks(works, "shop", "cart-deployment")).toBeUndefined();
 });
@@ -36,9 +36,9 @@ test("finds works by the explanation name of their object", () => {
 test("a kind of the same name in another group does not match", () => {
   const works = [makeWork("paris", { ...deployment, apiVersion: "example.com/v1" }), makeWork("oslo", deployment)];
 
-  expect(findDeliveringWorks(works, "shop", "web-deployment")?.works).toEqual([{ cluster: "paris", name: "web" }]);
-  expect(findDeliveringWorks(works, "shop", "web-deployment", "apps")?.works).toEqual([
-    { cluster: "oslo", name: "web" },
+  expect(findDeliveringWorks(works, "shop", "web-deployment")?.deliveries).toEqual([{ work: works[0], ordinal: 0 }]);
+  expect(findDeliveringWorks(works, "shop", "web-deployment", "apps")?.deliveries).toEqual([
+    { work: works[1], ordinal: 0 },
   ]);
 });
 
@@ -51,5 +51,5 @@ test("skips empty manifests", () => {
 test("lists the first hundred of many works", () => {
   const works = Array.from({ length: 150 }, (_item, index) => makeWork(`c${index}`, deployment));
 
-  expect(findDeliveringWorks(works, "shop", "web-deployment")?.works).toHaveLength(100);
+  expect(findDeliveringWorks(works, "shop", "web-deployment")?.deliveries).toHaveLength(100);
 });

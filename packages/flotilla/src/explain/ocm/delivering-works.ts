@@ -2,13 +2,13 @@
 import { parseApiVersion } from "@flotilla/apimachinery";
 import type { ManifestWork } from "@flotilla/ocm";
 import { isObject, type DeepReadonly } from "@flotilla/base";
-import type { ExplainedWork, Explanation } from "../explanation.ts";
-import { verdictOn } from "./work-verdict.ts";
+import type { Explanation } from "../explanation.ts";
 import { bindingName } from "@flotilla/karmada";
 
 export interface DeliveredObject {
   resource: Explanation["resource"];
-  works: ExplainedWork[];
+  /** The works with the ordinal of the object among their manifests. */
+  deliveries: { work: DeepReadonly<ManifestWork>; ordinal: number }[];
 }
 
 /** An object may be delivered to thousands of members; only the first hundred are listed individually. */
@@ -26,13 +26,14 @@ export function findDeliveringWorks(
 ): DeliveredObject | undefined {
   let wanted = group;
   let resource: Explanation["resource"] | undefined;
-  const found: ExplainedWork[] = [];
+  const found: DeliveredObject["deliveries"] = [];
   for (const work of works) {
-    for (const { apiVersion, kind, metadata } of (work.spec.workload?.manifests ?? []) as readonly {
+    const manifests = (work.spec.workload?.manifests ?? []) as readonly {
       apiVersion?: unknown;
       kind?: unknown;
       metadata?: unknown;
-    }[]) {
+    }[];
+    for (const [ordinal, { apiVersion, kind, metadata }] of manifests.entries()) {
       if (
         !isObject(metadata) ||
         typeof apiVersion !== "string" ||
@@ -50,10 +51,10 @@ export function findDeliveringWorks(
       const own = parseApiVersion(apiVersion).group;
       if (own !== (wanted ??= own)) continue;
       resource ??= { apiVersion, kind, namespace: namespace || undefined, name: metadata["name"] };
-      found.push(verdictOn(work));
+      found.push({ work, ordinal });
       break;
     }
     if (found.length === MAX_WORKS) break;
   }
-  return resource && { resource, works: found };
+  return resource && { resource, deliveries: found };
 }

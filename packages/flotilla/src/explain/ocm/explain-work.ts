@@ -5,7 +5,7 @@
 import type { Cluster } from "@flotilla/karmada";
 import type { ManagedCluster, ManifestWork } from "@flotilla/ocm";
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
-import { findCondition, formatAge } from "@flotilla/apimachinery";
+import { findCondition, formatAge, parseApiVersion } from "@flotilla/apimachinery";
 import { unhealthyForMs } from "../../health/healthy-condition.ts";
 import { RUN_TO_COMPLETION } from "../../health/run-to-completion.ts";
 import { DELETION_REFUSED } from "../../ocm/work/plan-work-status.ts";
@@ -40,8 +40,6 @@ export function explainWork(work: Work, views: WorkViews): WorkExplanation {
   const all = (work.spec.workload?.manifests ?? []).map((manifest, ordinal) =>
     explainManifest(work, manifest, reported.get(ordinal), views),
   );
-  const isFine = ({ applied, available, leaving }: ExplainedManifest): boolean =>
-    leaving ? available === false : applied === true && available !== false;
   const failing = all.filter((manifest) => !isFine(manifest));
   const manifests = all.length > MAX_MANIFESTS ? [...failing, ...all.filter(isFine)].slice(0, MAX_MANIFESTS) : all;
   return {
@@ -51,6 +49,30 @@ export function explainWork(work: Work, views: WorkViews): WorkExplanation {
       ...failing.flatMap(manifestProblems),
       ...all.flatMap((manifest) => healthProblems(manifest, work.metadata.namespace ?? "", views.nowMs)),
     ].slice(0, MAX_PROBLEMS),
+  };
+}
+
+const isFine = ({ applied, available, leaving }: ExplainedManifest): boolean =>
+  leaving ? available === false : applied === true && available !== false;
+
+/** One object of a work: its state, and what is wrong with it and with the work. */
+export function explainOneOf(
+  work: Work,
+  ordinal: number,
+  views: WorkViews,
+): { manifest: ExplainedManifest; problems: Problem[] } {
+  const reported = work.status?.resourceStatus?.manifests?.find(
+    ({ resourceMeta }) => (resourceMeta.ordinal ?? 0) === ordinal,
+  );
+  const manifest = explainManifest(work, work.spec.workload?.manifests?.[ordinal] ?? {}, reported, views);
+  const failing = isFine(manifest) ? [] : [manifest];
+  return {
+    manifest,
+    problems: [
+      ...workProblems(work, failing, views),
+      ...failing.flatMap(manifestProblems),
+      ...healthProblems(manifest, work.metadata.namespace ?? "", views.nowMs),
+    ],
   };
 }
 
@@ -226,7 +248,8 @@ function unhealthyOf(reported: ReportedManifest | undefined): Pick<ExplainedMani
 }
 
 function healthProblems(manifest: ExplainedManifest, cluster: string, nowMs: number): Problem[] {
-  const { unhealthy, unhealthySince: lastTransitionTime, kind, namespace, name, conditions } = manifest;
+  const { unhealthy, unhealthySince: lastTransitionTime, apiVersion, kind, namespace, name, conditions } = manifest;
+  const { group } = parseApiVersion(apiVersion);
   const isRunning = RUN_TO_COMPLETION.has(kind) && conditions["Degraded"] !== "True";
   const forMs =
     unhealthy === undefined || isRunning
@@ -237,7 +260,7 @@ function healthProblems(manifest: ExplainedManifest, cluster: string, nowMs: num
   return [
     {
       what: `${placeOf(manifest)} has not been healthy on the member for ${formatAge(forMs)}: ${unhealthy ?? ""}`,
-      try: `inspect it there: 'flotilla describe ${kind.toLowerCase()}/${name}${place} --clusters ${cluster}'`,
+      try: `inspect it there: 'flotilla describe ${kind.toLowerCase()}${group ? `.${group}` : ""}/${name}${place} --clusters ${cluster}'`,
     },
   ];
 }

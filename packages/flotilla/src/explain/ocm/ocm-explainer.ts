@@ -21,11 +21,12 @@ import { ownerValue } from "../../ocm/replicaset/child-works.ts";
 import { type PlacementSources } from "../../ocm/placement/sources.ts";
 import { type PlanningViews } from "../../propagation/planning-views.ts";
 import type { Informers } from "@flotilla/controller-runtime";
-import { EXPLAIN_API_VERSION, type Explanation } from "../explanation.ts";
-import { findDeliveringWorks, type DeliveredObject } from "./delivering-works.ts";
+import { EXPLAIN_API_VERSION, type ExplainedWork, type Explanation, type Problem } from "../explanation.ts";
+import { findDeliveringWorks } from "./delivering-works.ts";
 import { explainPlacement } from "./explain-placement.ts";
 import { explainReplicaSet } from "./explain-replica-set.ts";
-import { explainWork } from "./explain-work.ts";
+import { explainOneOf, explainWork, type WorkViews } from "./explain-work.ts";
+import { verdictOn } from "./work-verdict.ts";
 import { bindingName, CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE } from "@flotilla/karmada";
 
 export interface OcmExplainerDependencies {
@@ -37,12 +38,22 @@ export interface OcmExplainerDependencies {
   clock: Clock;
 }
 
+/** An object that ManifestWorks deliver, with what is wrong on its members. */
+interface CarriedObject {
+  resource: Explanation["resource"];
+  works: ExplainedWork[];
+  problems: Problem[];
+}
+
 export interface OcmExplainer {
   /** Takes the name that a binding of the object would have; returns undefined for every other kind. */
   get(namespace: string | undefined, name: string): Explanation | undefined;
   /** The object of this name (and group, if given) that ManifestWorks deliver to members, if any. */
-  carried(namespace: string | undefined, name: string, group?: string): DeliveredObject | undefined;
+  carried(namespace: string | undefined, name: string, group?: string): CarriedObject | undefined;
 }
+
+/** Members that a problem names; more are counted. */
+const MAX_CLUSTERS = 3;
 
 /** The fields of an explanation without policies. */
 const EMPTY_EXPLANATION = { otherPolicies: [], members: [], moves: [], leaving: [] };
@@ -60,6 +71,19 @@ export function explanationOf(resource: Explanation["resource"], nowMs: number):
     resource,
     ...EMPTY_EXPLANATION,
   };
+}
+
+/** The same problem on several members is one problem. */
+function problemsByCluster(found: readonly { cluster: string; problem: Problem }[]): Problem[] {
+  const groups = Map.groupBy(found, ({ problem: { what } }) => what);
+  return Array.from(groups, ([what, group]) => {
+    const names = group.map(({ cluster }) => cluster);
+    const more = names.length > MAX_CLUSTERS ? ` and ${names.length - MAX_CLUSTERS} more` : "";
+    return {
+      what: `${names.slice(0, MAX_CLUSTERS).join(", ")}${more}: ${what}`,
+      try: group[0]?.problem.try ?? "",
+    };
+  });
 }
 
 export function createOcmExplainer({
@@ -111,6 +135,13 @@ export function createOcmExplainer({
       : `ClusterPropagationPolicy ${clusterPolicy}`;
   }
 
+  const viewsOf = (cluster: string): WorkViews => ({
+    managedCluster: clusters.get({ cluster: hub, name: cluster }),
+    cluster: views.clusters.get({ cluster: hub, name: cluster }),
+    nowMs: clock.now(),
+    otherOwner: (object) => bindingOf(cluster, object),
+  });
+
   const explainers: { kind: string; explain(namespace: string, name: string): Explanation | undefined }[] = [
     {
       kind: OcmPlacement.kind,
@@ -128,16 +159,10 @@ export function createOcmExplainer({
       kind: ManifestWork.kind,
       explain(namespace, name) {
         const work = works.get({ cluster: hub, namespace, name });
-        const key = { cluster: hub, name: namespace };
         return (
           work && {
             ...headOf(ManifestWork, work),
-            ...explainWork(work, {
-              managedCluster: clusters.get(key),
-              cluster: views.clusters.get(key),
-              nowMs: clock.now(),
-              otherOwner: (object) => bindingOf(namespace, object),
-            }),
+            ...explainWork(work, viewsOf(namespace)),
           }
         );
       },
@@ -173,6 +198,22 @@ export function createOcmExplainer({
       }
       return undefined;
     },
-    carried: (namespace, asked, group) => findDeliveringWorks(works.list({ cluster: hub }), namespace, asked, group),
+    carried(namespace, asked, group) {
+      const found = findDeliveringWorks(works.list({ cluster: hub }), namespace, asked, group);
+      if (!found) return undefined;
+      const each = found.deliveries.map(({ work, ordinal }) => {
+        const { namespace: cluster = "" } = work.metadata;
+        const { manifest, problems } = explainOneOf(work, ordinal, viewsOf(cluster));
+        const { unhealthy, unhealthySince } = manifest;
+        return { work: { ...verdictOn(work), unhealthy, unhealthySince }, problems };
+      });
+      return {
+        resource: found.resource,
+        works: each.map(({ work }) => work),
+        problems: problemsByCluster(
+          each.flatMap(({ work: { cluster }, problems }) => problems.map((problem) => ({ cluster, problem }))),
+        ),
+      };
+    },
   };
 }

@@ -9,7 +9,7 @@ import { randomUuid, sleep } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject, Random } from "@flotilla/base";
 import type { Operation } from "@flotilla/kubernetes";
 import { createWebhookConnection, createWebhookLocator, MAX_CALLS_IN_FLIGHT, WebhookError } from "@flotilla/client";
-import type { Endpoint, ResolveService, WebhookConnection } from "@flotilla/client";
+import type { ConnectWebhook, Endpoint, ResolveService, WebhookConnection } from "@flotilla/client";
 import { CONTEXT_VERSION, readResponse, renderRequest } from "./context.ts";
 import type { Question } from "./context.ts";
 import type { HookMetrics } from "./hook-metrics.ts";
@@ -46,6 +46,8 @@ export interface HookDependencies {
   random: Random;
   metrics: HookMetrics;
   resolveService?: ResolveService;
+  /** Over the network if unset. */
+  connect?: ConnectWebhook | undefined;
 }
 
 const ANY = "*";
@@ -64,13 +66,13 @@ export function createHook(
   id: string,
   settings: DeepReadonly<ResourceInterpreterWebhook>,
   failurePolicy: FailurePolicy,
-  { clock, random, metrics, resolveService }: HookDependencies,
+  { clock, random, metrics, resolveService, connect = createWebhookConnection }: HookDependencies,
 ): Hook {
   const timeoutMs =
     Math.min(Math.max(settings.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS, 1), MAX_TIMEOUT_SECONDS) * 1000;
   const turns = new Semaphore(MAX_CALLS_IN_FLIGHT, MAX_WAITING);
   const underWay = new Map<AbortController, Promise<unknown>>();
-  const line = openHookConnection(settings, resolveService);
+  const line = openHookConnection(settings, resolveService, connect);
   const stopping = new WebhookError("connection", "Flotilla is stopping");
   let isClosed = false;
 
@@ -169,6 +171,7 @@ export function createHook(
 function openHookConnection(
   { clientConfig, interpreterContextVersions }: DeepReadonly<ResourceInterpreterWebhook>,
   resolveService: ResolveService | undefined,
+  connect: ConnectWebhook,
 ): { connection: WebhookConnection; locate(): Endpoint } | WebhookError {
   if (!interpreterContextVersions.includes(CONTEXT_VERSION))
     return new WebhookError(
@@ -178,7 +181,7 @@ function openHookConnection(
   try {
     return {
       locate: createWebhookLocator(clientConfig, resolveService),
-      connection: createWebhookConnection(clientConfig.caBundle),
+      connection: connect(clientConfig.caBundle),
     };
   } catch (error) {
     if (error instanceof WebhookError) return error;

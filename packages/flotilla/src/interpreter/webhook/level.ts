@@ -13,7 +13,7 @@ import type { Clock, DeepReadonly, Log, MetricsText, Random } from "@flotilla/ba
 import { knownLevels } from "../interpreter.ts";
 import { OPERATIONS } from "@flotilla/kubernetes";
 import type { ChangedKind, KindRules, Level } from "@flotilla/kubernetes";
-import type { ResolveService } from "@flotilla/client";
+import type { ConnectWebhook, ResolveService } from "@flotilla/client";
 import { createHook } from "./hook.ts";
 import type { FailurePolicy, GroupVersionKind, Hook } from "./hook.ts";
 import { HookMetrics, writeHookMetrics } from "./hook-metrics.ts";
@@ -42,6 +42,8 @@ export interface WebhookLevelOptions {
   random: Random;
   /** Resolves a Service of the hub; without it, and for unknown Services, DNS is used. */
   resolveService?: ResolveService;
+  /** Opens connections to webhooks; over the network if unset. */
+  connect?: ConnectWebhook | undefined;
   /** The lower levels that are used when a failure is ignored, in order. */
   lower?: readonly Level[];
 }
@@ -64,6 +66,7 @@ export function createWebhookLevel({
   log,
   random,
   resolveService,
+  connect,
   lower = knownLevels,
 }: WebhookLevelOptions): WebhookLevel {
   const configurations = new Map<string, readonly Hook[]>();
@@ -113,6 +116,7 @@ export function createWebhookLevel({
         random,
         metrics: metricsOf(id),
         resolveService,
+        connect,
       });
       if (hook.problem) log.warn("interpreter webhook is misconfigured", { webhook: id, error: hook.problem });
       return hook;

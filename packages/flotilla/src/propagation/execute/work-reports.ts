@@ -11,7 +11,7 @@ import type { Failure } from "./plan-applied.ts";
 import { planDrifted, renderDrift } from "./plan-drift.ts";
 import type { ObjectDrift } from "./plan-drift.ts";
 import { clusterNameOf } from "@flotilla/karmada";
-import { STOPPED_REASONS } from "../../flotilla-names.ts";
+import { STOPPED_REASONS, TERMINATING } from "../../flotilla-names.ts";
 
 /** A Work at the time of a report. */
 interface Reported {
@@ -52,7 +52,13 @@ export function createWorkReports({ hub, status, events }: WorkReportsOptions): 
       status.set(key, "execute", (newest) => planApplied(newest, failure, now), timing);
       const { namespace = "", name } = work.metadata;
       const cluster = clusterNameOf(namespace) ?? "";
-      if (failure)
+      if (failure?.reason === TERMINATING)
+        events.record(hub, work, {
+          type: "Normal",
+          reason: "WaitingForDeletion",
+          message: `work(${namespace}/${name}) waits until cluster(${cluster}) has deleted its object: ${failure.message}`,
+        });
+      else if (failure)
         events.record(hub, work, {
           type: "Warning",
           reason: STOPPED_REASONS.has(failure.reason) ? failure.reason : "SyncFailed",

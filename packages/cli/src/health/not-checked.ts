@@ -1,0 +1,10 @@
+/** Orders what was not checked: it comes before everything else, because what follows says nothing about it. Pure. */
+
+/** Of a member with a problem, most cannot be checked for the same reason, which its problem states: that follows it. */
+export function splitNotChecked(
+  lines: readonly string[],
+  membersWithProblem: ReadonlySet<string>,
+): { first: string[]; following: string[] } {
+  const isFollowing = (line: string): boolean => line.split(/[\s:,;'"]+/).some((word) => membersWithProblem.has(word));
+  return { first: lines.filter((line) => !isFollowing(line)), following: lines.filter(isFollowing) };
+}

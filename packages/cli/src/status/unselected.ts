@@ -1,0 +1,71 @@
+/**
+ * Workloads of the hub that no policy has claimed. They run nowhere, which is often a mistake in a selector, and may be
+ * intended.
+ */
+import { dynamicKind, HUB, isNotFound } from "@flotilla/apimachinery";
+import { eachObject } from "@flotilla/client";
+import type { AnyKind, Client } from "@flotilla/client";
+import { CLUSTER_POLICY_ID, isReservedNamespace, POLICY_ID } from "@flotilla/karmada";
+import { DaemonSet, Deployment, Job, StatefulSet } from "@flotilla/kubernetes";
+import { OCM_HUB_NAMESPACE, OCM_NAMESPACE } from "@flotilla/ocm";
+import {
+  AdvancedCronJob,
+  AdvancedDaemonSet,
+  AdvancedStatefulSet,
+  BroadcastJob,
+  CloneSet,
+  UnitedDeployment,
+} from "@flotilla/openkruise";
+import { isForbidden } from "../members/members-places.ts";
+import { idOf } from "../members/types.ts";
+import type { Unselected } from "./fleet-status.ts";
+
+const WORKLOADS: readonly AnyKind[] = [
+  Deployment,
+  StatefulSet,
+  DaemonSet,
+  Job,
+  dynamicKind({ group: "batch", version: "v1", kind: "CronJob", plural: "cronjobs", scope: "Namespaced" }),
+  CloneSet,
+  AdvancedStatefulSet,
+  AdvancedDaemonSet,
+  UnitedDeployment,
+  BroadcastJob,
+  AdvancedCronJob,
+] as unknown as readonly AnyKind[];
+
+/** Matching labels an object with the policy that has claimed it, so only the others are sent. */
+export const UNCLAIMED = `!${POLICY_ID},!${CLUSTER_POLICY_ID}`;
+const MAX_NAMES = 100;
+
+const isOfSystem = (namespace: string): boolean =>
+  isReservedNamespace(namespace) ||
+  namespace.startsWith("kube-") ||
+  namespace === OCM_NAMESPACE ||
+  namespace === OCM_HUB_NAMESPACE;
+
+/** `isBound` is true for objects that a binding delivers for another reason. */
+export async function readUnselected(
+  client: Client,
+  isBound: (object: { kind: string; namespace: string; name: string }) => boolean,
+  { namespace, signal }: { namespace?: string | undefined; signal: AbortSignal },
+): Promise<Unselected> {
+  const found: Unselected = { count: 0, names: [], types: [] };
+  for (const kind of WORKLOADS) {
+    try {
+      const where = { cluster: HUB, namespace, labelSelector: UNCLAIMED, signal };
+      for await (const { metadata } of eachObject(client, kind, where)) {
+        const { namespace: place = "", name, ownerReferences = [], deletionTimestamp } = metadata;
+        if (isOfSystem(place) || ownerReferences.length > 0 || deletionTimestamp !== undefined) continue;
+        if (isBound({ kind: kind.kind, namespace: place, name })) continue;
+        found.count += 1;
+        if (found.names.length < MAX_NAMES) found.names.push(`${kind.kind} ${place}/${name}`);
+        if (!found.types.includes(idOf(kind))) found.types.push(idOf(kind));
+      }
+    } catch (error) {
+      // Only a hint: kinds that the user may not list are reported where they matter.
+      if (!isForbidden(error) && !isNotFound(error)) throw error;
+    }
+  }
+  return found;
+}

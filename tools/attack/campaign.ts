@@ -1,0 +1,132 @@
+/** Carries out attacks one after the other on one hub, and measures a bystander and the hub's memory meanwhile. */
+import { setTimeout as delay } from "node:timers/promises";
+import { messageOf } from "@flotilla/base";
+import { notTried, type Attack, type Verdict } from "./attack.ts";
+import { startBystander, type Bystander } from "./bystander.ts";
+import { bystanderLimitMs, isOnlySlow, judge, type Judgement, type Latency } from "./judge.ts";
+import { measureMemory, type MemoryMeter } from "./memory.ts";
+import { must, startHub, type AttackedHub } from "./world.ts";
+
+const ATTACK_LIMIT_MS = { full: 180_000, short: 30_000 };
+const QUIET_MS = { full: 3_000, short: 300 };
+/** The bystander goes on for a moment, because some attacks have consequences after their last response. */
+const AFTERMATH_MS = 200;
+const LATER_MS = 60_000;
+/** Memory that grew by less is not waited for. */
+const GROWTH_WORTH_WAITING_MIB = 200;
+
+const NO_WAITING: Latency = { longestReadMs: 0, longestWriteMs: 0, ownDelayMs: 0, reads: 0, writes: 0, failed: 0 };
+const MAX_QUIET_ROUNDS = 5;
+
+export interface CampaignOptions {
+  chosen: readonly Attack[];
+  isShort: boolean;
+  /** No attack starts later. */
+  minutes: number;
+}
+
+export async function runCampaign(
+  { chosen, isShort, minutes }: CampaignOptions,
+  report: (judgement: Judgement) => void,
+): Promise<Judgement[]> {
+  const end = performance.now() + minutes * 60_000;
+  const hub = await startHub({ isShort });
+  const memory = measureMemory(() => hub.world.pid);
+  const bystander = await createBystander(hub);
+  const judgements: Judgement[] = [];
+  try {
+    for (const attack of chosen) {
+      const judgement =
+        performance.now() > end || !hub.isAlive()
+          ? unstarted(attack, hub.isAlive() ? `${minutes} minutes are over` : "an earlier attack ended the hub")
+          : await carryOut(attack, { hub, bystander, memory, isShort });
+      judgements.push(judgement);
+      report(judgement);
+    }
+  } finally {
+    bystander.stop();
+    memory.stop();
+    await hub.stop();
+  }
+  return judgements;
+}
+
+interface Scene {
+  hub: AttackedHub;
+  bystander: Bystander;
+  memory: MemoryMeter;
+  isShort: boolean;
+}
+
+/** A stall on a busy machine may have another cause, so an attack that only took long is repeated once. */
+async function carryOut(attack: Attack, scene: Scene): Promise<Judgement> {
+  const first = await attempt(attack, scene);
+  if (!isOnlySlow(first)) return first;
+  const second = await attempt(attack, scene);
+  return second.outcome === "not tried" ? first : second;
+}
+
+async function attempt(attack: Attack, { hub, bystander, memory, isShort }: Scene): Promise<Judgement> {
+  const quiet = await measureQuiet(bystander, isShort ? QUIET_MS.short : QUIET_MS.full);
+  memory.reset();
+  const idleMiB = memory.now();
+  bystander.reset();
+  const verdict = await verdictFor(attack, hub, isShort);
+  await delay(AFTERMATH_MS);
+  const during = await bystander.report();
+  const peakMiB = memory.peak();
+  const grewMiB = (peakMiB ?? 0) - (idleMiB ?? 0);
+  const isWaitedFor = !isShort && grewMiB > GROWTH_WORTH_WAITING_MIB && hub.isAlive();
+  if (isWaitedFor) await delay(LATER_MS);
+  return judge(attack, verdict, {
+    isHubAlive: hub.isAlive(),
+    quiet,
+    during,
+    idleMiB,
+    peakMiB,
+    laterMiB: isWaitedFor ? memory.now() : undefined,
+  });
+}
+
+/** The consequences of the attack before it, such as deletions, must not count as quiet. */
+async function measureQuiet(bystander: Bystander, ms: number): Promise<Latency> {
+  let latency: Latency;
+  let rounds = 0;
+  do {
+    bystander.reset();
+    await delay(ms);
+    latency = await bystander.report();
+  } while (bystanderLimitMs(latency) > bystanderLimitMs(NO_WAITING) && ++rounds < MAX_QUIET_ROUNDS);
+  return latency;
+}
+
+async function verdictFor(attack: Attack, hub: AttackedHub, isShort: boolean): Promise<Verdict> {
+  const limitMs = isShort ? ATTACK_LIMIT_MS.short : ATTACK_LIMIT_MS.full;
+  const signal = AbortSignal.timeout(limitMs);
+  const overdue = new Promise<Verdict>((resolve) =>
+    signal.addEventListener("abort", () => resolve(notTried(attack.claim, `not finished within ${limitMs / 1000} s`))),
+  );
+  try {
+    return await Promise.race([attack.run({ ...hub.world, signal, onEnd: hub.onEnd }), overdue]);
+  } catch (error) {
+    // A preparation that failed: nothing was shown.
+    return notTried(attack.claim, messageOf(error));
+  } finally {
+    await hub.endAttack();
+  }
+}
+
+function unstarted({ name, claim }: Attack, reason: string): Judgement {
+  const observation = { isHubAlive: true, quiet: NO_WAITING, during: NO_WAITING };
+  return { name, claim, ...notTried(claim, reason), problems: [], observation };
+}
+
+async function createBystander({ world }: AttackedHub): Promise<Bystander> {
+  const namespace = await world.namespace("bystander");
+  const { token } = await world.account({ role: "edit", namespace });
+  const path = `/api/v1/namespaces/${namespace}/configmaps/own`;
+  await must(world.admin.create(`/api/v1/namespaces/${namespace}/configmaps`, { metadata: { name: "own" } }));
+  const bystander = startBystander({ origin: world.origin, path, ca: world.ca, token });
+  while ((await bystander.report()).writes === 0) await delay(100);
+  return bystander;
+}

@@ -1,0 +1,233 @@
+/** Users with few permissions: of a namespace, of a logical cluster, of everything but only to read (S3). */
+import { runAttempts, type Attack, type Attempt } from "../attack.ts";
+import { MEMBERS, must } from "../world.ts";
+
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+const LOGICAL_CLUSTERS = "/apis/flotilla.dev/v1alpha1/logicalclusters";
+const POLICY_KINDS = "/apis/policy.karmada.io/v1alpha1";
+
+const reader: Attack = {
+  name: "tenants/reader",
+  claim: "a role that reads everything gets no credentials (S3)",
+  short: true,
+  async run(world) {
+    const { admin } = world;
+    const account = await world.account();
+    const name = `reader-${account.namespace}`;
+    await must(
+      admin.create(`${RBAC}/clusterroles`, {
+        metadata: { name },
+        rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch"] }],
+      }),
+    );
+    await must(
+      admin.create(`${RBAC}/clusterrolebindings`, {
+        metadata: { name },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
+        subjects: [{ kind: "ServiceAccount", name: account.name, namespace: account.namespace }],
+      }),
+    );
+    const { api } = account;
+    const attempts: Attempt[] = ["hub", ...MEMBERS].flatMap((cluster) => [
+      { what: `GET the kubeconfig of ${cluster}`, send: () => api.get(`${LOGICAL_CLUSTERS}/${cluster}/kubeconfig`) },
+      {
+        what: `POST the kubeconfig of ${cluster}`,
+        send: () => api.create(`${LOGICAL_CLUSTERS}/${cluster}/kubeconfig`, ""),
+      },
+    ]);
+    attempts.push(
+      {
+        what: "create a token",
+        send: () => api.create("/api/v1/namespaces/kube-system/serviceaccounts/default/token", { spec: {} }),
+      },
+      { what: "exec by GET", send: () => api.get("/api/v1/namespaces/default/pods/x/exec?command=sh") },
+      {
+        what: "the hub's own kubeconfig, as administrator",
+        send: () => admin.create(`${LOGICAL_CLUSTERS}/hub/kubeconfig`, ""),
+      },
+      { what: "read a Cluster", send: () => api.get("/apis/cluster.karmada.io/v1alpha1/clusters"), expected: [200] },
+    );
+    return runAttempts("kubeconfigs and tokens, by a role with get, list and watch on everything", attempts);
+  },
+};
+
+const namespaceAdmin: Attack = {
+  name: "tenants/namespace-admin",
+  claim: "the administrator of a namespace gets no permissions outside of it",
+  short: true,
+  async run(world) {
+    const { api, namespace, name } = await world.account({ role: "admin" });
+    const self = { kind: "ServiceAccount", name, namespace };
+    const bind = (role: string, kind = "ClusterRole"): object => ({
+      metadata: { name: "b" },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind, name: role },
+      subjects: [self],
+    });
+    const own = `${RBAC}/namespaces/${namespace}`;
+    const policy = {
+      apiVersion: "policy.karmada.io/v1alpha1",
+      kind: "PropagationPolicy",
+      metadata: { name: "p" },
+      spec: { resourceSelectors: [{ apiVersion: "v1", kind: "Secret", namespace: "kube-system" }], placement: {} },
+    };
+    const sends: Record<string, Attempt["send"]> = {
+      "binds cluster-admin": () => api.create(`${own}/rolebindings`, bind("cluster-admin")),
+      "creates a role with everything": () =>
+        api.create(`${own}/roles`, {
+          metadata: { name: "r" },
+          rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }],
+        }),
+      "creates a role to escalate": () =>
+        api.create(`${own}/roles`, {
+          metadata: { name: "r" },
+          rules: [{ apiGroups: ["rbac.authorization.k8s.io"], resources: ["roles"], verbs: ["escalate", "bind"] }],
+        }),
+      "binds cluster-wide": () => api.create(`${RBAC}/clusterrolebindings`, bind("view")),
+      "impersonates an administrator": () =>
+        api.as({ "impersonate-user": "admin", "impersonate-group": "system:masters" }).get("/api/v1/secrets"),
+      "impersonates a group": () =>
+        api
+          .as({
+            "impersonate-user": `system:serviceaccount:${namespace}:${name}`,
+            "impersonate-group": "system:masters",
+          })
+          .get("/api/v1/secrets"),
+      "impersonates another account": () =>
+        api.as({ "impersonate-user": "system:serviceaccount:kube-system:default" }).get("/api/v1/secrets"),
+      "creates a foreign token": () =>
+        api.create("/api/v1/namespaces/kube-system/serviceaccounts/default/token", { spec: {} }),
+      "reads foreign Secrets": () => api.get("/api/v1/namespaces/karmada-cluster/secrets"),
+      "reads all Secrets": () => api.get("/api/v1/secrets"),
+      "reads Works": () => api.get("/apis/work.karmada.io/v1alpha1/works"),
+      "creates a Work": () =>
+        api.create("/apis/work.karmada.io/v1alpha1/namespaces/karmada-es-member1/works", {
+          apiVersion: "work.karmada.io/v1alpha1",
+          kind: "Work",
+          metadata: { name: "w" },
+          spec: { workload: { manifests: [] } },
+        }),
+      "uses a member's API": () => api.get("/apis/cluster.karmada.io/v1alpha1/clusters/member1/proxy/api/v1/secrets"),
+      "gets a kubeconfig": () => api.create(`${LOGICAL_CLUSTERS}/member1/kubeconfig`, ""),
+      "creates a cluster policy": () =>
+        api.create(`${POLICY_KINDS}/clusterpropagationpolicies`, { ...policy, kind: "ClusterPropagationPolicy" }),
+      "creates a policy elsewhere": () => api.create(`${POLICY_KINDS}/namespaces/default/propagationpolicies`, policy),
+      "creates a policy for objects elsewhere": () =>
+        api.create(`${POLICY_KINDS}/namespaces/${namespace}/propagationpolicies`, policy),
+      "approves a certificate": () =>
+        api.patch("merge", "/apis/certificates.k8s.io/v1/certificatesigningrequests/x/approval", { status: {} }),
+      "creates a LogicalCluster": () =>
+        api.create(LOGICAL_CLUSTERS, { metadata: { name: "mine" }, spec: { profile: "empty" } }),
+      "reads metrics": () => api.get("/metrics"),
+      "watches all clusters": () => world.api({ token: "x" }, { cluster: "*" }).get("/api/v1/secrets?watch=true"),
+    };
+    const attempts: Attempt[] = Object.entries(sends).map(([what, send]) => ({ what, send }));
+    attempts.push({
+      what: "reads its own ConfigMaps",
+      send: () => api.get(`/api/v1/namespaces/${namespace}/configmaps`),
+      expected: [200],
+    });
+    return runAttempts(`${attempts.length - 1} requests beyond a namespace`, attempts);
+  },
+};
+
+const logicalCluster: Attack = {
+  name: "tenants/logical-cluster",
+  claim: "credentials of one logical cluster are worth nothing in another",
+  short: true,
+  async run(world) {
+    const token = await world.memberToken("member1");
+    const account = await world.account({ cluster: "member1", token });
+    const attempts: Attempt[] = [undefined, "hub", "member2", "*", "nowhere"].flatMap((cluster) =>
+      [token, account.token].map((bearer) => ({
+        what: `of member1 at ${cluster ?? "/"}`,
+        send: () => world.api({ token: bearer }, { cluster }).get("/api/v1/namespaces"),
+      })),
+    );
+    attempts.push(
+      {
+        what: "the hub's kinds in member1",
+        send: () => world.api({ token }, { cluster: "member1" }).get("/apis/cluster.karmada.io/v1alpha1/clusters"),
+      },
+      {
+        what: "member1 itself",
+        send: () => world.api({ token }, { cluster: "member1" }).get("/api/v1/namespaces"),
+        expected: [200],
+      },
+    );
+    return runAttempts("tokens of member1 at other clusters", attempts);
+  },
+};
+
+const anonymous: Attack = {
+  name: "tenants/anonymous",
+  claim: "without credentials only health and cluster-info are answered",
+  short: true,
+  async run(world) {
+    const api = world.api({});
+    const paths = [
+      "/",
+      "/api",
+      "/apis",
+      "/api/v1",
+      "/api/v1/namespaces",
+      "/api/v1/secrets",
+      "/openapi/v2",
+      "/openapi/v3",
+      "/version",
+      "/metrics",
+      "/debug/pprof/",
+      "/logs",
+      "/clusters/member1/api",
+      "/clusters/member1/api/v1/secrets",
+      "/clusters/*/api/v1/secrets?watch=true",
+      "/apis/cluster.karmada.io/v1alpha1/clusters",
+      LOGICAL_CLUSTERS,
+      `${LOGICAL_CLUSTERS}/hub/kubeconfig`,
+      "/.well-known/openid-configuration",
+      "/api/v1/namespaces/kube-public/secrets",
+      "/api/v1/namespaces/kube-system/configmaps",
+    ];
+    const attempts: Attempt[] = paths.map((path) => ({ what: path, send: () => api.get(path), expected: [401, 403] }));
+    attempts.push({ what: "/readyz", send: () => api.get("/readyz"), expected: [200] });
+    return runAttempts(`${paths.length} paths without credentials`, attempts);
+  },
+};
+
+const PATHS = [
+  "/../hub",
+  "/%2e%2e/hub",
+  "/..%2fhub",
+  "//",
+  "/./hub",
+  "/member2",
+  "/%2e/",
+  "\\..\\hub",
+  "/*",
+  "/MEMBER1/../member2",
+  "/member1/../../api/v1/secrets",
+  "/member1/%2e%2e/%2e%2e/api/v1/secrets",
+  "/member1//api/v1/../../../member2/api/v1/secrets",
+  "/member1%00",
+  "/member1%2fapi",
+];
+const pathTricks: Attack = {
+  name: "tenants/path-tricks",
+  claim: "no path leaves the logical cluster of its credentials",
+  short: true,
+  async run(world) {
+    const api = world.api({ token: await world.memberToken("member1") });
+    const attempts: Attempt[] = PATHS.flatMap((path) =>
+      ["/api/v1/secrets", ""].map((rest) => ({ what: path + rest, send: () => api.get(`/clusters${path}${rest}`) })),
+    );
+    attempts.push(
+      ...[
+        "/clusters/member1/api/v1/namespaces/../../../../api/v1/secrets",
+        "/clusters/member1/api/v1/namespaces/%2e%2e/%2e%2e",
+        "/clusters/member1/api/v1/namespaces/kube-system%2f..%2fdefault/secrets",
+      ].map((path) => ({ what: path, send: () => api.get(path) })),
+    );
+    return runAttempts(`${attempts.length} paths with the token of member1`, attempts);
+  },
+};
+
+export const tenants: readonly Attack[] = [anonymous, reader, namespaceAdmin, logicalCluster, pathTricks];
