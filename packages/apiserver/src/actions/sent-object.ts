@@ -12,8 +12,8 @@ import { checkIdentity } from "../write/identity.ts";
 import { trackFields } from "../write/managed-fields.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import { writeOptions } from "../request/options.ts";
-import { queriedOptions } from "../webhooks/webhook-request.ts";
-import type { WebhookRequest } from "../webhooks/webhook-request.ts";
+import { queriedOptions } from "../admission-match/admission-request.ts";
+import type { AdmissionRequest } from "../admission-match/admission-request.ts";
 import type { ActionDependencies, Input } from "./action.ts";
 import { ordered } from "../codec/render.ts";
 
@@ -93,7 +93,7 @@ export async function admitSent(
   if (!candidates) return object;
   const { dryRun } = writeOptions(context, "CreateOptions");
   const kind = gvkOf(object as unknown as KubernetesObject);
-  const request: WebhookRequest = {
+  const request: AdmissionRequest = {
     context,
     operation: "CREATE",
     kind,

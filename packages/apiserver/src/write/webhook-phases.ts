@@ -4,8 +4,8 @@ import type { JsonObject } from "@flotilla/base";
 import { metadataOf } from "../codec/metadata.ts";
 import type { AdmissionWebhooks } from "../webhooks/admission-webhooks.ts";
 import type { Candidates } from "../webhooks/registrations.ts";
-import { queriedOptions } from "../webhooks/webhook-request.ts";
-import type { GroupVersionKind, WebhookRequest } from "../webhooks/webhook-request.ts";
+import { queriedOptions } from "../admission-match/admission-request.ts";
+import type { GroupVersionKind, AdmissionRequest } from "../admission-match/admission-request.ts";
 import type { ReviewRequest, ServerReview } from "./review.ts";
 
 /** Another form in which clients write an object, and in which webhooks see it: the Scale of a Deployment. */
@@ -60,7 +60,7 @@ export async function askAboutDeletion({ webhooks, candidates, request }: Webhoo
 function askAbout(
   { context, operation, options: { dryRun }, oldObject, seenAs, sentOptions }: WebhookPhases["request"],
   object: JsonObject | undefined,
-): WebhookRequest {
+): AdmissionRequest {
   const { name } = object ? metadataOf(object) : context;
   return {
     context,
