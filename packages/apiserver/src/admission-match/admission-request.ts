@@ -1,4 +1,4 @@
-/** A request about which webhooks are asked, before it is carried out. */
+/** A request about which webhooks are asked and on which policies are evaluated, before it is carried out. */
 import type { JsonObject } from "@flotilla/base";
 import type { RequestContext } from "../request/context.ts";
 import type { AdmissionOperation } from "./match-rules.ts";
@@ -22,6 +22,8 @@ export interface AdmissionRequest {
   /** Unset for a deletion. */
   readonly object: JsonObject | undefined;
   readonly oldObject: JsonObject | undefined;
+  /** Receives annotations for the audit log. */
+  readonly annotate?: ((key: string, value: string) => void) | undefined;
 }
 
 type OptionsKind = "CreateOptions" | "UpdateOptions";

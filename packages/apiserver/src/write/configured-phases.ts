@@ -1,64 +1,63 @@
-/** The phases of admission in which webhooks are asked, about objects that are written or deleted. */
+/** The phases of admission with policies and webhooks of the cluster, for objects that are written or deleted. */
 import { defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { metadataOf } from "../codec/metadata.ts";
-import type { AdmissionWebhooks } from "../webhooks/admission-webhooks.ts";
-import type { Candidates } from "../webhooks/registrations.ts";
 import { queriedOptions } from "../admission-match/admission-request.ts";
-import type { GroupVersionKind, AdmissionRequest } from "../admission-match/admission-request.ts";
+import type { AdmissionRequest, GroupVersionKind } from "../admission-match/admission-request.ts";
+import { admitUnstored } from "../configured-admission/configured-admission.ts";
+import type { Configured, ConfiguredAdmission } from "../configured-admission/configured-admission.ts";
 import type { ReviewRequest, ServerReview } from "./review.ts";
 
-/** Another form in which clients write an object, and in which webhooks see it: the Scale of a Deployment. */
+/** Another form in which clients write an object, and in which policies and webhooks see it: the Scale of a Deployment. */
 export interface SeenAs {
   readonly kind: GroupVersionKind;
   of(object: JsonObject): JsonObject;
-  /** The object with what webhooks changed in the other form. */
+  /** The object with what they changed in the other form. */
   into(object: JsonObject, seen: JsonObject): JsonObject;
 }
 
-export interface WebhookPhases {
-  readonly webhooks: AdmissionWebhooks;
-  readonly candidates: Candidates;
+export interface ConfiguredPhases {
+  readonly admission: ConfiguredAdmission;
+  readonly found: Configured;
   readonly request: ReviewRequest & { seenAs?: SeenAs | undefined };
   readonly review: ServerReview;
 }
 
 /**
- * Continues with the object as mutating webhooks changed it. `completeAgain` does what the server did with the sent
- * object.
+ * Continues with the object as policies and webhooks changed it. `completeAgain` does what the server did with the sent
+ * object, and sets the object of the review.
  */
-export async function mutateByWebhooks(
-  { webhooks, candidates, request, review }: WebhookPhases,
+export function mutateByConfigured(
+  { admission, found, request, review }: ConfiguredPhases,
   completeAgain: (object: JsonObject) => Promise<JsonObject>,
-): Promise<void> {
-  if (candidates.mutating.length === 0) return;
+): Promise<void> | undefined {
   const sent = review.object;
   const form = formOf(request, unstoredForm(sent, request));
-  await webhooks.mutate(candidates, askAbout(request, form.of(sent)), async (seen) =>
-    form.of(await completeAgain(form.into(sent, seen))),
-  );
+  return admission
+    .mutate(found, admissionRequest(request, review, form.of(sent)), async (seen) =>
+      form.of(await completeAgain(form.into(sent, seen))),
+    )
+    ?.then(() => {});
 }
 
-export function validateByWebhooks({
-  webhooks,
-  candidates,
+export function validateByConfigured({
+  admission,
+  found,
   request,
   review,
-}: WebhookPhases): Promise<void> | undefined {
-  if (candidates.validating.length === 0) return undefined;
+}: ConfiguredPhases): Promise<void> | undefined {
   const form = formOf(request, storedForm(request));
-  return webhooks.validate(candidates, askAbout(request, form.of(review.object)));
+  return admission.validate(found, admissionRequest(request, review, form.of(review.object)));
 }
 
 /** Deletions: a mutating webhook is asked too, but has nothing to change. */
-export async function askAboutDeletion({ webhooks, candidates, request }: WebhookPhases): Promise<void> {
-  const asked = askAbout(request, undefined);
-  await webhooks.mutate(candidates, asked, (object) => object);
-  await webhooks.validate(candidates, asked);
+export async function admitConfiguredDeletion({ admission, found, request, review }: ConfiguredPhases): Promise<void> {
+  await admitUnstored(admission, found, admissionRequest(request, review, undefined));
 }
 
-function askAbout(
-  { context, operation, options: { dryRun }, oldObject, seenAs, sentOptions }: WebhookPhases["request"],
+function admissionRequest(
+  { context, operation, options: { dryRun }, oldObject, seenAs, sentOptions }: ConfiguredPhases["request"],
+  review: ServerReview,
   object: JsonObject | undefined,
 ): AdmissionRequest {
   const { name } = object ? metadataOf(object) : context;
@@ -71,12 +70,13 @@ function askAbout(
     options: sentOptions ?? queriedOptions(context, operation === "CREATE" ? "CreateOptions" : "UpdateOptions"),
     object,
     oldObject: oldObject && (seenAs?.of(oldObject) ?? oldObject),
+    annotate: (key, value) => void (review.auditAnnotations ??= new Map()).set(key, value),
   };
 }
 
 type Form = Pick<SeenAs, "of" | "into">;
 
-const formOf = ({ seenAs }: WebhookPhases["request"], own: Form): Form =>
+const formOf = ({ seenAs }: ConfiguredPhases["request"], own: Form): Form =>
   seenAs ? { of: (object) => seenAs.of(own.of(object)), into: (object, seen) => seenAs.into(object, seen) } : own;
 
 /** Until an object is stored it has no resourceVersion here, but clients and webhooks expect the one that it replaces. */
@@ -88,7 +88,7 @@ function storedForm({ oldObject }: ReviewRequest): Form {
   };
 }
 
-/** Mutating webhooks do not see what the server has already given a new object, as with kube-apiserver. */
+/** Mutating policies and webhooks do not see what the server has already given a new object, as with kube-apiserver. */
 function unstoredForm(sent: JsonObject, request: ReviewRequest): Form {
   if (request.operation !== "CREATE") return storedForm(request);
   const { uid, creationTimestamp, generation, name, generateName } = metadataOf(sent);
