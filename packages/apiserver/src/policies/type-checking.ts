@@ -29,7 +29,7 @@ export function typeWarnings(spec: Spec, table: ResourceTable): ExpressionWarnin
     if (!expression) return [];
     const problems = compilers.flatMap(({ kind, compiler }) => {
       const { problem } = compiler.compile(expression);
-      return problem ? [`${kind}: ${problem.detail.replace(COMPILATION_FAILED, "")}`] : [];
+      return problem ? [`${kind}: ${problem.detail.replace(COMPILATION_FAILED, "")}\n`] : [];
     });
     return problems.length > 0 ? [{ fieldRef, warning: problems.join("\n") }] : [];
   };
