@@ -392,6 +392,27 @@ describe("a mutating policy", () => {
     expect((await create("m")).body.data).toEqual({ a: "1" });
   });
 
+  test("may rename what is created, but neither move it nor rename what exists", async () => {
+    await mutating(`Object{metadata: Object.metadata{name: "renamed", namespace: "kube-system"}}`, {
+      spec: { matchConditions: [{ name: "c", expression: "object.metadata.name == 'm'" }] },
+    });
+
+    const created = await create("m");
+    const read = await subject.request("GET", `${CONFIG_MAPS}/renamed`);
+    expect([created.body.metadata, read.body.metadata]).toMatchObject([
+      { name: "renamed", namespace: "default" },
+      { name: "renamed", namespace: "default" },
+    ]);
+
+    await subject.request("DELETE", `${API}/mutatingadmissionpolicybindings/p-b`);
+    await subject.settle();
+    await create("m");
+    await post(`${API}/mutatingadmissionpolicybindings`, { metadata: { name: "p-b" }, spec: { policyName: "p" } });
+    await subject.settle();
+    const updated = await subject.request("PATCH", `${CONFIG_MAPS}/m`, { data: { a: "2" } }, MERGE);
+    expect(updated.body).toMatchObject({ metadata: { name: "m", namespace: "default" }, data: { a: "2" } });
+  });
+
   test("completes what it adds with the defaults of the kind", async () => {
     const container = 'Object.spec.containers{name: "side", image: "s"}';
     await mutating(`Object{spec: Object.spec{containers: [${container}]}}`, { rule: { resources: ["pods"] } });

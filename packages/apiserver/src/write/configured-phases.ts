@@ -84,20 +84,26 @@ function storedForm({ oldObject }: ReviewRequest): Form {
   const { resourceVersion } = oldObject ? metadataOf(oldObject) : {};
   return {
     of: (object) => (resourceVersion === undefined ? object : withFields(object, { resourceVersion })),
-    into: (_, seen) => withoutFields(seen, ["resourceVersion"]),
+    into: (sent, seen) => withFields(withoutFields(seen, ["resourceVersion"]), identityOf(sent)),
   };
 }
 
 /** Mutating policies and webhooks do not see what the server has already given a new object, as with kube-apiserver. */
 function unstoredForm(sent: JsonObject, request: ReviewRequest): Form {
   if (request.operation !== "CREATE") return storedForm(request);
-  const { uid, creationTimestamp, generation, name, generateName } = metadataOf(sent);
+  const { uid, creationTimestamp, generation, name, generateName, namespace } = metadataOf(sent);
   const isGenerated = request.context.name === undefined && typeof generateName === "string" && generateName !== "";
   const given = defined({ uid, creationTimestamp, generation, name: isGenerated ? name : undefined });
   return {
     of: (object) => withoutFields(object, Object.keys(given)),
-    into: (_, seen) => withFields(seen, given),
+    into: (_, seen) => withFields(seen, { ...given, ...defined({ namespace }) }),
   };
+}
+
+/** The part of the metadata that cannot change in an object that exists. A new object may still be renamed, but not moved. */
+function identityOf(object: JsonObject): JsonObject {
+  const { name, namespace, uid, creationTimestamp } = metadataOf(object);
+  return defined({ name, namespace, uid, creationTimestamp });
 }
 
 function withoutFields(object: JsonObject, names: readonly string[]): JsonObject {
