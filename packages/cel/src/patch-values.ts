@@ -1,7 +1,7 @@
 /** The patches that expressions of MutatingAdmissionPolicies return, as JSON. */
 import type { Json, JsonObject } from "@flotilla/base";
 import { setOwn } from "@flotilla/base";
-import { itemsOf, MessageValue } from "./collections.ts";
+import { describe, itemsOf, MessageValue } from "./collections.ts";
 import { formatDuration, formatTimestamp } from "./time.ts";
 import {
   CelDouble,
@@ -53,7 +53,7 @@ function typeMismatch(root: MessageValue): CelError | undefined {
     if (value instanceof MessageValue) {
       if (value.typeName !== wanted)
         return `unexpected type name ${JSON.stringify(value.typeName)}, expected ${JSON.stringify(wanted)}, which matches field name path from root Object type`;
-      return first(value.keys(), (key) => visit(value.find(key) ?? null, `${wanted}.${String(key)}`));
+      return first(value.keys(), (key) => visit(value.find(key) ?? null, `${wanted}.${describe(key)}`));
     }
     if (value instanceof CelList) return first(itemsOf(value), (item) => visit(item, wanted));
     if (value instanceof CelMap) return first(value.keys(), (key) => visit(value.find(key) ?? null, wanted));

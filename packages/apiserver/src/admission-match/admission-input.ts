@@ -4,10 +4,7 @@ import type { Authorizer } from "../request/authorize.ts";
 import { requestFields } from "./request-fields.ts";
 import type { AdmissionQuestion } from "./request-fields.ts";
 
-export function admissionInput(
-  question: AdmissionQuestion,
-  authorizer: Pick<Authorizer, "decide">,
-): AdmissionInput {
+export function admissionInput(question: AdmissionQuestion, authorizer: Pick<Authorizer, "decide">): AdmissionInput {
   const { object: _, oldObject: __, options, ...fields } = requestFields(question);
   const { object, oldObject, request } = question;
   return {

@@ -51,7 +51,9 @@ interface Setting {
 
 async function configure(type: "validating" | "mutating", setting: Setting): Promise<void> {
   const { name = "p", rule, match, spec, binding } = setting;
-  const resourceRules = [{ apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["configmaps"], ...rule }];
+  const resourceRules = [
+    { apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["configmaps"], ...rule },
+  ];
   await post(`${API}/${type}admissionpolicies`, {
     metadata: { name },
     spec: {
@@ -164,7 +166,9 @@ describe("a validating policy", () => {
   test("sees an object in the version that its rules name, unless it wants exact matches", async () => {
     await post(CRDS, makeCrd());
     const rule = { apiGroups: ["example.com"], apiVersions: ["v1"], resources: ["widgets"] };
-    const spec = { validations: [{ expression: "false", messageExpression: "request.kind.version + object.apiVersion" }] };
+    const spec = {
+      validations: [{ expression: "false", messageExpression: "request.kind.version + object.apiVersion" }],
+    };
     const widget = { apiVersion: "example.com/v2", kind: "Widget", metadata: { name: "w" } };
     await validating({ rule, spec });
 
@@ -195,7 +199,9 @@ describe("a validating policy", () => {
     });
     await validating({
       rule: { resources: ["pods/exec"], operations: ["CONNECT"] },
-      spec: { validations: [{ expression: "object.command[0] != 'sh'", messageExpression: "'no ' + object.command[0]" }] },
+      spec: {
+        validations: [{ expression: "object.command[0] != 'sh'", messageExpression: "'no ' + object.command[0]" }],
+      },
     });
 
     const answer = await subject.request("POST", "/api/v1/namespaces/default/pods/pod/exec?command=sh");
@@ -316,12 +322,7 @@ describe("a mutating policy", () => {
     await mutating(setData("b", "request.operation"));
 
     const created = await create("m");
-    const updated = await subject.request(
-      "PATCH",
-      `${CONFIG_MAPS}/m`,
-      { data: { a: "2" } },
-      MERGE,
-    );
+    const updated = await subject.request("PATCH", `${CONFIG_MAPS}/m`, { data: { a: "2" } }, MERGE);
 
     expect(created.body.data).toEqual({ a: "1", b: "CREATE" });
     expect(updated.body.data).toEqual({ a: "2", b: "UPDATE" });
@@ -444,7 +445,12 @@ test("type checking is reported once per generation", async () => {
   const { metadata } = (await subject.request("GET", `${API}/validatingadmissionpolicies/typo`)).body;
   expect(metadata).toMatchObject({ generation: 1 });
   const written = subject.server.writes.total();
-  await subject.request("PATCH", `${API}/validatingadmissionpolicies/typo`, { metadata: { labels: { a: "b" } } }, MERGE);
+  await subject.request(
+    "PATCH",
+    `${API}/validatingadmissionpolicies/typo`,
+    { metadata: { labels: { a: "b" } } },
+    MERGE,
+  );
   await subject.settle();
   expect(subject.server.writes.total() - written).toBe(1);
 });

@@ -17,7 +17,11 @@ import type {
 } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { CandidateMemo } from "../admission-match/candidate-memo.ts";
-import { CONFIGURATION_GROUP, followConfigurations, readConfigured } from "../admission-match/cluster-configurations.ts";
+import {
+  CONFIGURATION_GROUP,
+  followConfigurations,
+  readConfigured,
+} from "../admission-match/cluster-configurations.ts";
 import type { RequestTarget } from "../admission-match/match-rules.ts";
 import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
 import type { Cache } from "../store/cache.ts";

@@ -84,10 +84,9 @@ export class PolicyRequest {
     return params ? { ...input, params } : input;
   }
 
-  #namespace(): DeepReadonly<JsonObject> | undefined {
+  #namespace(): AdmissionInput["namespaceObject"] {
     const { cluster, namespace, served } = this.#request.context;
     if (namespace === undefined || isNamespaceKind(served.resource)) return undefined;
-    const found = createClusterReader(this.#deps.store, cluster).get(Namespace, undefined, namespace);
-    return found as unknown as DeepReadonly<JsonObject> | undefined;
+    return createClusterReader(this.#deps.store, cluster).get(Namespace, undefined, namespace);
   }
 }

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { ConfigMap, CustomResourceDefinition, Deployment, Pod } from "@flotilla/kubernetes";
-import type { NamedRuleWithOperations, ValidatingAdmissionPolicySpec } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
+import type {
+  NamedRuleWithOperations,
+  ValidatingAdmissionPolicySpec,
+} from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
 import { createResources, createResourceTable } from "../resources/resources.ts";
 import { typeWarnings } from "./type-checking.ts";
 
@@ -17,7 +20,10 @@ const validations = (...expressions: string[]): { expression: string }[] =>
   expressions.map((expression) => ({ expression }));
 
 test("reports a field that the kind does not have, in expressions and messages", () => {
-  const found = warningsOf({}, { validations: [{ expression: "object.spec.nope == 1", messageExpression: "object.nope" }] });
+  const found = warningsOf(
+    {},
+    { validations: [{ expression: "object.spec.nope == 1", messageExpression: "object.nope" }] },
+  );
 
   expect(found.map(({ fieldRef }) => fieldRef)).toEqual([
     "spec.validations[0].expression",

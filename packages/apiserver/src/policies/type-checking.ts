@@ -39,7 +39,11 @@ export function typeWarnings(spec: Spec, table: ResourceTable): ExpressionWarnin
   ]);
 }
 
-function compilerFor({ paramKind, variables = [] }: Spec, table: ResourceTable, objectType: CelType): AdmissionCompiler {
+function compilerFor(
+  { paramKind, variables = [] }: Spec,
+  table: ResourceTable,
+  objectType: CelType,
+): AdmissionCompiler {
   const params = paramKind && paramVersion(table, paramKind);
   const paramsType = params && typeOf(params);
   const compiler = new AdmissionCompiler({
@@ -73,7 +77,9 @@ function checkedKinds({ matchConstraints }: Spec, table: ResourceTable): ServedV
       found.add(served);
       if (found.size === MAX_KINDS) break;
     }
-  return [...found].toSorted((a, b) => compare(a.resource.kind.group, b.resource.kind.group) || compare(nameOf(a), nameOf(b)));
+  return [...found].toSorted(
+    (a, b) => compare(a.resource.kind.group, b.resource.kind.group) || compare(nameOf(a), nameOf(b)),
+  );
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -107,7 +107,9 @@ test("variables and parameters are known to conditions, validations and messages
       paramKind: { apiVersion: "v1", kind: "ConfigMap" },
       variables: [{ name: "wanted", expression: "params.data.want" }],
       matchConditions: [{ name: "c", expression: "params.data.want != ''" }],
-      validations: [{ expression: "object.data.a == variables.wanted", messageExpression: "'want ' + variables.wanted" }],
+      validations: [
+        { expression: "object.data.a == variables.wanted", messageExpression: "'want ' + variables.wanted" },
+      ],
     },
     { ...INPUT, params: { data: { want: "2" } } },
   );

@@ -5,7 +5,15 @@ import type {
   Validation,
 } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
-import { AdmissionCompiler, BOOL, CelError, compileMatchConditions, MAX_POLICY_COST, NULL, STRING } from "@flotilla/cel";
+import {
+  AdmissionCompiler,
+  BOOL,
+  CelError,
+  compileMatchConditions,
+  MAX_POLICY_COST,
+  NULL,
+  STRING,
+} from "@flotilla/cel";
 import type {
   AdmissionBindings,
   AdmissionInput,
@@ -151,9 +159,7 @@ function evaluate(
   bindings: AdmissionBindings,
   budget: CelBudget,
 ): CelValue {
-  return expression
-    ? expression.evaluate(bindings, budget)
-    : new CelError(`compilation error: ${problem.detail}`);
+  return expression ? expression.evaluate(bindings, budget) : new CelError(`compilation error: ${problem.detail}`);
 }
 
 /** The evaluated message, or the fixed one, or the expression. An evaluated message must be one short line. */

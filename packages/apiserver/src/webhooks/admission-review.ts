@@ -16,7 +16,11 @@ export type ReviewQuestion = AdmissionQuestion & { readonly uid: string };
 
 export function renderReview(version: ReviewVersion, question: ReviewQuestion): Buffer {
   return Buffer.from(
-    JSON.stringify({ kind: KIND, apiVersion: `${GROUP}/${version}`, request: { uid: question.uid, ...requestFields(question) } }),
+    JSON.stringify({
+      kind: KIND,
+      apiVersion: `${GROUP}/${version}`,
+      request: { uid: question.uid, ...requestFields(question) },
+    }),
   );
 }
 

@@ -129,7 +129,7 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     if (!hook.conditions) return true;
     const question = { request, served, ...inVersion(served, request) };
     const { matches, error } = hook.conditions.match(admissionInput(question, authorizer));
-    if (error === undefined) return matches === true;
+    if (error === undefined) return matches;
     if (hook.ignoresFailures) return false;
     throw forbidden(request.context.served.resource.name, request.name ?? "", error);
   }

@@ -3,7 +3,11 @@ import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "@f
 import { equalJson } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { CandidateMemo } from "../admission-match/candidate-memo.ts";
-import { CONFIGURATION_GROUP, followConfigurations, readConfigured } from "../admission-match/cluster-configurations.ts";
+import {
+  CONFIGURATION_GROUP,
+  followConfigurations,
+  readConfigured,
+} from "../admission-match/cluster-configurations.ts";
 import { equivalentsOf } from "../admission-match/equivalents.ts";
 import { rulesMatch } from "../admission-match/match-rules.ts";
 import type { RequestTarget } from "../admission-match/match-rules.ts";
