@@ -9,7 +9,6 @@ export { deviceSelectorProblem } from "./device-selector.ts";
 export { dynamicValueOf, parsedValueOf } from "./dynamic-values.ts";
 export type { Row } from "./functions.ts";
 export { celValueOf } from "./json-values.ts";
-export type { AuthorizationCheck, AuthorizationDecision } from "./library/authorizer.ts";
 export { compileMatchConditions } from "./match-conditions.ts";
 export type { MatchConditions } from "./match-conditions.ts";
 export { JSON_PATCH, PATCH_OBJECT } from "./patch-types.ts";

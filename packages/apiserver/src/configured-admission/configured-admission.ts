@@ -21,7 +21,7 @@ export interface Configured {
 }
 
 /** Completes a changed object as the server completes a sent one. */
-export type CompleteObject = (object: JsonObject) => JsonObject | Promise<JsonObject>;
+type CompleteObject = (object: JsonObject) => JsonObject | Promise<JsonObject>;
 
 export interface ConfiguredAdmission {
   /** Undefined when nothing is configured for the request. Cheap: two lookups in maps. */

@@ -59,7 +59,7 @@ interface BoundPolicy<T> {
   readonly bindings: readonly Binding[];
 }
 
-export interface BindingCandidate {
+interface BindingCandidate {
   readonly binding: Binding;
   /** Unset when the binding takes all that its policy takes. */
   readonly plan: MatchPlan | undefined;

@@ -29,7 +29,7 @@ export interface Invocation<T> {
 }
 
 /** A policy or binding that cannot be used for the request. */
-export interface ConfigurationProblem<T> {
+interface ConfigurationProblem<T> {
   readonly candidate: PolicyCandidate<T>;
   readonly binding: string | undefined;
   readonly message: string;
