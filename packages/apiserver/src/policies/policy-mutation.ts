@@ -1,6 +1,7 @@
 /**
- * Applies the MutatingAdmissionPolicies of one request, one after the other. When the object changes afterwards,
- * policies with `reinvocationPolicy: IfNeeded` are applied once more.
+ * Applies the MutatingAdmissionPolicies of one request, one after the other. When one of them, or what follows them,
+ * changes the object, all that have `reinvocationPolicy: IfNeeded` are applied once more, as in kube-apiserver: also the
+ * policy that made the only change.
  */
 import { equalJson } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
@@ -27,9 +28,9 @@ const ANY_TYPE: ObjectType = {
 export class PolicyMutation {
   readonly #deps: PolicyDependencies;
   readonly #candidates: readonly PolicyCandidate<MutatingPolicy>[];
-  /** Invocations that may be repeated, and those of them after which the object changed. */
+  /** Invocations that may be repeated. */
   readonly #invoked = new Set<string>();
-  #outdated = new Set<string>();
+  #isChanged = false;
   #isRepeated = false;
   #last: JsonObject | undefined;
 
@@ -43,13 +44,12 @@ export class PolicyMutation {
     return this.#pass(request, () => true);
   }
 
-  /** Applies policies again that the object has changed for. Does so once. */
+  /** Applies policies again after a change. Does so once. */
   repeat(request: AdmissionRequest): JsonObject | undefined {
-    if (this.#isRepeated) return undefined;
+    if (this.#isRepeated || this.#invoked.size === 0) return undefined;
+    if (!this.#isChanged && equalJson(this.#last, request.object)) return undefined;
     this.#isRepeated = true;
-    // What others changed may concern every policy.
-    if (!equalJson(this.#last, request.object)) this.#outdated = new Set(this.#invoked);
-    return this.#pass(request, (key) => this.#outdated.has(key));
+    return this.#pass(request, (key) => this.#invoked.has(key));
   }
 
   #pass(request: AdmissionRequest, isWanted: (key: string) => boolean): JsonObject | undefined {
@@ -72,7 +72,7 @@ export class PolicyMutation {
         for (const problem of problems) deny(policy.name, selected.binding.name, problem, DEFAULT_REASON);
       if (next === "skipped") continue;
       if (next) {
-        this.#outdated = new Set(this.#invoked);
+        this.#isChanged = true;
         object = next;
       }
       if (policy.compiled.isReinvocable) this.#invoked.add(key);
