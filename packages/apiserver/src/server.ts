@@ -26,7 +26,7 @@ import { createBackgroundWork } from "./background-work.ts";
 import { createClusterRegistry } from "./clusters/clusters.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
-import { createAdmissionWebhooks } from "./webhooks/admission-webhooks.ts";
+import { createConfiguredAdmission } from "./configured-admission/configured-admission.ts";
 import { createDefinitionStatus } from "./crd/crd-status.ts";
 import { writeDefinitionStatus } from "./write/definition-status.ts";
 import type { ProtobufDecoder } from "./codec/decode.ts";
@@ -160,14 +160,14 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     clock,
     writeStatus: (cluster, name, change) => writeDefinitionStatus(deps, cluster, name, change, stopping.signal),
   });
-  const webhooks = createAdmissionWebhooks({ cache, store, clusters, authorizer, clock, random, log });
+  const configured = createConfiguredAdmission({ cache, store, clusters, authorizer, clock, random, log });
   const deps: OperationDependencies = {
     cache,
     store,
     clusters,
     definitions,
     siblings: new Siblings(),
-    webhooks,
+    configured,
     chain: createAdmissionChain([
       ...admissions,
       allocation.step,
@@ -203,7 +203,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     allocation.forget(name);
     metrics.forget(name);
     writes.forget(name);
-    webhooks.forget(name);
+    configured.forget(name);
   });
   work.start();
   await clusters.finishRemovals();
@@ -272,7 +272,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       stopping.abort(new Error("the API server is stopping"));
       await work.close();
       authorizer.close();
-      webhooks.close();
+      configured.close();
       clusters.close();
     },
   };

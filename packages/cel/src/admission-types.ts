@@ -136,20 +136,25 @@ const REQUEST_RESOURCE = "authorizer.requestResource";
 export interface DeclaredVariables {
   readonly hasParams?: boolean;
   readonly hasAuthorizer?: boolean;
+  /** The types of the objects and the parameters, where they are known: any by default. */
+  readonly objectType?: CelType | undefined;
+  readonly paramsType?: CelType | undefined;
 }
 
 /** The types of the variables, without those that a policy defines itself. */
 export function admissionVariables({
   hasParams = false,
   hasAuthorizer = true,
+  objectType = DYN,
+  paramsType = DYN,
 }: DeclaredVariables): Record<string, CelType> {
   const variables: Record<string, CelType> = {
-    object: DYN,
-    oldObject: DYN,
+    object: objectType,
+    oldObject: objectType,
     namespaceObject: NAMESPACE,
     request: REQUEST,
   };
-  if (hasParams) variables["params"] = DYN;
+  if (hasParams) variables["params"] = paramsType;
   if (hasAuthorizer) {
     variables["authorizer"] = authorizationType("Authorizer");
     variables[REQUEST_RESOURCE] = authorizationType("ResourceCheck");
@@ -164,7 +169,7 @@ export function admissionValues(input: AdmissionInput): Record<string, CelValue>
     object: dynamicValueOf(object ?? null),
     oldObject: dynamicValueOf(oldObject ?? null),
     params: dynamicValueOf(params ?? null),
-    request: dynamicValueOf(requestJson(request)),
+    request: requestValue(request),
     namespaceObject: namespaceObject ? celValueOf(namespaceObject as JsonObject, NAMESPACE_SCHEMA) : null,
   };
   if (authorize) {
@@ -181,6 +186,15 @@ export function admissionValues(input: AdmissionInput): Record<string, CelValue>
     });
   }
   return values;
+}
+
+const requestValues = new WeakMap<AdmissionRequestFields, CelValue>();
+
+/** All policies that match a request read the same one. */
+function requestValue(request: AdmissionRequestFields): CelValue {
+  let value = requestValues.get(request);
+  if (value === undefined) requestValues.set(request, (value = dynamicValueOf(requestJson(request))));
+  return value;
 }
 
 /** The request as JSON: optional fields that are empty are absent, as in an AdmissionReview. */

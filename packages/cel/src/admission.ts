@@ -41,6 +41,9 @@ export interface AdmissionCompilerOptions {
   readonly hasParams?: boolean;
   /** The policy may define variables, so `variables` is declared. */
   readonly hasVariables?: boolean;
+  /** For type checking: the types of the objects and the parameters. */
+  readonly objectType?: CelType | undefined;
+  readonly paramsType?: CelType | undefined;
 }
 
 /** The values of all variables for one request. Variables of the policy are evaluated on first use, and once. */
@@ -77,18 +80,18 @@ class AdmissionExpression {
 }
 
 export class AdmissionCompiler {
-  private readonly hasParams: boolean;
+  private readonly options: AdmissionCompilerOptions;
   private readonly fields: Map<string, CelType> | undefined;
   private readonly variables = new Map<string, CompiledAdmissionExpression>();
 
-  constructor({ hasParams = false, hasVariables = false }: AdmissionCompilerOptions = {}) {
-    this.hasParams = hasParams;
-    this.fields = hasVariables ? new Map() : undefined;
+  constructor(options: AdmissionCompilerOptions = {}) {
+    this.options = options;
+    this.fields = options.hasVariables ? new Map() : undefined;
   }
 
   compile(text: string, options: AdmissionExpressionOptions = {}): CompiledAdmissionExpression {
     const { returns, hasAuthorizer = true, hasPatchTypes = false } = options;
-    const variables = admissionVariables({ hasParams: this.hasParams, hasAuthorizer });
+    const variables = admissionVariables({ ...this.options, hasAuthorizer });
     if (this.fields) variables["variables"] = structOf("kubernetes.variables", this.fields);
     const { program, errors } = compileCel(text, {
       variables,

@@ -1,5 +1,5 @@
 export { AdmissionCompiler, MAX_POLICY_COST } from "./admission.ts";
-export type { AdmissionExpressionProblem } from "./admission.ts";
+export type { AdmissionBindings, AdmissionExpressionProblem, CompiledAdmissionExpression } from "./admission.ts";
 export type { AdmissionInput, AdmissionRequestFields } from "./admission-types.ts";
 export { ArrayList } from "./collections.ts";
 export { compileCel } from "./compile.ts";
@@ -9,10 +9,10 @@ export { deviceSelectorProblem } from "./device-selector.ts";
 export { dynamicValueOf, parsedValueOf } from "./dynamic-values.ts";
 export type { Row } from "./functions.ts";
 export { celValueOf } from "./json-values.ts";
-export type { AuthorizationCheck, AuthorizationDecision } from "./library/authorizer.ts";
 export { compileMatchConditions } from "./match-conditions.ts";
 export type { MatchConditions } from "./match-conditions.ts";
 export { JSON_PATCH, PATCH_OBJECT } from "./patch-types.ts";
+export { jsonPatchOf, patchObjectOf } from "./patch-values.ts";
 export { search } from "./regex.ts";
 export { declareSchemaType } from "./schema-type.ts";
 export { parseDuration } from "./time.ts";

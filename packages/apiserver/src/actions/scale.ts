@@ -40,7 +40,7 @@ import { textOf } from "../codec/text.ts";
 import { uidConflict } from "../write/store-object.ts";
 import type { WriteDependencies } from "../write/store-object.ts";
 import { rewriteObject } from "../write/update.ts";
-import type { SeenAs } from "../write/webhook-phases.ts";
+import type { SeenAs } from "../write/configured-phases.ts";
 
 function pathsOf({ served }: RequestContext): ScalePaths {
   const { scale } = served.subresources;

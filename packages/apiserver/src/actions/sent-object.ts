@@ -12,8 +12,9 @@ import { checkIdentity } from "../write/identity.ts";
 import { trackFields } from "../write/managed-fields.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import { writeOptions } from "../request/options.ts";
-import { queriedOptions } from "../webhooks/webhook-request.ts";
-import type { WebhookRequest } from "../webhooks/webhook-request.ts";
+import { queriedOptions } from "../admission-match/admission-request.ts";
+import type { AdmissionRequest } from "../admission-match/admission-request.ts";
+import { admitUnstored } from "../configured-admission/configured-admission.ts";
 import type { ActionDependencies, Input } from "./action.ts";
 import { ordered } from "../codec/render.ts";
 
@@ -80,20 +81,20 @@ export function readSent(
 }
 
 /**
- * The sent object, after the webhooks of the resource were asked. They see it as a create, with the status that it has
+ * The sent object, after policies and webhooks of the resource. They see it as a create, with the status that it has
  * before the server fills it in.
  */
 export async function admitSent(
-  { webhooks }: Pick<ActionDependencies, "webhooks">,
+  { configured }: Pick<ActionDependencies, "configured">,
   context: RequestContext,
   object: JsonObject,
   emptyStatus?: JsonObject,
 ): Promise<JsonObject> {
-  const candidates = webhooks.find(context, "CREATE");
-  if (!candidates) return object;
+  const found = configured.find(context, "CREATE");
+  if (!found) return object;
   const { dryRun } = writeOptions(context, "CreateOptions");
   const kind = gvkOf(object as unknown as KubernetesObject);
-  const request: WebhookRequest = {
+  const request: AdmissionRequest = {
     context,
     operation: "CREATE",
     kind,
@@ -103,9 +104,8 @@ export async function admitSent(
     object: emptyStatus ? { ...object, status: emptyStatus } : object,
     oldObject: undefined,
   };
-  const changed = await webhooks.mutate(candidates, request, (seen) => seen);
-  await webhooks.validate(candidates, changed ? { ...request, object: changed } : request);
-  return changed ?? object;
+  const admitted = await admitUnstored(configured, found, request);
+  return admitted === request.object || !admitted ? object : admitted;
 }
 
 /** The sender of a status is recorded as its field manager, although the status is dropped. */

@@ -77,7 +77,7 @@ export function pageResponse(
 
 function metricsResponse(
   metrics: ServerMetrics,
-  { store, pressure, webhooks }: OperationDependencies,
+  { store, pressure, configured }: OperationDependencies,
   cluster: LogicalCluster,
   more: PageOptions["writeControllerMetrics"],
 ): ApiResponse {
@@ -91,7 +91,7 @@ function metricsResponse(
   const figures = { objects, backlogBytes: pressure.bytes(cluster.name) };
   return metricsText(
     metrics.render(cluster.name, figures, (text) => {
-      webhooks.writeMetrics(cluster.name, text);
+      configured.writeMetrics(cluster.name, text);
       more?.(text);
     }),
   );

@@ -8,8 +8,9 @@ import type { MatchConditions } from "@flotilla/cel";
 import type { Clock, DeepReadonly, Random } from "@flotilla/base";
 import { createWebhookConnection, createWebhookLocator, MAX_CALLS_IN_FLIGHT, WebhookError } from "@flotilla/client";
 import type { ResolveService } from "@flotilla/client";
+import type { AdmissionQuestion } from "../admission-match/request-fields.ts";
 import { readVerdict, renderReview, REVIEW_VERSIONS } from "./admission-review.ts";
-import type { Question, ReviewVersion, Verdict } from "./admission-review.ts";
+import type { ReviewQuestion, ReviewVersion, Verdict } from "./admission-review.ts";
 import { WebhookBreaker } from "./webhook-breaker.ts";
 
 export type HookType = "mutating" | "validating";
@@ -31,7 +32,7 @@ export interface AdmissionHook {
   readonly conditions: MatchConditions | undefined;
   readonly breaker: WebhookBreaker;
   /** Throws `WebhookError`. `resolveService` finds a Service in the cluster of the request. */
-  ask(question: Omit<Question, "uid">, resolveService: ResolveService, stop: AbortSignal): Promise<Verdict>;
+  ask(question: AdmissionQuestion, resolveService: ResolveService, stop: AbortSignal): Promise<Verdict>;
   /** Closes the connections when no call uses them any more. */
   retire(): void;
 }
@@ -55,7 +56,7 @@ export function createAdmissionHook(
   let calls = 0;
   let isRetired = false;
 
-  async function call(question: Question, resolveService: ResolveService, stop: AbortSignal): Promise<Verdict> {
+  async function call(question: ReviewQuestion, resolveService: ResolveService, stop: AbortSignal): Promise<Verdict> {
     if (!version)
       throw new WebhookError("configuration", `admissionReviewVersions has none of ${REVIEW_VERSIONS.join(", ")}`);
     if (turns.waiting >= MAX_WAITING)

@@ -3,70 +3,26 @@ import { ApiError } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { parseWebhookJson, shown, WebhookError } from "@flotilla/client";
-import { isNamespaceKind } from "../resources/resources.ts";
-import type { ServedVersion } from "../resources/resources.ts";
-import type { GroupVersionKind, WebhookRequest } from "./webhook-request.ts";
+import { requestFields } from "../admission-match/request-fields.ts";
+import type { AdmissionQuestion } from "../admission-match/request-fields.ts";
 
 const GROUP = "admission.k8s.io";
 const KIND = "AdmissionReview";
 export const REVIEW_VERSIONS = ["v1", "v1beta1"] as const;
 export type ReviewVersion = (typeof REVIEW_VERSIONS)[number];
 
-/** What a webhook is asked: the request in the version that its rules name. */
-export interface Question {
-  readonly uid: string;
-  readonly request: WebhookRequest;
-  /** The version in which the webhook is sent the objects. */
-  readonly served: ServedVersion;
-  readonly object: JsonObject | undefined;
-  readonly oldObject: JsonObject | undefined;
-}
+/** Each call of a webhook has a uid of its own. */
+export type ReviewQuestion = AdmissionQuestion & { readonly uid: string };
 
-export function renderReview(version: ReviewVersion, question: Question): Buffer {
+export function renderReview(version: ReviewVersion, question: ReviewQuestion): Buffer {
   return Buffer.from(
-    JSON.stringify({ kind: KIND, apiVersion: `${GROUP}/${version}`, request: requestFields(question) }),
+    JSON.stringify({
+      kind: KIND,
+      apiVersion: `${GROUP}/${version}`,
+      request: { uid: question.uid, ...requestFields(question) },
+    }),
   );
 }
-
-/** The fields of the request, also for the expressions of match conditions. */
-export function requestFields({ uid, request, served, object, oldObject }: Question): JsonObject {
-  const { context, operation, name, dryRun, options } = request;
-  const { subresource, user } = context;
-  const fields: JsonObject = {
-    uid,
-    kind: kindIn(request, served) as unknown as JsonObject,
-    resource: resourceIn(served),
-    requestKind: kindIn(request, context.served) as unknown as JsonObject,
-    requestResource: resourceIn(context.served),
-    operation,
-    userInfo: {
-      username: user.name,
-      ...(user.uid !== undefined && { uid: user.uid }),
-      groups: [...user.groups],
-      ...(user.extra && { extra: Object.fromEntries(Object.entries(user.extra).map(([key, all]) => [key, [...all]])) }),
-    },
-    object: object ?? null,
-    oldObject: oldObject ?? null,
-    dryRun,
-    options: options ?? null,
-  };
-  if (subresource !== undefined) Object.assign(fields, { subResource: subresource, requestSubResource: subresource });
-  if (name !== undefined) fields.name = name;
-  // A Namespace is in itself.
-  const namespace = isNamespaceKind(context.served.resource) ? name : context.namespace;
-  if (namespace !== undefined) fields.namespace = namespace;
-  return fields;
-}
-
-function kindIn({ kind }: WebhookRequest, { resource, version }: ServedVersion): GroupVersionKind {
-  return kind ?? { group: resource.kind.group, version, kind: resource.kind.kind };
-}
-
-const resourceIn = ({ resource: { name }, version }: ServedVersion): JsonObject => ({
-  group: name.group,
-  version,
-  resource: name.resource,
-});
 
 export interface Verdict {
   readonly isAllowed: boolean;

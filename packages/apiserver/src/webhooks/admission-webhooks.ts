@@ -3,46 +3,43 @@
  * changed, validating ones at the same time. Selectors decide which of the matching webhooks are asked; a webhook that
  * cannot be asked rejects the request, or is passed over, as its failure policy says (docs/adr/0035).
  */
-import { Namespace } from "@flotilla/kubernetes";
-import { ApiError, applyJsonPatch, badRequest, forbidden, internalError, matchesLabels } from "@flotilla/apimachinery";
-import type { LabelSelector } from "@flotilla/apimachinery";
+import { ApiError, applyJsonPatch, badRequest, forbidden, internalError } from "@flotilla/apimachinery";
 import { equalJson, isObject, messageOf } from "@flotilla/base";
 import type { Clock, JsonObject, Log, MetricsText, Random } from "@flotilla/base";
 import { WebhookError } from "@flotilla/client";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
-import { metadataOf } from "../codec/metadata.ts";
 import type { Authorizer } from "../request/authorize.ts";
 import type { RequestContext } from "../request/context.ts";
-import { isNamespaceKind } from "../resources/resources.ts";
 import type { Cache } from "../store/cache.ts";
-import { admissionInput } from "./admission-input.ts";
+import { admissionInput } from "../admission-match/admission-input.ts";
 import type { AdmissionHook } from "./admission-hook.ts";
 import { denial } from "./admission-review.ts";
 import type { Verdict } from "./admission-review.ts";
-import { converted } from "./equivalents.ts";
+import { converted, inVersion } from "../admission-match/equivalents.ts";
+import { selectsNamespace, selectsObject } from "../admission-match/selection.ts";
 import { createWebhookRegistrations } from "./registrations.ts";
 import type { Candidate, Candidates } from "./registrations.ts";
 import { serviceAddress } from "./service-address.ts";
 import { WebhookMetrics } from "./webhook-metrics.ts";
-import type { WebhookRequest } from "./webhook-request.ts";
-import type { WebhookOperation } from "./webhook-rules.ts";
+import type { AdmissionRequest } from "../admission-match/admission-request.ts";
+import type { AdmissionOperation } from "../admission-match/match-rules.ts";
 
 export interface AdmissionWebhooks {
   /** The webhooks whose rules match the request; undefined when there are none. Cheap and synchronous. */
-  find(context: RequestContext, operation: WebhookOperation): Candidates | undefined;
+  find(context: RequestContext, operation: AdmissionOperation): Candidates | undefined;
   /**
    * The object as the webhooks changed it; undefined when they changed nothing. `settle` completes a changed object as the server completes a sent one, before
    * webhooks with `reinvocationPolicy: IfNeeded` see it again.
    */
   mutate(
     candidates: Candidates,
-    request: WebhookRequest,
+    request: AdmissionRequest,
     settle: (object: JsonObject) => JsonObject | Promise<JsonObject>,
   ): Promise<JsonObject | undefined>;
   /** Throws when a webhook denies the request. */
-  validate(candidates: Candidates, request: WebhookRequest): Promise<void>;
+  validate(candidates: Candidates, request: AdmissionRequest): Promise<void>;
   writeMetrics(cluster: string, text: MetricsText): void;
   /** The cluster was removed. */
   forget(cluster: string): void;
@@ -70,7 +67,7 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
   };
 
   /** Undefined when the webhook could not be asked and its failures are ignored. Throws when it denies the request. */
-  async function ask(candidate: Candidate, request: WebhookRequest): Promise<Verdict | undefined> {
+  async function ask(candidate: Candidate, request: AdmissionRequest): Promise<Verdict | undefined> {
     const { hook, served } = candidate;
     const { context, operation } = request;
     if (request.dryRun && !supportsDryRun(hook))
@@ -85,7 +82,7 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     let verdict: Verdict;
     try {
       verdict = await hook.ask(
-        { request, served, ...inVersion(candidate, request) },
+        { request, served, ...inVersion(served, request) },
         (service) => serviceAddress(read, service),
         context.signal,
       );
@@ -122,23 +119,23 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     });
   }
 
-  const isSelected = (candidate: Candidate, request: WebhookRequest): boolean =>
+  const isSelected = (candidate: Candidate, request: AdmissionRequest): boolean =>
     selectsNamespace(store, candidate.hook.namespaceSelector, request) &&
     selectsObject(candidate.hook.objectSelector, request) &&
     meetsConditions(candidate, request);
 
-  function meetsConditions(candidate: Candidate, request: WebhookRequest): boolean {
+  function meetsConditions(candidate: Candidate, request: AdmissionRequest): boolean {
     const { hook, served } = candidate;
     if (!hook.conditions) return true;
-    const question = { request, served, ...inVersion(candidate, request) };
+    const question = { request, served, ...inVersion(served, request) };
     const { matches, error } = hook.conditions.match(admissionInput(question, authorizer));
-    if (error === undefined) return matches === true;
+    if (error === undefined) return matches;
     if (hook.ignoresFailures) return false;
     throw forbidden(request.context.served.resource.name, request.name ?? "", error);
   }
 
   /** Asks one mutating webhook. Undefined when it changed nothing. */
-  async function change(candidate: Candidate, request: WebhookRequest): Promise<JsonObject | undefined> {
+  async function change(candidate: Candidate, request: AdmissionRequest): Promise<JsonObject | undefined> {
     const verdict = await ask(candidate, request);
     if (!verdict?.patch || !request.object) return undefined;
     const from = request.kind ? candidate.served : request.context.served;
@@ -150,7 +147,7 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
 
   return {
     find: ({ cluster, served, subresource }, operation) =>
-      registrations.candidates(cluster, served, subresource, operation),
+      registrations.candidates(cluster, { served, subresource, operation }),
     async mutate({ mutating }, request, settle) {
       let current = request;
       let isChanged = false;
@@ -189,16 +186,6 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
   };
 }
 
-/** The objects of a request in the version in which a webhook is asked. */
-function inVersion(
-  { served }: Candidate,
-  { context, kind, object, oldObject }: WebhookRequest,
-): Pick<WebhookRequest, "object" | "oldObject"> {
-  const convert = (value: JsonObject | undefined): JsonObject | undefined =>
-    value && !kind ? converted(value, context.served, served) : value;
-  return { object: convert(object), oldObject: convert(oldObject) };
-}
-
 const supportsDryRun = ({ settings: { sideEffects } }: AdmissionHook): boolean =>
   sideEffects === "None" || sideEffects === "NoneOnDryRun";
 
@@ -216,31 +203,4 @@ function patchedBy({ name }: AdmissionHook, object: JsonObject, patch: Verdict["
     );
   }
   throw internalError(`the patch of admission webhook ${JSON.stringify(name)} leaves no object`);
-}
-
-/** Objects that are in no namespace are selected, except a Namespace, whose own labels count. */
-function selectsNamespace(store: ObjectStore, selector: LabelSelector, request: WebhookRequest): boolean {
-  if (isEmpty(selector)) return true;
-  const { context, operation, object, oldObject } = request;
-  const { namespace, served, subresource } = context;
-  if (isNamespaceKind(served.resource) && subresource === undefined)
-    return matchesLabels(selector, labelsOf(operation === "DELETE" ? oldObject : object));
-  const name = isNamespaceKind(served.resource) ? context.name : namespace;
-  if (name === undefined) return true;
-  const found = createClusterReader(store, context.cluster).get(Namespace, undefined, name);
-  return matchesLabels(selector, found?.metadata.labels);
-}
-
-/** The new or the old object has the labels. */
-function selectsObject(selector: LabelSelector, { object, oldObject }: WebhookRequest): boolean {
-  if (isEmpty(selector)) return true;
-  return [object, oldObject].some((one) => one !== undefined && matchesLabels(selector, labelsOf(one)));
-}
-
-const isEmpty = ({ requirements, matchesNothing }: LabelSelector): boolean =>
-  !matchesNothing && requirements.length === 0;
-
-function labelsOf(object: JsonObject | undefined): Record<string, string> | undefined {
-  const { labels } = object ? metadataOf(object) : {};
-  return isObject(labels) ? (labels as Record<string, string>) : undefined;
 }

@@ -2,7 +2,7 @@
 import { counter, Counts, gauge, histogram, Histograms } from "@flotilla/base";
 import type { Metric, MetricsText } from "@flotilla/base";
 import type { AdmissionHook } from "./admission-hook.ts";
-import type { WebhookOperation } from "./webhook-rules.ts";
+import type { AdmissionOperation } from "../admission-match/match-rules.ts";
 
 const DURATION_BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25];
 
@@ -46,13 +46,13 @@ export class WebhookMetrics {
   readonly #rejections = new Counts(REJECTIONS);
   readonly #failOpen = new Counts(FAIL_OPEN);
 
-  answered({ name, type }: AdmissionHook, operation: WebhookOperation, seconds: number, rejected: boolean): void {
+  answered({ name, type }: AdmissionHook, operation: AdmissionOperation, seconds: number, rejected: boolean): void {
     this.#durations.observe([name, type, operation, String(rejected)], seconds);
   }
 
   rejected(
     { name, type }: AdmissionHook,
-    operation: WebhookOperation,
+    operation: AdmissionOperation,
     cause: "no_error" | "calling_webhook_error" | "apiserver_internal_error",
     code: number,
   ): void {

@@ -13,7 +13,7 @@ import { createBuiltInSteps } from "../admission/index.ts";
 import { createClusterRegistry } from "../clusters/clusters.ts";
 import { createObjectStore } from "../clusters/objects.ts";
 import { createProfileLayer } from "../clusters/profiles.ts";
-import { createAdmissionWebhooks } from "../webhooks/admission-webhooks.ts";
+import { createConfiguredAdmission } from "../configured-admission/configured-admission.ts";
 import { admitDeletion, admitObject } from "./admit.ts";
 import type { AdmitDependencies, AdmitRequest } from "./admit.ts";
 import { ownContext, ownOptions } from "./own-request.ts";
@@ -64,7 +64,7 @@ async function start(...steps: AnyStep[]): Promise<{ deps: AdmitDependencies; re
       clock,
       authorizer,
       siblings: new Siblings(),
-      webhooks: createAdmissionWebhooks({ cache, store, clusters, authorizer, clock, random, log: silentLog }),
+      configured: createConfiguredAdmission({ cache, store, clusters, authorizer, clock, random, log: silentLog }),
     },
     request: {
       context,

@@ -34,14 +34,13 @@ import { createReview } from "./review.ts";
 import type { ReviewDependencies, ReviewRequest, ServerReview } from "./review.ts";
 import { sharedWith } from "./siblings.ts";
 import type { Siblings } from "./siblings.ts";
-import { askAboutDeletion, mutateByWebhooks, validateByWebhooks } from "./webhook-phases.ts";
-import type { SeenAs, WebhookPhases } from "./webhook-phases.ts";
-import type { AdmissionWebhooks } from "../webhooks/admission-webhooks.ts";
-import type { Candidates } from "../webhooks/registrations.ts";
+import { admitConfiguredDeletion, mutateByConfigured, validateByConfigured } from "./configured-phases.ts";
+import type { ConfiguredPhases, SeenAs } from "./configured-phases.ts";
+import type { Configured, ConfiguredAdmission } from "../configured-admission/configured-admission.ts";
 
 export interface AdmitDependencies extends ReviewDependencies {
   siblings: Siblings;
-  webhooks: AdmissionWebhooks;
+  configured: ConfiguredAdmission;
 }
 
 export interface AdmitRequest extends ReviewRequest {
@@ -65,8 +64,8 @@ interface AdmissionState {
   readonly request: AdmitRequest;
   readonly steps: ChainSteps;
   readonly review: ServerReview;
-  /** The webhooks whose rules match the request. */
-  readonly webhooks: Candidates | undefined;
+  /** The policies and webhooks whose rules match the request. */
+  readonly configured: Configured | undefined;
   errors: FieldError[];
 }
 
@@ -86,7 +85,8 @@ const PHASES: readonly Phase[] = [
   enterNamespace,
   (state) => inOrder(state, state.steps.complete, complete),
   (state) =>
-    state.webhooks && mutateByWebhooks(webhookPhases(state, state.webhooks), (object) => completeAgain(state, object)),
+    state.configured &&
+    mutateByConfigured(configuredPhases(state, state.configured), (object) => completeAgain(state, object)),
   extractPart,
   (state) => inOrder(state, state.steps.prepare, prepare),
   shareWithSibling,
@@ -99,7 +99,7 @@ const PHASES: readonly Phase[] = [
   (state) => inOrder(state, state.steps.webhooks, askWebhook),
   addWarnings,
   (state) => inOrder(state, state.steps.check, check),
-  (state) => state.webhooks && validateByWebhooks(webhookPhases(state, state.webhooks)),
+  (state) => state.configured && validateByConfigured(configuredPhases(state, state.configured)),
 ];
 
 /**
@@ -113,7 +113,7 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
     request,
     steps: deps.chain.of(kind, request.operation),
     review: createReview(deps, request),
-    webhooks: deps.webhooks.find(request.context, request.operation),
+    configured: deps.configured.find(request.context, request.operation),
     errors: [],
   };
   const pending = inOrder(state, PHASES, runPhase);
@@ -161,15 +161,15 @@ function applySchema({ request, review }: AdmissionState): void {
   reportFields(unknown, findings, context, options);
 }
 
-const webhookPhases = ({ deps, request, review }: AdmissionState, candidates: Candidates): WebhookPhases => ({
-  webhooks: deps.webhooks,
-  candidates,
+const configuredPhases = ({ deps, request, review }: AdmissionState, found: Configured): ConfiguredPhases => ({
+  admission: deps.configured,
+  found,
   request,
   review,
 });
 
 /**
- * Completes an object that webhooks changed: its declared form, the defaults of its kind, its schema, and the built-in
+ * Completes an object that policies or webhooks changed: its declared form, the defaults of its kind, its schema, and the built-in
  * steps. Fields that they set have no manager, and the managers stay as they were recorded.
  */
 async function completeAgain(state: AdmissionState, changed: JsonObject): Promise<JsonObject> {
@@ -306,14 +306,14 @@ function check({ review }: Pick<AdmissionState, "review">, step: AnyStep): void 
 export function admitDeletion(deps: Omit<AdmitDependencies, "siblings">, request: ReviewRequest): void | Promise<void> {
   const steps = deps.chain.of(request.context.served.resource.kind, "DELETE");
   const review = createReview(deps, request);
-  const candidates = deps.webhooks.find(request.context, "DELETE");
-  const webhooks = candidates && { webhooks: deps.webhooks, candidates, request, review };
-  return inOrder({ request, steps, review, errors: [], webhooks }, DELETION_PHASES, runDeletionPhase);
+  const found = deps.configured.find(request.context, "DELETE");
+  const configured = found && { admission: deps.configured, found, request, review };
+  return inOrder({ request, steps, review, errors: [], configured }, DELETION_PHASES, runDeletionPhase);
 }
 
 type DeletionState = Pick<AdmissionState, "steps" | "review" | "errors"> & {
   readonly request: ReviewRequest;
-  readonly webhooks: WebhookPhases | undefined;
+  readonly configured: ConfiguredPhases | undefined;
 };
 type DeletionPhase = (state: DeletionState) => void | Promise<void>;
 
@@ -324,7 +324,7 @@ const DELETION_PHASES: readonly DeletionPhase[] = [
   rejectErrors,
   (state) => inOrder(state, state.steps.webhooks, askWebhook),
   (state) => inOrder(state, state.steps.check, check),
-  ({ webhooks }) => webhooks && askAboutDeletion(webhooks),
+  ({ configured }) => configured && admitConfiguredDeletion(configured),
 ];
 
 /** The sent object in the canonical form of its kind, for kinds that also have another form; most do not. */

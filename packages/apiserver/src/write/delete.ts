@@ -71,7 +71,7 @@ export async function deleteObject(
     }
   };
   // A webhook may take seconds, and may write the object itself: others do not wait for it.
-  return deps.webhooks.find(context, "DELETE") ? remove() : deps.cache.exclusive(key, remove);
+  return deps.configured.callsWebhooks(context, "DELETE") ? remove() : deps.cache.exclusive(key, remove);
 }
 
 const JOB_WARNING =

@@ -16,7 +16,7 @@ import type { AccessRequest } from "../request/authorize.ts";
 import type { WriteOptions } from "../request/options.ts";
 import { textOf } from "../codec/text.ts";
 import type { AdmitDependencies } from "./admit.ts";
-import type { SeenAs } from "./webhook-phases.ts";
+import type { SeenAs } from "./configured-phases.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import { reserve } from "./reserve.ts";
 import type { WriteCause } from "../clusters/write-counter.ts";

@@ -164,7 +164,9 @@ export async function rewriteObject(
     }
   };
   // A webhook may take seconds, and may write the object itself: others do not wait for it.
-  const written = await (deps.webhooks.find(context, "UPDATE") ? rewrite() : deps.cache.exclusive(key, rewrite));
+  const written = await (deps.configured.callsWebhooks(context, "UPDATE")
+    ? rewrite()
+    : deps.cache.exclusive(key, rewrite));
   // Not while the object is locked: its status may have to change. A removed CRD has released its names.
   if (!options.dryRun && isDefinition(served.resource))
     await settleDefinitions(deps, context, objectIn(written.entry, served));

@@ -31,7 +31,7 @@ export type AuthorizationCheck = { readonly user: AuthorizedUser; readonly verb:
   | { readonly path: string; readonly resource?: undefined }
 );
 
-export interface AuthorizationDecision {
+interface AuthorizationDecision {
   readonly allowed: boolean;
   readonly reason: string;
   /** Set when the authorizer failed. */

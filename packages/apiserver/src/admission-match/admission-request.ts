@@ -1,7 +1,7 @@
-/** A request about which webhooks are asked, before it is carried out. */
+/** A request about which webhooks are asked and on which policies are evaluated, before it is carried out. */
 import type { JsonObject } from "@flotilla/base";
 import type { RequestContext } from "../request/context.ts";
-import type { WebhookOperation } from "./webhook-rules.ts";
+import type { AdmissionOperation } from "./match-rules.ts";
 
 export interface GroupVersionKind {
   readonly group: string;
@@ -9,9 +9,9 @@ export interface GroupVersionKind {
   readonly kind: string;
 }
 
-export interface WebhookRequest {
+export interface AdmissionRequest {
   readonly context: RequestContext;
-  readonly operation: WebhookOperation;
+  readonly operation: AdmissionOperation;
   /** The kind of the object, where it is not the kind of the resource: an Eviction of a pod, a Scale. */
   readonly kind?: GroupVersionKind;
   /** The name of the object; unset while it is still to be generated. */
@@ -22,6 +22,8 @@ export interface WebhookRequest {
   /** Unset for a deletion. */
   readonly object: JsonObject | undefined;
   readonly oldObject: JsonObject | undefined;
+  /** Receives annotations for the audit log. */
+  readonly annotate?: ((key: string, value: string) => void) | undefined;
 }
 
 type OptionsKind = "CreateOptions" | "UpdateOptions";

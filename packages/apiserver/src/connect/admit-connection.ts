@@ -1,8 +1,9 @@
-/** Asks admission webhooks about a connection to a pod, node or service. They see its options as an object. */
+/** Admits a connection to a pod, node or service. Policies and webhooks see its options as an object. */
 import type { JsonObject } from "@flotilla/base";
 import type { RequestContext } from "../request/context.ts";
 import { flagOf } from "../request/options.ts";
-import type { AdmissionWebhooks } from "../webhooks/admission-webhooks.ts";
+import { admitUnstored } from "../configured-admission/configured-admission.ts";
+import type { ConfiguredAdmission } from "../configured-admission/configured-admission.ts";
 
 const OPTION_KINDS: Readonly<Record<string, string>> = {
   "pods/exec": "PodExecOptions",
@@ -13,15 +14,15 @@ const OPTION_KINDS: Readonly<Record<string, string>> = {
   "services/proxy": "ServiceProxyOptions",
 };
 
-export async function askAboutConnection(
-  webhooks: AdmissionWebhooks,
+export async function admitConnection(
+  configured: ConfiguredAdmission,
   context: RequestContext,
   path: string,
 ): Promise<void> {
-  const candidates = webhooks.find(context, "CONNECT");
+  const found = configured.find(context, "CONNECT");
   const { served, subresource = "", name } = context;
   const kind = OPTION_KINDS[`${served.resource.name.resource}/${subresource}`];
-  if (!candidates || kind === undefined) return;
+  if (!found || kind === undefined) return;
   const request = {
     context,
     operation: "CONNECT" as const,
@@ -32,9 +33,8 @@ export async function askAboutConnection(
     object: { kind, apiVersion: "v1", ...optionsOf(context, subresource, path) },
     oldObject: undefined,
   };
-  // What a mutating webhook changes has no effect: the connection is made as it was requested.
-  await webhooks.mutate(candidates, request, (object) => object);
-  await webhooks.validate(candidates, request);
+  // What is changed has no effect: the connection is made as it was requested.
+  await admitUnstored(configured, found, request);
 }
 
 const FLAGS = ["stdin", "stdout", "stderr", "tty"];

@@ -1,9 +1,10 @@
-/** Which requests the rules of a webhook are for. Pure; policies use the same rules. */
+/** Which requests the rules of webhooks and policies are for. Pure. */
 import type { Operation } from "@flotilla/apimachinery";
 import type { RuleWithOperations } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
+import type { ServedVersion } from "../resources/resources.ts";
 
-export type WebhookOperation = Operation | "CONNECT";
+export type AdmissionOperation = Operation | "CONNECT";
 
 /** What a request is about, as rules name it. */
 export interface Target {
@@ -11,13 +12,30 @@ export interface Target {
   readonly version: string;
   readonly resource: string;
   readonly subresource: string | undefined;
-  readonly operation: WebhookOperation;
+  readonly operation: AdmissionOperation;
   readonly namespaced: boolean;
+}
+
+/** What a request is about, as far as rules look at it. */
+export interface RequestTarget {
+  readonly served: ServedVersion;
+  readonly subresource: string | undefined;
+  readonly operation: AdmissionOperation;
 }
 
 export type Rule = DeepReadonly<RuleWithOperations>;
 
 const ANY = "*";
+
+/** Whether a rule is for the request, if its objects are in this version. */
+export function rulesMatch(
+  rules: readonly Rule[],
+  { served: { resource, version }, subresource, operation }: RequestTarget,
+): boolean {
+  const { group, resource: plural } = resource.name;
+  const target = { group, version, resource: plural, subresource, operation, namespaced: resource.namespaced };
+  return rules.some((rule) => ruleMatches(rule, target));
+}
 
 export function ruleMatches({ operations, apiGroups, apiVersions, resources, scope }: Rule, target: Target): boolean {
   return (

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ruleMatches } from "./webhook-rules.ts";
-import type { Rule, Target } from "./webhook-rules.ts";
+import { ruleMatches } from "./match-rules.ts";
+import type { Rule, Target } from "./match-rules.ts";
 
 const TARGET: Target = {
   group: "apps",

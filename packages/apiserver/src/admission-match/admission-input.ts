@@ -1,14 +1,11 @@
 /** What the expressions of admission see of a request. */
 import type { AdmissionInput, AdmissionRequestFields } from "@flotilla/cel";
 import type { Authorizer } from "../request/authorize.ts";
-import { requestFields } from "./admission-review.ts";
-import type { Question } from "./admission-review.ts";
+import { requestFields } from "./request-fields.ts";
+import type { AdmissionQuestion } from "./request-fields.ts";
 
-export function admissionInput(
-  question: Omit<Question, "uid">,
-  authorizer: Pick<Authorizer, "decide">,
-): AdmissionInput {
-  const { object: _, oldObject: __, options, ...fields } = requestFields({ ...question, uid: "" });
+export function admissionInput(question: AdmissionQuestion, authorizer: Pick<Authorizer, "decide">): AdmissionInput {
+  const { object: _, oldObject: __, options, ...fields } = requestFields(question);
   const { object, oldObject, request } = question;
   return {
     request: { name: "", ...fields, options: options ?? undefined } as unknown as AdmissionRequestFields,
