@@ -6,7 +6,7 @@ import { runCommand } from "./run-command.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ApiError } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
-import { WebhookError } from "@flotilla/flotilla";
+import { WebhookError } from "@flotilla/client";
 import { Node } from "@flotilla/kubernetes";
 import { readFirst, startHealthFleet } from "./health-fleet.ts";
 import type { Broken, Examination, HealthFleet, Manifest } from "./health-fleet.ts";

@@ -14,12 +14,10 @@ import { messageOf } from "@flotilla/base";
 import { connectionOf, loadKubeconfig } from "@flotilla/client";
 import { startFlotilla } from "../bench/process.ts";
 import { errorClasses } from "./error-lines.ts";
-import { standIns } from "./stand-ins.ts";
 
-const USAGE = `Usage: bin/node24 tools/conformance/controllers.ts [--minutes N] [--bare] [--kubeconfig FILE]
+const USAGE = `Usage: bin/node24 tools/conformance/controllers.ts [--minutes N] [--kubeconfig FILE]
 
   --minutes N        how long to run (default 10)
-  --bare             do not install CRDs for built-in kinds that Flotilla does not serve
   --kubeconfig FILE  use this cluster, which must be empty, instead of starting one
 
 kube-controller-manager and kubectl of Kubernetes 1.36 are taken from $REAL_BIN (default ~/.cache/flotilla/real).
@@ -36,13 +34,12 @@ process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: string[]): Promise<number> {
   let minutes: number;
-  let values: { bare: boolean; kubeconfig?: string };
+  let values: { kubeconfig?: string };
   try {
     const parsed = parseArgs({
       args,
       options: {
         minutes: { type: "string", default: "10" },
-        bare: { type: "boolean", default: false },
         kubeconfig: { type: "string" },
       },
     });
@@ -68,7 +65,6 @@ async function main(args: string[]): Promise<number> {
       ? makeCluster(kubectlFor(bin, fleet.kubeconfig("hub")), folder)
       : resolve(values.kubeconfig ?? "");
     const kubectl = kubectlFor(bin, kubeconfig);
-    if (fleet && !values.bare) kubectl(["create", "-f", "-"], JSON.stringify(standIns()));
     await runAgainst(bin, kubectl, { kubeconfig, folder, minutes });
     return 0;
   } finally {

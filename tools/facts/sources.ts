@@ -98,13 +98,16 @@ export const SOURCES: Record<string, Source> = {
     // Karmada's webhooks read every object as a Go struct and write that.
     table: true,
   },
-  // How a webhook is reached; Karmada's configuration of interpreters has it from here.
-  "admissionregistration-v1": {
-    package: "k8s.io/api/admissionregistration/v1",
-    module: "k8s.io/api",
-    roots: ["WebhookClientConfig"],
-    table: false,
-  },
+  ...kubernetes(
+    "admissionregistration",
+    "v1",
+    "ValidatingWebhookConfiguration",
+    "MutatingWebhookConfiguration",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
+    "MutatingAdmissionPolicy",
+    "MutatingAdmissionPolicyBinding",
+  ),
   "config-karmada-v1alpha1": {
     package: "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1",
     module: "github.com/karmada-io/karmada",

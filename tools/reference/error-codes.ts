@@ -303,6 +303,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
       "a command could not be run in a pod of a member, because a proxy between here and the hub blocks or changes WebSockets",
     hint: "check the proxies between here and the hub",
   },
+  Webhook: {
+    happened: "a webhook could not be called, or its answer does not follow the protocol",
+    hint: "the message has the reason; check the webhook's address, its certificate and `caBundle`, and its log",
+  },
   WebhookInterpreter: {
     happened: "`flotilla plan` cannot plan a kind that the hub interprets with a webhook",
     hint: "omit the object from the plan",

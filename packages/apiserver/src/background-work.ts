@@ -1,6 +1,6 @@
 /**
- * The background work of an API server: garbage collection, emptying namespaces, expiry of Events, and the addresses of
- * Services. Each part follows the changes of the store.
+ * The background work of an API server: garbage collection, emptying namespaces, expiry of Events, the addresses of
+ * Services, and the type checks of policies. Each part follows the changes of the store.
  */
 import type { Log } from "@flotilla/base";
 import { createBackground } from "./background/background.ts";
@@ -11,6 +11,7 @@ import { createHousekeeping } from "./background/housekeeping.ts";
 import type { Housekeeping } from "./background/housekeeping.ts";
 import { createControllerLeases } from "./clusters/controller-leases.ts";
 import type { OperationDependencies } from "./serve/operations.ts";
+import { createTypeCheckStatus } from "./background/type-check-status.ts";
 import { createServiceAddresses } from "./services/addresses.ts";
 import type { ServiceAllocation } from "./services/allocation.ts";
 import { createEndpointsRemoval } from "./services/endpoints.ts";
@@ -50,6 +51,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
   const cleanup = createCleanup({ housekeeping, store, clusters, clock, collector });
   const eventExpiry = createEventExpiry({ housekeeping, cache, clock });
   const addresses = createServiceAddresses({ housekeeping, cache, holderOf: allocation.holderOf });
+  const typeChecks = createTypeCheckStatus(housekeeping);
   const followers = [
     leases,
     collector,
@@ -59,6 +61,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
     createEndpointsRemoval(housekeeping),
     addresses,
     createDefaultRange({ housekeeping, clock }),
+    typeChecks,
   ];
   let stopWatching: (() => void) | undefined;
 
@@ -70,7 +73,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
         for (const event of events) for (const follower of followers) follower.observe(event);
       });
       const present = cache.list("/");
-      for (const part of [leases, collector, cleanup, eventExpiry]) part.load(present);
+      for (const part of [leases, collector, cleanup, eventExpiry, typeChecks]) part.load(present);
       addresses.load();
     },
     isQuiet: () => background.isQuiet(),

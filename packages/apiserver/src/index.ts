@@ -1,3 +1,4 @@
+export { webhookMetrics } from "./webhooks/webhook-metrics.ts";
 export { readClaims } from "./access/account-claims.ts";
 export { decodeToken, hasGoodSignature } from "./access/jwt.ts";
 export { createSigningKey, openSigningKey } from "./access/signing-key.ts";

@@ -26,6 +26,7 @@ import { createBackgroundWork } from "./background-work.ts";
 import { createClusterRegistry } from "./clusters/clusters.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
+import { createConfiguredAdmission } from "./configured-admission/configured-admission.ts";
 import { createDefinitionStatus } from "./crd/crd-status.ts";
 import { writeDefinitionStatus } from "./write/definition-status.ts";
 import type { ProtobufDecoder } from "./codec/decode.ts";
@@ -159,12 +160,14 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     clock,
     writeStatus: (cluster, name, change) => writeDefinitionStatus(deps, cluster, name, change, stopping.signal),
   });
+  const configured = createConfiguredAdmission({ cache, store, clusters, authorizer, clock, random, log });
   const deps: OperationDependencies = {
     cache,
     store,
     clusters,
     definitions,
     siblings: new Siblings(),
+    configured,
     chain: createAdmissionChain([
       ...admissions,
       allocation.step,
@@ -200,6 +203,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     allocation.forget(name);
     metrics.forget(name);
     writes.forget(name);
+    configured.forget(name);
   });
   work.start();
   await clusters.finishRemovals();
@@ -268,6 +272,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       stopping.abort(new Error("the API server is stopping"));
       await work.close();
       authorizer.close();
+      configured.close();
       clusters.close();
     },
   };

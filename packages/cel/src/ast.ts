@@ -30,6 +30,8 @@ export interface Select extends Node {
   readonly isTest: boolean;
   /** The qualified name `a.b` of a type, and its value. */
   constant?: CelValue;
+  /** The variable with the qualified name `a.b`, where there is one. */
+  variable?: string;
 }
 export interface Call extends Node {
   readonly kind: "call";

@@ -2,7 +2,7 @@
  * Reads variables, fields, elements and ternaries over them. A path such as `self.a.b[0]` is one unit for cost: one for
  * itself and one for each step, with no further unit when it is a branch of a ternary or the index of another path.
  */
-import { describe } from "./collections.ts";
+import { describe, MessageValue } from "./collections.ts";
 import { unescapeName } from "./escaping.ts";
 import type { Evaluate, Frame } from "./frame.ts";
 import { JsonMap } from "./json-values.ts";
@@ -93,7 +93,8 @@ function indexOf(key: CelValue): number | CelError {
   return new CelError(`unsupported index type '${typeNameOf(key)}' in list`);
 }
 
-function absent(value: CelValue, key: CelValue): CelError {
+function absent(value: CelValue, key: CelValue): CelValue {
+  if (value instanceof MessageValue) return value.unset(key);
   return new CelError(
     value instanceof CelList ? `index out of bounds: ${describe(key)}` : `no such key: ${describe(key)}`,
   );

@@ -1,5 +1,12 @@
 /** Static cost and size of calls, by function: the upper bounds of the costs that `runtime-cost.ts` counts. */
-import { LIST_COST, PATTERN_FACTOR, TEXT_FACTOR } from "./runtime-cost.ts";
+import {
+  AUTHORIZATION_COST,
+  LIST_COST,
+  PATTERN_FACTOR,
+  REQUIREMENT_COST,
+  SELECTOR_REQUIREMENTS,
+  TEXT_FACTOR,
+} from "./runtime-cost.ts";
 import { exactly, MAX, plus, type Range, range, scaled, times, UNKNOWN } from "./size-range.ts";
 import type { CallEstimate, CostNode, Estimator } from "./static-cost.ts";
 import type { CelType } from "./types.ts";
@@ -113,6 +120,12 @@ const validating: Estimating = ({ args, size }) => ({
   cost: scaled(textOf(size(args[0])), FORMAT_PATTERN * PATTERN_FACTOR),
 });
 
+const selecting: Estimating = ({ args, size }) => {
+  const length = size(args[0]);
+  const requirements = scaled(scaled(length, SELECTOR_REQUIREMENTS), REQUIREMENT_COST);
+  return { cost: plus(plus(exactly(LIST_COST), textOf(length)), requirements) };
+};
+
 const named = (estimate: Estimating, ...names: string[]): [string, Estimating][] =>
   names.map((name) => [name, estimate]);
 
@@ -121,6 +134,7 @@ const BY_FUNCTION: ReadonlyMap<string, Estimating> = new Map([
   ...named(
     ({ args, size }) => (args.length === 1 ? { cost: textOf(size(args[0])), size: size(args[0]) } : undefined),
     "url",
+    "jsonpatch.escapeKey",
   ),
   ...named(mapping, "lowerAscii", "upperAscii", "substring", "trim"),
   ...named(replacing, "replace"),
@@ -133,6 +147,8 @@ const BY_FUNCTION: ReadonlyMap<string, Estimating> = new Map([
   ["containsIP", containing(false, "cidr_contains_ip_string")],
   ["containsCIDR", containing(true, "cidr_contains_cidr_string")],
   ...named(validating, "validate"),
+  ...named(() => ({ cost: exactly(AUTHORIZATION_COST) }), "check"),
+  ...named(selecting, "fieldSelector", "labelSelector"),
   ...named(
     one,
     "masked",

@@ -50,6 +50,7 @@ export interface Environment {
   readonly functions: ReadonlyMap<string, FunctionDeclaration>;
   readonly typeNames: ReadonlyMap<string, TypeName>;
   readonly variables: Readonly<Record<string, CelType>>;
+  readonly messages?: ((name: string) => CelType | undefined) | undefined;
 }
 
 /** Writes types into the tree; the source has errors afterwards when a type does not fit. */
@@ -135,7 +136,11 @@ class Checker {
   private select(expr: Select): CelType {
     const name = qualifiedName(expr);
     const found = name === undefined ? undefined : this.lookup(name);
-    if (found && !("kind" in found)) return this.resolved(expr, found);
+    if (name !== undefined && found && "kind" in found) {
+      expr.variable = name;
+      return found;
+    }
+    if (found) return this.resolved(expr, found);
     const type = this.field(expr.offset, expr.operand, expr.field, false);
     return expr.isTest ? BOOL : this.unifier.resolve(type, false);
   }
@@ -152,7 +157,7 @@ class Checker {
       case "map":
         return target.parameters[1] ?? DYN;
       case "struct": {
-        const type = target.fields?.get(field);
+        const type = target.hasAnyField ? DYN : target.fields?.get(field);
         if (type) return type;
         this.source.report(
           offset,
@@ -283,6 +288,25 @@ class Checker {
   }
 
   private struct(expr: StructExpr): CelType {
+    const message = this.environment.messages?.(expr.name.replace(/^\./, ""));
+    return message ? this.message(expr, message) : this.unknownStruct(expr);
+  }
+
+  private message(expr: StructExpr, type: CelType): CelType {
+    for (const { name, value, isOptional: optional, offset } of expr.fields) {
+      const expected = this.fieldOf(offset, type, name);
+      const checked = this.check(value);
+      const actual = optional ? this.unwrapped(value, checked) : checked;
+      if (!this.unifier.assign(actual, expected))
+        this.source.report(
+          offset,
+          `expected type of field '${name}' is '${formatType(expected)}' but provided type is '${formatType(actual)}'`,
+        );
+    }
+    return type;
+  }
+
+  private unknownStruct(expr: StructExpr): CelType {
     const found = this.lookup(expr.name);
     if (!found) return this.undeclared(expr.offset, expr.name);
     // No type that rules can name has settable fields.

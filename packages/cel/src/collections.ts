@@ -87,6 +87,24 @@ export class HashMap extends CelMap {
   }
 }
 
+/** An object that an expression created: `Object.spec{replicas: 3}`. */
+export class MessageValue extends HashMap {
+  readonly typeName: string;
+  constructor(typeName: string) {
+    super();
+    this.typeName = typeName;
+  }
+
+  /** The value of a field that was not set: empty for the strings of a JSON patch, else null. */
+  unset(field: CelValue): CelValue {
+    return this.typeName === "JSONPatch" && field !== "value" ? "" : null;
+  }
+
+  override equals(other: CelValue): boolean {
+    return other instanceof MessageValue && other.typeName === this.typeName && super.equals(other);
+  }
+}
+
 /** The hash of a key. Strings have a prefix, so that `"1"` is not `1`. */
 function hashOf(key: CelValue): string | number | bigint | boolean {
   if (typeof key === "string") return `"${key}`;

@@ -15,12 +15,10 @@ import type { CelType } from "./types.ts";
 import type { CelError, CelValue } from "./values.ts";
 
 /** Programs are not cached: callers keep them. */
-export function compileCel(
-  text: string,
-  { variables, hasBindings, library, mixesTypes }: CompileCelOptions,
-): CompileCelResult {
+export function compileCel(text: string, options: CompileCelOptions): CompileCelResult {
+  const { variables, hasBindings, mixesTypes } = options;
   const source = new Source(text);
-  const environment = environmentFor(variables, library);
+  const environment = environmentFor(options);
   const expr = parse(source, hasBindings);
   if (expr) check(expr, source, environment);
   if (expr && !source.hasErrors) checkLiterals(expr, source, mixesTypes);
@@ -81,6 +79,7 @@ class Program implements CelProgram {
 
 function identifiersOf(expr: Expr, found = new Set<string>()): Set<string> {
   if (expr.kind === "ident") found.add(expr.name.replace(/^\./, ""));
+  if (expr.kind === "select" && expr.variable !== undefined) found.add(expr.variable);
   for (const child of childrenOf(expr)) identifiersOf(child, found);
   return found;
 }

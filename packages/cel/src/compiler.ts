@@ -2,14 +2,14 @@
  * Compiles a checked tree into closures. Constants are folded here, once. Loops from macros are recognized and run
  * without building their intermediate values; their cost is counted as if they did.
  */
-import type { Call, Comprehension, Expr, Ident, ListExpr, MapExpr, Select } from "./ast.ts";
+import type { Call, Comprehension, Expr, ListExpr, MapExpr, Select, StructExpr } from "./ast.ts";
 import { computedStep, constantStep, type Step, testStep, walk } from "./attributes.ts";
-import { ArrayList, describe, EMPTY_LIST, HashMap } from "./collections.ts";
+import { ArrayList, describe, EMPTY_LIST, HashMap, MessageValue } from "./collections.ts";
 import { compileLoop } from "./comprehensions.ts";
 import { equal } from "./equality.ts";
 import type { Evaluate } from "./frame.ts";
 import { accepts, type FunctionDeclaration, noSuchOverload, type Overload } from "./functions.ts";
-import { type CallCost, callCost, equalityCost, LIST_COST, MAP_COST } from "./runtime-cost.ts";
+import { type CallCost, callCost, equalityCost, LIST_COST, MAP_COST, MESSAGE_COST } from "./runtime-cost.ts";
 import type { Scope } from "./scope.ts";
 import { patternProblem, takeSearchSteps } from "./regex.ts";
 import { CelDouble, CelError, CelList, CelOptional, CelUint, type CelValue, NO_SUCH_OVERLOAD } from "./values.ts";
@@ -72,7 +72,7 @@ export class Compiler {
       case "comprehension":
         return computed(this.loop(expr, scope));
       case "struct":
-        throw new InstantiationError(`unknown type: ${expr.name}`);
+        return computed(this.message(expr, scope));
       default:
         return this.call(expr, scope);
     }
@@ -110,7 +110,9 @@ export class Compiler {
   }
 
   private path(expr: Expr, scope: Scope): Path {
-    if (expr.kind === "ident") return { start: variable(expr, scope), steps: [], isChoice: false };
+    if (expr.kind === "ident") return { start: variable(expr.name, scope), steps: [], isChoice: false };
+    if (expr.kind === "select" && expr.variable !== undefined)
+      return { start: variable(expr.variable, scope), steps: [], isChoice: false };
     if (expr.kind === "select" && !expr.isTest && expr.constant === undefined)
       return this.extend(expr.operand, scope, constantStep(expr.field, false));
     if (expr.kind === "call") {
@@ -202,6 +204,26 @@ export class Compiler {
       frame.charge(MAP_COST);
       return failure ?? map;
     });
+  }
+
+  private message(expr: StructExpr, scope: Scope): Evaluate {
+    const fields = expr.fields.map(({ name, value, isOptional }) => ({
+      name,
+      isOptional,
+      run: this.run(value, scope),
+    }));
+    const type = expr.name.replace(/^\./, "");
+    return (frame) => {
+      const message = new MessageValue(type);
+      let failure: CelError | undefined;
+      for (const { name, isOptional, run } of fields) {
+        const value = run(frame);
+        failure = value instanceof CelError ? value : setEntry(message, name, value, isOptional);
+        if (failure) break;
+      }
+      frame.charge(MESSAGE_COST);
+      return failure ?? message;
+    };
   }
 
   private loop(expr: Comprehension, scope: Scope): Evaluate {
@@ -363,11 +385,11 @@ function resolver({ start, steps }: Path): Evaluate {
   };
 }
 
-function variable(expr: Ident, scope: Scope): Evaluate {
-  const binding = scope.find(expr.name);
-  if (!binding) throw new InstantiationError(`no such attribute(s): ${expr.name}`);
+function variable(name: string, scope: Scope): Evaluate {
+  const binding = scope.find(name);
+  if (!binding) throw new InstantiationError(`no such attribute(s): ${name}`);
   const { slot, lazy } = binding;
-  const missing = new CelError(`no such attribute(s): ${expr.name}`);
+  const missing = new CelError(`no such attribute(s): ${name}`);
   if (!lazy) {
     return ({ slots }) => {
       const value = slots[slot];

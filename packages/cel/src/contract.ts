@@ -45,6 +45,8 @@ export interface CompileCelOptions {
   readonly mixesTypes?: true;
   /** Functions in addition to those of Kubernetes, with distinct names. */
   readonly library?: readonly Row[];
+  /** The types of which expressions can create objects, by name. CRD rules have none. */
+  readonly messages?: (name: string) => CelType | undefined;
 }
 
 /** `errors` has cel-go's format: one `ERROR: <input>:1:8: …` with the line and a caret for each. */

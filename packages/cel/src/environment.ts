@@ -1,5 +1,6 @@
 /** The CEL environment of Kubernetes 1.36: functions and type names. */
 import { type Environment, typeName } from "./checker.ts";
+import type { CompileCelOptions } from "./contract.ts";
 import { CIDR, declare, IP, type Row } from "./functions.ts";
 import { addresses } from "./library/addresses.ts";
 import { authorizer } from "./library/authorizer.ts";
@@ -16,7 +17,6 @@ import { versions } from "./library/versions.ts";
 import {
   BOOL,
   BYTES,
-  type CelType,
   DOUBLE,
   DURATION,
   DYN,
@@ -71,8 +71,8 @@ const typeNames = new Map([
   typeName("net.CIDR", CIDR),
 ]);
 
-export function environmentFor(variables: Readonly<Record<string, CelType>>, library?: readonly Row[]): Environment {
-  return { functions: library ? withLibrary(library) : knownFunctions(), typeNames, variables };
+export function environmentFor({ variables, library, messages }: CompileCelOptions): Environment {
+  return { functions: library ? withLibrary(library) : knownFunctions(), typeNames, variables, messages };
 }
 
 /** Created when the first expression is compiled, so that a server without rules does not wait for it. */

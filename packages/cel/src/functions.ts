@@ -48,6 +48,8 @@ export const QUANTITY = structOf("kubernetes.Quantity");
 const URL_TYPE = structOf("kubernetes.URL");
 const SEMVER = structOf("kubernetes.Semver");
 const FORMAT = structOf("kubernetes.NamedFormat");
+/** A type of the authorizer library. */
+export const authorizationType = (name: string): CelType => structOf(`kubernetes.authorization.${name}`);
 export const IP = opaque("net.IP");
 export const CIDR = opaque("net.CIDR");
 
@@ -69,7 +71,7 @@ const NAMED: ReadonlyMap<string, CelType> = new Map([
   ["CIDR", CIDR],
   ...["Authorizer", "PathCheck", "GroupCheck", "ResourceCheck", "Decision"].map((name): [string, CelType] => [
     name,
-    structOf(`kubernetes.authorization.${name}`),
+    authorizationType(name),
   ]),
 ]);
 

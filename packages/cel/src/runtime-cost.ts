@@ -7,8 +7,16 @@ import { CelList, CelMap, CelOpaque, CelOptional, type CelValue, isInt, sizeOf, 
 
 export const LIST_COST = 10;
 export const MAP_COST = 30;
+/** An object of a named type. */
+export const MESSAGE_COST = 40;
 export const TEXT_FACTOR = 0.1;
 export const PATTERN_FACTOR = 0.25;
+
+/** Two authorization checks fit into one evaluation. */
+export const AUTHORIZATION_COST = 350_000;
+/** A selector is parsed into at most one requirement for two characters, each with a list and a struct. */
+export const SELECTOR_REQUIREMENTS = 0.5;
+export const REQUIREMENT_COST = LIST_COST + MESSAGE_COST;
 
 export type CallCost = (args: readonly CelValue[], result: CelValue) => number;
 
@@ -87,6 +95,11 @@ function validating(args: readonly CelValue[]): number {
   return format instanceof CelFormat ? patternCost(sizeOf(argument(args, 1)), format.patternSize) : 1;
 }
 
+function selecting(args: readonly CelValue[]): number {
+  const length = sizeOf(argument(args, 1));
+  return LIST_COST + share(length) + Math.ceil(length * SELECTOR_REQUIREMENTS) * REQUIREMENT_COST;
+}
+
 const names = (cost: CallCost, ...functions: string[]): [string, (overload: string) => CallCost][] =>
   functions.map((name) => [name, () => cost]);
 
@@ -99,6 +112,7 @@ const BY_FUNCTION: ReadonlyMap<string, (overload: string) => CallCost> = new Map
     "upperAscii",
     "substring",
     "trim",
+    "jsonpatch.escapeKey",
     "cidr",
     "isIP",
     "isCIDR",
@@ -114,6 +128,8 @@ const BY_FUNCTION: ReadonlyMap<string, (overload: string) => CallCost> = new Map
   ["containsIP", containing(false, "cidr_contains_ip_string")],
   ["containsCIDR", containing(true, "cidr_contains_cidr_string")],
   ...names(validating, "validate"),
+  ...names(() => AUTHORIZATION_COST, "check"),
+  ...names(selecting, "fieldSelector", "labelSelector"),
   ...names((_, result) => LIST_COST + (result instanceof CelList ? result.size * (1 + MAP_COST) : 0), "scores"),
   ...names((args, result) => share(sizeOf(argument(args, 0))) + making(result), "parseJSON"),
 ]);

@@ -30,7 +30,7 @@ export function declareSchemaType(
   schema: Schema,
   { isResource = false, name = "selfType" }: DeclareSchemaOptions = {},
 ): CelType | undefined {
-  return typeFor(schema, isResource, name);
+  return typeFor(schema, isResource, name, new Set());
 }
 
 const sized = (type: CelType, minSerializedSize: number, maxElements = 0): CelType => ({
@@ -39,15 +39,24 @@ const sized = (type: CelType, minSerializedSize: number, maxElements = 0): CelTy
   maxElements,
 });
 
-function typeFor(schema: Schema, isResource: boolean, name: string): CelType | undefined {
+/** `within` are the schemas that contain this one: only schemas of built-in kinds can contain themselves. */
+function typeFor(schema: Schema, isResource: boolean, name: string, within: Set<Schema>): CelType | undefined {
+  if (within.has(schema)) return DYN;
+  within.add(schema);
+  const type = typeOfSchema(schema, isResource, name, within);
+  within.delete(schema);
+  return type;
+}
+
+function typeOfSchema(schema: Schema, isResource: boolean, name: string, within: Set<Schema>): CelType | undefined {
   if (schema["x-kubernetes-int-or-string"] === true) {
     return sized(DYN, 1, schema.maxLength === undefined ? MAX_REQUEST_BYTES - 2 : atLeastZero(schema.maxLength) * 4);
   }
   switch (schema.type) {
     case "array":
-      return listType(schema, name);
+      return listType(schema, name, within);
     case "object":
-      return objectType(isResource ? withResourceFields(schema) : schema, name);
+      return objectType(isResource ? withResourceFields(schema) : schema, name, within);
     case "string":
       return textType(schema);
     case "boolean":
@@ -65,18 +74,18 @@ const atLeastZero = (value: number): number => Math.max(0, value);
 const isEmbedded = (schema: Schema): boolean => schema["x-kubernetes-embedded-resource"] === true;
 const smallest = (type: CelType): number => type.minSerializedSize ?? 0;
 
-function listType({ items, maxItems }: Schema, name: string): CelType | undefined {
-  const element = items && typeFor(items, isEmbedded(items), `${name}.@idx`);
+function listType({ items, maxItems }: Schema, name: string, within: Set<Schema>): CelType | undefined {
+  const element = items && typeFor(items, isEmbedded(items), `${name}.@idx`, within);
   if (!element) return undefined;
   const maxElements =
     maxItems === undefined ? Math.floor((MAX_REQUEST_BYTES - 2) / (smallest(element) + 1)) : atLeastZero(maxItems);
   return { kind: "list", name: "list", parameters: [element], maxElements, minSerializedSize: 2 };
 }
 
-function objectType(schema: Schema, name: string): CelType | undefined {
+function objectType(schema: Schema, name: string, within: Set<Schema>): CelType | undefined {
   const { additionalProperties, maxProperties, properties, required } = schema;
   if (typeof additionalProperties === "object") {
-    const value = typeFor(additionalProperties, isEmbedded(additionalProperties), `${name}.@elem`);
+    const value = typeFor(additionalProperties, isEmbedded(additionalProperties), `${name}.@elem`, within);
     if (!value) return undefined;
     const maxElements =
       maxProperties === undefined
@@ -94,7 +103,7 @@ function objectType(schema: Schema, name: string): CelType | undefined {
   let minSerializedSize = 2;
   for (const [key, property] of Object.entries(properties ?? {})) {
     const escaped = escapeName(key);
-    const type = typeFor(property, isEmbedded(property), `${name}.${escaped ?? key}`);
+    const type = typeFor(property, isEmbedded(property), `${name}.${escaped ?? key}`, within);
     if (!type) continue;
     if (escaped !== undefined) fields.set(escaped, type);
     // The name, its quotes, a colon and a comma; fields with a default need not be sent.

@@ -14,7 +14,7 @@ import {
   type Select,
 } from "./ast.ts";
 import { callEstimate } from "./call-estimates.ts";
-import { LIST_COST, MAP_COST, TEXT_FACTOR } from "./runtime-cost.ts";
+import { LIST_COST, MAP_COST, MESSAGE_COST, TEXT_FACTOR } from "./runtime-cost.ts";
 import { exactly, MAX, NOTHING, plus, type Range, range, scaled, times, total, union, UNKNOWN } from "./size-range.ts";
 import { type CelType, isOptional } from "./types.ts";
 import { lengthOf } from "./values.ts";
@@ -80,7 +80,7 @@ export class Estimator {
       case "map":
         return this.map(expr);
       case "struct":
-        return plus(total(expr.fields.map(({ value }) => this.cost(value))), exactly(40));
+        return plus(total(expr.fields.map(({ value }) => this.cost(value))), exactly(MESSAGE_COST));
       default:
         return isBinding(expr) ? this.binding(expr) : this.comprehension(expr);
     }
@@ -107,6 +107,10 @@ export class Estimator {
   private select(expr: Select): Range {
     if (expr.constant !== undefined) {
       this.paths.set(expr, [expr.field]);
+      return ONE;
+    }
+    if (expr.variable !== undefined) {
+      this.paths.set(expr, [expr.variable]);
       return ONE;
     }
     const operand = this.cost(expr.operand);

@@ -30,6 +30,8 @@ export interface CelType {
   readonly parameters: readonly CelType[];
   /** Fields of an object by their escaped CEL name. Absent for library types. */
   readonly fields?: ReadonlyMap<string, CelType>;
+  /** Every name is a field of any type: objects that expressions create without a schema. */
+  readonly hasAnyField?: true;
   /** The maximum number of characters, elements or entries of a value; 0 where the schema does not define it. */
   readonly maxElements?: number;
   /** The minimum number of JSON bytes of a value. */

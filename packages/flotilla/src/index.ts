@@ -55,8 +55,6 @@ export { retainProblems } from "./explain/find-problems.ts";
 export { NOT_TAKEN_BACK } from "./explain/unreturned-pods.ts";
 export { MEMBER_DECIDES } from "./propagation/dispatch/plan-member-decides.ts";
 export { createConfiguredInterpreter } from "./interpreter/configured.ts";
-export { WebhookError } from "./interpreter/webhook/index.ts";
-export type { ConnectWebhook } from "./interpreter/webhook/index.ts";
 export { findConflicts, interpreterAdmissions } from "./interpreter/customization/admissions.ts";
 export { LEFT_TO_MEMBERS } from "./interpreter/customization/retained-by-script.ts";
 export { checkCustomization } from "./interpreter/customization/check.ts";

@@ -127,6 +127,12 @@ export {
   kubernetesKinds,
   nativeKinds,
 } from "./kubernetes-definitions.ts";
+export { MutatingAdmissionPolicyBinding } from "./admissionregistration/mutating-admission-policy-binding-kind.ts";
+export { MutatingAdmissionPolicy } from "./admissionregistration/mutating-admission-policy-kind.ts";
+export { MutatingWebhookConfiguration } from "./admissionregistration/mutating-webhook-configuration-kind.ts";
+export { ValidatingAdmissionPolicyBinding } from "./admissionregistration/validating-admission-policy-binding-kind.ts";
+export { ValidatingAdmissionPolicy } from "./admissionregistration/validating-admission-policy-kind.ts";
+export { ValidatingWebhookConfiguration } from "./admissionregistration/validating-webhook-configuration-kind.ts";
 export { Lease } from "./lease/lease-kind.ts";
 export { LimitRange } from "./limitrange/limitrange-kind.ts";
 export { Namespace } from "./namespace/namespace-kind.ts";

@@ -5,6 +5,7 @@
 import type { AnyAdmission, Kind } from "@flotilla/apimachinery";
 import type { ObjectKey } from "@flotilla/client";
 import type { Controller } from "@flotilla/controller-runtime";
+import { admissionDefinitions } from "./admissionregistration/admission-definitions.ts";
 import { selfSubjectReview } from "./authentication/self-subject-review.ts";
 import { tokenReview } from "./authentication/token-review.ts";
 import { localSubjectAccessReview } from "./authorization/local-subject-access-review.ts";
@@ -107,6 +108,7 @@ export const kubernetesDefinitions: readonly KindDefinition<CrdRuleOptions>[] = 
   networkPolicy,
   storageClass,
   endpointSlice,
+  ...admissionDefinitions,
   customResourceDefinition,
   serviceImport,
   // Kinds that belong to one cluster and that no policy propagates. A group is removed by removing its line here and the

@@ -8,12 +8,11 @@ import type { CertificateAuthority } from "@flotilla/apimachinery";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { VERSION } from "@flotilla/cli";
 import { find } from "@flotilla/client";
-import type { Client, Transport } from "@flotilla/client";
+import type { Client, ConnectWebhook, Transport } from "@flotilla/client";
 import { createMonitoring, dryRunOver } from "@flotilla/flotilla";
 import { Lease } from "@flotilla/kubernetes";
 import type {
   ConnectMember,
-  ConnectWebhook,
   FailoverOptions,
   MembershipTimes,
   Monitoring,

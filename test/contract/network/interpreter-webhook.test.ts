@@ -7,9 +7,9 @@ import { createCertificateAuthority } from "@flotilla/apimachinery";
 import type { CertificateAuthority } from "@flotilla/apimachinery";
 import { createFakeClock, createSeededRandom, messageOf, systemClock } from "@flotilla/base";
 import type { Clock, FakeClock } from "@flotilla/base";
-import { MAX_ANSWER_BYTES, MAX_IN_FLIGHT } from "../../../packages/flotilla/src/interpreter/webhook/connection.ts";
+import { MAX_ANSWER_BYTES, MAX_CALLS_IN_FLIGHT } from "@flotilla/client";
 import { readHealth } from "../../../packages/flotilla/src/interpreter/webhook/answers.ts";
-import type { ResolveService } from "../../../packages/flotilla/src/interpreter/webhook/endpoint.ts";
+import type { ResolveService } from "@flotilla/client";
 import { HookMetrics } from "../../../packages/flotilla/src/interpreter/webhook/hook-metrics.ts";
 import { createHook } from "../../../packages/flotilla/src/interpreter/webhook/hook.ts";
 import type { Hook } from "../../../packages/flotilla/src/interpreter/webhook/hook.ts";
@@ -19,7 +19,7 @@ import {
   serveWebhook,
 } from "../../../packages/flotilla/src/interpreter/webhook/test-webhook.ts";
 import type { Behaviour, TestWebhook } from "../../../packages/flotilla/src/interpreter/webhook/test-webhook.ts";
-import { WebhookError } from "../../../packages/flotilla/src/interpreter/webhook/webhook-error.ts";
+import { FailedWebhook } from "../../../packages/flotilla/src/interpreter/webhook/failed-webhook.ts";
 
 let authority: CertificateAuthority;
 let serving: { certificate: string; key: string };
@@ -83,11 +83,11 @@ const workload = {
 };
 const ask = (hook: Hook): Promise<boolean> => hook.ask({ operation: "InterpretHealth", object: workload }, readHealth);
 
-async function failureOf(answer: Promise<unknown>): Promise<WebhookError> {
+async function failureOf(answer: Promise<unknown>): Promise<FailedWebhook> {
   try {
     await answer;
   } catch (error) {
-    if (error instanceof WebhookError) return error;
+    if (error instanceof FailedWebhook) return error;
     throw error;
   }
   throw new Error("it did not fail");
@@ -431,7 +431,7 @@ describe("concurrent calls", () => {
     let most = 0;
     const webhook = await serve((asked, response) => {
       most = Math.max(most, ++underWay);
-      if (underWay === MAX_IN_FLIGHT) full.resolve();
+      if (underWay === MAX_CALLS_IN_FLIGHT) full.resolve();
       void full.promise.then(() => {
         underWay--;
         answering({ healthy: true })(asked, response);
@@ -439,11 +439,11 @@ describe("concurrent calls", () => {
     });
     const hook = openHook(webhook.url);
 
-    const answers = await Promise.all(Array.from({ length: 3 * MAX_IN_FLIGHT }, () => ask(hook)));
+    const answers = await Promise.all(Array.from({ length: 3 * MAX_CALLS_IN_FLIGHT }, () => ask(hook)));
 
-    expect(answers).toEqual(Array.from({ length: 3 * MAX_IN_FLIGHT }, () => true));
-    expect(most).toBe(MAX_IN_FLIGHT);
-    expect(webhook.connections()).toBe(MAX_IN_FLIGHT);
+    expect(answers).toEqual(Array.from({ length: 3 * MAX_CALLS_IN_FLIGHT }, () => true));
+    expect(most).toBe(MAX_CALLS_IN_FLIGHT);
+    expect(webhook.connections()).toBe(MAX_CALLS_IN_FLIGHT);
   });
 
   test("end when the hook is closed, as do later calls", async () => {

@@ -3,7 +3,7 @@ import type { CaseRunner } from "../golden.ts";
 
 export const runners: Readonly<Record<string, () => Promise<CaseRunner>>> = {
   ...Object.fromEntries(
-    "apply auth crd defaults discovery fieldvalidation patch protobuf reads validation writes"
+    "admission apply auth crd defaults discovery fieldvalidation patch protobuf reads validation writes"
       .split(" ")
       .map((area) => [`apiserver-${area}`, async () => (await import("./apiserver/index.ts")).createApiServerRunner()]),
   ),

@@ -12,18 +12,24 @@ import type { ApiError } from "../status.ts";
 
 /** The keys of a built-in list have a default, if only an empty one, so validation finds missing keys. */
 export function checkApplied(applied: JsonObject, schema: Schema, builtIn: boolean): void {
-  const errors: string[] = [];
-  checkMap(applied, schema, "", { errors, builtIn });
-  if (errors.length > 0) throw typedPatchError(applied, errors);
+  const problem = appliedProblem(applied, schema, builtIn);
+  if (problem !== undefined) throw typedPatchError(applied, problem);
 }
 
-function typedPatchError(applied: JsonObject, errors: readonly string[]): ApiError {
+/** Why a configuration does not match its schema; undefined when it does. */
+export function appliedProblem(applied: JsonObject, schema: Schema, builtIn: boolean): string | undefined {
+  const errors: string[] = [];
+  checkMap(applied, schema, "", { errors, builtIn });
+  if (errors.length === 0) return undefined;
+  return errors.length === 1 ? errors[0] : `errors:\n${errors.map((error) => `  ${error}`).join("\n")}`;
+}
+
+function typedPatchError(applied: JsonObject, problem: string): ApiError {
   const metadata = isObject(applied["metadata"]) ? applied["metadata"] : {};
   const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
   const apiVersion = text(applied["apiVersion"]);
   const shown = `${text(metadata["namespace"])}/${text(metadata["name"])}; ${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${text(applied["kind"])}`;
-  const list = errors.length === 1 ? errors[0] : `errors:\n${errors.map((error) => `  ${error}`).join("\n")}`;
-  return patchFailed(`failed to create typed patch object (${shown}): ${list}`);
+  return patchFailed(`failed to create typed patch object (${shown}): ${problem}`);
 }
 
 interface Walk {

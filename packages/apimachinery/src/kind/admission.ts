@@ -40,8 +40,8 @@ export interface ClusterReader {
   written<T extends KubernetesObject>(kind: KindRef<T>, namespace?: string): DeepReadonly<T>[];
   /** The versions in which the cluster serves a kind, the preferred one first. */
   versions(group: string, kind: string): readonly string[];
-  /** The kinds that the cluster serves, for suggestions. */
-  kinds(): Iterable<{ group: string; kind: string }>;
+  /** The kinds that the cluster serves. */
+  kinds(): Iterable<{ group: string; kind: string; plural: string }>;
 }
 
 /** Writes that a step may make before an object is stored. */

@@ -13,7 +13,7 @@ import type { AccessRequest } from "../request/authorize.ts";
 import type { RequestContext } from "../request/context.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import type { UserInfo } from "../request/request.ts";
-import { readSent } from "./sent-object.ts";
+import { admitSent, readSent } from "./sent-object.ts";
 
 const GROUP = "authorization.k8s.io";
 type Spec = SubjectAccessReview["spec"];
@@ -41,7 +41,8 @@ async function review(
   input: Input,
   about: "others" | "self",
 ): Promise<Answer> {
-  const object = readSent(context, input, { clock: deps.clock, facts: "authorization-v1" });
+  const sent = readSent(context, input, { clock: deps.clock, facts: "authorization-v1" });
+  const object = await admitSent(deps, context, sent, { allowed: false });
   const spec = object.spec as unknown as Spec;
   const errors = [...checkAccessReview(spec, about === "others"), ...checkPlace(object, context)];
   if (errors.length > 0) throw invalid(GROUP, "", "", errors);

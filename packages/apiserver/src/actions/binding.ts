@@ -13,7 +13,7 @@ import { objectIn, ordered, settledIn, viewOfWritten } from "../codec/render.ts"
 import { createResource, keyOf } from "../resources/resources.ts";
 import { textOf } from "../codec/text.ts";
 import { SUCCESS, withCondition } from "./pod-conditions.ts";
-import { readSent } from "./sent-object.ts";
+import { admitSent, readSent } from "./sent-object.ts";
 
 type ReadPod = DeepReadonly<Pod>;
 
@@ -43,11 +43,12 @@ async function bind(
   input: Input,
   pathName: string | undefined,
 ): Promise<Answer> {
-  const sent = readSent({ ...context, served: BINDING }, input, {
+  const received = readSent({ ...context, served: BINDING }, input, {
     clock: deps.clock,
     facts: "core-v1",
     keepsUid: true,
-  }) as unknown as DeepReadonly<Binding>;
+  });
+  const sent = (await admitSent(deps, context, received)) as unknown as DeepReadonly<Binding>;
   const { name = "" } = sent.metadata as { name?: string };
   if (pathName !== undefined && pathName !== name)
     throw badRequest("name in URL does not match name in Binding object");

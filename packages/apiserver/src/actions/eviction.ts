@@ -37,7 +37,7 @@ import { objectIn, ordered, settledIn, viewOfWritten } from "../codec/render.ts"
 import { createResource, keyOf } from "../resources/resources.ts";
 import { textOf } from "../codec/text.ts";
 import { SUCCESS, withCondition } from "./pod-conditions.ts";
-import { readSent } from "./sent-object.ts";
+import { admitSent, readSent } from "./sent-object.ts";
 
 type ReadPod = DeepReadonly<Pod>;
 type Budget = DeepReadonly<PodDisruptionBudget>;
@@ -54,12 +54,13 @@ export const podEviction: Action = {
   subresource: "eviction",
   async run(deps, context, input) {
     const { name = "" } = context;
-    const eviction = readSent({ ...context, served: EVICTION }, inCurrentVersion(input), {
+    const received = readSent({ ...context, served: EVICTION }, inCurrentVersion(input), {
       clock: deps.clock,
       facts: "policy-v1",
     });
-    if ((metadataOf(eviction).name ?? "") !== name)
+    if ((metadataOf(received).name ?? "") !== name)
       throw badRequest("name in URL does not match name in Eviction object");
+    const eviction = await admitSent(deps, context, received);
     const sent = (eviction.deleteOptions ?? {}) as JsonObject;
     if (sent.ignoreStoreReadErrorWithClusterBreakingPotential === true) {
       throw invalid("policy", "Eviction", name, [
@@ -94,7 +95,7 @@ async function evict(
 ): Promise<Error | undefined> {
   const pod = podOf(deps, context);
   // Admission rules for deletions see this deletion as an eviction, and run before a disruption budget is charged.
-  const review = deletionOf(context, pod as unknown as JsonObject, options.dryRun);
+  const review = deletionOf(context, pod as unknown as JsonObject, options);
   await admitDeletion(deps, review);
   const release = options.dryRun ? undefined : await reserve(deps, review);
   if (release === "stale") return conflict(PODS, context.name ?? "", CONFLICT_MESSAGE);

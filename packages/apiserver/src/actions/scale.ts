@@ -40,6 +40,7 @@ import { textOf } from "../codec/text.ts";
 import { uidConflict } from "../write/store-object.ts";
 import type { WriteDependencies } from "../write/store-object.ts";
 import { rewriteObject } from "../write/update.ts";
+import type { SeenAs } from "../write/configured-phases.ts";
 
 function pathsOf({ served }: RequestContext): ScalePaths {
   const { scale } = served.subresources;
@@ -78,7 +79,15 @@ export async function updateScale(
   const options = writeOptions(context, verb === "update" ? "UpdateOptions" : "PatchOptions", isApply);
   const parts = pathParts(paths.specReplicasPath);
   const { served, name = "" } = context;
-  const { entry } = await rewriteObject(deps, { context, options, verb }, (old) => {
+  const seenAs: SeenAs = {
+    kind: { group: "autoscaling", version: "v1", kind: SCALE.kind },
+    of: (object) => scaleOf(context, object),
+    into(object, { spec }) {
+      const replicas = isObject(spec) ? spec.replicas : 0;
+      return withValueAt(object, parts, typeof replicas === "number" ? replicas : 0);
+    },
+  };
+  const { entry } = await rewriteObject(deps, { context, options, verb, seenAs }, (old) => {
     const current = scaleOf(context, old);
     const managers = scaleManagers(metadataOf(old).managedFields, context, parts);
     const wanted = isApply

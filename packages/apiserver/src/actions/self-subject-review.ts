@@ -3,13 +3,15 @@ import { formatTime } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { Action } from "./action.ts";
 import type { UserInfo } from "../request/request.ts";
-import { readSent } from "./sent-object.ts";
+import { admitSent, readSent } from "./sent-object.ts";
 
 export const selfSubjectReview: Action = {
   group: "authentication.k8s.io",
   resource: "selfsubjectreviews",
-  async run({ clock }, context, input) {
-    const { apiVersion = "", kind = "" } = readSent(context, input, { clock, facts: "authentication-v1" });
+  async run(deps, context, input) {
+    const { clock } = deps;
+    const sent = readSent(context, input, { clock, facts: "authentication-v1" });
+    const { apiVersion = "", kind = "" } = await admitSent(deps, context, sent);
     return {
       type: "object",
       object: {

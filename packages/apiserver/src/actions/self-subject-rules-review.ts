@@ -4,13 +4,15 @@ import type { Json, JsonObject } from "@flotilla/base";
 import { badRequest } from "@flotilla/apimachinery";
 import { describeMissing } from "../access/rbac.ts";
 import type { Action } from "./action.ts";
-import { readSent } from "./sent-object.ts";
+import { admitSent, readSent } from "./sent-object.ts";
 
 export const selfSubjectRulesReview: Action = {
   group: "authorization.k8s.io",
   resource: "selfsubjectrulesreviews",
-  async run({ authorizer, clock }, context, input) {
-    const { apiVersion = "", kind = "", spec } = readSent(context, input, { clock, facts: "authorization-v1" });
+  async run(deps, context, input) {
+    const { authorizer, clock } = deps;
+    const sent = readSent(context, input, { clock, facts: "authorization-v1" });
+    const { apiVersion = "", kind = "", spec } = await admitSent(deps, context, sent);
     const namespace = isObject(spec) ? spec.namespace : undefined;
     if (typeof namespace !== "string" || namespace === "") throw badRequest("no namespace on request");
     const { rules, missing } = authorizer.rulesFor(context.cluster, context.user, namespace);

@@ -2,7 +2,7 @@
  * Reads the object sent to a review or action: decoded and defaulted like an object to be stored, with its field
  * managers.
  */
-import { canonicalObject } from "@flotilla/apimachinery";
+import { canonicalObject, gvkOf } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Clock, Json, JsonObject } from "@flotilla/base";
@@ -12,7 +12,10 @@ import { checkIdentity } from "../write/identity.ts";
 import { trackFields } from "../write/managed-fields.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import { writeOptions } from "../request/options.ts";
-import type { Input } from "./action.ts";
+import { queriedOptions } from "../admission-match/admission-request.ts";
+import type { AdmissionRequest } from "../admission-match/admission-request.ts";
+import { admitUnstored } from "../configured-admission/configured-admission.ts";
+import type { ActionDependencies, Input } from "./action.ts";
 import { ordered } from "../codec/render.ts";
 
 export interface SentObjectOptions {
@@ -75,6 +78,34 @@ export function readSent(
     managedFields,
   );
   return ordered(tracked);
+}
+
+/**
+ * The sent object, after policies and webhooks of the resource. They see it as a create, with the status that it has
+ * before the server fills it in.
+ */
+export async function admitSent(
+  { configured }: Pick<ActionDependencies, "configured">,
+  context: RequestContext,
+  object: JsonObject,
+  emptyStatus?: JsonObject,
+): Promise<JsonObject> {
+  const found = configured.find(context, "CREATE");
+  if (!found) return object;
+  const { dryRun } = writeOptions(context, "CreateOptions");
+  const kind = gvkOf(object as unknown as KubernetesObject);
+  const request: AdmissionRequest = {
+    context,
+    operation: "CREATE",
+    kind,
+    name: context.name,
+    dryRun,
+    options: queriedOptions(context, "CreateOptions"),
+    object: emptyStatus ? { ...object, status: emptyStatus } : object,
+    oldObject: undefined,
+  };
+  const admitted = await admitUnstored(configured, found, request);
+  return admitted === request.object || !admitted ? object : admitted;
 }
 
 /** The sender of a status is recorded as its field manager, although the status is dropped. */

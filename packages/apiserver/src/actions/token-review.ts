@@ -4,13 +4,14 @@ import type { JsonObject } from "@flotilla/base";
 import { badRequest } from "@flotilla/apimachinery";
 import type { Action } from "./action.ts";
 import { userInfoOf } from "./self-subject-review.ts";
-import { readSent } from "./sent-object.ts";
+import { admitSent, readSent } from "./sent-object.ts";
 
 export const tokenReview: Action = {
   group: "authentication.k8s.io",
   resource: "tokenreviews",
-  async run({ clock, tokens, accountTokens }, context, input) {
-    const object = readSent(context, input, { clock, facts: "authentication-v1" });
+  async run(deps, context, input) {
+    const { clock, tokens, accountTokens } = deps;
+    const object = await admitSent(deps, context, readSent(context, input, { clock, facts: "authentication-v1" }));
     const { token = "", audiences = [] } = object.spec as unknown as Partial<TokenReview["spec"]>;
     if (token === "") throw badRequest("token is required for TokenReview in authentication");
     const outcome = await tokens.authenticate(

@@ -12,7 +12,7 @@ import type { RequestContext } from "../request/context.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import { checkNamespace } from "../write/namespaces.ts";
 import { createResource } from "../resources/resources.ts";
-import { readSent } from "./sent-object.ts";
+import { admitSent, readSent } from "./sent-object.ts";
 
 const GROUP = "authentication.k8s.io";
 const KIND = "TokenRequest";
@@ -39,12 +39,13 @@ export const token: Action = {
     const { clock, store, random, accountTokens } = deps;
     const { name = "", namespace = "", cluster } = context;
     checkNamespace(store, cluster, context.served.resource, namespace, name);
-    const object = readSent({ ...context, served: REQUEST }, input, {
+    const received = readSent({ ...context, served: REQUEST }, input, {
       clock,
       facts: "authentication-v1",
       keepsUid: true,
       complete: withLifetime,
     });
+    const object = await admitSent(deps, context, received);
     const sent = metadataOf(object);
     if (typeof sent.name === "string" && sent.name !== name)
       throw invalid(GROUP, KIND, name, [

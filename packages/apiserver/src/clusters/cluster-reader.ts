@@ -65,11 +65,9 @@ class StoreReader implements ClusterReader {
     return servedVersions(this.#cluster.table).get(`${group}/${kind}`) ?? [];
   }
 
-  *kinds(): Generator<{ group: string; kind: string }> {
-    for (const key of servedVersions(this.#cluster.table).keys()) {
-      const slash = key.indexOf("/");
-      yield { group: key.slice(0, slash), kind: key.slice(slash + 1) };
-    }
+  *kinds(): Generator<{ group: string; kind: string; plural: string }> {
+    for (const { kind } of this.#cluster.table.resources)
+      yield { group: kind.group, kind: kind.kind, plural: kind.plural };
   }
 
   #find(resource: Resource, namespace: string | undefined, name: string): CachedEntry | undefined {

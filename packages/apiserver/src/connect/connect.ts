@@ -23,6 +23,8 @@ import type { ApiRequest, ApiResponse } from "../request/request.ts";
 import { keyOf } from "../resources/resources.ts";
 import { streamOf } from "../request/byte-streams.ts";
 import type { ConnectBackend, ContainerRuntime, ContainerTarget, ProxyTarget } from "./backend.ts";
+import type { ConfiguredAdmission } from "../configured-admission/configured-admission.ts";
+import { admitConnection } from "./admit-connection.ts";
 import { CHANNEL_PROTOCOLS, serveChannels } from "./channels.ts";
 import { checkNode, containerOf, nodeNameOf } from "./container.ts";
 import { logBytes, logOptions } from "./log.ts";
@@ -33,6 +35,7 @@ export interface ConnectDependencies {
   store: ObjectStore;
   clock: Clock;
   authorizer: Pick<Authorizer, "decide">;
+  configured: ConfiguredAdmission;
   backend?: ConnectBackend;
 }
 
@@ -67,9 +70,11 @@ export async function connectResponse(
     case "log":
       return logResponse(deps, context);
     case "proxy":
+      await admitConnection(deps.configured, context, path);
       return proxyResponse(deps, context, request, path);
     default:
       if (verb !== "create") checkMayCreate(deps, context, subresource);
+      await admitConnection(deps.configured, context, path);
       return streamResponse(deps, context, request, subresource);
   }
 }

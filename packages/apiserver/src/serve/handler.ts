@@ -324,7 +324,7 @@ async function connect(
   const handler = connectHandler(served, subresource);
   if (!handler)
     return connectResponse(
-      { store: deps.store, clock: deps.clock, authorizer: deps.authorizer, backend },
+      { store: deps.store, clock: deps.clock, authorizer: deps.authorizer, configured: deps.configured, backend },
       context,
       request,
       rest,

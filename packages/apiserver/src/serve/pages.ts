@@ -77,7 +77,7 @@ export function pageResponse(
 
 function metricsResponse(
   metrics: ServerMetrics,
-  { store, pressure }: OperationDependencies,
+  { store, pressure, configured }: OperationDependencies,
   cluster: LogicalCluster,
   more: PageOptions["writeControllerMetrics"],
 ): ApiResponse {
@@ -88,7 +88,13 @@ function metricsResponse(
     if (!verbs || verbs.includes("list"))
       objects.set(group ? `${name}.${group}` : name, store.count(cluster, resource));
   }
-  return metricsText(metrics.render(cluster.name, { objects, backlogBytes: pressure.bytes(cluster.name) }, more));
+  const figures = { objects, backlogBytes: pressure.bytes(cluster.name) };
+  return metricsText(
+    metrics.render(cluster.name, figures, (text) => {
+      configured.writeMetrics(cluster.name, text);
+      more?.(text);
+    }),
+  );
 }
 
 function metricsText(text: string): ApiResponse {

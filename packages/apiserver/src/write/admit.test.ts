@@ -13,6 +13,7 @@ import { createBuiltInSteps } from "../admission/index.ts";
 import { createClusterRegistry } from "../clusters/clusters.ts";
 import { createObjectStore } from "../clusters/objects.ts";
 import { createProfileLayer } from "../clusters/profiles.ts";
+import { createConfiguredAdmission } from "../configured-admission/configured-admission.ts";
 import { admitDeletion, admitObject } from "./admit.ts";
 import type { AdmitDependencies, AdmitRequest } from "./admit.ts";
 import { ownContext, ownOptions } from "./own-request.ts";
@@ -63,6 +64,7 @@ async function start(...steps: AnyStep[]): Promise<{ deps: AdmitDependencies; re
       clock,
       authorizer,
       siblings: new Siblings(),
+      configured: createConfiguredAdmission({ cache, store, clusters, authorizer, clock, random, log: silentLog }),
     },
     request: {
       context,
@@ -81,7 +83,7 @@ test("admission without asynchronous steps returns the object, not a promise", a
   const { deps, request } = await start();
 
   const admitted = admitObject(deps, request);
-  const deletion = admitDeletion(deps, deletionOf(request.context, pod(), false));
+  const deletion = admitDeletion(deps, deletionOf(request.context, pod(), { dryRun: false }));
 
   expect(admitted).not.toBeInstanceOf(Promise);
   expect(admitted).toMatchObject({ spec: { serviceAccountName: "default", priority: 0 } });

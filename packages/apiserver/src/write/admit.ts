@@ -15,7 +15,7 @@ import {
 } from "@flotilla/apimachinery";
 import type { AnyStep, FieldError, Operation, SpecPart } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
-import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import type { Guard } from "../store/engine.ts";
 import type { ChainSteps } from "../admission/chain.ts";
 import { after, inOrder } from "../admission/run.ts";
@@ -34,9 +34,13 @@ import { createReview } from "./review.ts";
 import type { ReviewDependencies, ReviewRequest, ServerReview } from "./review.ts";
 import { sharedWith } from "./siblings.ts";
 import type { Siblings } from "./siblings.ts";
+import { admitConfiguredDeletion, mutateByConfigured, validateByConfigured } from "./configured-phases.ts";
+import type { ConfiguredPhases, SeenAs } from "./configured-phases.ts";
+import type { Configured, ConfiguredAdmission } from "../configured-admission/configured-admission.ts";
 
 export interface AdmitDependencies extends ReviewDependencies {
   siblings: Siblings;
+  configured: ConfiguredAdmission;
 }
 
 export interface AdmitRequest extends ReviewRequest {
@@ -46,6 +50,8 @@ export interface AdmitRequest extends ReviewRequest {
   findings: Findings;
   /** Errors found so far. */
   errors: readonly FieldError[];
+  /** Set when the client writes the object in another form. */
+  seenAs?: SeenAs | undefined;
   /** Receives the objects that admission relied on, and that must be unchanged when the object is stored. */
   guards: Guard[];
   /** Adds field managers to the object. Fields that the server sets afterwards have no manager. */
@@ -58,6 +64,8 @@ interface AdmissionState {
   readonly request: AdmitRequest;
   readonly steps: ChainSteps;
   readonly review: ServerReview;
+  /** The policies and webhooks whose rules match the request. */
+  readonly configured: Configured | undefined;
   errors: FieldError[];
 }
 
@@ -76,6 +84,9 @@ const PHASES: readonly Phase[] = [
   pause,
   enterNamespace,
   (state) => inOrder(state, state.steps.complete, complete),
+  (state) =>
+    state.configured &&
+    mutateByConfigured(configuredPhases(state, state.configured), (object) => completeAgain(state, object)),
   extractPart,
   (state) => inOrder(state, state.steps.prepare, prepare),
   shareWithSibling,
@@ -88,6 +99,7 @@ const PHASES: readonly Phase[] = [
   (state) => inOrder(state, state.steps.webhooks, askWebhook),
   addWarnings,
   (state) => inOrder(state, state.steps.check, check),
+  (state) => state.configured && validateByConfigured(configuredPhases(state, state.configured)),
 ];
 
 /**
@@ -101,6 +113,7 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
     request,
     steps: deps.chain.of(kind, request.operation),
     review: createReview(deps, request),
+    configured: deps.configured.find(request.context, request.operation),
     errors: [],
   };
   const pending = inOrder(state, PHASES, runPhase);
@@ -146,6 +159,41 @@ function applySchema({ request, review }: AdmissionState): void {
       : { unknownFields: unknown, strictMetadata: true, settled },
   );
   reportFields(unknown, findings, context, options);
+}
+
+const configuredPhases = ({ deps, request, review }: AdmissionState, found: Configured): ConfiguredPhases => ({
+  admission: deps.configured,
+  found,
+  request,
+  review,
+});
+
+/**
+ * Completes an object that policies or webhooks changed: its declared form, the defaults of its kind, its schema, and the built-in
+ * steps. Fields that they set have no manager, and the managers stay as they were recorded.
+ */
+async function completeAgain(state: AdmissionState, changed: JsonObject): Promise<JsonObject> {
+  const { request, review, steps } = state;
+  const { managedFields } = metadataOf(review.object);
+  const { kind } = request.context.served.resource;
+  review.object = ordered({ ...changed, metadata: { ...metadataOf(changed) } });
+  makeCanonical(state);
+  await inOrder(state, steps.mutate.filter(isRuleOfKind), mutate);
+  review.object = request.context.served.compiled.admit(
+    kind.builtIn ? review.object : withReadableMetadata(review.object, [], undefined),
+  );
+  review.object = withManagers(kind.builtIn ? withoutEmptyLists(review.object) : review.object, managedFields);
+  await inOrder(state, steps.complete, complete);
+  return review.object;
+}
+
+/** Steps of products have names; they saw the object once. */
+const isRuleOfKind = ({ name }: AnyStep): boolean => name === undefined;
+
+/** The object with exactly these managers. */
+function withManagers(object: JsonObject, managedFields: Json | undefined): JsonObject {
+  const { managedFields: _, ...metadata } = metadataOf(object);
+  return { ...object, metadata: { ...metadata, ...(managedFields !== undefined && { managedFields }) } };
 }
 
 function trackFields({ request, review }: AdmissionState): void {
@@ -214,7 +262,11 @@ function collectErrors(
   });
 }
 
-function rejectErrors({ request: { context }, review, errors }: DeletionState): void {
+function rejectErrors({
+  request: { context },
+  review,
+  errors,
+}: Pick<DeletionState, "request" | "review" | "errors">): void {
   if (errors.length === 0) return;
   const { kind } = context.served.resource;
   throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(review.object).name ?? ""), errors);
@@ -251,13 +303,18 @@ function check({ review }: Pick<AdmissionState, "review">, step: AnyStep): void 
 }
 
 /** Runs the steps for a deletion: all that can reject it. */
-export function admitDeletion(deps: ReviewDependencies, request: ReviewRequest): void | Promise<void> {
+export function admitDeletion(deps: Omit<AdmitDependencies, "siblings">, request: ReviewRequest): void | Promise<void> {
   const steps = deps.chain.of(request.context.served.resource.kind, "DELETE");
-  const state: DeletionState = { request, steps, review: createReview(deps, request), errors: [] };
-  return inOrder(state, DELETION_PHASES, runDeletionPhase);
+  const review = createReview(deps, request);
+  const found = deps.configured.find(request.context, "DELETE");
+  const configured = found && { admission: deps.configured, found, request, review };
+  return inOrder({ request, steps, review, errors: [], configured }, DELETION_PHASES, runDeletionPhase);
 }
 
-type DeletionState = Pick<AdmissionState, "steps" | "review" | "errors"> & { readonly request: ReviewRequest };
+type DeletionState = Pick<AdmissionState, "steps" | "review" | "errors"> & {
+  readonly request: ReviewRequest;
+  readonly configured: ConfiguredPhases | undefined;
+};
 type DeletionPhase = (state: DeletionState) => void | Promise<void>;
 
 const runDeletionPhase = (state: DeletionState, phase: DeletionPhase): void | Promise<void> => phase(state);
@@ -267,6 +324,7 @@ const DELETION_PHASES: readonly DeletionPhase[] = [
   rejectErrors,
   (state) => inOrder(state, state.steps.webhooks, askWebhook),
   (state) => inOrder(state, state.steps.check, check),
+  ({ configured }) => configured && admitConfiguredDeletion(configured),
 ];
 
 /** The sent object in the canonical form of its kind, for kinds that also have another form; most do not. */

@@ -11,6 +11,7 @@ import { MAX_ATTEMPTS } from "../clusters/attempts.ts";
 import { isOfLayer } from "../clusters/layer.ts";
 import { keyOf } from "../resources/resources.ts";
 import { plainError } from "../request/context.ts";
+import { textOf } from "../codec/text.ts";
 import type { RequestContext } from "../request/context.ts";
 import { CRD_GROUP, CRD_PLURAL } from "../resources/definition.ts";
 import { objectIn, ordered } from "../codec/render.ts";
@@ -69,7 +70,9 @@ export async function insertObject(deps: WriteDependencies, request: CreateReque
     const guards: Guard[] = [];
     const admitted = admitNew(deps, { ...request, context }, guards);
     const object = isPromise(admitted) ? await admitted : admitted;
-    const found = deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name));
+    // A mutating policy or webhook may have changed the name.
+    const stored = textOf(metadataOf(object).name ?? name);
+    const found = deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, stored));
     if (found.entry) return undefined;
     const entry = await storeObject(
       deps,

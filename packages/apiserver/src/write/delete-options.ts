@@ -17,6 +17,8 @@ export interface DeletionOptions {
   /** The deprecated form of the propagation policy. Responses differ slightly for clients that still use it. */
   orphanDependents?: boolean;
   preconditions: { uid?: string; resourceVersion?: string };
+  /** As webhooks see them: DeleteOptions of meta.k8s.io/v1. */
+  sent?: JsonObject;
   /** The caller has already run admission: admission does not treat an eviction as a deletion. */
   isAdmitted?: true;
 }
@@ -37,7 +39,9 @@ export function deletionOptions({ query }: RequestContext, body: Json | undefine
   const propagation =
     (policy as Propagation | undefined) ?? (orphan === true ? "Orphan" : orphan === false ? "Background" : undefined);
   const { uid, resourceVersion } = isObject(given.preconditions) ? given.preconditions : {};
+  const { apiVersion: _, kind: __, ...sent } = given;
   return {
+    sent: { kind: "DeleteOptions", apiVersion: "meta.k8s.io/v1", ...withoutEmpty(sent) },
     dryRun: dryRun.length > 0,
     graceSeconds: typeof grace === "number" ? grace : undefined,
     propagation,
@@ -48,6 +52,9 @@ export function deletionOptions({ query }: RequestContext, body: Json | undefine
     },
   };
 }
+
+const withoutEmpty = (options: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => !Array.isArray(value) || value.length > 0));
 
 function fromBody(body: Json): JsonObject {
   if (body === null) return {};

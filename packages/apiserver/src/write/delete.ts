@@ -46,13 +46,13 @@ export async function deleteObject(
   const { resource } = served;
   const key = keyOf(resource, cluster.name, namespace, name);
   if (isNamespaceKind(resource)) checkNamespaceDeletion(name);
-  return deps.cache.exclusive(key, async () => {
+  const remove = async (): Promise<Deleted> => {
     for (let attempt = 1; ; attempt++) {
       const found = deps.store.find(cluster, resource, key);
       if (!found.entry) throw notFound(resource.name, name);
       const object = objectIn(found.entry, served);
       checkPreconditions(resource, name, object, options);
-      const review = options.isAdmitted ? undefined : deletionOf(context, object, options.dryRun);
+      const review = options.isAdmitted ? undefined : deletionOf(context, object, options);
       const admission = review && admitDeletion(deps, review);
       if (admission) await admission;
       if (isJob(resource) && options.propagation === undefined) context.warn(JOB_WARNING);
@@ -69,7 +69,9 @@ export async function deleteObject(
       if (deleted) return deleted;
       if (attempt === MAX_ATTEMPTS) throw conflict(resource.name, name, CONFLICT_MESSAGE);
     }
-  });
+  };
+  // A webhook may take seconds, and may write the object itself: others do not wait for it.
+  return deps.configured.callsWebhooks(context, "DELETE") ? remove() : deps.cache.exclusive(key, remove);
 }
 
 const JOB_WARNING =

@@ -30,12 +30,16 @@ export interface ReviewRequest {
    * checked again.
    */
   settled?: JsonObject | undefined;
+  /** The options as the client sent them, where they are not in the query. */
+  sentOptions?: JsonObject | undefined;
 }
 
 /** One per request. Steps run one after the other, and each sees the object as the steps before have left it. */
 export interface ServerReview extends Review<JsonObject> {
   object: JsonObject;
   sibling?: JsonObject;
+  /** Annotations of policies for the audit log. */
+  auditAnnotations?: Map<string, string>;
 }
 
 export function createReview(
@@ -68,12 +72,17 @@ export function createReview(
 }
 
 /** The review of a deletion. */
-export function deletionOf(context: RequestContext, object: JsonObject, dryRun: boolean): ReviewRequest {
+export function deletionOf(
+  context: RequestContext,
+  object: JsonObject,
+  { dryRun, sent }: { dryRun: boolean; sent?: JsonObject },
+): ReviewRequest {
   return {
     context,
     options: { dryRun },
     operation: "DELETE",
     object,
     oldObject: object,
+    sentOptions: sent,
   };
 }

@@ -16,6 +16,7 @@ import type { AccessRequest } from "../request/authorize.ts";
 import type { WriteOptions } from "../request/options.ts";
 import { textOf } from "../codec/text.ts";
 import type { AdmitDependencies } from "./admit.ts";
+import type { SeenAs } from "./configured-phases.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import { reserve } from "./reserve.ts";
 import type { WriteCause } from "../clusters/write-counter.ts";
@@ -31,6 +32,8 @@ export interface WriteRequest {
   readonly context: RequestContext;
   readonly options: WriteOptions;
   readonly verb: WriteCause["verb"];
+  /** Set when the client writes the object in another form. */
+  readonly seenAs?: SeenAs;
 }
 
 export interface Written {

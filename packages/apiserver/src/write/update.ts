@@ -140,7 +140,7 @@ export async function rewriteObject(
   const { context, options } = request;
   const { cluster, served, namespace, name = "" } = context;
   const key = keyOf(served.resource, cluster.name, namespace, name);
-  const written = await deps.cache.exclusive(key, async (): Promise<Written> => {
+  const rewrite = async (): Promise<Written> => {
     for (let attempt = 1; ; attempt++) {
       const found = deps.store.find(cluster, served.resource, key);
       if (!found.entry) throw notFound(served.resource.name, name);
@@ -162,7 +162,11 @@ export async function rewriteObject(
       if (entry) return { entry, created: false };
       if (insists || attempt === MAX_ATTEMPTS) throw conflict(served.resource.name, name, CONFLICT_MESSAGE);
     }
-  });
+  };
+  // A webhook may take seconds, and may write the object itself: others do not wait for it.
+  const written = await (deps.configured.callsWebhooks(context, "UPDATE")
+    ? rewrite()
+    : deps.cache.exclusive(key, rewrite));
   // Not while the object is locked: its status may have to change. A removed CRD has released its names.
   if (!options.dryRun && isDefinition(served.resource))
     await settleDefinitions(deps, context, objectIn(written.entry, served));
@@ -210,7 +214,7 @@ function prepareUpdate(
 
 function admitUpdate(
   deps: WriteDependencies,
-  { context, options }: WriteRequest,
+  { context, options, seenAs }: WriteRequest,
   { old, settled, change }: Update,
 ): JsonObject | Promise<JsonObject> {
   const { object: given, appliedFields } = change;
@@ -235,6 +239,7 @@ function admitUpdate(
     object,
     oldObject: old,
     settled,
+    seenAs,
     findings: change,
     errors,
     guards: [],

@@ -12,7 +12,7 @@ import { createInterpreter, knownLevels } from "./interpreter.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { createLuaEngine } from "./scripts/index.ts";
 import { createWebhookLevel, serviceAddress } from "./webhook/index.ts";
-import type { ConnectWebhook } from "./webhook/index.ts";
+import type { ConnectWebhook } from "@flotilla/client";
 
 export interface ConfiguredInterpreter {
   interpreter: Interpreter;

@@ -7,7 +7,7 @@
  */
 import { Cluster } from "@flotilla/karmada";
 import type { Clock, Log, MetricsText, Random } from "@flotilla/base";
-import type { Client, Transport } from "@flotilla/client";
+import type { Client, ConnectWebhook, Transport } from "@flotilla/client";
 import {
   combineMembers,
   createClusterProxy,
@@ -24,7 +24,6 @@ import {
 } from "@flotilla/flotilla";
 import type {
   ConnectMember,
-  ConnectWebhook,
   HubViews,
   Interpreter,
   LastDecisions,

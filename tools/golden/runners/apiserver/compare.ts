@@ -26,6 +26,7 @@ export function compareAnswer(want: WantedAnswer, have: Answer, bindings: Bindin
     if (want.closed !== undefined && want.closed !== have.closed) return differ("closed", want.closed, have.closed);
     return compareValue(want.events, have.events, "events", bindings, rules);
   }
+  if (want.calls) return compareValue(want.calls, have.calls, "calls", bindings, rules);
   if (have.waitedInVain) return `timed out; the last response was ${have.status} ${shorten(have.body ?? have.text)}`;
   if (want.status !== have.status)
     return `status: want ${want.status}, have ${have.status} ${shorten(have.body ?? have.text)}`;

@@ -19,6 +19,7 @@ const SETUP_MS = 5000;
 /** How often a request is retried when the server is not ready for it yet. */
 const MAX_RETRIES = 15;
 const RETRY_MS = 400;
+const IN_FORCE_MS = 40;
 
 /**
  * Describes the difference from the recording; undefined if there is none. `namespace` must be new and have six
@@ -29,20 +30,27 @@ export async function playScenario(
   scenario: Scenario,
   namespace: string,
 ): Promise<string | undefined> {
-  const bindings = new Bindings([["NS", namespace]]);
+  const { url, caBundle } = server.webhooks;
+  const bindings = new Bindings([
+    ["NS", namespace],
+    ["WEBHOOK", `${url}/${namespace}`],
+    ["CABUNDLE", caBundle],
+  ]);
+  server.webhooks.serve(namespace, scenario.webhooks ?? {});
   const watches = new Map<string, OpenWatch>();
   const created: string[] = [];
   try {
     await prepare(server, scenario, namespace);
     for (const [index, step] of scenario.steps.entries()) {
       if (step.sleepMs !== undefined) {
-        await sleep(step.sleepMs);
+        // Webhooks and policies are in force here within moments of their write; the real server polls.
+        await sleep(scenario.webhooks ? IN_FORCE_MS : step.sleepMs);
         continue;
       }
       const answer = await answerOf(server, step, bindings, watches, created);
       const difference = compareStep(step, answer, bindings);
       if (difference !== undefined)
-        return `step ${index}, ${step.request ? `${step.request.method} ${step.request.path}` : `read ${step.read ?? ""}`}: ${difference}`;
+        return `step ${index}, ${step.request ? `${step.request.method} ${step.request.path}` : step.calls === undefined ? `read ${step.read ?? ""}` : `calls of ${step.calls}`}: ${difference}`;
     }
     return undefined;
   } finally {
@@ -120,6 +128,8 @@ async function answerOf(
     if (!watch) return { headers: {}, text: `the watch ${step.read} is not open` };
     return { headers: {}, ...(await watch.take(step)) };
   }
+  if (step.calls !== undefined)
+    return { headers: {}, calls: server.webhooks.take(bindings.get("NS") ?? "", step.calls) };
   if (!step.request) throw new Error("this runner does not know this kind of step");
   const deadline = Date.now() + (step.withinMs ?? UNTIL_MS);
   for (;;) {

@@ -9,7 +9,24 @@ export interface Scenario {
   setup?: "namespace" | "pod" | "none";
   /** Reads objects shared by all clusters, so nothing else may run in parallel. */
   serial?: boolean;
+  /** The behaviour of webhooks by path. */
+  webhooks?: Record<string, WebhookBehaviour>;
   steps: Step[];
+}
+
+/** How a webhook answers; by default it allows everything. */
+export interface WebhookBehaviour {
+  delayMs?: number;
+  httpStatus?: number;
+  text?: string;
+  raw?: string;
+  /** Fields of the response; a patch is given as its operations. */
+  response?: JsonObject;
+  /** Only the first call is answered with the patch. */
+  patchOnce?: boolean;
+  /** For conversions: changes by versions (`v1->v2`), or the message of a failure. */
+  convert?: Record<string, { move?: [string, string]; set?: [string, Json]; remove?: string }[]>;
+  fail?: string;
 }
 
 export interface Step {
@@ -24,6 +41,7 @@ export interface Step {
   quietMs?: number;
   untilClosed?: boolean;
   bookmarks?: boolean;
+  /** The path of a webhook: what was it asked? */
   calls?: string;
   sleepMs?: number;
   want?: WantedAnswer;
@@ -60,6 +78,7 @@ export interface WantedAnswer {
   body?: Json;
   text?: string;
   events?: Json[];
+  calls?: Json[];
   closed?: boolean;
   claims?: JsonObject;
   binary?: boolean;
@@ -75,6 +94,7 @@ export interface Answer {
   body?: Json;
   text?: string;
   events?: Json[];
+  calls?: Json[];
   closed?: boolean;
   claims?: JsonObject;
   waitedInVain?: boolean;

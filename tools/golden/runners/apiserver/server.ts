@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connectionOf, loadKubeconfig } from "@flotilla/client";
 import { startFleet } from "@flotilla/server";
+import { startPlayWebhooks } from "./webhooks.ts";
+import type { PlayWebhooks } from "./webhooks.ts";
 
 export interface HttpRequest {
   method: string;
@@ -17,6 +19,7 @@ export interface HttpRequest {
 }
 
 export interface PlayServer {
+  readonly webhooks: PlayWebhooks;
   send(request: HttpRequest): Promise<IncomingMessage>;
   close(): Promise<void>;
 }
@@ -38,7 +41,9 @@ export async function startPlayServer(): Promise<PlayServer> {
   } = await connectionOf(await loadKubeconfig(fleet.kubeconfigs.get("member1") ?? ""));
   const agent = new https.Agent({ keepAlive: true, maxSockets: 200, ca, cert, key });
   const anonymousAgent = new https.Agent({ keepAlive: true, ca });
+  const webhooks = await startPlayWebhooks();
   return {
+    webhooks,
     send: ({ method, path, headers, body, anonymous = false }) =>
       new Promise((resolve, reject) => {
         const request = https.request(
@@ -59,6 +64,7 @@ export async function startPlayServer(): Promise<PlayServer> {
     async close() {
       agent.destroy();
       anonymousAgent.destroy();
+      webhooks.close();
       await fleet.stop();
       await rm(data, { recursive: true });
     },

@@ -2,7 +2,7 @@
 import { decodedPart } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { WebhookError } from "./webhook-error.ts";
+import { WebhookError } from "@flotilla/client";
 
 const MAX_INT32 = 2 ** 31 - 1;
 

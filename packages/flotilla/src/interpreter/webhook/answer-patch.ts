@@ -10,8 +10,7 @@ import type { Json, JsonObject } from "@flotilla/base";
 import { applyJsonPatch } from "@flotilla/apimachinery";
 import type { AnyObject } from "../interpreter.ts";
 import { textOf, wrongType } from "./answer-fields.ts";
-import { parseJson, shown } from "./context.ts";
-import { WebhookError } from "./webhook-error.ts";
+import { parseWebhookJson, shown, WebhookError } from "@flotilla/client";
 
 /** An operation may move the whole of a long list, so more operations could block the hub for seconds. */
 const MAX_OPERATIONS = 1000;
@@ -23,7 +22,7 @@ export function readPatched(response: JsonObject, object: AnyObject): AnyObject 
   if (patch === "" && patchType === undefined) return object;
   if (patchType !== "JSONPatch") throw wrongType("response.patchType", "JSONPatch");
   if (patch === "") throw new WebhookError("answer", "response.patch is missing");
-  const operations = parseJson(decodeBase64(patch), "response.patch");
+  const operations = parseWebhookJson(decodeBase64(patch), "response.patch");
   if (operations === null) return object;
   if (!Array.isArray(operations)) throw wrongType("response.patch", "a list of operations");
   if (operations.length > MAX_OPERATIONS)

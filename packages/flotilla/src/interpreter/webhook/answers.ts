@@ -8,8 +8,7 @@ import { labelSelectorOf } from "@flotilla/apimachinery";
 import type { LabelSelectorObject } from "@flotilla/apimachinery";
 import type { Component, Dependency, ReplicaRequirements, Replicas } from "@flotilla/kubernetes";
 import { countOf, fieldOf, objectOf, objectsOf, partOf, textOf, wrongType } from "./answer-fields.ts";
-import { shown } from "./context.ts";
-import { WebhookError } from "./webhook-error.ts";
+import { shown, WebhookError } from "@flotilla/client";
 
 const RESPONSE = "response";
 /** The limit of a binding's component names. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readResponse, renderRequest } from "./context.ts";
-import { WebhookError } from "./webhook-error.ts";
+import { WebhookError } from "@flotilla/client";
 
 const workload = {
   apiVersion: "workload.example.io/v1alpha1",

@@ -3,11 +3,11 @@
  * the results of an operation.
  */
 import { gvkOf } from "@flotilla/apimachinery";
-import { isObject, messageOf } from "@flotilla/base";
+import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { AnyObject } from "../interpreter.ts";
 import type { Operation, StatusItem } from "@flotilla/kubernetes";
-import { WebhookError } from "./webhook-error.ts";
+import { parseWebhookJson, shown, WebhookError } from "@flotilla/client";
 
 export const CONTEXT_VERSION = "v1alpha1";
 const API_VERSION = `config.karmada.io/${CONTEXT_VERSION}`;
@@ -81,50 +81,7 @@ function refusal(status: Json | undefined): WebhookError {
 
 function parse(answer: Buffer): JsonObject {
   if (answer.length === 0) throw new WebhookError("answer", "the response is empty");
-  const context = parseJson(answer, "the response");
+  const context = parseWebhookJson(answer, "the response");
   if (!isObject(context)) throw new WebhookError("answer", "the response is not an object");
   return context;
-}
-
-/** No manifest needs deeper nesting, which could overflow the stack of recursive code. */
-const MAX_DEPTH = 1000;
-
-/** Throws `WebhookError` for invalid JSON or excessive nesting. `what` starts the message. */
-export function parseJson(bytes: Buffer, what: string): Json {
-  // Checked before parsing: parsing four megabytes of brackets takes half a second.
-  if (nestsDeeperThan(MAX_DEPTH, bytes))
-    throw new WebhookError("answer", `${what} is nested more than ${MAX_DEPTH} levels deep`);
-  try {
-    return JSON.parse(bytes.toString("utf8")) as Json;
-  } catch (error) {
-    throw new WebhookError("answer", `${what} is not JSON (${messageOf(error).slice(0, MAX_SHOWN)})`);
-  }
-}
-
-const QUOTE = 34;
-const BACKSLASH = 92;
-
-/** Counts brackets outside strings. */
-function nestsDeeperThan(limit: number, bytes: Buffer): boolean {
-  let depth = 0;
-  let isInText = false;
-  for (let index = 0; index < bytes.length; index++) {
-    const code = bytes[index];
-    if (isInText) {
-      if (code === BACKSLASH) index++;
-      else if (code === QUOTE) isInText = false;
-    } else if (code === QUOTE) isInText = true;
-    // With this bit set, [ becomes { and ] becomes }.
-    else if (((code ?? 0) | 32) === 123 && ++depth > limit) return true;
-    else if (((code ?? 0) | 32) === 125) depth--;
-  }
-  return false;
-}
-
-/** Webhook messages are written to conditions and logs, so they are truncated. */
-const MAX_SHOWN = 512;
-
-export function shown(value: Json | undefined): string {
-  const text = typeof value === "string" ? value : JSON.stringify(value ?? null);
-  return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 }

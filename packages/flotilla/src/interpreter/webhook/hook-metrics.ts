@@ -2,8 +2,8 @@
 import { Histogram } from "@flotilla/base";
 import type { Labels, Metric, MetricsText } from "@flotilla/base";
 import type { Operation } from "@flotilla/kubernetes";
-import { FAILURE_REASONS } from "./webhook-error.ts";
-import type { FailureReason } from "./webhook-error.ts";
+import { FAILURE_REASONS } from "@flotilla/client";
+import type { FailureReason } from "@flotilla/client";
 
 /** From a webhook on the same network to the maximum timeout. */
 const DURATION_SECONDS = [0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];

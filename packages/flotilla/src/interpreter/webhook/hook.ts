@@ -8,15 +8,13 @@ import type { ResourceInterpreterWebhook } from "@flotilla/apimachinery/facts/co
 import { randomUuid, sleep } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject, Random } from "@flotilla/base";
 import type { Operation } from "@flotilla/kubernetes";
-import { createWebhookConnection, MAX_IN_FLIGHT } from "./connection.ts";
-import type { ConnectWebhook, WebhookConnection } from "./connection.ts";
+import { createWebhookConnection, createWebhookLocator, MAX_CALLS_IN_FLIGHT, WebhookError } from "@flotilla/client";
+import type { ConnectWebhook, Endpoint, ResolveService, WebhookConnection } from "@flotilla/client";
 import { CONTEXT_VERSION, readResponse, renderRequest } from "./context.ts";
 import type { Question } from "./context.ts";
-import { createLocator } from "./endpoint.ts";
-import type { Endpoint, ResolveService } from "./endpoint.ts";
 import type { HookMetrics } from "./hook-metrics.ts";
+import { FailedWebhook } from "./failed-webhook.ts";
 import { Semaphore } from "./semaphore.ts";
-import { WebhookError } from "./webhook-error.ts";
 
 /** What happens when a webhook fails: the operation fails, or the next level is used if it has a rule. */
 export type FailurePolicy = "Fail" | "Ignore";
@@ -35,7 +33,7 @@ export interface Hook {
   /** The configuration error that makes every call fail. */
   readonly problem: WebhookError | undefined;
   answers(operation: Operation, kind: GroupVersionKind): boolean;
-  /** Returns the result of `read` for the response. Throws `WebhookError`, including errors from `read`. */
+  /** Returns the result of `read` for the response. Throws `FailedWebhook`, also for errors of `read`. */
   ask<T>(question: Question, read: (response: JsonObject) => T): Promise<T>;
   /** Called when another hook replaces this one. Calls in flight finish, and then the connections are closed. */
   retire(): Promise<void>;
@@ -72,7 +70,7 @@ export function createHook(
 ): Hook {
   const timeoutMs =
     Math.min(Math.max(settings.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS, 1), MAX_TIMEOUT_SECONDS) * 1000;
-  const turns = new Semaphore(MAX_IN_FLIGHT, MAX_WAITING);
+  const turns = new Semaphore(MAX_CALLS_IN_FLIGHT, MAX_WAITING);
   const underWay = new Map<AbortController, Promise<unknown>>();
   const line = openHookConnection(settings, resolveService, connect);
   const stopping = new WebhookError("connection", "Flotilla is stopping");
@@ -154,7 +152,7 @@ export function createHook(
       } catch (error) {
         if (!(error instanceof WebhookError)) throw error;
         metrics.ended(question.operation, clock.now() - startedMs, error.reason);
-        throw error.during(describe(id, question));
+        throw new FailedWebhook(describe(id, question), error);
       } finally {
         timer.cancel();
         underWay.delete(controller);
@@ -182,7 +180,7 @@ function openHookConnection(
     );
   try {
     return {
-      locate: createLocator(clientConfig, resolveService),
+      locate: createWebhookLocator(clientConfig, resolveService),
       connection: connect(clientConfig.caBundle),
     };
   } catch (error) {

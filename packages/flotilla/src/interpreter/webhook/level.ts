@@ -13,8 +13,7 @@ import type { Clock, DeepReadonly, Log, MetricsText, Random } from "@flotilla/ba
 import { knownLevels } from "../interpreter.ts";
 import { OPERATIONS } from "@flotilla/kubernetes";
 import type { ChangedKind, KindRules, Level } from "@flotilla/kubernetes";
-import type { ResolveService } from "./endpoint.ts";
-import type { ConnectWebhook } from "./connection.ts";
+import type { ConnectWebhook, ResolveService } from "@flotilla/client";
 import { createHook } from "./hook.ts";
 import type { FailurePolicy, GroupVersionKind, Hook } from "./hook.ts";
 import { HookMetrics, writeHookMetrics } from "./hook-metrics.ts";

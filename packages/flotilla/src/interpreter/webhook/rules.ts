@@ -5,7 +5,7 @@ import type { Awaitable, KindRules, Level, Operation, Rule } from "@flotilla/kub
 import { readPatched } from "./answer-patch.ts";
 import { readComponents, readDependencies, readHealth, readReplicas, readStatus } from "./answers.ts";
 import type { GroupVersionKind, Hook } from "./hook.ts";
-import { WebhookError } from "./webhook-error.ts";
+import { FailedWebhook } from "./failed-webhook.ts";
 
 type AskingRule<O extends Operation> = NonNullable<KindRules[(typeof OPERATIONS)[O]]>;
 /** A rule whose parameters only its caller knows. */
@@ -48,7 +48,7 @@ export const ALL_OPERATIONS = Object.keys(ASKING) as readonly Operation[];
 
 /** Notified of the results of webhooks whose failures are ignored. */
 export interface IgnoredFailures {
-  failed(hook: Hook, error: WebhookError): void;
+  failed(hook: Hook, error: FailedWebhook): void;
   answered(hook: Hook): void;
 }
 
@@ -96,8 +96,8 @@ function callWithFallback(
       ignored.answered(hook);
       return answer;
     } catch (error) {
-      const other = error instanceof WebhookError ? otherwise() : undefined;
-      if (!(error instanceof WebhookError) || !other) throw error;
+      const other = error instanceof FailedWebhook ? otherwise() : undefined;
+      if (!(error instanceof FailedWebhook) || !other) throw error;
       ignored.failed(hook, error);
       return other(...input);
     }

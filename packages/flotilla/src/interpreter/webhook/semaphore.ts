@@ -1,5 +1,5 @@
 /** A semaphore with a bounded queue: limits concurrency, and queues the rest in order up to a limit. */
-import { WebhookError } from "./webhook-error.ts";
+import { WebhookError } from "@flotilla/client";
 
 export class Semaphore {
   readonly #waiting = new Set<() => void>();

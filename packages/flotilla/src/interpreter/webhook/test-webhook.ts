@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ResourceInterpreterWebhookConfiguration } from "@flotilla/karmada";
 import type { JsonObject } from "@flotilla/base";
-import { WebhookError } from "./webhook-error.ts";
+import { WebhookError } from "@flotilla/client";
 
 interface Asked {
   method: string;

@@ -10,12 +10,12 @@ import { X509Certificate } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import https from "node:https";
 import { messageOf } from "@flotilla/base";
-import { shown } from "./context.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { shown } from "./webhook-answer.ts";
+import type { Endpoint } from "./webhook-endpoint.ts";
 import { WebhookError } from "./webhook-error.ts";
 
 /** Concurrent calls per webhook, each on its own keep-alive connection. */
-export const MAX_IN_FLIGHT = 32;
+export const MAX_CALLS_IN_FLIGHT = 32;
 /** Objects have at most 3 MB, and a patch that changes a whole object is not much longer. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -59,8 +59,8 @@ export function createWebhookConnection(caBundle: string | undefined): WebhookCo
   const ca = caBundle ? certificatesIn(caBundle) : undefined;
   const agent = new https.Agent({
     keepAlive: true,
-    maxSockets: MAX_IN_FLIGHT,
-    maxFreeSockets: MAX_IN_FLIGHT,
+    maxSockets: MAX_CALLS_IN_FLIGHT,
+    maxFreeSockets: MAX_CALLS_IN_FLIGHT,
     timeout: IDLE_MS,
     minVersion: "TLSv1.2",
     ca,

@@ -3,12 +3,12 @@
  * every call, because its address may change; whatever the address is, the certificate must be for
  * `<name>.<namespace>.svc`.
  */
-import type { ResourceInterpreterWebhook } from "@flotilla/apimachinery/facts/config-karmada-v1alpha1.ts";
+import type { WebhookClientConfig } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
 import { messageOf } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { WebhookError } from "./webhook-error.ts";
 
-type ClientConfig = DeepReadonly<ResourceInterpreterWebhook["clientConfig"]>;
+type ClientConfig = DeepReadonly<WebhookClientConfig>;
 
 export interface Endpoint {
   readonly host: string;
@@ -20,7 +20,7 @@ export interface Endpoint {
   readonly serverName?: string;
 }
 
-interface ServiceLocation {
+export interface ServiceLocation {
   readonly namespace: string;
   readonly name: string;
   readonly port: number;
@@ -34,7 +34,7 @@ export type ResolveService = (service: ServiceLocation) => { host: string; port:
 const HTTPS_PORT = 443;
 
 /** Resolves the endpoint for each call. Throws `WebhookError` at once if the configuration has none. */
-export function createLocator({ url, service }: ClientConfig, resolveService?: ResolveService): () => Endpoint {
+export function createWebhookLocator({ url, service }: ClientConfig, resolveService?: ResolveService): () => Endpoint {
   // Admission rejects configurations with both; if one exists anyway, the Service wins, as in Karmada.
   if (service) {
     const { namespace, name, path = "/", port = HTTPS_PORT } = service;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createLocator } from "./endpoint.ts";
+import { createWebhookLocator } from "./webhook-endpoint.ts";
 
 describe("the endpoint of a URL", () => {
   const cases: Record<string, { host: string; port: number; path: string; authority: string }> = {
@@ -15,7 +15,7 @@ describe("the endpoint of a URL", () => {
   };
   for (const [url, want] of Object.entries(cases)) {
     test(`${url} is parsed`, () => {
-      expect(createLocator({ url })()).toEqual(want);
+      expect(createWebhookLocator({ url })()).toEqual(want);
     });
   }
 
@@ -26,7 +26,9 @@ describe("the endpoint of a URL", () => {
   };
   for (const [url, message] of Object.entries(refused)) {
     test(`${url} is rejected, without repeating it`, () => {
-      expect(() => createLocator({ url })).toThrow(expect.objectContaining({ reason: "configuration", message }));
+      expect(() => createWebhookLocator({ url })).toThrow(
+        expect.objectContaining({ reason: "configuration", message }),
+      );
     });
   }
 });
@@ -37,7 +39,7 @@ describe("the endpoint of a Service", () => {
   test("is the address of the hub's Service, under the Service's name", () => {
     const asked: unknown[] = [];
 
-    const endpoint = createLocator(
+    const endpoint = createWebhookLocator(
       { service: { ...service, port: 8443 } },
       (wanted) => (asked.push(wanted), { host: "10.96.0.9", port: 8443 }),
     )();
@@ -53,7 +55,7 @@ describe("the endpoint of a Service", () => {
   });
 
   test("falls back to its DNS name when the hub does not know it, at the https port", () => {
-    const endpoint = createLocator({ service }, () => undefined)();
+    const endpoint = createWebhookLocator({ service }, () => undefined)();
 
     expect(endpoint).toEqual({
       host: "hooks.shop.svc",
@@ -65,18 +67,18 @@ describe("the endpoint of a Service", () => {
   });
 
   test("takes precedence over a URL, as in Karmada", () => {
-    expect(createLocator({ service, url: "https://elsewhere" })().host).toBe("hooks.shop.svc");
+    expect(createWebhookLocator({ service, url: "https://elsewhere" })().host).toBe("hooks.shop.svc");
   });
 
   test("is resolved for every call", () => {
     const addresses = ["10.96.0.1", "10.96.0.2"];
-    const locate = createLocator({ service }, () => ({ host: addresses.shift() ?? "", port: 443 }));
+    const locate = createWebhookLocator({ service }, () => ({ host: addresses.shift() ?? "", port: 443 }));
 
     expect([locate().host, locate().host]).toEqual(["10.96.0.1", "10.96.0.2"]);
   });
 
   test("fails when the Service has no address", () => {
-    const locate = createLocator({ service }, () => {
+    const locate = createWebhookLocator({ service }, () => {
       throw new Error("it is headless");
     });
 
@@ -91,5 +93,5 @@ describe("the endpoint of a Service", () => {
 });
 
 test("a client configuration without url and service fails", () => {
-  expect(() => createLocator({})).toThrow("clientConfig has neither url nor service");
+  expect(() => createWebhookLocator({})).toThrow("clientConfig has neither url nor service");
 });

@@ -1,7 +1,7 @@
 /**
  * Why a webhook returned no usable response. The message describes the error; the caller adds the operation and object.
  */
-import { InterpretError } from "@flotilla/kubernetes";
+import { FlotillaError } from "@flotilla/base";
 
 /**
  * - `configuration`: the webhook is misconfigured and cannot be called;
@@ -23,7 +23,7 @@ export const FAILURE_REASONS = [
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
-export class WebhookError extends InterpretError {
+export class WebhookError extends FlotillaError {
   readonly reason: FailureReason;
   /** Whether a retry may succeed a moment later. */
   readonly isPassing: boolean;
@@ -33,13 +33,8 @@ export class WebhookError extends InterpretError {
     message: string,
     { isPassing = false, ...options }: ErrorOptions & { isPassing?: boolean } = {},
   ) {
-    super(message, options);
+    super("Webhook", message, options);
     this.reason = reason;
     this.isPassing = isPassing;
-  }
-
-  /** The same failure, prefixed with the operation. */
-  during(doing: string): WebhookError {
-    return new WebhookError(this.reason, `${doing}: ${this.message}`, { isPassing: this.isPassing, cause: this.cause });
   }
 }

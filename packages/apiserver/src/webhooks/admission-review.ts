@@ -1,0 +1,84 @@
+/** AdmissionReview, the question to a webhook and its answer (`admission.k8s.io/v1`, and v1beta1 for older webhooks). */
+import { ApiError } from "@flotilla/apimachinery";
+import { isObject } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
+import { parseWebhookJson, shown, WebhookError } from "@flotilla/client";
+import { requestFields } from "../admission-match/request-fields.ts";
+import type { AdmissionQuestion } from "../admission-match/request-fields.ts";
+
+const GROUP = "admission.k8s.io";
+const KIND = "AdmissionReview";
+export const REVIEW_VERSIONS = ["v1", "v1beta1"] as const;
+export type ReviewVersion = (typeof REVIEW_VERSIONS)[number];
+
+/** Each call of a webhook has a uid of its own. */
+export type ReviewQuestion = AdmissionQuestion & { readonly uid: string };
+
+export function renderReview(version: ReviewVersion, question: ReviewQuestion): Buffer {
+  return Buffer.from(
+    JSON.stringify({
+      kind: KIND,
+      apiVersion: `${GROUP}/${version}`,
+      request: { uid: question.uid, ...requestFields(question) },
+    }),
+  );
+}
+
+export interface Verdict {
+  readonly isAllowed: boolean;
+  readonly status: JsonObject;
+  /** The operations of a JSON patch. */
+  readonly patch: Json | undefined;
+  readonly warnings: readonly string[];
+}
+
+/** Reads the answer to the question with this uid. Throws `WebhookError` if it does not follow the protocol. */
+export function readVerdict(answer: Buffer, version: ReviewVersion, uid: string): Verdict {
+  const review = parseWebhookJson(answer, "the response");
+  if (!isObject(review)) throw invalidAnswer("the response is not an object");
+  const { apiVersion, kind, response } = review;
+  const isNamed = kind !== undefined || apiVersion !== undefined;
+  // In v1beta1 the answer need not name its kind.
+  if ((version === "v1" || isNamed) && (kind !== KIND || apiVersion !== `${GROUP}/${version}`))
+    throw invalidAnswer(`expected ${KIND} of ${GROUP}/${version}, got ${shown(kind)} of ${shown(apiVersion)}`);
+  if (!isObject(response)) throw invalidAnswer("webhook response was absent");
+  const { allowed, status, warnings } = response;
+  if (version === "v1" && response.uid !== uid) throw invalidAnswer("response.uid is not the uid of the request");
+  return {
+    isAllowed: allowed === true,
+    status: isObject(status) ? status : {},
+    patch: readPatch(response, version),
+    warnings: Array.isArray(warnings) ? warnings.filter((text) => typeof text === "string") : [],
+  };
+}
+
+function readPatch({ patch, patchType }: JsonObject, version: ReviewVersion): Json | undefined {
+  const isEmpty = patch === undefined || patch === null || patch === "";
+  if (patchType === undefined || patchType === null) {
+    if (isEmpty) return undefined;
+    if (version === "v1") throw invalidAnswer("webhook returned response.patch but not response.patchType");
+  } else if (patchType !== "JSONPatch") throw invalidAnswer(`unsupported patch type ${shown(patchType)}`);
+  if (isEmpty) {
+    if (version === "v1") throw invalidAnswer("webhook returned response.patchType but not response.patch");
+    return undefined;
+  }
+  if (typeof patch !== "string") throw invalidAnswer("response.patch is not text");
+  return parseWebhookJson(Buffer.from(patch, "base64"), "response.patch");
+}
+
+const invalidAnswer = (problem: string): WebhookError => new WebhookError("answer", problem);
+
+/** The error for a denied request. Code, reason and details are those of the webhook, unless they mean success. */
+export function denial(webhook: string, { code, message, reason, details }: JsonObject): ApiError {
+  const why = [message, reason].find((text): text is string => typeof text === "string" && text !== "");
+  return new ApiError({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: `admission webhook ${JSON.stringify(webhook)} denied the request${why === undefined ? " without explanation" : `: ${why}`}`,
+    reason: typeof reason === "string" && reason !== "" ? reason : undefined,
+    details: isObject(details) ? details : undefined,
+    code: typeof code === "number" && Number.isInteger(code) && code >= 400 && code <= 599 ? code : 400,
+  });
+}

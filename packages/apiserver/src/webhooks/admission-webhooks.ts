@@ -1,0 +1,206 @@
+/**
+ * Asks the admission webhooks of a cluster about a request: mutating ones in order, where each sees what those before it
+ * changed, validating ones at the same time. Selectors decide which of the matching webhooks are asked; a webhook that
+ * cannot be asked rejects the request, or is passed over, as its failure policy says (docs/adr/0035).
+ */
+import { ApiError, applyJsonPatch, badRequest, forbidden, internalError } from "@flotilla/apimachinery";
+import { equalJson, isObject, messageOf } from "@flotilla/base";
+import type { Clock, JsonObject, Log, MetricsText, Random } from "@flotilla/base";
+import { WebhookError } from "@flotilla/client";
+import { createClusterReader } from "../clusters/cluster-reader.ts";
+import type { ClusterRegistry } from "../clusters/clusters.ts";
+import type { ObjectStore } from "../clusters/objects.ts";
+import type { Authorizer } from "../request/authorize.ts";
+import type { RequestContext } from "../request/context.ts";
+import type { Cache } from "../store/cache.ts";
+import { admissionInput } from "../admission-match/admission-input.ts";
+import type { AdmissionHook } from "./admission-hook.ts";
+import { denial } from "./admission-review.ts";
+import type { Verdict } from "./admission-review.ts";
+import { converted, inVersion } from "../admission-match/equivalents.ts";
+import { selectsNamespace, selectsObject } from "../admission-match/selection.ts";
+import { createWebhookRegistrations } from "./registrations.ts";
+import type { Candidate, Candidates } from "./registrations.ts";
+import { serviceAddress } from "./service-address.ts";
+import { WebhookMetrics } from "./webhook-metrics.ts";
+import type { AdmissionRequest } from "../admission-match/admission-request.ts";
+import type { AdmissionOperation } from "../admission-match/match-rules.ts";
+
+export interface AdmissionWebhooks {
+  /** The webhooks whose rules match the request; undefined when there are none. Cheap and synchronous. */
+  find(context: RequestContext, operation: AdmissionOperation): Candidates | undefined;
+  /**
+   * The object as the webhooks changed it; undefined when they changed nothing. `settle` completes a changed object as the server completes a sent one, before
+   * webhooks with `reinvocationPolicy: IfNeeded` see it again.
+   */
+  mutate(
+    candidates: Candidates,
+    request: AdmissionRequest,
+    settle: (object: JsonObject) => JsonObject | Promise<JsonObject>,
+  ): Promise<JsonObject | undefined>;
+  /** Throws when a webhook denies the request. */
+  validate(candidates: Candidates, request: AdmissionRequest): Promise<void>;
+  writeMetrics(cluster: string, text: MetricsText): void;
+  /** The cluster was removed. */
+  forget(cluster: string): void;
+  close(): void;
+}
+
+export interface AdmissionWebhookDependencies {
+  cache: Cache;
+  store: ObjectStore;
+  clusters: ClusterRegistry;
+  authorizer: Pick<Authorizer, "decide">;
+  clock: Clock;
+  random: Random;
+  log: Log;
+}
+
+export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): AdmissionWebhooks {
+  const { store, authorizer, clock, log } = deps;
+  const registrations = createWebhookRegistrations(deps);
+  const metrics = new Map<string, WebhookMetrics>();
+  const metricsOf = (cluster: string): WebhookMetrics => {
+    let found = metrics.get(cluster);
+    if (!found) metrics.set(cluster, (found = new WebhookMetrics()));
+    return found;
+  };
+
+  /** Undefined when the webhook could not be asked and its failures are ignored. Throws when it denies the request. */
+  async function ask(candidate: Candidate, request: AdmissionRequest): Promise<Verdict | undefined> {
+    const { hook, served } = candidate;
+    const { context, operation } = request;
+    if (request.dryRun && !supportsDryRun(hook))
+      throw badRequest(`admission webhook ${JSON.stringify(hook.name)} does not support dry run`);
+    const measured = metricsOf(context.cluster.name);
+    if (hook.ignoresFailures && hook.breaker.shouldSkip()) {
+      measured.failedOpen(hook);
+      return undefined;
+    }
+    const startedMs = clock.now();
+    const read = createClusterReader(store, context.cluster);
+    let verdict: Verdict;
+    try {
+      verdict = await hook.ask(
+        { request, served, ...inVersion(served, request) },
+        (service) => serviceAddress(read, service),
+        context.signal,
+      );
+    } catch (error) {
+      if (!(error instanceof WebhookError)) throw error;
+      measured.answered(hook, operation, (clock.now() - startedMs) / 1000, false);
+      failed(hook, error, context);
+      if (hook.ignoresFailures) {
+        measured.failedOpen(hook);
+        return undefined;
+      }
+      measured.rejected(hook, operation, "calling_webhook_error", 500);
+      const what = error.reason === "answer" ? "received invalid webhook response" : "failed to call webhook";
+      throw internalError(`failed calling webhook ${JSON.stringify(hook.name)}: ${what}: ${error.message}`);
+    }
+    hook.breaker.succeeded();
+    measured.answered(hook, operation, (clock.now() - startedMs) / 1000, !verdict.isAllowed);
+    for (const text of verdict.warnings) context.warn(text);
+    if (verdict.isAllowed) return verdict;
+    const denied = denial(hook.name, verdict.status);
+    measured.rejected(hook, operation, "no_error", denied.status.code ?? 0);
+    throw denied;
+  }
+
+  /** Logged when a webhook begins to fail, not for each request. */
+  function failed(hook: AdmissionHook, error: WebhookError, { cluster }: RequestContext): void {
+    hook.breaker.failed();
+    if (hook.breaker.failures > 1) return;
+    log.warn("an admission webhook cannot be called", {
+      cluster: cluster.name,
+      webhook: `${hook.configuration}/${hook.name}`,
+      policy: hook.ignoresFailures ? "Ignore" : "Fail",
+      error: error.message,
+    });
+  }
+
+  const isSelected = (candidate: Candidate, request: AdmissionRequest): boolean =>
+    selectsNamespace(store, candidate.hook.namespaceSelector, request) &&
+    selectsObject(candidate.hook.objectSelector, request) &&
+    meetsConditions(candidate, request);
+
+  function meetsConditions(candidate: Candidate, request: AdmissionRequest): boolean {
+    const { hook, served } = candidate;
+    if (!hook.conditions) return true;
+    const question = { request, served, ...inVersion(served, request) };
+    const { matches, error } = hook.conditions.match(admissionInput(question, authorizer));
+    if (error === undefined) return matches;
+    if (hook.ignoresFailures) return false;
+    throw forbidden(request.context.served.resource.name, request.name ?? "", error);
+  }
+
+  /** Asks one mutating webhook. Undefined when it changed nothing. */
+  async function change(candidate: Candidate, request: AdmissionRequest): Promise<JsonObject | undefined> {
+    const verdict = await ask(candidate, request);
+    if (!verdict?.patch || !request.object) return undefined;
+    const from = request.kind ? candidate.served : request.context.served;
+    const sent = converted(request.object, from, candidate.served);
+    const patched = patchedBy(candidate.hook, sent, verdict.patch);
+    if (equalJson(patched, sent)) return undefined;
+    return converted(patched, candidate.served, from);
+  }
+
+  return {
+    find: ({ cluster, served, subresource }, operation) =>
+      registrations.candidates(cluster, { served, subresource, operation }),
+    async mutate({ mutating }, request, settle) {
+      let current = request;
+      let isChanged = false;
+      const invoked = new Set<Candidate>();
+      let again = new Set<Candidate>();
+      for (const candidate of mutating) {
+        if (!isSelected(candidate, current)) continue;
+        const object = await change(candidate, current);
+        if (object) {
+          isChanged = true;
+          again = new Set(invoked);
+          current = { ...current, object };
+        }
+        if (isReinvocable(candidate.hook)) invoked.add(candidate);
+      }
+      if (!isChanged || !current.object) return undefined;
+      const settled = await settle(current.object);
+      // What the server completed may concern every webhook that asked for another call.
+      if (!equalJson(settled, current.object)) again = invoked;
+      current = { ...current, object: settled };
+      for (const candidate of again) {
+        if (!isSelected(candidate, current)) continue;
+        const object = await change(candidate, current);
+        if (object) current = { ...current, object: await settle(object) };
+      }
+      return current.object;
+    },
+    async validate({ validating }, request) {
+      const selected = validating.filter((candidate) => isSelected(candidate, request));
+      const outcomes = await Promise.allSettled(selected.map((candidate) => ask(candidate, request)));
+      for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+    },
+    writeMetrics: (cluster, text) => metrics.get(cluster)?.write(text, registrations.hooks(cluster)),
+    forget: (cluster) => void metrics.delete(cluster),
+    close: () => registrations.close(),
+  };
+}
+
+const supportsDryRun = ({ settings: { sideEffects } }: AdmissionHook): boolean =>
+  sideEffects === "None" || sideEffects === "NoneOnDryRun";
+
+const isReinvocable = ({ settings }: AdmissionHook): boolean =>
+  "reinvocationPolicy" in settings && settings.reinvocationPolicy === "IfNeeded";
+
+function patchedBy({ name }: AdmissionHook, object: JsonObject, patch: Verdict["patch"]): JsonObject {
+  try {
+    const patched = applyJsonPatch(object, patch ?? []);
+    if (isObject(patched)) return patched;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    throw internalError(
+      `the patch of admission webhook ${JSON.stringify(name)} cannot be applied: ${messageOf(error)}`,
+    );
+  }
+  throw internalError(`the patch of admission webhook ${JSON.stringify(name)} leaves no object`);
+}

@@ -1,0 +1,47 @@
+/** Reads what a webhook answered: JSON of limited depth, and texts of limited length. */
+import { messageOf } from "@flotilla/base";
+import type { Json } from "@flotilla/base";
+import { WebhookError } from "./webhook-error.ts";
+
+/** No manifest needs deeper nesting, which could overflow the stack of recursive code. */
+const MAX_DEPTH = 1000;
+
+/** Throws `WebhookError` for invalid JSON or excessive nesting. `what` starts the message. */
+export function parseWebhookJson(bytes: Buffer, what: string): Json {
+  // Checked before parsing: parsing four megabytes of brackets takes half a second.
+  if (nestsDeeperThan(MAX_DEPTH, bytes))
+    throw new WebhookError("answer", `${what} is nested more than ${MAX_DEPTH} levels deep`);
+  try {
+    return JSON.parse(bytes.toString("utf8")) as Json;
+  } catch (error) {
+    throw new WebhookError("answer", `${what} is not JSON (${messageOf(error).slice(0, MAX_SHOWN)})`);
+  }
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** Counts brackets outside strings. */
+function nestsDeeperThan(limit: number, bytes: Buffer): boolean {
+  let depth = 0;
+  let isInText = false;
+  for (let index = 0; index < bytes.length; index++) {
+    const code = bytes[index];
+    if (isInText) {
+      if (code === BACKSLASH) index++;
+      else if (code === QUOTE) isInText = false;
+    } else if (code === QUOTE) isInText = true;
+    // With this bit set, [ becomes { and ] becomes }.
+    else if (((code ?? 0) | 32) === 123 && ++depth > limit) return true;
+    else if (((code ?? 0) | 32) === 125) depth--;
+  }
+  return false;
+}
+
+/** Webhook messages are written to conditions and logs, so they are truncated. */
+const MAX_SHOWN = 512;
+
+export function shown(value: Json | undefined): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value ?? null);
+  return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
+}

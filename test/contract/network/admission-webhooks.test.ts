@@ -1,0 +1,370 @@
+/** What admission webhooks are asked and may do, beyond what the recordings of the real server show. */
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import type { Kind } from "@flotilla/apimachinery";
+import { isObject } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
+import {
+  EndpointSlice,
+  Endpoints,
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+  MutatingWebhookConfiguration,
+  Service,
+  ServiceAccount,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  ValidatingWebhookConfiguration,
+} from "@flotilla/kubernetes";
+import { startWebhookServer } from "@flotilla/testing/webhook-server.ts";
+import type { WebhookServer } from "@flotilla/testing/webhook-server.ts";
+import { PROFILE, createTestServer } from "../../../packages/apiserver/src/test-server.ts";
+import type { TestServer } from "../../../packages/apiserver/src/test-server.ts";
+
+const KINDS: Kind[] = [
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+  MutatingWebhookConfiguration,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+  ValidatingWebhookConfiguration,
+  Service,
+  EndpointSlice,
+  Endpoints,
+  ServiceAccount,
+];
+const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
+const CONFIGURATIONS = "/apis/admissionregistration.k8s.io/v1";
+
+/** What a webhook answers to a request; by default it allows it. */
+type Decide = (request: JsonObject) => JsonObject | Promise<JsonObject>;
+
+let subject: TestServer;
+let hooks: WebhookServer;
+/** The webhooks by path, and the requests that they got, in order. */
+let decisions: Record<string, Decide>;
+let asked: { path: string; request: JsonObject }[];
+
+beforeEach(async () => {
+  decisions = {};
+  asked = [];
+  hooks = await startWebhookServer(
+    async (path, review) => {
+      const request = review.request as JsonObject;
+      asked.push({ path, request });
+      const response = { uid: request.uid ?? "", allowed: true, ...(await decisions[path]?.(request)) };
+      return { body: JSON.stringify({ apiVersion: review.apiVersion, kind: review.kind, response }) };
+    },
+    ["hooks.default.svc"],
+  );
+  subject = await createTestServer({
+    profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, ...KINDS] } },
+  });
+  onTestFinished(() => hooks.close());
+});
+
+const patch = (...operations: JsonObject[]): JsonObject => ({
+  patchType: "JSONPatch",
+  patch: Buffer.from(JSON.stringify(operations)).toString("base64"),
+});
+
+interface Hook {
+  path: string;
+  type?: "Mutating" | "Validating";
+  resources?: string[];
+  operations?: string[];
+  [setting: string]: Json | undefined;
+}
+
+async function configure(...settings: Hook[]): Promise<void> {
+  for (const [
+    index,
+    { path, type = "Validating", resources = ["configmaps"], operations = ["*"], ...rest },
+  ] of settings.entries()) {
+    const { status, text } = await subject.request(
+      "POST",
+      `${CONFIGURATIONS}/${type.toLowerCase()}webhookconfigurations`,
+      {
+        metadata: { name: `hook-${index}` },
+        webhooks: [
+          {
+            name: `hook${index}.example.com`,
+            clientConfig: { url: `${hooks.url}${path}`, caBundle: hooks.caBundle },
+            admissionReviewVersions: ["v1"],
+            sideEffects: "None",
+            rules: [{ apiGroups: ["*"], apiVersions: ["*"], operations, resources }],
+            ...rest,
+          },
+        ],
+      },
+    );
+    expect(status, text).toBe(201);
+  }
+  await subject.settle();
+}
+
+const makeConfigMap = (name: string, rest: JsonObject = {}): JsonObject => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name },
+  data: { a: "1" },
+  ...rest,
+});
+const metadataOf = (request: JsonObject | undefined, field: "object" | "oldObject" = "object"): JsonObject => {
+  const object = request?.[field];
+  return isObject(object) && isObject(object.metadata) ? object.metadata : {};
+};
+const pathsAsked = (): string[] => asked.map(({ path }) => path);
+
+describe("mutating webhooks", () => {
+  test("one with reinvocationPolicy IfNeeded sees what later ones changed, once more", async () => {
+    await configure(
+      { path: "/first", type: "Mutating", reinvocationPolicy: "IfNeeded" },
+      { path: "/second", type: "Mutating" },
+    );
+    decisions["/second"] = () => patch({ op: "add", path: "/data/second", value: "x" });
+
+    const { status, body } = await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"));
+
+    expect(status).toBe(201);
+    expect(body.data).toEqual({ a: "1", second: "x" });
+    expect(pathsAsked()).toEqual(["/first", "/second", "/first"]);
+    expect(asked[2]?.request).toMatchObject({ object: { data: { second: "x" } } });
+  });
+
+  test("a generated name is not known to them, but to validating ones", async () => {
+    await configure({ path: "/change", type: "Mutating" }, { path: "/check" });
+
+    await subject.request("POST", CONFIG_MAPS, { ...makeConfigMap(""), metadata: { generateName: "made-" } });
+
+    const [change, check] = asked.map(({ request }) => request);
+    expect(change).not.toHaveProperty("name");
+    expect(metadataOf(change)).not.toHaveProperty("name");
+    expect(check?.name).toMatch(/^made-/);
+    expect(metadataOf(check).name).toBe(check?.name);
+  });
+
+  test("cannot forge the identity or the field managers of an object", async () => {
+    await configure({ path: "/forge", type: "Mutating" });
+    decisions["/forge"] = () =>
+      patch(
+        { op: "add", path: "/metadata/uid", value: "forged" },
+        { op: "add", path: "/metadata/managedFields", value: [] },
+        { op: "add", path: "/metadata/labels", value: { by: "hook" } },
+      );
+
+    const { body } = await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"));
+
+    expect(body.metadata).toMatchObject({ labels: { by: "hook" }, managedFields: [{ manager: expect.any(String) }] });
+    expect((body.metadata as JsonObject).uid).not.toBe("forged");
+  });
+
+  test("a patch that cannot be applied rejects the request, whatever the failure policy", async () => {
+    await configure({ path: "/wrong", type: "Mutating", failurePolicy: "Ignore" });
+    decisions["/wrong"] = () => patch({ op: "test", path: "/data/a", value: "other" });
+
+    const { status, body } = await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"));
+
+    expect(status).toBe(500);
+    expect(body.message).toContain('the patch of admission webhook "hook0.example.com" cannot be applied');
+  });
+});
+
+describe("deletions", () => {
+  test("of a collection are asked about one by one, with the old object", async () => {
+    for (const name of ["a", "b"]) await subject.request("POST", CONFIG_MAPS, makeConfigMap(name));
+    await configure({ path: "/check", operations: ["DELETE"] });
+    decisions["/check"] = ({ name }) => ({ allowed: name !== "b", status: { message: "keep b" } });
+
+    const { status, body } = await subject.request("DELETE", CONFIG_MAPS);
+
+    expect([status, body.message]).toEqual([400, 'admission webhook "hook0.example.com" denied the request: keep b']);
+    expect(new Map(asked.map(({ request }) => [request.name, metadataOf(request, "oldObject").name]))).toEqual(
+      new Map([
+        ["a", "a"],
+        ["b", "b"],
+      ]),
+    );
+    expect((await subject.request("GET", `${CONFIG_MAPS}/b`)).status).toBe(200);
+  });
+});
+
+describe("evictions", () => {
+  test("are asked about as a create of the subresource", async () => {
+    const pods = "/api/v1/namespaces/default/pods";
+    await subject.request("POST", "/api/v1/namespaces/default/serviceaccounts", { metadata: { name: "default" } });
+    const { status, text } = await subject.request("POST", pods, {
+      metadata: { name: "p" },
+      spec: { containers: [{ name: "c", image: "i" }] },
+    });
+    expect(status, text).toBe(201);
+    await configure({ path: "/check", resources: ["pods/eviction"], operations: ["CREATE"] });
+    decisions["/check"] = () => ({ allowed: false, status: { message: "budget" } });
+
+    const evicted = await subject.request("POST", `${pods}/p/eviction`, {
+      apiVersion: "policy/v1",
+      kind: "Eviction",
+      metadata: { name: "p" },
+    });
+
+    expect([evicted.status, evicted.body.message]).toEqual([
+      400,
+      'admission webhook "hook0.example.com" denied the request: budget',
+    ]);
+    expect(asked[0]?.request).toMatchObject({
+      kind: { group: "policy", version: "v1", kind: "Eviction" },
+      resource: { resource: "pods" },
+      subResource: "eviction",
+    });
+    expect((await subject.request("GET", `${pods}/p`)).status).toBe(200);
+  });
+});
+
+test("a webhook may write the object that it is asked about", async () => {
+  await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"));
+  await configure({ path: "/writes", operations: ["UPDATE"] });
+  let isFirst = true;
+  decisions["/writes"] = async () => {
+    if (!isFirst) return {};
+    isFirst = false;
+    const inner = await subject.request("PATCH", `${CONFIG_MAPS}/m`, { data: { inner: "1" } }, MERGE);
+    expect(inner.status).toBe(200);
+    return {};
+  };
+
+  const outer = await subject.request("PATCH", `${CONFIG_MAPS}/m`, { data: { outer: "1" } }, MERGE);
+
+  expect(outer.status, outer.text).toBe(200);
+  expect(outer.body.data).toEqual({ a: "1", inner: "1", outer: "1" });
+});
+
+const MERGE = { "content-type": "application/merge-patch+json" };
+
+describe("a webhook that is a Service", () => {
+  const service = { namespace: "default", name: "hooks", path: "/check" };
+  const useService = (): Promise<void> => configure({ path: "", clientConfig: { service, caBundle: hooks.caBundle } });
+
+  test("is called where its annotation says, with the Service's name in the certificate", async () => {
+    await subject.request("POST", "/api/v1/namespaces/default/services", {
+      metadata: { name: "hooks", annotations: { "flotilla.dev/address": `127.0.0.1:${hooks.port}` } },
+      spec: { ports: [{ name: "https", port: 443 }] },
+    });
+    await useService();
+    decisions["/check"] = () => ({ warnings: ["seen by the service"] });
+
+    const { status, headers, text } = await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"));
+
+    expect(status, text).toBe(201);
+    expect(headers.warning).toEqual(['299 - "seen by the service"']);
+  });
+
+  test("that does not exist rejects requests with its name", async () => {
+    await useService();
+
+    const { status, body } = await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"));
+
+    expect(status).toBe(500);
+    expect(body.message).toContain('service "hooks" not found');
+  });
+});
+
+test("a webhook that is down and whose failures are ignored is soon not called any more", async () => {
+  await configure({ path: "/down", failurePolicy: "Ignore" });
+  hooks.close();
+
+  for (let index = 0; index < 5; index++)
+    expect((await subject.request("POST", CONFIG_MAPS, makeConfigMap(`m${index}`))).status).toBe(201);
+
+  const { text } = await subject.request("GET", "/metrics");
+  expect(text).toContain('apiserver_admission_webhook_fail_open_count{name="hook0.example.com",type="validating"} 5');
+  expect(text).toContain(
+    'flotilla_admission_webhook_failures{name="hook0.example.com",type="validating",configuration="hook-0"} 3',
+  );
+});
+
+test("an answer that is too large, too deep or for another request counts as a failed call", async () => {
+  await configure({ path: "/wrong" });
+  const answers: Record<string, () => JsonObject> = {
+    "response.uid is not the uid of the request": () => ({ uid: "another" }),
+    "is nested more than": () => ({ status: { message: "x" }, deep: nested(1200) }),
+    "is longer than": () => ({ status: { message: "x".repeat(5 * 1024 * 1024) } }),
+  };
+
+  for (const [message, response] of Object.entries(answers)) {
+    decisions["/wrong"] = response;
+    const { status, body } = await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"));
+    expect(status).toBe(500);
+    expect(body.message).toContain(message);
+  }
+});
+
+function nested(levels: number): Json {
+  let value: Json = 1;
+  for (let level = 0; level < levels; level++) value = [value];
+  return value;
+}
+
+test("a configuration that was deleted asks nothing any more", async () => {
+  await configure({ path: "/check" });
+  decisions["/check"] = () => ({ allowed: false });
+  expect((await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"))).status).toBe(400);
+
+  await subject.request("DELETE", `${CONFIGURATIONS}/validatingwebhookconfigurations/hook-0`);
+  await subject.settle();
+
+  expect((await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"))).status).toBe(201);
+});
+
+describe("policies and webhooks", () => {
+  async function addPolicy(type: "mutating" | "validating", spec: JsonObject): Promise<void> {
+    const rules = [{ apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["configmaps"] }];
+    const policy = { metadata: { name: "p" }, spec: { matchConstraints: { resourceRules: rules }, ...spec } };
+    const binding = { policyName: "p", ...(type === "validating" && { validationActions: ["Deny"] }) };
+    for (const [path, body] of [
+      ["policies", policy],
+      ["policybindings", { metadata: { name: "b" }, spec: binding }],
+    ] as const) {
+      const { status, text } = await subject.request("POST", `${CONFIGURATIONS}/${type}admission${path}`, body);
+      expect(status, text).toBe(201);
+    }
+    await subject.settle();
+  }
+  const appendsOnce = (reinvocationPolicy: string): JsonObject => ({
+    reinvocationPolicy,
+    mutations: [
+      {
+        patchType: "ApplyConfiguration",
+        applyConfiguration: { expression: 'Object{data: {"seen": string(size(object.data))}}' },
+      },
+    ],
+  });
+
+  test("a webhook sees what a mutating policy changed", async () => {
+    await configure({ path: "/change", type: "Mutating" });
+    await addPolicy("mutating", appendsOnce("Never"));
+
+    const { body } = await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"));
+
+    expect(asked[0]?.request).toMatchObject({ object: { data: { a: "1", seen: "1" } } });
+    expect(body.data).toEqual({ a: "1", seen: "1" });
+  });
+
+  test("a policy with reinvocationPolicy IfNeeded sees once more what a webhook changed", async () => {
+    await configure({ path: "/change", type: "Mutating" });
+    decisions["/change"] = () => patch({ op: "add", path: "/data/hook", value: "x" });
+    await addPolicy("mutating", appendsOnce("IfNeeded"));
+
+    const { body } = await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"));
+
+    expect(body.data).toEqual({ a: "1", hook: "x", seen: "3" });
+    expect(pathsAsked()).toEqual(["/change"]);
+  });
+
+  test("a validating webhook is not asked about a request that a policy denies", async () => {
+    await configure({ path: "/check" });
+    await addPolicy("validating", { validations: [{ expression: "false", message: "no" }] });
+
+    const { status } = await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"));
+
+    expect({ status, asked: pathsAsked() }).toEqual({ status: 422, asked: [] });
+  });
+});
