@@ -156,6 +156,22 @@ for (const [event, { type, cause }] of Object.entries(changes))
     expect((await fleet.client.get(Job, seed)).status).toEqual(status);
   });
 
+test("a finished Job keeps its share when the only other member is unjoined", async () => {
+  const fleet = await start(["member1", "member2"], everywhere("Divided"));
+  const runs = countRuns(fleet);
+  await createJob(fleet, { completions: 4, parallelism: 4 });
+  await fleet.run(MINUTE_MS);
+  const before = await runs();
+
+  await fleet.client.delete(Cluster, { cluster: "hub", name: "member2" });
+  await fleet.run(2 * MINUTE_MS);
+
+  expect(await runs()).toBe(before);
+  expect(await jobOn(fleet, "member1")).toBe("2/2");
+  const { status } = await fleet.client.get(ResourceBinding, { ...seed, name: "seed-job" });
+  expect(status?.conditions?.find(({ type }) => type === "FullyApplied")?.status).toBe("True");
+});
+
 test("a finished Job runs again on the member that replaces another one if its policy asks for that", async () => {
   const policy = divided("member1", "member2");
   policy.metadata.annotations = { "flotilla.dev/rerun-jobs": "true" };

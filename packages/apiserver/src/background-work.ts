@@ -51,7 +51,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
   const cleanup = createCleanup({ housekeeping, store, clusters, clock, collector });
   const eventExpiry = createEventExpiry({ housekeeping, cache, clock });
   const addresses = createServiceAddresses({ housekeeping, cache, holderOf: allocation.holderOf });
-  const typeChecks = createTypeCheckStatus(housekeeping);
+  const typeChecks = createTypeCheckStatus(housekeeping, clock);
   const followers = [
     leases,
     collector,
@@ -81,6 +81,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
       stopWatching?.();
       leases.close();
       eventExpiry.close();
+      typeChecks.close();
       await background.close();
     },
   };

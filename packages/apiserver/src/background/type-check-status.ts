@@ -6,7 +6,7 @@
  */
 import { ValidatingAdmissionPolicy } from "@flotilla/kubernetes";
 import type { ValidatingAdmissionPolicyStatus } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
-import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import type { Clock, DeepReadonly, JsonObject, Timer } from "@flotilla/base";
 import type { Housekeeping } from "./housekeeping.ts";
 import { isMarker } from "../clusters/objects.ts";
 import type { CachedEntry, CacheEvent } from "../store/cache.ts";
@@ -15,17 +15,32 @@ import { typeWarnings } from "../policies/type-checking.ts";
 
 const PREFIX = `/${ValidatingAdmissionPolicy.group}/${ValidatingAdmissionPolicy.plural}/`;
 
+/** The definitions that are applied together with a policy are served by then. */
+const CHECK_AFTER_MS = 1_000;
+
 export interface TypeCheckStatus {
   load(entries: readonly CachedEntry[]): void;
   observe(event: CacheEvent): void;
+  close(): void;
 }
 
 export function createTypeCheckStatus(
   housekeeping: Pick<Housekeeping, "enqueue" | "find" | "isManagedElsewhere" | "rewrite">,
+  clock: Clock,
 ): TypeCheckStatus {
+  const waiting = new Map<string, Timer>();
   const check = (entry: CachedEntry): void => {
     const { key } = entry;
-    if (!key.startsWith(PREFIX) || isMarker(entry)) return;
+    if (!key.startsWith(PREFIX) || isMarker(entry) || waiting.has(key)) return;
+    waiting.set(
+      key,
+      clock.after(CHECK_AFTER_MS, () => {
+        waiting.delete(key);
+        checkNow(key);
+      }),
+    );
+  };
+  const checkNow = (key: string): void => {
     housekeeping.enqueue(`type check ${key}`, async () => {
       const found = housekeeping.find(key);
       if (!found || housekeeping.isManagedElsewhere(key)) return;
@@ -43,6 +58,10 @@ export function createTypeCheckStatus(
     },
     observe({ entry }) {
       if (entry) check(entry);
+    },
+    close() {
+      for (const timer of waiting.values()) timer.cancel();
+      waiting.clear();
     },
   };
 }

@@ -438,6 +438,9 @@ test("type checking is reported once per generation", async () => {
   await validating({ name: "clean", rule });
   await validating({ name: "typo", rule, spec: { validations: [{ expression: "object.dat.a == '1'" }] } });
 
+  subject.clock.advance(1_000);
+  await subject.settle();
+
   const statusOf = async (name: string): Promise<Json | undefined> =>
     (await subject.request("GET", `${API}/validatingadmissionpolicies/${name}`)).body.status;
 

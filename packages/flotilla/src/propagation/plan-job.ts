@@ -56,10 +56,11 @@ export function planJob(binding: Binding, job: Job, works: readonly DeepReadonly
 
   const held = new Set(live.map(({ cluster }) => cluster));
   const fresh = targets.filter(({ name }) => !held.has(name));
-  // A Job that runs in one place follows its template: an Indexed Job may be resized there.
-  const isAlone = targets.length === 1 && live.length === 1 && record.length === 0;
-  const asked = askedCompletions(binding, job, targets.length);
   const isOver = !again && isJobFinished(job.status);
+  // A Job that runs in one place follows its template: an Indexed Job may be resized there. A finished one that ran in
+  // several places keeps its share: completions are immutable.
+  const isAlone = !isOver && targets.length === 1 && live.length === 1 && record.length === 0;
+  const asked = askedCompletions(binding, job, targets.length);
   const rest =
     asked === undefined || isOver || isAlone
       ? 0
