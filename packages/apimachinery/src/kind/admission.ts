@@ -73,7 +73,7 @@ export interface AccessCheck {
 export interface RequestInfo {
   operation: Operation;
   cluster: string;
-  kind: Pick<Kind, "group" | "kind" | "plural" | "scope" | "builtIn">;
+  kind: Pick<Kind, "group" | "kind" | "plural" | "scope" | "builtIn" | "foreign">;
   /** The version in which the object was sent. */
   version: string;
   namespace?: string;

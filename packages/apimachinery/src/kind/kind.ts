@@ -197,6 +197,11 @@ export interface Kind<T extends KubernetesObject = KubernetesObject> {
   readonly traits?: KindTraits;
   /** Built-in kinds are part of Kubernetes; the others are served as CRDs. */
   readonly builtIn: boolean;
+  /**
+   * Set for the kind of a CRD in a cluster that is left to other controllers: it is what its CRD says, and rules of ours
+   * for a kind of the same name are not for it.
+   */
+  readonly foreign?: true;
   /** Objects that have a spec count its changes in `metadata.generation`. */
   readonly hasGeneration: boolean;
   /** Never set: carries the type, so that `client.get(Work, …)` returns a Work. */

@@ -43,7 +43,8 @@ export function createAdmissionChain(steps: readonly AnyStep[]): AdmissionChain 
 
 function isFor({ for: selected }: AnyStep, kind: Kind): boolean {
   if (selected === undefined) return true;
-  return typeof selected === "function" ? selected(kind) : selected.group === kind.group && selected.kind === kind.kind;
+  if (typeof selected === "function") return selected(kind);
+  return !kind.foreign && selected.group === kind.group && selected.kind === kind.kind;
 }
 
 function indexSteps(steps: readonly AnyStep[]): KindSteps {

@@ -94,7 +94,7 @@ export function createCleanup(deps: {
     if (!found || !cluster || !finalizersOf(metadataOf(found.object)).includes(CRD_FINALIZER)) return;
     const definition = found.object as unknown as Definition;
     if (definition.metadata.deletionTimestamp === undefined) return;
-    const resource = clusters.resourceOf(definition);
+    const resource = clusters.resourceOf(definition, cluster.profile);
     const place = definitionPlace(cluster.name, resource.prefix);
     deletingCrds.set(place, key);
     await housekeeping.rewrite(key, "status", (object) => markDeleting(object, formatTime(clock.now())));

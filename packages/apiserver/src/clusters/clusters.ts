@@ -54,7 +54,7 @@ export interface ClusterRegistry {
   /** Re-reads the CRDs of a cluster immediately. */
   refresh(cluster: LogicalCluster): void;
   /** The resource that a CRD serves; shared by content. */
-  resourceOf(definition: DeepReadonly<Definition>): Resource;
+  resourceOf(definition: DeepReadonly<Definition>, profile: ProfileLayer): Resource;
   subscribe(listener: (change: ClusterChange) => void): () => void;
   /** Resumes removals that were interrupted by a crash. */
   finishRemovals(): Promise<void>;

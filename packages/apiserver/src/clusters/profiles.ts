@@ -26,6 +26,8 @@ export interface Profile {
   objects: readonly KubernetesObject[];
   /** Pods in this profile are templates for other clusters: they get no service account and no token of this one. */
   podsAreTemplates?: true;
+  /** The cluster is left to other controllers: kinds of its CRDs are theirs, also where we know a kind of the name. */
+  hasForeignKinds?: true;
 }
 
 export interface ProfileLayer {
@@ -33,6 +35,7 @@ export interface ProfileLayer {
   /** The resources that a cluster of this profile serves until it has CRDs of its own. */
   readonly table: ResourceTable;
   readonly podsAreTemplates: boolean;
+  readonly hasForeignKinds: boolean;
   /** True when bootstrap objects of a resource (given by its key prefix) exist, optionally in a namespace. */
   has(prefix: string, namespace?: string): boolean;
   get(prefix: string, relativeKey: string, viewer: LayerViewer): CachedEntry | undefined;
@@ -137,6 +140,7 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
     name,
     table,
     podsAreTemplates: profile.podsAreTemplates ?? false,
+    hasForeignKinds: profile.hasForeignKinds === true,
     has: (prefix, namespace) => (namespace === undefined ? layer.has(prefix) : namespaces.has(`${prefix}${namespace}`)),
     get(prefix, relativeKey, viewer) {
       const found = layer.get(prefix)?.get(relativeKey);

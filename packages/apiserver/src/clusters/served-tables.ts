@@ -11,6 +11,7 @@ import {
   CRD_GROUP,
   CRD_PLURAL,
   conditionOf,
+  foreignResource,
   resourceOfDefinition,
   withAcceptedNames,
 } from "../resources/definition.ts";
@@ -24,8 +25,8 @@ import type { ProfileLayer } from "./profiles.ts";
 export interface ServedTables {
   /** The table of a cluster with the CRDs that are stored now; the same one as long as they serve the same. */
   tableOf(cluster: string, profile: ProfileLayer): ResourceTable;
-  /** The resource that a CRD serves; shared by content. */
-  resourceOf(definition: DeepReadonly<Definition>): Resource;
+  /** The resource that a CRD serves in clusters of a profile; shared by content. */
+  resourceOf(definition: DeepReadonly<Definition>, profile: ProfileLayer): Resource;
 }
 
 export function createServedTables(cache: Cache, knownKinds: readonly Kind[]): ServedTables {
@@ -33,8 +34,17 @@ export function createServedTables(cache: Cache, knownKinds: readonly Kind[]): S
   const resources = new WeakCache<Resource>();
   const tables = new WeakCache<ResourceTable>();
 
-  const resourceOf = (given: DeepReadonly<Definition>, id = contentId(given)): Resource =>
-    resources.get(id, () => resourceOfDefinition(withAcceptedNames(given), known.get(given.metadata.name)));
+  const resourceOf = (
+    given: DeepReadonly<Definition>,
+    { hasForeignKinds }: ProfileLayer,
+    id = contentId(given),
+  ): Resource =>
+    resources.get(hasForeignKinds ? `foreign ${id}` : id, () =>
+      (hasForeignKinds ? foreignResource : resourceOfDefinition)(
+        withAcceptedNames(given),
+        known.get(given.metadata.name),
+      ),
+    );
 
   /**
    * Identifies the resource served by the CRD of an entry by its content; undefined for a CRD that is not established.
@@ -71,11 +81,11 @@ export function createServedTables(cache: Cache, knownKinds: readonly Kind[]): S
           conditionOf(definition, "Established")?.status === "True" ? contentId(definition) : undefined,
         );
       const id = contentIds.get(entry);
-      return id === undefined ? undefined : resourceOf(definition, id);
+      return id === undefined ? undefined : resourceOf(definition, profile, id);
     }
   };
 
-  return { tableOf, resourceOf: (definition) => resourceOf(definition) };
+  return { tableOf, resourceOf: (definition, profile) => resourceOf(definition, profile) };
 }
 
 function contentId(definition: DeepReadonly<Definition>): string {

@@ -163,3 +163,20 @@ test("a CRD with an unknown version is served unchanged", async () => {
 
   expect(status).toBe(201);
 });
+
+test("in a cluster that is left to other controllers, a kind is what its CRD says", async () => {
+  const { request } = await createTestServer({
+    profiles: { hub: { ...PROFILE, customs: [CloneSet] }, bare: { ...PROFILE, hasForeignKinds: true } },
+    clusters: { hub: "hub", bare: "bare" },
+  });
+  const { spec, ...definition } = published(CloneSet, ["v1alpha1"], "v1alpha1");
+  const { conversion: _, ...plain } = spec as JsonObject;
+  await request("POST", CRDS, { ...definition, spec: plain });
+
+  const { status, body } = await request("POST", SETS, cloneSet({ updateStrategy: { partition: "abc%" } }));
+
+  // Rules of ours would reject the partition and fill in the rest.
+  expect(status).toBe(201);
+  expect((body.spec as JsonObject).updateStrategy).toEqual({ partition: "abc%" });
+  expect((await request("GET", SETS.replace("v1alpha1", "v1beta1"))).status).toBe(404);
+});

@@ -113,6 +113,22 @@ export function withAcceptedNames(definition: DeepReadonly<Definition>): DeepRea
  * watch sees the objects of all clusters in one version. A version that is only used for storage is not served.
  */
 export function resourceOfDefinition(definition: DeepReadonly<Definition>, known: Kind | undefined): Resource {
+  return resourceFrom(definition, { known });
+}
+
+/**
+ * The resource that a CRD serves in a cluster that is left to other controllers: objects are stored as they are written.
+ * Conversion webhooks are not called, so a CRD that has one gets our conversion where we know the kind.
+ */
+export function foreignResource(definition: DeepReadonly<Definition>, known: Kind | undefined): Resource {
+  const isConverted = definition.spec.conversion?.strategy === "Webhook";
+  return resourceFrom(definition, { known: isConverted ? known : undefined, isForeign: true });
+}
+
+function resourceFrom(
+  definition: DeepReadonly<Definition>,
+  { known, isForeign = false }: { known?: Kind | undefined; isForeign?: boolean },
+): Resource {
   const { spec } = definition;
   const { group, names } = spec;
   const versions = spec.versions.toSorted((a, b) => compareVersions(a.name, b.name));
@@ -151,6 +167,7 @@ export function resourceOfDefinition(definition: DeepReadonly<Definition>, known
   return createResource(
     {
       ...kind,
+      ...(isForeign && { foreign: true as const }),
       storageVersion: ours?.storageVersion ?? kind.storageVersion,
       versions: Object.fromEntries(declared),
       subresources: { ...kind.subresources, ...(connect && { connect }) },

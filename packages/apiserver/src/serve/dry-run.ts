@@ -126,7 +126,7 @@ function withPreview(deps: OperationDependencies, base: LogicalCluster): Operati
   const store = createPreviewStore(deps.store, (resource, written) => {
     if (!isDefinition(resource)) return written;
     const definition = settle(resource, written.object as unknown as DeepReadonly<Definition>);
-    table = tableWith(table, definition, deps);
+    table = tableWith(table, definition, base.profile, deps);
     return viewOfWritten(resource.storage, definition as unknown as JsonObject, false);
   });
 
@@ -155,11 +155,12 @@ function withPreview(deps: OperationDependencies, base: LogicalCluster): Operati
 function tableWith(
   table: ResourceTable,
   definition: DeepReadonly<Definition>,
+  profile: LogicalCluster["profile"],
   { clusters }: OperationDependencies,
 ): ResourceTable {
   const others = table.resources.filter(({ name }) => `${name.resource}.${name.group}` !== definition.metadata.name);
   const isServed = conditionOf(definition, "Established")?.status === "True";
-  return createResourceTable(isServed ? [...others, clusters.resourceOf(definition)] : others);
+  return createResourceTable(isServed ? [...others, clusters.resourceOf(definition, profile)] : others);
 }
 
 /** `settled` returns what later requests read. */

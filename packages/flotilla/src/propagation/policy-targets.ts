@@ -29,7 +29,7 @@ type Affinity = DeepReadonly<ClusterAffinity> | undefined;
 
 export const policyTargets: AdmissionStep<PropagationPolicy | OverridePolicy> = {
   name: "PolicyTargets",
-  for: ({ group, plural }) => group === GROUP && POLICIES.has(plural),
+  for: ({ group, plural, foreign }) => !foreign && group === GROUP && POLICIES.has(plural),
   on: ["CREATE", "UPDATE"],
   // Controllers of this server ignore warnings.
   matches: ({ subresource, byController }) => subresource === undefined && !byController,

@@ -145,6 +145,6 @@ export function createProfiles({
       objects: [...simulated.objects, ...namespaces(kruiseNamespace()), ...kruiseLayer({ nodes, nowMs })],
     },
     "member-bare": { ...simulated, customs: ocmMemberKinds },
-    empty: memberBare,
+    empty: { ...memberBare, hasForeignKinds: true },
   };
 }
