@@ -188,6 +188,27 @@ describe("deletions", () => {
   });
 });
 
+test("a deletion by garbage collection is asked about with DeleteOptions", async () => {
+  const { body } = await subject.request("POST", CONFIG_MAPS, makeConfigMap("owner"));
+  const { uid = "" } = body.metadata as JsonObject;
+  const owner = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid };
+  await subject.request(
+    "POST",
+    CONFIG_MAPS,
+    makeConfigMap("", { metadata: { name: "dependent", ownerReferences: [owner] } }),
+  );
+  await configure({ path: "/check", operations: ["DELETE"] });
+
+  await subject.request("DELETE", `${CONFIG_MAPS}/owner`);
+  await expect.poll(() => asked.length).toBe(2);
+
+  expect(asked[1]?.request).toMatchObject({
+    name: "dependent",
+    options: { kind: "DeleteOptions", apiVersion: "meta.k8s.io/v1" },
+  });
+  await expect.poll(async () => (await subject.request("GET", `${CONFIG_MAPS}/dependent`)).status).toBe(404);
+});
+
 describe("evictions", () => {
   test("are asked about as a create of the subresource", async () => {
     const pods = "/api/v1/namespaces/default/pods";

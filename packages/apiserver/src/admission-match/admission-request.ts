@@ -26,13 +26,14 @@ export interface AdmissionRequest {
   readonly annotate?: ((key: string, value: string) => void) | undefined;
 }
 
-type OptionsKind = "CreateOptions" | "UpdateOptions";
+type OptionsKind = "CreateOptions" | "UpdateOptions" | "DeleteOptions";
 
 /** The options that a client sent in the query, as webhooks see them. A patch has those of the write that it is. */
 export function queriedOptions({ query }: RequestContext, kind: OptionsKind): JsonObject {
   const options: JsonObject = { kind, apiVersion: "meta.k8s.io/v1" };
   const dryRun = query.getAll("dryRun");
   if (dryRun.length > 0) options.dryRun = dryRun;
+  if (kind === "DeleteOptions") return options;
   for (const name of ["fieldManager", "fieldValidation"]) {
     const value = query.get(name);
     if (value !== null && value !== "") options[name] = value;

@@ -235,7 +235,10 @@ function parseStored(entry: StoredObject, served: ServedVersion): JsonObject {
 
 /** The storage version of the CRD changed after this value was written. */
 function upgradeStored(object: JsonObject, served: ServedVersion): JsonObject {
-  const written = served.resource.versions.find(({ apiVersion }) => apiVersion === object.apiVersion);
+  const { former, versions } = served.resource;
+  if (former && former.apiVersion === object.apiVersion)
+    return { ...former.toStorage(object), apiVersion: served.apiVersion };
+  const written = versions.find(({ apiVersion }) => apiVersion === object.apiVersion);
   return { ...(written?.toStorage?.(object) ?? object), apiVersion: served.apiVersion };
 }
 

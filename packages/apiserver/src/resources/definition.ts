@@ -4,6 +4,7 @@
  */
 import { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "@flotilla/kubernetes";
 import type { Kind, KindVersion, KubernetesObject, ScalePaths, Schema } from "@flotilla/apimachinery";
+import { formatApiVersion } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { createResource } from "./resources.ts";
@@ -122,12 +123,12 @@ export function resourceOfDefinition(definition: DeepReadonly<Definition>, known
  */
 export function foreignResource(definition: DeepReadonly<Definition>, known: Kind | undefined): Resource {
   const isConverted = definition.spec.conversion?.strategy === "Webhook";
-  return resourceFrom(definition, { known: isConverted ? known : undefined, isForeign: true });
+  return resourceFrom(definition, { known: isConverted ? known : undefined, isForeign: true, former: known });
 }
 
 function resourceFrom(
   definition: DeepReadonly<Definition>,
-  { known, isForeign = false }: { known?: Kind | undefined; isForeign?: boolean },
+  { known, isForeign = false, former }: { known?: Kind | undefined; isForeign?: boolean; former?: Kind | undefined },
 ): Resource {
   const { spec } = definition;
   const { group, names } = spec;
@@ -175,6 +176,7 @@ function resourceFrom(
     {
       listKind: names.listKind || undefined,
       unserved,
+      former: formerVersion(kind, former),
       selectableFields: [
         ...new Set(
           versions
@@ -184,6 +186,13 @@ function resourceFrom(
       ],
     },
   );
+}
+
+/** Earlier releases stored objects of kinds that we know in our version, also where the CRD does not have it. */
+function formerVersion({ group, versions, storageVersion }: Kind, known: Kind | undefined): Resource["former"] {
+  const toStorage = known?.versions[storageVersion]?.fromStorage;
+  if (!known || !toStorage || Object.hasOwn(versions, known.storageVersion)) return undefined;
+  return { apiVersion: formatApiVersion(group, known.storageVersion), toStorage };
 }
 
 /** True when a kind matches one that we know, in versions that we know. */

@@ -44,6 +44,8 @@ export interface Resource {
   readonly storage: ServedVersion;
   /** Paths that field selectors may use besides name and namespace (`spec.color`). */
   readonly selectableFields: readonly string[];
+  /** A version that the CRD does not have and in which earlier releases stored objects. */
+  readonly former?: { readonly apiVersion: string; toStorage(object: JsonObject): JsonObject } | undefined;
 }
 
 export interface ResourceOptions {
@@ -53,6 +55,7 @@ export interface ResourceOptions {
   selectableFields?: readonly string[];
   /** The resource that stores the objects of this one, for a kind that is a view of another. */
   storedIn?: Resource;
+  former?: Resource["former"];
 }
 
 /** A kind defined in code is the same in every profile, so its schemas are compiled once for all profiles. */
@@ -93,6 +96,7 @@ export function createResource(kind: Kind, options: ResourceOptions = {}): Resou
       return storage;
     },
     selectableFields: options.selectableFields ?? [],
+    former: options.former,
   };
   for (const [version, declared] of Object.entries(kind.versions)) all.push(createVersion(resource, version, declared));
   const served = all.filter(({ version }) => !options.unserved?.has(version));

@@ -55,6 +55,9 @@ export async function admitConfiguredDeletion({ admission, found, request, revie
   await admitUnstored(admission, found, admissionRequest(request, review, undefined));
 }
 
+/** Deletions of the server itself, such as garbage collection, come without options. */
+const OPTIONS = { CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions" } as const;
+
 function admissionRequest(
   { context, operation, options: { dryRun }, oldObject, seenAs, sentOptions }: ConfiguredPhases["request"],
   review: ServerReview,
@@ -67,7 +70,7 @@ function admissionRequest(
     kind: seenAs?.kind,
     name: typeof name === "string" && name !== "" ? name : undefined,
     dryRun,
-    options: sentOptions ?? queriedOptions(context, operation === "CREATE" ? "CreateOptions" : "UpdateOptions"),
+    options: sentOptions ?? queriedOptions(context, OPTIONS[operation]),
     object,
     oldObject: oldObject && (seenAs?.of(oldObject) ?? oldObject),
     annotate: (key, value) => void (review.auditAnnotations ??= new Map()).set(key, value),
