@@ -128,12 +128,13 @@ describe.skipIf(folder === undefined)("certificates with stock tools", { timeout
       "--discovery-timeout",
       "30s",
     );
-    const generator = await eventually(
+    const requests = await eventually(
       "karmadactl waits for an approval",
       () => kubectl("get", "csr", "-o", "name"),
       (names) => names.includes("agent-rbac-generator-edge"),
     );
-    await kubectl("certificate", "approve", generator.trim().replace(/^.*\//, ""));
+    const [generator = ""] = /agent-rbac-generator-edge\S*/.exec(requests) ?? [];
+    await kubectl("certificate", "approve", generator);
 
     expect(await registered).toContain("cluster(edge) is joined successfully");
     expect(await kubectl("get", "csr", "-o", "name")).not.toContain("agent-rbac-generator");
