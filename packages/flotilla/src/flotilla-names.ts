@@ -55,8 +55,8 @@ export const PODS_TO_DELETE = "flotilla.dev/pods-to-delete";
 export const UNMANAGED_FOR = "flotilla.dev/unmanaged-for";
 
 /**
- * aggregate, a condition: the sum has the last numbers of members that are not ready, that do not apply their copy, or
- * whose status cannot be read.
+ * aggregate, a condition: the sum has the last numbers of members that are not ready or unreachable, that no longer
+ * serve the kind, or whose status cannot be read.
  */
 export const STALE = "Stale";
 
