@@ -6,6 +6,7 @@ import { Event, Namespace } from "@flotilla/kubernetes";
 import { PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization } from "@flotilla/karmada";
 import type { CloneSetV1alpha1 } from "@flotilla/openkruise";
 import type { DeepReadonly } from "@flotilla/base";
+import { Explanation } from "@flotilla/flotilla";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
@@ -195,11 +196,13 @@ test("a status rule that fails keeps the last numbers, marks them as stale, and 
   await fleet.run(SETTLED_MS);
   const during = (await read("hub")).status;
   const failed = await fleet.client.get(ResourceBinding, { ...WEB, name: "web-cloneset" });
+  const { members } = await fleet.client.get(Explanation, { ...WEB, name: "web-cloneset" });
   const reported = await ruleEvents();
   await fleet.client.delete(ResourceInterpreterCustomization, { cluster: "hub", name: "mine" });
   await fleet.run(SETTLED_MS);
   const after = await fleet.client.get(ResourceBinding, { ...WEB, name: "web-cloneset" });
 
+  expect(members.map(({ stale }) => stale)).toEqual([true, true]);
   expect(during).toMatchObject({ replicas: 4, readyReplicas: before?.readyReplicas });
   expect(findCondition(failed.status?.conditions, "Stale")).toMatchObject({
     status: "True",

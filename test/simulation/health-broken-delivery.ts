@@ -1,6 +1,7 @@
 /** Workloads that do not reach their members as they should: policies, overrides, rules, obstacles on the member. */
-import type { Broken } from "./health-fleet.ts";
-import { cloneSet, custom, definition, deployment, object, override, policy } from "./health-manifests.ts";
+import type { JsonObject } from "@flotilla/base";
+import type { Broken, Manifest } from "./health-fleet.ts";
+import { cloneSet, cronJob, custom, definition, deployment, object, override, policy } from "./health-manifests.ts";
 
 export const brokenDelivery: Record<string, Broken> = {
   "a policy that names a member that left": {
@@ -211,4 +212,51 @@ export const brokenDelivery: Record<string, Broken> = {
     hub: (ns) => [deployment(ns), policy(ns, "Deployment", { clusters: ["lost"] })],
     cause: /pods? (is|are) not ready on lost: its containers were ready when its node \S+ last reported/,
   },
+  "an update that the member rejects, while the nodes of the running pods are lost": {
+    hub: (ns) => [deployment(ns), policy(ns, "Deployment", { clusters: ["lost"] })],
+    next: ({ create }, ns) => create("hub", override(ns, "/spec/replicas", -1)),
+    cause: /1 pod is not ready on lost: its containers were ready when its node \S+ last reported/,
+    also: /spec\.replicas: Invalid value: -1/,
+  },
+  "an update that one member rejects, while pods of another fail": {
+    hub: (ns) => [deployment(ns), policy(ns, "Deployment", { clusters: ["m1", "tainted"] })],
+    next: ({ create }, ns) => create("hub", override(ns, "/spec/replicas", -1, { clusters: ["m1"] })),
+    cause: /2 pods wait on tainted: Unschedulable/,
+    also: /m1.*spec\.replicas: Invalid value: -1/,
+  },
+  "a release that is not sent, while the nodes of the running pods are lost": {
+    hub: (ns) => [retainedCloneSet(ns), policy(ns, "CloneSet", { apiVersion: RETAINED, clusters: ["lost"] })],
+    next: ({ patch }, ns) => patch("hub", retainedCloneSet(ns), release("web:2")),
+    why: "cloneset/web",
+    cause: /2 pods are not ready on lost: its containers were ready when its node \S+ last reported/,
+    also: /the release is not sent/,
+  },
+  "a release that is not sent, while the running pods do not start": {
+    hub: (ns) => [retainedCloneSet(ns, "web:broken"), policy(ns, "CloneSet", { apiVersion: RETAINED })],
+    next: ({ patch }, ns) => patch("hub", retainedCloneSet(ns), release("web:2")),
+    why: "cloneset/web",
+    cause: /4 pods wait on m1: ImagePullBackOff: image web:broken/,
+    also: /the release is not sent/,
+  },
+  "an update of a scheduled run that the member rejects, while its pods do not start": {
+    hub: (ns) => [cronJob(ns, { image: "web:broken" }), policy(ns, "CronJob", { apiVersion: "batch/v1" })],
+    next: ({ create }, ns) =>
+      create("hub", override(ns, "/spec/schedule", "never", { kind: "CronJob", apiVersion: "batch/v1" })),
+    why: "cronjob/web",
+    cause: /1 pod waits on m1: ImagePullBackOff: image web:broken/,
+    also: /never/,
+  },
 };
+
+/** A version of its own, so that the Retain rule for it affects no other case. */
+export const RETAINED = "apps.kruise.io/v1beta1";
+
+const retainedCloneSet = (namespace: string, image = "web:1"): Manifest => ({
+  ...cloneSet(namespace, { image, replicas: 4 }),
+  apiVersion: RETAINED,
+});
+
+/** The rule keeps the member's partition, which lets it reach every pod. */
+const release = (image: string): JsonObject => ({
+  spec: { updateStrategy: { partition: 3 }, template: { spec: { containers: [{ name: "main", image }] } } },
+});

@@ -56,6 +56,8 @@ export interface Broken {
   whyIn?: string;
   /** The cause. */
   cause: RegExp;
+  /** A second cause. Each command names both, one of them in its first lines. */
+  also?: RegExp;
   /** `-n` of `flotilla status`, if it is not the namespace of the case. */
   statusIn?: string;
   /** The findings of `flotilla doctor` that are about it; those that name the namespace if unset. */
@@ -143,6 +145,9 @@ export async function startHealthFleet(options: TestFleetOptions): Promise<Healt
 
 /** As a user reads the first three lines, across the ends of lines. */
 export const readFirst = (text: string): string => firstLines(text).join(" ").replaceAll(/\s+/g, " ").trim();
+
+/** As a user reads all of it, across the ends of lines. */
+export const readAll = (text: string): string => text.replaceAll(/\s+/g, " ");
 
 /** Titles of sections; they are followed by counts, or by nothing. */
 const TITLES = /^(?:UNHEALTHY:|PROBLEMS$|NOT CHECKED:?$)/;

@@ -99,12 +99,26 @@ export function policy(namespace: string, kind: string, options: PolicyOptions =
   });
 }
 
-/** An OverridePolicy for all Deployments of the namespace. */
-export const override = (namespace: string, path: string, value: unknown): Manifest =>
+/** An OverridePolicy for everything of a kind in the namespace, on all members if `clusters` is unset. */
+export const override = (
+  namespace: string,
+  path: string,
+  value: unknown,
+  {
+    apiVersion = "apps/v1",
+    kind = "Deployment",
+    clusters,
+  }: { kind?: string } & Pick<PolicyOptions, "apiVersion" | "clusters"> = {},
+): Manifest =>
   object("policy.karmada.io/v1alpha1", "OverridePolicy", namespace, "all", {
     spec: {
-      resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }],
-      overrideRules: [{ overriders: { plaintext: [{ path, operator: "replace", value: value as JsonObject }] } }],
+      resourceSelectors: [{ apiVersion, kind }],
+      overrideRules: [
+        {
+          ...(clusters && { targetCluster: { clusterNames: clusters } }),
+          overriders: { plaintext: [{ path, operator: "replace", value: value as JsonObject }] },
+        },
+      ],
     },
   });
 
@@ -125,10 +139,10 @@ export function definition(kind: string): Manifest {
 }
 
 /** Rules in Lua for a kind of `definition`: `{ healthInterpretation: "function InterpretHealth(o) … end" }`. */
-export const rules = (kind: string, scripts: Record<string, string>): Manifest =>
+export const rules = (kind: string, scripts: Record<string, string>, apiVersion = "example.com/v1"): Manifest =>
   object("config.karmada.io/v1alpha1", "ResourceInterpreterCustomization", "", kind.toLowerCase(), {
     spec: {
-      target: { apiVersion: "example.com/v1", kind },
+      target: { apiVersion, kind },
       customizations: Object.fromEntries(Object.entries(scripts).map(([rule, luaScript]) => [rule, { luaScript }])),
     },
   });

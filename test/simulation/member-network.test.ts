@@ -422,7 +422,7 @@ test("a member that is away keeps its numbers in the sum, marked as stale, until
   expect(aggregatedStatus.map(({ clusterName }) => clusterName)).toEqual(["member1"]);
 });
 
-test("a CloneSet that its members reject keeps their numbers in the sum, marked as stale", async () => {
+test("a CloneSet that its members reject keeps their numbers in the sum, which are not stale", async () => {
   await start();
   await fleet.client.create(
     PropagationPolicy,
@@ -456,7 +456,5 @@ test("a CloneSet that its members reject keeps their numbers in the sum, marked 
   const { conditions } = (await fleet.client.get(ResourceBinding, { ...set, name: "set-cloneset" })).status ?? {};
   expect(before.status).toMatchObject({ replicas: 4, readyReplicas: 4 });
   expect(after.status).toMatchObject({ replicas: 4, readyReplicas: 4 });
-  expect(findCondition(conditions ?? [], "Stale")?.message).toBe(
-    "the status has the last numbers of member1 (not applied), member2 (not applied)",
-  );
+  expect(conditions?.map(({ type }) => type)).not.toContain("Stale");
 });

@@ -55,8 +55,8 @@ export const PODS_TO_DELETE = "flotilla.dev/pods-to-delete";
 export const UNMANAGED_FOR = "flotilla.dev/unmanaged-for";
 
 /**
- * aggregate, a condition: the sum has the last numbers of members that are not ready, that do not apply their copy, or
- * whose status cannot be read.
+ * aggregate, a condition: the sum has the last numbers of members that are not ready or unreachable, that no longer
+ * serve the kind, or whose status cannot be read.
  */
 export const STALE = "Stale";
 
@@ -70,6 +70,8 @@ export const INTERPRETED = "Interpreted";
 export const APPLIED_FAILED = "AppliedFailed";
 /** execute, the reason why a Work is not applied: the member did not receive it. */
 export const MEMBER_UNREACHABLE = "MemberUnreachable";
+/** execute: the member does not serve the kind of an object. */
+export const KIND_NOT_SERVED = "KindNotServed";
 /** execute: a request that the member may have received was not answered. Holds until the member answers. */
 export const NO_ANSWER = "NoAnswer";
 /** execute: an answer is pending for longer than usual. */

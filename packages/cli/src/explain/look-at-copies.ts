@@ -90,8 +90,9 @@ function unhealthyCopies(
   const isRun = (word: string): boolean => SCHEDULED_KINDS.has(word) || RUN_TO_COMPLETION.has(word);
   const [sickMembers, sickManifests] = [
     members.filter(
-      ({ unhealthy, failedRule, applied }) =>
-        failedRule === undefined && (unhealthy !== undefined || (applied === true && isRun(kind))),
+      ({ unhealthy, failedRule, applied, status }) =>
+        failedRule === undefined &&
+        (unhealthy !== undefined || ((applied === true || status !== undefined) && isRun(kind))),
     ),
     manifests.filter((item) => item.unhealthy !== undefined || (item.applied === true && isRun(item.kind))),
   ];

@@ -100,18 +100,20 @@ function countText({ replicas, status }: DeepReadonly<ExplainedMember>, kind: st
 
 function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): string[] {
   const { cluster, state, applied, health, message, divided, overridden, overridePolicies, drift, stale } = member;
-  const { onMember = [], onMemberBy, unhealthy } = member;
+  const { onMember = [], onMemberBy, unhealthy, failedRule } = member;
   const facts = [
     ...countText(member, kind),
     ...(state === "leaving" ? ["being left"] : []),
-    applied === undefined ? "not applied yet" : applied ? "applied" : "not applied",
+    ...(applied === false ? [] : [applied ? "applied" : "not applied yet"]),
     ...(unhealthy !== undefined
-      ? [`${health === "Unknown" ? "health unknown" : "not healthy"}: ${unhealthy}`]
+      ? [`${failedRule !== undefined ? "health unknown" : "not healthy"}: ${unhealthy}`]
       : health === undefined
         ? []
         : // A partition, OnDelete or minReadySeconds, which Karmada's rules do not know.
           [health === "Unhealthy" ? "unhealthy by its kind's rule only" : healthText(health, kind)]),
     ...(stale ? ["last known numbers"] : []),
+    // The message says why.
+    ...(applied === false ? ["not applied"] : []),
   ];
   return [
     `${cluster}: ${facts.join(", ")}${message ? `: ${message}` : ""}`,
@@ -130,10 +132,12 @@ function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): stri
 const isTakenBack = ({ path }: DeepReadonly<FieldChange>): boolean => path.startsWith("spec.template.");
 
 /** The rule of a kind that runs pods to completion does not see whether they start. */
-const healthText = (health: string, kind: string): string =>
-  health === "Healthy" && (RUN_TO_COMPLETION.has(kind) || SCHEDULED_KINDS.has(kind))
+function healthText(health: string, kind: string): string {
+  if (health === "Unknown") return "health unknown";
+  return health === "Healthy" && (RUN_TO_COMPLETION.has(kind) || SCHEDULED_KINDS.has(kind))
     ? "healthy by its kind's rule"
     : health.toLowerCase();
+}
 
 function renderMoves({ moves, leaving }: Read): string[] {
   if (moves.length + leaving.length === 0) return [];

@@ -50,22 +50,23 @@ export function candidateOfBinding(
   if (!condition || condition.status === "True") return hiddenRun({ spec, status });
   const forMs = unhealthyForMs(condition, nowMs, graceMs);
   const isRule = RULE_FAILURES.has(condition.reason);
-  if (condition.status === "Unknown" && forMs === undefined) return undefined;
+  if (condition.status === "Unknown" && forMs === undefined) return hiddenRun({ spec, status });
   const { apiVersion, kind, namespace, name } = spec.resource;
   const shares = new Map((spec.clusters ?? []).map((cluster) => [cluster.name, cluster.replicas]));
-  const applied = (status?.aggregatedStatus ?? []).filter((item) => item.applied);
-  const wrong = applied.filter(({ clusterName, health, status: reported }) => {
+  const running = (status?.aggregatedStatus ?? []).filter(isRunning);
+  const wrong = running.filter(({ clusterName, applied, health, status: reported }) => {
     const copy = {
       apiVersion,
       kind,
       metadata: { name },
-      spec: { replicas: shares.get(clusterName) },
+      // An earlier copy may ask for another number.
+      spec: { replicas: applied ? shares.get(clusterName) : undefined },
       status: reported,
     };
     return whyUnhealthy(copy, health) !== undefined || health === "Unhealthy";
   });
   // Where the reported numbers do not show which copy it is, all of them are looked at.
-  const copies = (wrong.length > 0 ? wrong : applied).map(({ clusterName: cluster }) => ({
+  const copies = (wrong.length > 0 ? wrong : running).map(({ clusterName: cluster }) => ({
     cluster,
     apiVersion,
     kind,
@@ -85,12 +86,17 @@ export function candidateOfBinding(
   };
 }
 
+type Item = NonNullable<NonNullable<DeepReadonly<ResourceBinding>["status"]>["aggregatedStatus"]>[number];
+
+/** A member that has not applied the latest copy, and reports a status, runs an earlier one. */
+const isRunning = ({ applied, status }: Item): boolean => applied === true || status !== undefined;
+
 /** A run whose pods the hub knows nothing about. */
 function hiddenRun({ spec, status }: DeepReadonly<Pick<ResourceBinding, "spec" | "status">>): Candidate | undefined {
   const { apiVersion, kind, namespace: place, name } = spec.resource;
   const namespace = place || undefined;
   const copies = (status?.aggregatedStatus ?? [])
-    .filter((item) => item.applied && hidesItsPods(kind, item.status))
+    .filter((item) => isRunning(item) && hidesItsPods(kind, item.status))
     .map(({ clusterName: cluster }) => ({ cluster, apiVersion, kind, namespace, name }));
   if (copies.length === 0) return undefined;
   const trouble = "workload unhealthy";

@@ -2,8 +2,8 @@
  * Explains each member: its share of the replicas, how division and overrides changed the template, and the delivery
  * result.
  */
-import { findCondition } from "@flotilla/apimachinery";
-import type { Work } from "@flotilla/karmada";
+import { findCondition, isConditionTrue } from "@flotilla/apimachinery";
+import type { Cluster, Work } from "@flotilla/karmada";
 import { isObject, messageOf } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
@@ -14,6 +14,7 @@ import { withOwnPods } from "../propagation/member-pods.ts";
 import { namedPodsOf } from "../propagation/named-pods.ts";
 import type { JobPlan } from "../propagation/plan-job.ts";
 import { isAway } from "../propagation/member-away.ts";
+import { whyStale } from "../propagation/stale-numbers.ts";
 import { limitsOnMember } from "../propagation/execute/release-limit.ts";
 import { ROLLOUT_STAGE } from "@flotilla/openkruise";
 import type { MemberReader } from "../membership/member-reader.ts";
@@ -70,11 +71,11 @@ export async function explainMembers(
       applied: wasTried(workOf.get(cluster)) ? item?.applied : undefined,
       ...(item?.applied === false && reasonOf(workOf.get(cluster))),
       health: item?.health !== undefined ? item.health : undefined,
-      ...(item?.applied && unhealthyOf(workOf.get(cluster), item.health)),
+      ...(item && isReported(workOf.get(cluster)) && unhealthyOf(workOf.get(cluster), item.health)),
       ...(message && { message }),
       status: isObject(item?.status) ? item.status : undefined,
       stale:
-        item?.status && (item.applied === false || isAway(views.clusters.get({ cluster: views.hub, name: cluster })))
+        item?.status && isStale(workOf.get(cluster), views.clusters.get({ cluster: views.hub, name: cluster }))
           ? true
           : undefined,
       ...driftOf(workOf.get(cluster)),
@@ -175,6 +176,13 @@ function deliveryMessage(work: DeepReadonly<Work> | undefined): string | undefin
 /** A Work that was never dispatched is neither applied nor rejected. */
 const wasTried = (work: DeepReadonly<Work> | undefined): boolean =>
   work === undefined || findCondition(work.status?.conditions ?? [], "Applied") !== undefined;
+
+/** A member that has not applied the latest copy may run an earlier one. */
+const isReported = (work: DeepReadonly<Work> | undefined): boolean =>
+  isConditionTrue(work?.status?.conditions, "Applied") || Boolean(work?.status?.manifestStatuses?.length);
+
+const isStale = (work: DeepReadonly<Work> | undefined, cluster: DeepReadonly<Cluster> | undefined): boolean =>
+  work ? whyStale(work, isAway(cluster)) !== undefined : isAway(cluster);
 
 function reasonOf(work: DeepReadonly<Work> | undefined): Pick<ExplainedMember, "reason"> {
   const applied = findCondition(work?.status?.conditions ?? [], "Applied");

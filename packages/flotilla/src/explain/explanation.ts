@@ -46,7 +46,9 @@ const member = s.object({
   message: s.optional(s.string("The message of the member or of the delivery to it.")),
   status: s.optional(s.json("The status that the member reported.")),
   stale: s.optional(
-    s.boolean("The reported status may be outdated: the member is not ready, or does not apply its latest copy."),
+    s.boolean(
+      "The reported status may be outdated: the member is not ready or unreachable, no longer serves the kind, or its status cannot be read.",
+    ),
   ),
   drift: s.optional(s.string("How the copy on the member differs from the delivered one.")),
   onMember: s.optional(

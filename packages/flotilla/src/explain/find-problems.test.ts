@@ -226,6 +226,35 @@ describe("suggests a fix that matches the problem", () => {
   }
 });
 
+test("reports unhealthy pods of a member that rejects an update, beside the rejection", () => {
+  const problems = findProblems({
+    explanation: {
+      resource,
+      policy,
+      otherPolicies: [],
+      members: [
+        member({
+          applied: false,
+          reason: "AppliedFailed",
+          message: "quota exceeded",
+          unhealthy: "7 of 10 pods are not ready",
+          unhealthySince: "2024-05-01T11:00:00Z",
+        }),
+      ],
+    },
+    binding: undefined,
+    clusterOf: () => ready("True"),
+    found: [],
+    isUncopied: false,
+    nowMs: NOW_MS,
+  });
+
+  expect(problems.map(({ what }) => what)).toEqual([
+    "oslo rejected it: quota exceeded",
+    expect.stringMatching(/^it is not healthy on oslo for .*: 7 of 10 pods are not ready$/),
+  ]);
+});
+
 test("reports a failing override once, with its clusters", () => {
   const binding = {
     metadata: { name: "web-deployment" },

@@ -9,6 +9,7 @@ import { unhealthyForMs } from "../health/healthy-condition.ts";
 import {
   ANSWER_PENDING,
   DRAIN_TAINT,
+  KIND_NOT_SERVED,
   MEMBER_UNREACHABLE,
   NO_ANSWER,
   OSCILLATING,
@@ -253,7 +254,7 @@ function memberProblems(
   object: DeepReadonly<Cluster> | undefined,
   nowMs: number,
 ): Problem[] {
-  const { cluster, applied, reason = "", message, drift, state } = member;
+  const { cluster, drift, state } = member;
   const problems: Problem[] = [];
   const ready = findCondition(object?.status?.conditions ?? [], "Ready");
   if (!object)
@@ -268,34 +269,10 @@ function memberProblems(
         ? `start the agent on the member, or check its log there; its workloads keep running`
         : `run 'kubectl describe cluster ${cluster}'; its workloads keep running`,
     });
-  const isAway = applied === false && UNREACHABLE_REASONS.has(reason);
   // A member already reported as not ready is not also reported as unreachable.
-  if (isAway && problems.length === 0)
-    problems.push({
-      what: `${cluster} is unreachable: ${message ?? "no reason given"}`,
-      try: `check that ${cluster} is running and reachable from the hub; its workloads keep running, and the hub continues automatically when it is back`,
-    });
-  else if (applied === false && reason === RELEASE_STOPPED)
-    problems.push({
-      what: `${cluster}: ${message ?? "the release is not sent"}`,
-      try: "remove the field from the Retain rule, set it on the member, or, if the members should decide, remove the partition from the template",
-    });
-  else if (applied === false && reason === TERMINATING)
-    problems.push({
-      what: `${cluster} still has the object that was deleted before: ${message ?? "no reason given"}`,
-      try: `start the controller that removes the finalizer on ${cluster}, or remove the finalizer there; the hub then delivers the new object`,
-    });
-  else if (applied === false && reason === OSCILLATING)
-    problems.push({
-      what: `${cluster}: ${message ?? "the hub no longer writes the object"}`,
-      try: "find the rule or policy that gives another result each time (flotilla interpret --test runs a rule); writing continues when the template, a policy or a rule of its kind changes",
-    });
-  else if (applied === false && !isAway)
-    problems.push({
-      what: `${cluster} rejected it: ${message ?? "no reason given"}`,
-      try: fixForExclusion(resource, cluster, reason, message),
-    });
-  else problems.push(...healthProblems(resource, member, nowMs));
+  const undelivered = deliveryProblem(resource, member, problems.length > 0);
+  if (undelivered) problems.push(undelivered);
+  problems.push(...healthProblems(resource, member, nowMs));
   if (drift?.startsWith("ReportOnly"))
     problems.push({
       what: `it was changed on ${cluster}: ${drift.slice("ReportOnly: ".length)}`,
@@ -307,6 +284,41 @@ function memberProblems(
       try: "the copy is deleted when its replacement is healthy",
     });
   return problems;
+}
+
+/** Why the member has not applied its latest copy. */
+function deliveryProblem(
+  resource: Explanation["resource"],
+  { cluster, applied, reason = "", message }: Explanation["members"][number],
+  isNotReady: boolean,
+): Problem | undefined {
+  if (applied !== false) return undefined;
+  if (UNREACHABLE_REASONS.has(reason))
+    return isNotReady
+      ? undefined
+      : {
+          what: `${cluster} is unreachable: ${message ?? "no reason given"}`,
+          try: `check that ${cluster} is running and reachable from the hub; its workloads keep running, and the hub continues automatically when it is back`,
+        };
+  if (reason === RELEASE_STOPPED)
+    return {
+      what: `${cluster}: ${message ?? "the release is not sent"}`,
+      try: "remove the field from the Retain rule, set it on the member, or, if the members should decide, remove the partition from the template",
+    };
+  if (reason === TERMINATING)
+    return {
+      what: `${cluster} still has the object that was deleted before: ${message ?? "no reason given"}`,
+      try: `start the controller that removes the finalizer on ${cluster}, or remove the finalizer there; the hub then delivers the new object`,
+    };
+  if (reason === OSCILLATING)
+    return {
+      what: `${cluster}: ${message ?? "the hub no longer writes the object"}`,
+      try: "find the rule or policy that gives another result each time (flotilla interpret --test runs a rule); writing continues when the template, a policy or a rule of its kind changes",
+    };
+  return {
+    what: `${cluster} rejected it: ${message ?? "no reason given"}`,
+    try: fixForExclusion(resource, cluster, reason, message),
+  };
 }
 
 /** A copy that has not improved for longer than the grace is a problem, whatever its health rule says. */
@@ -337,7 +349,7 @@ function healthProblems(
 }
 
 function fixForExclusion(resource: Explanation["resource"], cluster: string, reason: string, message = ""): string {
-  if (reason === "KindNotServed") return SUGGESTED_FIXES["APIEnablement"] ?? "";
+  if (reason === KIND_NOT_SERVED) return SUGGESTED_FIXES["APIEnablement"] ?? "";
   // Karmada's message for an existing object that the hub did not create.
   if (message.includes(`already exists in the cluster ${cluster}`))
     return `it already existed: take it over with conflictResolution: Overwrite in the policy, or rename or delete one of the two; ${inspectCommand(resource, cluster)}`;

@@ -35,6 +35,7 @@ import {
   planAggregation,
   planFailedRules,
   planItems,
+  planStale,
   planVerdicts,
   takeStatus,
   withFinalReports,
@@ -150,8 +151,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       const aggregation = {
         items,
         verdicts: planVerdicts(binding, works),
-        failedRules,
-        away: awayMembers(key.cluster, items),
+        stale: planStale(works, awayMembers(key.cluster, items)),
       };
       if (planAggregation(binding, aggregation, now) !== binding)
         deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, aggregation, now), timing);

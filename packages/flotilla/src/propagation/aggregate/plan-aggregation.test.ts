@@ -1,6 +1,14 @@
 import { expect, test } from "vitest";
 import { makeBinding, makeDeployment, makeWork } from "@flotilla/testing/builders.ts";
-import { isBehind, isTooEarly, planAggregation, planItems, planVerdicts, takeStatus } from "./plan-aggregation.ts";
+import {
+  isBehind,
+  isTooEarly,
+  planAggregation,
+  planItems,
+  planStale,
+  planVerdicts,
+  takeStatus,
+} from "./plan-aggregation.ts";
 
 const NOW = "2024-05-01T12:00:00Z";
 const binding = makeBinding(makeDeployment("shop/web").build()).targets({ paris: 5, oslo: 3 }).build();
@@ -33,12 +41,14 @@ test("a cluster where applying failed reports the error, and keeps its last numb
 
 interface StaleCase {
   applied: "True" | "False";
+  /** Of the condition Applied. */
+  reason?: string;
   away: string[];
   reports?: boolean;
   rule?: string;
   want?: object;
 }
-const stale: Record<string, StaleCase> = {
+const staleCases: Record<string, StaleCase> = {
   "is not stale while every member reports": { applied: "True", away: [] },
   "is stale while a member is not ready": {
     applied: "True",
@@ -49,13 +59,30 @@ const stale: Record<string, StaleCase> = {
       message: "the status has the last numbers of paris (not ready)",
     },
   },
-  "is stale while a member does not accept the latest copy": {
+  "is not stale while a member that reports does not accept the latest copy": { applied: "False", away: [] },
+  "is not stale while a release is not sent to a member that reports": {
     applied: "False",
+    reason: "ReleaseStopped",
+    away: [],
+  },
+  "is stale while a member is unreachable": {
+    applied: "False",
+    reason: "MemberUnreachable",
     away: [],
     want: {
       status: "True",
       reason: "MembersNotReporting",
-      message: "the status has the last numbers of paris (not applied)",
+      message: "the status has the last numbers of paris (unreachable)",
+    },
+  },
+  "is stale while a member no longer serves the kind": {
+    applied: "False",
+    reason: "KindNotServed",
+    away: [],
+    want: {
+      status: "True",
+      reason: "MembersNotReporting",
+      message: "the status has the last numbers of paris (kind not served)",
     },
   },
   "is not stale where a member has no numbers": { applied: "False", away: ["paris"], reports: false },
@@ -82,14 +109,23 @@ const stale: Record<string, StaleCase> = {
   },
   "is not stale while only a health rule fails": { applied: "True", away: [], rule: "InterpretHealthFailed" },
 };
-for (const [behaviour, { applied, away, reports = true, rule, want }] of Object.entries(stale)) {
+for (const [behaviour, { applied, reason, away, reports = true, rule, want }] of Object.entries(staleCases)) {
   test(`the status of a binding ${behaviour}`, () => {
-    const work = makeWork("paris", "web").applied(applied);
-    const items = planItems([(reports ? work.reports({ replicas: 5 }) : work).build()]);
+    const made = makeWork("paris", "web").applied(applied);
+    const work = (reports ? made.reports({ replicas: 5 }) : made).build();
+    for (const condition of work.status?.conditions ?? []) condition.reason = reason ?? condition.reason;
+    if (rule !== undefined)
+      work.status?.conditions?.push({
+        type: "Interpreted",
+        status: "False",
+        reason: rule,
+        message: "no such field",
+        lastTransitionTime: NOW,
+      });
 
-    const failedRules = rule === undefined ? [] : [{ cluster: "paris", reason: rule, message: "no such field" }];
+    const stale = planStale([work], new Set(away));
     const { conditions = [] } =
-      planAggregation(binding, { items, verdicts: [], failedRules, away: new Set(away) }, NOW).status ?? {};
+      planAggregation(binding, { items: planItems([work]), verdicts: [], stale }, NOW).status ?? {};
 
     const found = conditions.filter(({ type }) => type === "Stale");
     expect(found.map(({ status, reason, message }) => ({ status, reason, message }))).toEqual(want ? [want] : []);
@@ -98,7 +134,7 @@ for (const [behaviour, { applied, away, reports = true, rule, want }] of Object.
 
 test("a binding whose members report again is no longer stale", () => {
   const items = planItems([makeWork("paris", "web").applied("True").reports({ replicas: 5 }).build()]);
-  const before = planAggregation(binding, { items, verdicts: [], away: new Set(["paris"]) }, NOW);
+  const before = planAggregation(binding, { items, verdicts: [], stale: new Map([["paris", "not ready"]]) }, NOW);
 
   const after = planAggregation(before, { items, verdicts: [] }, NOW);
 
@@ -148,7 +184,13 @@ test("an unchanged aggregation returns the same binding, so that nothing is writ
 });
 
 function unhealthy(cluster: string, lastTransitionTime: string, status: "False" | "Unknown" = "False") {
-  const work = makeWork(cluster, "web").applied("True").build();
+  return withVerdict(makeWork(cluster, "web").applied("True").build(), lastTransitionTime, status);
+}
+function withVerdict(
+  work: ReturnType<ReturnType<typeof makeWork>["build"]>,
+  lastTransitionTime: string,
+  status: "False" | "Unknown" = "False",
+) {
   const said =
     status === "False"
       ? { reason: "PodsNotReady", message: "1 of 2 pods is not ready" }
@@ -179,6 +221,39 @@ const healthy: Record<string, { works: ReturnType<ReturnType<typeof makeWork>["b
   "is not called healthy while a member has not applied it": {
     works: [makeWork("paris", "web").applied("True").build(), makeWork("oslo", "web").applied("False").build()],
     want: { status: "Unknown", reason: "NotFullyApplied" },
+  },
+  "is unhealthy by the earlier copy of a member that does not accept the latest one": {
+    works: [
+      ready("paris"),
+      withVerdict(
+        makeWork("oslo", "web").applied("False").reports({ replicas: 2, readyReplicas: 1 }).build(),
+        "2024-05-01T11:00:00Z",
+      ),
+    ],
+    want: {
+      status: "False",
+      reason: "PodsNotReady",
+      message: "oslo: 1 of 2 pods is not ready",
+      lastTransitionTime: "2024-05-01T11:00:00Z",
+    },
+  },
+  "is not judged by a copy that its member no longer reports": {
+    works: [ready("paris"), withVerdict(makeWork("oslo", "web").applied("False").build(), NOW)],
+    want: { status: "Unknown", reason: "NotFullyApplied" },
+  },
+  "is not called unhealthy because a member does not accept more replicas": {
+    works: [
+      ready("paris"),
+      makeWork("oslo", "web").applied("False").reports({ replicas: 2, readyReplicas: 2 }).build(),
+    ],
+    want: { status: "Unknown", reason: "NotFullyApplied" },
+  },
+  "is judged by the reported numbers of an earlier copy where another agent reports them": {
+    works: [
+      ready("paris"),
+      makeWork("oslo", "web").applied("False").reports({ replicas: 2, readyReplicas: 1 }).build(),
+    ],
+    want: { status: "False", message: "oslo: 1 of 2 pods is not ready" },
   },
   "is not called healthy before every member has reported": {
     works: [ready("paris"), makeWork("oslo", "web").applied("True").build()],

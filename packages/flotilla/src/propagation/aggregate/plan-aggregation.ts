@@ -12,6 +12,7 @@ import { INTERPRETED, STALE, STOPPED_REASONS } from "../../flotilla-names.ts";
 import { HEALTHY, withBindingHealth } from "../../health/healthy-condition.ts";
 import type { MemberVerdict } from "../../health/healthy-condition.ts";
 import { whyUnhealthy } from "../../health/why-unhealthy.ts";
+import { STATUS_UNREAD, whyStale } from "../stale-numbers.ts";
 
 type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
 
@@ -71,20 +72,25 @@ function itemOf(work: DeepReadonly<Work>): Item {
   return { clusterName, status, applied: true, health: manifest?.health ?? "Unknown" };
 }
 
-const NONE: ReadonlySet<string> = new Set();
+const NONE: ReadonlyMap<string, string> = new Map();
 
-/** What is wrong on members that have applied their Work, sorted by cluster name. */
+/**
+ * What is wrong on members, sorted by cluster name. A member that has not applied the latest copy is judged by the
+ * earlier one, if it reports it: a rejected update must not hide pods that are down.
+ */
 export function planVerdicts(
   { spec }: DeepReadonly<ResourceBinding>,
   works: readonly DeepReadonly<Work>[],
 ): MemberVerdict[] {
   const targets = new Map(targetsOf(spec).map((target) => [target.name, target]));
   return works
-    .filter(({ metadata, status }) => !metadata.deletionTimestamp && isConditionTrue(status?.conditions, "Applied"))
+    .filter(({ metadata }) => !metadata.deletionTimestamp)
     .flatMap((work): MemberVerdict[] => {
       const cluster = clusterNameOf(work.metadata.namespace ?? "") ?? "";
       const target = targets.get(cluster);
-      if (!target) return [];
+      const isApplied = isConditionTrue(work.status?.conditions, "Applied");
+      const [manifest] = work.status?.manifestStatuses ?? [];
+      if (!target || (!isApplied && !manifest)) return [];
       const condition = findCondition(work.status?.conditions, HEALTHY);
       if (condition) {
         const { status, reason, message, lastTransitionTime: since } = condition;
@@ -93,7 +99,6 @@ export function planVerdicts(
           : [{ cluster, status: status === "False" ? "False" : "Unknown", reason, message, since }];
       }
       // Another program's agent reports the status and the verdict of the rule only.
-      const [manifest] = work.status?.manifestStatuses ?? [];
       if (!manifest) return [];
       const { apiVersion, kind, name } = spec.resource;
       const found = whyUnhealthy(
@@ -101,7 +106,8 @@ export function planVerdicts(
           apiVersion,
           kind,
           metadata: { name },
-          spec: { replicas: target.replicas },
+          // An earlier copy may ask for another number.
+          spec: { replicas: isApplied ? target.replicas : undefined },
           status: manifest.status,
         } as KubernetesObject,
         manifest.health,
@@ -151,14 +157,27 @@ function worksOfTargets(
 export interface Aggregation {
   items: readonly Item[];
   verdicts: readonly MemberVerdict[];
-  failedRules?: readonly FailedRule[];
-  /** Members that are not ready. */
-  away?: ReadonlySet<string>;
+  /** By member: why what the sum has of it may have changed since. */
+  stale?: ReadonlyMap<string, string>;
+}
+
+/** `away`: the members that are not ready. */
+export function planStale(
+  works: readonly DeepReadonly<Work>[],
+  away: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
+  return new Map(
+    works.flatMap((work): [string, string][] => {
+      const cluster = clusterNameOf(work.metadata.namespace ?? "") ?? "";
+      const why = work.metadata.deletionTimestamp ? undefined : whyStale(work, away.has(cluster));
+      return why === undefined ? [] : [[cluster, why]];
+    }),
+  );
 }
 
 export function planAggregation(
   binding: DeepReadonly<ResourceBinding>,
-  { items, verdicts, failedRules = [], away = NONE }: Aggregation,
+  { items, verdicts, stale = NONE }: Aggregation,
   now: string,
 ): DeepReadonly<ResourceBinding> {
   const targets = targetsOf(binding.spec);
@@ -183,7 +202,7 @@ export function planAggregation(
     now,
   );
   const healthy = targets.length === 0 ? applies : withBindingHealth(applies, verdicts, knownOf(targets, items), now);
-  const conditions = withStaleness(healthy, items, staleMembers(items, failedRules, away), now);
+  const conditions = withStaleness(healthy, items, stale, now);
   if (conditions === binding.status?.conditions && equalJson(items, binding.status?.aggregatedStatus ?? []))
     return binding;
   return { ...binding, status: { ...binding.status, conditions: [...conditions], aggregatedStatus: [...items] } };
@@ -193,24 +212,6 @@ export function planAggregation(
 const MAX_NAMED = 10;
 
 type Conditions = NonNullable<NonNullable<DeepReadonly<ResourceBinding>["status"]>["conditions"]>;
-
-const STATUS_UNREAD = "ReflectStatusFailed";
-
-/** By member: why what the sum has of it may have changed since. */
-function staleMembers(
-  items: readonly Item[],
-  failedRules: readonly FailedRule[],
-  away: ReadonlySet<string>,
-): ReadonlyMap<string, string> {
-  const unread = new Set(failedRules.flatMap(({ cluster, reason }) => (reason === STATUS_UNREAD ? [cluster] : [])));
-  return new Map(
-    items.flatMap(({ clusterName: name, status, applied }): [string, string][] => {
-      if (status && away.has(name)) return [[name, "not ready"]];
-      if (status && !applied) return [[name, "not applied"]];
-      return unread.has(name) ? [[name, STATUS_UNREAD]] : [];
-    }),
-  );
-}
 
 /** Whether the sum has numbers that may have changed since. A binding that was never stale has no such condition. */
 function withStaleness(

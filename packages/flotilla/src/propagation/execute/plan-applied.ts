@@ -10,6 +10,7 @@ import { OscillationError } from "../../delivery/oscillations.ts";
 import {
   ANSWER_PENDING,
   APPLIED_FAILED,
+  KIND_NOT_SERVED,
   MEMBER_UNREACHABLE,
   NO_ANSWER,
   OSCILLATING,
@@ -23,7 +24,7 @@ export type Attempt = ApplyOutcome | { result: "failed"; error: unknown } | { re
 export interface Failure {
   reason:
     | typeof APPLIED_FAILED
-    | "KindNotServed"
+    | typeof KIND_NOT_SERVED
     | typeof MEMBER_UNREACHABLE
     | typeof NO_ANSWER
     | typeof ANSWER_PENDING
@@ -68,7 +69,7 @@ export function failureOf(
 }
 
 function reasonOf(errors: readonly unknown[]): Failure["reason"] {
-  if (errors.some((error) => obstacleOf(error) === "missing-kind")) return "KindNotServed";
+  if (errors.some((error) => obstacleOf(error) === "missing-kind")) return KIND_NOT_SERVED;
   if (errors.some((error) => error instanceof ReleaseStoppedError)) return RELEASE_STOPPED;
   if (errors.some((error) => error instanceof OscillationError)) return OSCILLATING;
   if (!errors.some((error) => obstacleOf(error) === "unreachable")) return APPLIED_FAILED;

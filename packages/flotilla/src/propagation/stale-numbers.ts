@@ -1,0 +1,28 @@
+/**
+ * Whether the numbers that a Work has of its member may have changed since. A member that rejects an update, or is not
+ * sent it, still reports what it runs: its numbers are current. Pure.
+ */
+import { findCondition } from "@flotilla/apimachinery";
+import type { Work } from "@flotilla/karmada";
+import type { DeepReadonly } from "@flotilla/base";
+import { INTERPRETED, KIND_NOT_SERVED, MEMBER_UNREACHABLE } from "../flotilla-names.ts";
+
+/** The rule that reads the status of the member's object failed. */
+export const STATUS_UNREAD = "ReflectStatusFailed";
+
+/** Reasons of the condition `Applied` of a member whose objects cannot be watched either. */
+const UNWATCHED: ReadonlyMap<string, string> = new Map([
+  [MEMBER_UNREACHABLE, "unreachable"],
+  [KIND_NOT_SERVED, "kind not served"],
+]);
+
+/** Undefined if the numbers are current, or if there are none. `isAway`: the member is not ready. */
+export function whyStale({ status }: DeepReadonly<Work>, isAway: boolean): string | undefined {
+  if (status?.manifestStatuses?.[0]?.status !== undefined) {
+    const applied = findCondition(status.conditions, "Applied");
+    const unwatched = applied?.status === "False" ? UNWATCHED.get(applied.reason) : undefined;
+    if (isAway || unwatched !== undefined) return isAway ? "not ready" : unwatched;
+  }
+  const interpreted = findCondition(status?.conditions, INTERPRETED);
+  return interpreted?.status === "False" && interpreted.reason === STATUS_UNREAD ? STATUS_UNREAD : undefined;
+}
