@@ -306,6 +306,23 @@ test("a Job that finished long ago is no problem, also after its member was drai
   expect(await doctorText("problem")).toBe("");
 });
 
+test("a finished Job whose only member left has a placement that says so, and does not run again", async () => {
+  world = await startHealthFleet({ members: ["m1", "m2"], nodes: 1 });
+  await world.create(
+    "hub",
+    object("v1", "Namespace", "", "shop"),
+    job("shop"),
+    policy("shop", "Job", { apiVersion: "batch/v1" }),
+  );
+  await world.fleet.run(3_600_000);
+  await Promise.all([world.run("unjoin", "m1"), world.fleet.run(60_000)]);
+
+  expect(await world.run("status")).toMatch(/web +Job +1\/1 Complete +True +<finished, its member left>/);
+  expect(await world.run("why", "job/web", "-n", "shop")).toMatch(
+    /m1 +rejected .*Fleet: it leaves the fleet, and a finished run does not run again elsewhere/,
+  );
+});
+
 test("a hub whose controllers have stopped is reported first", async () => {
   world = await startHealthFleet({ members: ["m1"] });
   const renewTime = formatTime(world.fleet.clock.now()).replace("Z", ".000000Z");
