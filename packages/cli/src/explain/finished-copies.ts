@@ -22,8 +22,7 @@ export function splitFinishedCopies(
   const notes: string[] = [];
   const others = changes.filter(({ cluster, action, object }) => {
     const title = titleOf(object);
-    const stays =
-      action === "delete" && without.includes(cluster) && finished.has(title) && !starting.has(title);
+    const stays = action === "delete" && without.includes(cluster) && finished.has(title) && !starting.has(title);
     if (stays)
       notes.push(
         `${title} on ${cluster} is finished: it stays there on drain, is released on unjoin, and does not run again`,

@@ -13,7 +13,7 @@ import type { ServedType } from "../members/types.ts";
 
 export type Policy = DeepReadonly<PropagationPolicy & { status?: PolicyStatus }>;
 
-export interface IneffectivePart {
+interface IneffectivePart {
   seen: string;
   fix: string;
 }

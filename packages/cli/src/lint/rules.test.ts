@@ -21,7 +21,7 @@ beforeAll(async () => {
     apiVersion: "v1",
     kind: "Namespace",
     metadata: { name: "shop" },
-  } as Namespace);
+  });
 });
 afterAll(() => Promise.all([hub.close(), joinedHub.close()]));
 /** Rules about the members of the hub. */

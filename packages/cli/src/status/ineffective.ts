@@ -1,8 +1,6 @@
 /** Counts the parts of policies that have no effect: no problem by themselves, and often a mistake. */
 import { FlotillaError } from "@flotilla/base";
-import type { DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
-import type { PropagationPolicy } from "@flotilla/karmada";
 import { typesOfHub } from "../explain/resolve-type.ts";
 import { findPolicyParts, servedKindsOf, titleOf } from "../health/ineffective-parts.ts";
 import type { Policy } from "../health/ineffective-parts.ts";
@@ -10,18 +8,16 @@ import { isForbidden } from "../members/members-places.ts";
 import type { Ineffective, Unwell } from "./fleet-status.ts";
 
 /** What of a policy decides whether its parts have an effect. */
-export function slimPolicy(policy: DeepReadonly<PropagationPolicy>): Policy {
-  const { apiVersion, kind, metadata, spec } = policy;
+export function slimPolicy({ apiVersion, kind, metadata, spec, status }: Policy): Policy {
   const { namespace, name, deletionTimestamp } = metadata;
   const { resourceSelectors, placement, priority } = spec;
-  const matched = (policy as Policy).status?.matched;
   return {
     apiVersion,
     kind,
     metadata: { namespace, name, deletionTimestamp },
     spec: { resourceSelectors, placement, priority },
-    status: { matched },
-  } as Policy;
+    status: { matched: status?.matched },
+  };
 }
 
 export interface IneffectiveQuestion {

@@ -160,9 +160,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     namespace === undefined ? each(Work, unwell.work) : skip,
     each(ManifestWork, seeWork),
     each(PropagationPolicy, seePolicy, { namespace }),
-    namespace === undefined
-      ? each(ClusterPropagationPolicy as unknown as Kind<PropagationPolicy>, seePolicy)
-      : skip,
+    namespace === undefined ? each(ClusterPropagationPolicy as unknown as Kind<PropagationPolicy>, seePolicy) : skip,
     each(OcmPlacement, unwell.placement, { namespace }),
     each(ManifestWorkReplicaSet, unwell.replicaSet, { namespace }),
     readRuleEvents((fieldSelector) => all(Event, { namespace, fieldSelector }), RULES_BY_EVENT),

@@ -60,9 +60,12 @@ export const policiesCheck = defineCheck<PolicyFacts>({
       const where = metadata.namespace ? ` -n ${metadata.namespace}` : "";
       const editCommand = `kubectl edit ${kind.toLowerCase()} ${metadata.name}${where}`;
       const problems = ownProblemsOf(policy);
-      const ineffective = part.ineffective.map(
-        (finding): DoctorFinding => ({ severity: "warning", about, commands: [editCommand], ...finding }),
-      );
+      const ineffective = part.ineffective.map((finding): DoctorFinding => ({
+        severity: "warning",
+        about,
+        commands: [editCommand],
+        ...finding,
+      }));
       // Objects and overrides may still be on their way.
       if (nowMs - Date.parse(metadata.creationTimestamp ?? "") <= stuckAfterMs) return ineffective;
       if ((status?.matched ?? 0) === 0 && problems.length === 0 && !rival && selectsServed) {

@@ -34,7 +34,10 @@ export const worksCheck = defineCheck<readonly DeepReadonly<Work>[]>({
         },
       ];
     });
-    return { seen: `${counted(works.length, "Work")}, ${findings.length} not applied${renderRecent(recent, moment)}`, findings };
+    return {
+      seen: `${counted(works.length, "Work")}, ${findings.length} not applied${renderRecent(recent, moment)}`,
+      findings,
+    };
   },
 });
 
