@@ -1,6 +1,6 @@
 /** Explanations of a resource's placement, requested from a running hub as clients do. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Deployment, Namespace } from "@flotilla/kubernetes";
+import { Deployment, Job, Namespace } from "@flotilla/kubernetes";
 import { OverridePolicy, PropagationPolicy } from "@flotilla/karmada";
 import { Explanation } from "@flotilla/flotilla";
 import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
@@ -74,6 +74,41 @@ describe("an explanation", () => {
       ],
       rejected: [{ by: "ClusterAffinity", count: 1, clusters: ["member3"] }],
     });
+  });
+
+  test("shows after a restart where a finished Job ran", async () => {
+    await fleet.client.create(
+      PropagationPolicy,
+      "hub",
+      makePolicy("shop/jobs").selects("batch/v1", "Job").duplicates("member2").build(),
+    );
+    await fleet.client.create(Job, "hub", {
+      apiVersion: "batch/v1",
+      kind: "Job",
+      metadata: { namespace: "shop", name: "seed" },
+      spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "seed:1" }] } } },
+    });
+    await fleet.run(SETTLED_MS);
+    const at = "2024-05-01T12:00:10Z";
+    const conditions = ["SuccessCriteriaMet", "Complete"].map((type) => ({
+      type,
+      status: "True",
+      lastProbeTime: at,
+      lastTransitionTime: at,
+    }));
+    await fleet.client.patch(
+      Job,
+      { cluster: "member2", namespace: "shop", name: "seed" },
+      { status: { succeeded: 1, startTime: at, completionTime: at, conditions } },
+      { type: "merge", subresource: "status" },
+    );
+    await fleet.run(SETTLED_MS);
+    await fleet.stop();
+    fleet = await startTestFleet({ members: MEMBERS, engine });
+
+    const { decision } = await fleet.client.get(Explanation, { ...web, name: "seed-job" });
+
+    expect(decision).toMatchObject({ source: "recomputed", kept: [{ cluster: "member2" }], rejected: [] });
   });
 
   test("shows the changes of division and overrides on each member, and the member's status", async () => {

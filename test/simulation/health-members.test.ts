@@ -232,6 +232,43 @@ test("a member whose certificate is not yet valid is reported with the reason of
   expect(await withoutCause(/member far.* Ready is False .*certificate is not yet valid/)).toEqual([]);
 });
 
+test("a policy with parts that have no effect, and one that no member fits, are reported after 20 s", async () => {
+  world = await startHealthFleet({ members: ["m1", "m2"] });
+  const spreadConstraints = [{ spreadByField: "cluster", minGroups: 1, maxGroups: 1 }];
+  const divided = { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" };
+  const weights = [{ targetCluster: { clusterNames: ["m1"] }, weight: 1 }];
+  await world.create(
+    "hub",
+    object("v1", "Namespace", "", "shop"),
+    deployment("shop"),
+    policy("shop", "Deployment", {
+      clusters: ["m1", "m9"],
+      placement: {
+        spreadConstraints,
+        replicaScheduling: { ...divided, weightPreference: { staticWeightList: weights } },
+      },
+    }),
+  );
+  await world.fleet.run(20_000);
+
+  const sound = await world.run("status");
+
+  await world.create(
+    "hub",
+    object("v1", "Namespace", "", "lost"),
+    deployment("lost"),
+    policy("lost", "Deployment", {
+      placement: { clusterAffinity: { labelSelector: { matchLabels: { tier: "gold" } } } },
+    }),
+  );
+  await world.fleet.run(20_000);
+
+  expect(sound).toMatch(/No problems found: the hub, 2 members, 1 binding, /);
+  expect(sound).toContain("2 parts of a policy have no effect: run 'flotilla doctor --only policies'.");
+  expect(await doctorText("warning")).toMatch(/PropagationPolicy shop\/all: It names m9[^]*shop\/all: Its spread/);
+  expect(await doctorText("problem")).toMatch(/^Deployment lost\/web: 0\/2 clusters are available: /m);
+});
+
 test("a member that was drained, and one that has just joined, are no problem", async () => {
   world = await startHealthFleet({ members: ["m1", "m2"], nodes: 1 });
   await world.create(
@@ -267,6 +304,23 @@ test("a Job that finished long ago is no problem, also after its member was drai
   expect(problemsOfStatus(await world.run("status"))).toEqual([]);
   expect(await world.run("why", "job/web", "-n", "shop")).toContain("PROBLEMS\n  none");
   expect(await doctorText("problem")).toBe("");
+});
+
+test("a finished Job whose only member left has a placement that says so, and does not run again", async () => {
+  world = await startHealthFleet({ members: ["m1", "m2"], nodes: 1 });
+  await world.create(
+    "hub",
+    object("v1", "Namespace", "", "shop"),
+    job("shop"),
+    policy("shop", "Job", { apiVersion: "batch/v1" }),
+  );
+  await world.fleet.run(3_600_000);
+  await Promise.all([world.run("unjoin", "m1"), world.fleet.run(60_000)]);
+
+  expect(await world.run("status")).toMatch(/web +Job +1\/1 Complete +True +<finished, its member left>/);
+  expect(await world.run("why", "job/web", "-n", "shop")).toMatch(
+    /m1 +rejected .*Fleet: it leaves the fleet, and a finished run does not run again elsewhere/,
+  );
 });
 
 test("a hub whose controllers have stopped is reported first", async () => {

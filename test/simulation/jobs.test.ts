@@ -233,15 +233,18 @@ test("the share of a member that leaves is added to a remaining member, and no c
 });
 
 async function whatIf(fleet: TestFleet, without: string): Promise<string[]> {
-  const { changes } = await planInput(
+  const { changes, notes } = await planInput(
     fleet.client,
     { manifests: [], without: [without], namespace: "default" },
     fleet.clock,
     new AbortController().signal,
   );
-  return changes
-    .filter(({ object }) => object.kind === "Job")
-    .map(({ cluster, action, note = "" }) => `${action} on ${cluster}: ${note}`);
+  return [
+    ...changes
+      .filter(({ object }) => object.kind === "Job")
+      .map(({ cluster, action, note = "" }) => `${action} on ${cluster}: ${note}`),
+    ...notes.map((note) => `note: ${note}`),
+  ];
 }
 
 test("a plan without a member shows what a moved Job would run", async () => {
@@ -272,7 +275,9 @@ test("a plan without a member shows what a moved Job would run", async () => {
   expect(unfinished.toSorted()).toEqual(
     [`create on ${to}: runs the 2 completions that no other member has finished or is given`, leaves].toSorted(),
   );
-  expect(finished).toEqual([leaves]);
+  expect(finished).toEqual([
+    `note: Job shop/seed on ${from} is finished: it stays there on drain, is released on unjoin, and does not run again`,
+  ]);
   expect(again.toSorted()).toEqual([`create on ${to}: runs again: flotilla.dev/rerun-jobs is set`, leaves].toSorted());
 });
 

@@ -178,15 +178,19 @@ export { divideByWeight } from "./propagation/webster.ts";
 export type { ClusterReplicas, WeightedCluster } from "./propagation/webster.ts";
 export {
   ANSWER_PENDING,
+  APPLIED_FAILED,
   CONTROLLERS_LEASE,
-  TERMINATING,
   DRAIN_TAINT,
   DRIFT,
   FORCE_ANNOTATION,
   MEMBER_UNREACHABLE,
   NO_ANSWER,
+  OSCILLATING,
   PURGE_ANNOTATION,
+  RELEASE_STOPPED,
   SINGLE_USE_TOKEN,
+  STOPPED_REASONS,
+  TERMINATING,
   UNJOINING,
   UNMANAGED,
 } from "./flotilla-names.ts";

@@ -29,7 +29,7 @@ const SECOND_MS = 1_000;
 export const drainCommand = defineCommand({
   name: "drain",
   summary: "move the workloads of a member to others, and keep new ones away",
-  details: `Sets the taints of 'flotilla cordon' and ${DRAIN_TAINT}:NoExecute. A copy is removed when its replacement is healthy elsewhere. Workloads that fit no other member stay, and so do those whose policy tolerates the taint; both are listed. 'flotilla plan --without-cluster MEMBER' shows beforehand where everything would go; 'flotilla uncordon MEMBER' ends the drain.`,
+  details: `Sets the taints of 'flotilla cordon' and ${DRAIN_TAINT}:NoExecute. A copy is removed when its replacement is healthy elsewhere. Workloads that fit no other member stay, and so do those whose policy tolerates the taint, and finished Jobs, which would run again elsewhere; all are listed. 'flotilla plan --without-cluster MEMBER' shows beforehand where everything would go; 'flotilla uncordon MEMBER' ends the drain.`,
   example: [
     { says: "See what would move, and where to.", run: "flotilla plan --without-cluster member2" },
     { says: "Move it, and wait until it has left.", run: "flotilla drain member2" },

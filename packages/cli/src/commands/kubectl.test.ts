@@ -10,6 +10,16 @@ test("without a kubeconfig the missing file is explained, and kubectl does not r
   );
 });
 
+test("a KUBECONFIG that names only missing files is explained, and kubectl does not run", async () => {
+  const environment = { HOME: "/nowhere", KUBECTL: "/nowhere/kubectl", KUBECONFIG: "/nowhere/a:/nowhere/b" };
+
+  await expect(
+    kubectlCommand.run({ args: ["get", "pods"], environment } as unknown as CommandContext<never>),
+  ).rejects.toThrow(
+    "no kubeconfig at /nowhere/a or /nowhere/b; start a fleet with 'flotilla up', or specify one with --kubeconfig FILE",
+  );
+});
+
 const cases: [args: string[], needs: boolean][] = [
   [["get", "pods"], true],
   [["apply", "-f", "shop.yaml"], true],
@@ -22,7 +32,7 @@ const cases: [args: string[], needs: boolean][] = [
   [[], false],
 ];
 for (const [args, needs] of cases) {
-  test(`kubectl ${args.join(" ")} ${needs ? "needs" : "does not need"} the kubeconfig of the data directory`, () => {
+  test(`kubectl ${args.join(" ")} ${needs ? "needs" : "does not need"} a kubeconfig of the hub`, () => {
     expect(needsHub(args)).toBe(needs);
   });
 }

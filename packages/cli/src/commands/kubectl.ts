@@ -22,8 +22,8 @@ export const kubectlCommand = defineCommand({
     const path = kubectlPath(environment);
     if (path === undefined) throw noKubectl();
     const { kubeconfigs } = hubKubeconfig({ kubeconfig: undefined, data: undefined }, environment);
-    // kubectl itself reports a file that the user named; without one it would look for a server on this machine.
-    if (!environment["KUBECONFIG"] && needsHub(args)) checkKubeconfig({ kubeconfigs });
+    // Without a kubeconfig, kubectl would look for a server on this machine, also if $KUBECONFIG names missing files.
+    if (needsHub(args)) checkKubeconfig({ kubeconfigs });
     const child = spawn(path, args, {
       stdio: "inherit",
       env: { ...environment, KUBECONFIG: kubeconfigs.join(delimiter) },
@@ -41,6 +41,6 @@ const LOCAL_COMMANDS: ReadonlySet<string> = new Set(["completion", "config", "he
 /** They name the cluster themselves, or need none. */
 const OWN_CLUSTER = /^(--kubeconfig|--server|-s|--help|-h|--client)(=|$)/;
 
-/** Whether kubectl would use the kubeconfig of the data directory. */
+/** Whether kubectl would use the kubeconfig of the environment or the data directory. */
 export const needsHub = (args: readonly string[]): boolean =>
   args.length > 0 && !LOCAL_COMMANDS.has(args[0] ?? "") && !args.some((arg) => OWN_CLUSTER.test(arg));

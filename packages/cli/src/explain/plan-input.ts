@@ -13,6 +13,7 @@ import type { FleetPlan, Interpreter, MemberChange, TemplatePlan } from "@flotil
 import { isSame, tryAll, withObjects } from "./apply-input.ts";
 import type { Applied, ApplyInput } from "./apply-input.ts";
 import { createDryRunClient } from "./dry-run-client.ts";
+import { splitFinishedCopies } from "./finished-copies.ts";
 import { hubChangesOf } from "./hub-changes.ts";
 import type { HubChange } from "./hub-changes.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
@@ -107,9 +108,13 @@ export async function planManifests(
           ({ template }) => template.kind === "Namespace" && template.metadata.name === object.metadata.name,
         ),
     );
-    const changes = [...planChanges(plan, gone), ...planNamespaceChanges(snapshot, namespaces)];
+    const moved = splitFinishedCopies(
+      [...planChanges(plan, gone), ...planNamespaceChanges(snapshot, namespaces)],
+      [...snapshot.bindings, ...snapshot.clusterBindings],
+      without,
+    );
     const planned = {
-      changes: changes.map((change) =>
+      changes: moved.changes.map((change) =>
         without.includes(change.cluster) && change.action === "delete"
           ? { ...change, note: "excluded by --without-cluster" }
           : change,
@@ -123,6 +128,7 @@ export async function planManifests(
     const works = await planOcmChanges(client, applied, signal);
     const notes = [
       ...unselected(plan, applied),
+      ...moved.notes,
       ...works.notes,
       ...(asking > 0
         ? [`${asking} resources are skipped: they are interpreted by a webhook that only the hub can reach`]

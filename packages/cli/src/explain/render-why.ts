@@ -77,7 +77,9 @@ function renderDecision({ decision }: Read, width: number | undefined): string[]
     ...failedTerms.map((term) => `affinity ${term.name} failed: ${term.message}`),
     ...(rows.length > 0
       ? [renderTable(["CLUSTER", "VERDICT", "SCORE", "ROOM", "SHARE", "REASON"], rows, 3, width)]
-      : []),
+      : message === undefined
+        ? ["none: it is finished, and its members have left the fleet"]
+        : []),
     ...(message === undefined ? [] : [`no cluster was selected: ${message}`]),
   ];
 }

@@ -93,6 +93,16 @@ MOVES
   2024-05-01T11:00:00Z: left paris for oslo=4: Taint (TaintManager), replaced`);
 });
 
+test("a finished run whose members have left is not rendered as an empty decision", () => {
+  const decision = { source: "recorded", at: "2024-05-01T12:00:00Z", kept: [], rejected: [] } as const;
+
+  const text = renderWhy({ ...explanation, decision, members: [] });
+
+  expect(text).toContain(
+    "CLUSTERS (decided at 2024-05-01T12:00:00Z)\n  none: it is finished, and its members have left the fleet",
+  );
+});
+
 test("a plan is rendered per cluster, with what is created, changed and deleted", () => {
   const object = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
 

@@ -1,6 +1,10 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { HUB } from "@flotilla/apimachinery";
+import { Cluster } from "@flotilla/karmada";
+import { Namespace } from "@flotilla/kubernetes";
 import { openOfflineHub } from "@flotilla/server";
+import { makeCluster } from "@flotilla/testing/builders.ts";
 import type { OfflineHub } from "../command.ts";
 import { chooseRules, lintSources } from "./lint-input.ts";
 import type { LintResult } from "./run-lint.ts";
@@ -8,10 +12,20 @@ import { RULES } from "./rules/index.ts";
 
 const { signal } = new AbortController();
 let hub: OfflineHub;
+/** Stands for a running hub, with the namespace `shop` and the member `paris`. */
+let joinedHub: OfflineHub;
 beforeAll(async () => {
-  hub = await openOfflineHub();
+  [hub, joinedHub] = await Promise.all([openOfflineHub(), openOfflineHub()]);
+  await joinedHub.client.create(Cluster, HUB, makeCluster("paris"));
+  await joinedHub.client.create(Namespace, HUB, {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: "shop" },
+  });
 });
-afterAll(() => hub.close());
+afterAll(() => Promise.all([hub.close(), joinedHub.close()]));
+/** Rules about the members of the hub. */
+const NEEDS_MEMBER = new Set(["unknown-member"]);
 
 const fixture = (name: string): { name: string; text: string } => ({
   name,
@@ -21,10 +35,11 @@ const fixture = (name: string): { name: string; text: string } => ({
 async function lint(
   sources: readonly { name: string; text: string }[],
   only: readonly string[] = [],
+  { client } = only.some((id) => NEEDS_MEMBER.has(id)) ? joinedHub : hub,
 ): Promise<LintResult> {
   return lintSources(
     { sources, rules: chooseRules(only, []), strict: false, namespace: "default" },
-    { client: hub.client, isReal: false },
+    { client, isReal: client === joinedHub.client },
     signal,
   );
 }
@@ -203,6 +218,27 @@ spec:
       severity: "warning",
       line: 7,
       message: expect.stringContaining("does not serve Spaceship"),
+    },
+  ]);
+});
+
+test("an unknown member and ignored spread constraints are warnings of their own rules", async () => {
+  const spread = fixture("ignored-spread.bad.yaml");
+
+  const { findings } = await lint(
+    [fixture("unknown-member.bad.yaml"), spread],
+    ["shorthand", "unknown-member", "ignored-spread"],
+  );
+
+  expect(findings.filter(({ message }) => !message.includes("oslo"))).toMatchObject([
+    {
+      rule: "ignored-spread",
+      message: "spread constraints are ignored, because replicas are divided by static weights",
+    },
+    {
+      rule: "unknown-member",
+      message: "no joined cluster is named pariss (did you mean 'paris'?)",
+      fix: "Correct or remove the name, or join the cluster.",
     },
   ]);
 });

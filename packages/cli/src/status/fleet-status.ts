@@ -14,6 +14,8 @@ export interface FleetStatus {
   workloads: WorkloadStatus[];
   /** Workloads of the hub that no policy has claimed. */
   unselected: Unselected;
+  /** Parts of policies that have no effect; unset if they could not be checked. */
+  ineffective?: Ineffective | undefined;
   /** The only namespace that was read; unset for all. */
   namespace?: string;
   /** What was looked at, for the sentence that nothing was found. */
@@ -30,6 +32,12 @@ export interface Unselected {
   names: string[];
   /** Their types: `deployments.apps`. */
   types: string[];
+}
+
+export interface Ineffective {
+  parts: number;
+  /** The number of policies that have such parts. */
+  policies: number;
 }
 
 export interface ComponentsStatus {

@@ -26,6 +26,7 @@ import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { readFailedChecks } from "../hub-checks.ts";
 import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-status.ts";
+import { readIneffective, slimPolicy } from "./ineffective.ts";
 import { summariseMembers } from "./members.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
 import { readUnselected } from "./unselected.ts";
@@ -42,6 +43,7 @@ import { findKeptReleases, mayKeep } from "../health/kept-releases.ts";
 import { lookAtPods } from "../health/look-at-pods.ts";
 import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { failingNow, readRuleEvents, RULES_BY_EVENT } from "../health/rule-events.ts";
+import type { Policy } from "../health/ineffective-parts.ts";
 import { isForbidden, placeOf } from "../members/members-places.ts";
 
 /** The namespaces of Karmada's and Open Cluster Management's components on a hub. */
@@ -72,6 +74,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   const candidates: Candidate[] = [];
   /** Bindings whose rules may keep a release from members. */
   const ruled: DeepReadonly<ResourceBinding>[] = [];
+  const policies: Policy[] = [];
   const counts = new Map<string, number>();
 
   /**
@@ -145,6 +148,10 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     unwell.manifestWork(work);
     candidates.push(...candidatesOfWork(work, { nowMs, members: fleet.names }));
   };
+  const seePolicy = (policy: DeepReadonly<PropagationPolicy>): void => {
+    unwell.policy(policy);
+    policies.push(slimPolicy(policy));
+  };
   const skip = Promise.resolve(0);
   const [bindings, clusterBindings, works, manifestWorks, , , placements, replicaSets, rules] = await Promise.all([
     each(ResourceBinding, seeBinding, { namespace }),
@@ -152,10 +159,8 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     // The bindings of a namespace report what is wrong with their Works.
     namespace === undefined ? each(Work, unwell.work) : skip,
     each(ManifestWork, seeWork),
-    each(PropagationPolicy, unwell.policy, { namespace }),
-    namespace === undefined
-      ? each(ClusterPropagationPolicy as unknown as Kind<PropagationPolicy>, unwell.policy)
-      : skip,
+    each(PropagationPolicy, seePolicy, { namespace }),
+    namespace === undefined ? each(ClusterPropagationPolicy as unknown as Kind<PropagationPolicy>, seePolicy) : skip,
     each(OcmPlacement, unwell.placement, { namespace }),
     each(ManifestWorkReplicaSet, unwell.replicaSet, { namespace }),
     readRuleEvents((fieldSelector) => all(Event, { namespace, fieldSelector }), RULES_BY_EVENT),
@@ -182,15 +187,23 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     const reason = judgeCandidate(candidate, reports) ?? uncheckedCandidate(candidate, reports);
     if (reason !== undefined) unwell.unhealthy(candidate, reason);
   }
+  const result = unwell.result();
+  const joined = new Set(clusters.map(({ metadata }) => metadata.name));
+  const ineffective = notShown.has(Cluster.plural)
+    ? undefined
+    : await readIneffective({ client, signal, policies, joined, unwell: result });
+  // Nothing is claimed about policies of which parts have no effect.
+  if (ineffective?.parts !== 0) counts.delete(PropagationPolicy.kind);
   return {
     server,
     controllers,
     components: components ?? [],
     members,
     objects: { bindings: bindings + clusterBindings, works, manifestWorks, placements, replicaSets },
-    unwell: unwell.result(),
+    unwell: result,
     workloads,
     unselected,
+    ineffective,
     namespace,
     checked: [
       ...(failedChecks ? ["the hub"] : []),

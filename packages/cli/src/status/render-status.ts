@@ -49,6 +49,7 @@ export function renderStatus(status: FleetStatus, page: StatusPage): string {
         : ["No members yet."]),
     ...renderObjects(status),
     ...(isUnwell ? [] : [renderNoProblems(status, page)]),
+    ...renderIneffective(status, page),
     ...renderWorkloads(status, page),
     ...renderUnselected(status, page),
   ].join("\n\n");
@@ -215,6 +216,15 @@ function renderWorkloads(
   return shown.length < workloads.length
     ? [`${table}\nand ${workloads.length - shown.length} more; use --all to show them`]
     : [table];
+}
+
+/** Not a problem: the other parts of the policies take effect. */
+function renderIneffective({ ineffective }: FleetStatus, { width }: StatusPage): string[] {
+  if (!ineffective || ineffective.parts === 0) return [];
+  const { parts, policies } = ineffective;
+  const where = policies === 1 ? "a policy" : `${policies} policies`;
+  const line = `${parts === 1 ? `1 part of ${where} has` : `${parts} parts of ${where} have`} no effect: run 'flotilla doctor --only policies'.`;
+  return [width === undefined ? line : wrapWords(line, width).join("\n")];
 }
 
 /** Not a problem: it may be intended. */

@@ -478,6 +478,19 @@ describe("as text", () => {
     );
   });
 
+  test("counts the parts of policies that have no effect, and names the command that lists them", () => {
+    const lines = (parts: number, policies: number): string[] =>
+      render({ ineffective: { parts, policies } })
+        .split("\n")
+        .filter((line) => line.includes("no effect"));
+
+    expect([lines(3, 2), lines(1, 1), lines(0, 0)]).toEqual([
+      ["3 parts of 2 policies have no effect: run 'flotilla doctor --only policies'."],
+      ["1 part of a policy has no effect: run 'flotilla doctor --only policies'."],
+      [],
+    ]);
+  });
+
   test("says in the first line that no controllers run", () => {
     const text = render({
       controllers: { state: "never" },

@@ -4,6 +4,7 @@ import type { ManifestWork } from "@flotilla/ocm";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { findCondition, isConditionTrue, parseApiVersion } from "@flotilla/apimachinery";
+import { isFinishedRun } from "@flotilla/flotilla";
 import { objectOf, textOf } from "../members/json-parts.ts";
 import type { RunStatus, WorkloadStatus } from "./fleet-status.ts";
 
@@ -22,10 +23,13 @@ export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): Workl
     stale: isConditionTrue(status?.conditions, "Stale") || undefined,
     run: isRun ? runOf(statuses) : undefined,
     applied: appliedOf(status?.conditions ?? [], metadata.deletionTimestamp !== undefined),
-    placement: placementOf(spec),
+    placement: placementOf(spec) || (isFinishedRun(binding) ? FINISHED_ELSEWHERE : ""),
     policy: policyOf(metadata.annotations ?? {}),
   };
 }
+
+/** The placement of a finished run that no remaining member ran: it does not run again. */
+const FINISHED_ELSEWHERE = "<finished, its member left>";
 
 /** Kinds that report pods as active, succeeded and failed; the replicas of their binding are only their parallelism. */
 const RUNS: ReadonlySet<string> = new Set(["batch/Job", "apps.kruise.io/BroadcastJob"]);

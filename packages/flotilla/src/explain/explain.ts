@@ -5,7 +5,8 @@
 import { formatTime, type JsonObject } from "@flotilla/base";
 import { isToBeScheduled } from "../propagation/schedule/plan-patch.ts";
 import { movesOf } from "../propagation/moves.ts";
-import { planSchedule } from "../propagation/schedule/plan-schedule.ts";
+import { isFinishedRun } from "../propagation/finished-run.ts";
+import { finishedVerdicts, planSchedule } from "../propagation/schedule/plan-schedule.ts";
 import { summariseDecision } from "../propagation/schedule/summarise-decision.ts";
 import type { Template } from "../propagation/templates.ts";
 import { InterpretError } from "@flotilla/kubernetes";
@@ -102,6 +103,13 @@ function decide(
 ): Explanation["decision"] {
   if (recorded) return { source: "recorded", at: recorded.at, ...recorded.summary };
   if (!binding || !isToBeScheduled(binding)) return undefined;
+  const fleet = fleetOf(deps);
+  // The scheduler leaves a finished run where it is.
+  if (isFinishedRun(binding)) {
+    const verdicts = finishedVerdicts(binding.spec.clusters ?? [], fleet);
+    const summary = summariseDecision({ outcome: "scheduled", clusters: [], verdicts, failedTerms: [] });
+    return summary && { source: "recomputed", at: formatTime(deps.nowMs), ...summary };
+  }
   // Without the applied-placement annotation, the scheduler decides from the current state instead of returning that
   // nothing changed.
   const { [APPLIED_PLACEMENT]: _, ...annotations } = binding.metadata.annotations ?? {};
@@ -110,7 +118,7 @@ function decide(
     planSchedule({
       ...deps.views.scheduling,
       binding: asked,
-      fleet: fleetOf(deps),
+      fleet,
       neighbours: deps.views.groups.neighboursOf(deps.views.hub, binding),
       nowMs: deps.nowMs,
     }),

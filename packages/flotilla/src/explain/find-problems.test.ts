@@ -86,6 +86,25 @@ const cases: Record<
     },
     want: ["its health on oslo is unknown, because the rule InterpretHealth failed: line 1: nil"],
   },
+  "reports a rule that fails on several members once": {
+    explanation: {
+      policy,
+      members: ["oslo", "paris"].map((cluster) =>
+        member({
+          cluster,
+          health: "Unknown",
+          unhealthy: "rules of games: InterpretHealth: line 1: nil",
+          unhealthySince: "2024-05-01T12:00:00Z",
+          failedRule: "InterpretHealth",
+          failedRules: ["rules of games: InterpretHealth: line 1: nil", "rules of games: Retain: line 2: nil"],
+        }),
+      ),
+    },
+    want: [
+      "its health on oslo, paris is unknown, because the rule InterpretHealth failed: rules of games: InterpretHealth: line 1: nil",
+      "rules of games: Retain: line 2: nil",
+    ],
+  },
   "reports a missing policy first": { want: ["no policy selects it, so it is not propagated"] },
   "reports an unschedulable resource once, with a fix for the exclusion": {
     explanation: { policy, decision },

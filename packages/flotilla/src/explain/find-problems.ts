@@ -211,9 +211,21 @@ function placementProblems(
 
 /** A rule usually fails for all members alike, and keeps the same fields of all of them. */
 function ruleProblems(members: Explanation["members"]): Problem[] {
-  const failed = new Set(members.flatMap(({ failedRules = [] }) => failedRules));
+  const unknown = members.filter(({ applied, failedRule }) => failedRule !== undefined && applied !== false);
+  const byFailure = Map.groupBy(unknown, ({ failedRule = "", unhealthy = "" }) => `${failedRule} failed: ${unhealthy}`);
+  const reported = unknown.flatMap(({ unhealthy }) => unhealthy || []);
+  // The rule that the members' health waits for is run for this explanation, too.
+  const others = new Set(
+    members
+      .flatMap(({ failedRules = [] }) => failedRules)
+      .filter((message) => !reported.some((said) => message.includes(said) || said.includes(message))),
+  );
   return [
-    ...[...failed].map((what) => ({ what, try: "correct the rule; 'flotilla interpret --test' runs it on a file" })),
+    ...[...byFailure].map(([failure, ofFailure]) => ({
+      what: `its health on ${ofFailure.map(({ cluster }) => cluster).join(", ")} is unknown, because the rule ${failure}`,
+      try: "correct the rule; 'flotilla interpret' runs it on an object",
+    })),
+    ...[...others].map((what) => ({ what, try: "correct the rule; 'flotilla interpret --test' runs it on a file" })),
     ...retainProblems(members, RELEASE_FIELDS),
   ];
 }
@@ -327,14 +339,8 @@ function healthProblems(
   { cluster, unhealthy, unhealthySince, failedRule }: Explanation["members"][number],
   nowMs: number,
 ): Problem[] {
-  if (failedRule !== undefined)
-    return [
-      {
-        what: `its health on ${cluster} is unknown, because the rule ${failedRule} failed: ${unhealthy ?? ""}`,
-        try: `correct the rule; 'flotilla interpret' runs it on an object`,
-      },
-    ];
-  if (unhealthy === undefined) return [];
+  // A failed rule is reported once for all members.
+  if (unhealthy === undefined || failedRule !== undefined) return [];
   if (unhealthySince === undefined)
     return [{ what: `it is not healthy on ${cluster}: ${unhealthy}`, try: inspectCommand(resource, cluster) }];
   const forMs = unhealthyForMs({ status: "False", lastTransitionTime: unhealthySince }, nowMs);

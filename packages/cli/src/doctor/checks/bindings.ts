@@ -6,6 +6,7 @@ import { findCondition, formatAge } from "@flotilla/apimachinery";
 import { wordOf } from "../../members/types.ts";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding, Moment } from "../check.ts";
+import { isStuck, renderRecent } from "../../health/lasting-failures.ts";
 import { createLostTargets, policyRefOf } from "../../health/lost-targets.ts";
 import type { PolicyRef } from "../../health/lost-targets.ts";
 import { suspensionsOf } from "../../health/suspensions.ts";
@@ -22,7 +23,7 @@ export const bindingsCheck = defineCheck<BindingFacts>({
   name: "bindings",
   summary: "every workload is scheduled, and every member's copy can be created",
   reports:
-    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, and for bindings that were never scheduled. A warning for each binding whose scheduling or dispatching is suspended. Running workloads stay unchanged.",
+    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, and for bindings that were never scheduled. It is reported at once if no member fits for a reason that waiting does not remove, such as the policy's cluster affinity. Others are counted until then. A warning for each binding whose scheduling or dispatching is suspended. Running workloads stay unchanged.",
   async gather({ lists }) {
     const [bindings, clusterBindings, clusters] = await Promise.all([
       lists.all(ResourceBinding),
@@ -34,19 +35,22 @@ export const bindingsCheck = defineCheck<BindingFacts>({
       joined: new Set(clusters.map(({ metadata }) => metadata.name)),
     };
   },
-  judge({ bindings, joined }, { nowMs, stuckAfterMs }) {
+  judge({ bindings, joined }, moment) {
+    const { nowMs, stuckAfterMs } = moment;
+    let recent = 0;
     const lost = createLostTargets((name) => joined.has(name));
     const own = bindings.flatMap((binding) => {
       const { metadata, spec, status } = binding;
       if (isExempt(binding)) return [];
       const scheduled = findCondition(status?.conditions, "Scheduled");
       const isNew = nowMs - Date.parse(metadata.creationTimestamp ?? "") <= stuckAfterMs;
-      const failed = [scheduled, findCondition(status?.conditions, "Dispatched")].flatMap((condition) =>
-        condition?.status === "False" && nowMs - Date.parse(condition.lastTransitionTime) > stuckAfterMs
-          ? [condition]
-          : [],
+      const { failed = [], fresh = [] } = Object.groupBy(
+        [scheduled, findCondition(status?.conditions, "Dispatched")].flatMap((condition) =>
+          condition?.status === "False" ? [condition] : [],
+        ),
+        (condition) => (isStuck(condition, moment) ? "failed" : "fresh"),
       );
-      if (isUnscheduled(binding, { nowMs, stuckAfterMs }) && lost.see(binding)) return [];
+      if (isUnscheduled(binding, moment) && lost.see(binding)) return [];
       if (failed.length > 0)
         return failed.map((condition) =>
           findingOf(
@@ -54,6 +58,7 @@ export const bindingsCheck = defineCheck<BindingFacts>({
             `${condition.message} (${condition.type}=False, ${condition.reason}, for ${formatAge(nowMs - Date.parse(condition.lastTransitionTime))})`,
           ),
         );
+      if (fresh.length > 0 || (scheduled === undefined && isNew)) recent += 1;
       const suspended = suspensionsOf(spec);
       if (suspended.length > 0 && !isNew)
         return [
@@ -78,7 +83,7 @@ export const bindingsCheck = defineCheck<BindingFacts>({
     ];
     const objects = misdirected.reduce((sum, { objects: { length } }) => sum + length, own.length);
     return {
-      seen: `${counted(bindings.length, "binding")}, ${objects} not scheduled or not dispatched`,
+      seen: `${counted(bindings.length, "binding")}, ${objects} not scheduled or not dispatched${renderRecent(recent, moment)}`,
       findings,
     };
   },
@@ -88,9 +93,9 @@ export const bindingsCheck = defineCheck<BindingFacts>({
 const isExempt = ({ metadata, spec }: Binding): boolean =>
   metadata.deletionTimestamp !== undefined || (spec.requiredBy ?? []).length > 0;
 
-function isUnscheduled({ status }: Binding, { nowMs, stuckAfterMs }: Moment): boolean {
+function isUnscheduled({ status }: Binding, moment: Moment): boolean {
   const scheduled = findCondition(status?.conditions, "Scheduled");
-  return scheduled?.status === "False" && nowMs - Date.parse(scheduled.lastTransitionTime) > stuckAfterMs;
+  return scheduled?.status === "False" && isStuck(scheduled, moment);
 }
 
 /** The policies that this check reports because they name only clusters that are not members. */

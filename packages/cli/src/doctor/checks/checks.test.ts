@@ -690,8 +690,8 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: "flotilla why deployment/web -n shop",
     },
-    "a recently unscheduled binding is not reported yet": {
-      judged: bindings([binding([condition("Scheduled", "False", "0/3", "NoClusterFit", 5)])]),
+    "a binding that has just found too little capacity is not reported yet": {
+      judged: bindings([binding([condition("Scheduled", "False", "not enough", "Unschedulable", 5)])]),
       verdict: "ok",
     },
     "a binding that cannot be dispatched is a problem": {

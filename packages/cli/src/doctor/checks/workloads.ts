@@ -5,6 +5,7 @@ import type { Kind } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { candidateOfBinding, candidatesOfWork, copiesOf, judgeCandidate } from "../../health/candidates.ts";
 import type { Candidate, Moment } from "../../health/candidates.ts";
+import { renderRecent } from "../../health/lasting-failures.ts";
 import { findKeptReleases, mayKeep } from "../../health/kept-releases.ts";
 import { lookAtPods } from "../../health/look-at-pods.ts";
 import type { CopyReports } from "../../health/look-at-pods.ts";
@@ -30,7 +31,7 @@ export const workloadsCheck = defineCheck<WorkloadFacts>({
   name: "workloads",
   summary: "the pods of workloads run on their members",
   reports:
-    "A problem for each workload whose condition `Healthy` has been `False` for longer than `--stuck-after`: pods that are not ready, a rollout that stands still or is paused midway, a failed Job, a CronJob or AdvancedCronJob whose last run failed. The same for manifests of ManifestWorks that are degraded or not up to date, and for ManifestWorks that no agent applies. It is reported at once if a pod has an error, such as `ImagePullBackOff`, `CreateContainerConfigError` or `CrashLoopBackOff`, or if a Secret or ConfigMap of its volumes is missing. Also for a release that a Retain rule keeps from the members. The pods of these workloads, and of runs, are read from the members, and warnings about pods whose containers are not created; the pods of ready workloads are not.",
+    "A problem for each workload whose condition `Healthy` has been `False` for longer than `--stuck-after`: pods that are not ready, a rollout that stands still or is paused midway, a failed Job, a CronJob or AdvancedCronJob whose last run failed. The same for manifests of ManifestWorks that are degraded or not up to date, and for ManifestWorks that no agent applies. It is reported at once if a pod has an error, such as `ImagePullBackOff`, `CreateContainerConfigError` or `CrashLoopBackOff`, or if a Secret or ConfigMap of its volumes is missing; others are counted until then. Also for a release that a Retain rule keeps from the members. The pods of these workloads, and of runs, are read from the members, and warnings about pods whose containers are not created; the pods of ready workloads are not.",
   async gather({ client, clock, signal, lists, only }) {
     const [bindings, clusterBindings, works, clusters, managed] = await Promise.all([
       lists.all(ResourceBinding),
@@ -51,13 +52,15 @@ export const workloadsCheck = defineCheck<WorkloadFacts>({
   },
   judge(facts, { nowMs, stuckAfterMs }) {
     const { bindings, works, reports, releases } = facts;
+    let recent = 0;
     const unhealthy = candidatesIn(facts, { nowMs, graceMs: stuckAfterMs }).flatMap((candidate): DoctorFinding[] => {
       const reason = judgeCandidate(candidate, reports);
+      if (reason === undefined && !candidate.runsToCompletion) recent += 1;
       return reason === undefined ? [] : [findingOf(candidate, reason)];
     });
     const findings = [...unhealthy, ...releases.kept.map((kept) => findingOf(kept, kept.reason))];
     return {
-      seen: `${counted(bindings.length, "binding")}, ${counted(works.length, "ManifestWork")}, ${findings.length} unhealthy`,
+      seen: `${counted(bindings.length, "binding")}, ${counted(works.length, "ManifestWork")}, ${findings.length} unhealthy${renderRecent(recent, { stuckAfterMs })}`,
       findings,
       unseen: [...reports.unseen, ...releases.unseen],
     };

@@ -5,35 +5,39 @@ import type { DeepReadonly } from "@flotilla/base";
 import { wordOf } from "../../members/types.ts";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
-import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "@flotilla/flotilla";
+import { isStuck, renderRecent } from "../../health/lasting-failures.ts";
+import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER, OSCILLATING, RELEASE_STOPPED } from "@flotilla/flotilla";
 
 export const worksCheck = defineCheck<readonly DeepReadonly<Work>[]>({
   name: "works",
   summary: "members accept the objects sent to them",
   reports:
-    "A problem for each Work with `Applied=False` for longer than `--stuck-after`: the member rejected it, does not serve its kind, has an unmanaged object of that name, or did not respond. The fix depends on the cause.",
+    "A problem for each Work with `Applied=False` for longer than `--stuck-after`: the member rejected it, does not serve its kind, has an unmanaged object of that name, or did not respond. It is reported at once if the member's admission denies the object, or if the hub has stopped writing it, such as a release that a Retain rule widens (`ReleaseStopped`); others are counted until then. The fix depends on the cause.",
   gather: async ({ lists, only }) =>
     (await lists.all(Work)).filter(({ metadata }) => !only || only.has(clusterNameOf(metadata.namespace ?? "") ?? "")),
-  judge(works, { nowMs, stuckAfterMs }) {
+  judge(works, moment) {
+    let recent = 0;
     const findings = works.flatMap((work): DoctorFinding[] => {
       const applied = findCondition(work.status?.conditions, "Applied");
-      if (
-        applied?.status !== "False" ||
-        work.metadata.deletionTimestamp !== undefined ||
-        nowMs - Date.parse(applied.lastTransitionTime) <= stuckAfterMs
-      )
+      if (applied?.status !== "False" || work.metadata.deletionTimestamp !== undefined) return [];
+      if (!isStuck(applied, moment)) {
+        recent += 1;
         return [];
+      }
       const member = clusterNameOf(work.metadata.namespace ?? "") ?? "";
       return [
         {
           severity: "problem",
           about: `${objectIn(work)} on ${member}`,
-          seen: `${applied.message} (${applied.reason}, for ${formatAge(nowMs - Date.parse(applied.lastTransitionTime))})`,
+          seen: `${applied.message} (${applied.reason}, for ${formatAge(moment.nowMs - Date.parse(applied.lastTransitionTime))})`,
           ...fixOf(work, member, applied),
         },
       ];
     });
-    return { seen: `${counted(works.length, "Work")}, ${findings.length} not applied`, findings };
+    return {
+      seen: `${counted(works.length, "Work")}, ${findings.length} not applied${renderRecent(recent, moment)}`,
+      findings,
+    };
   },
 });
 
@@ -65,6 +69,16 @@ function fixOf(
     return {
       fix: "Restore the member; the Work is then applied.",
       commands: [`flotilla doctor --only members --clusters ${member}`],
+    };
+  if (reason === RELEASE_STOPPED)
+    return {
+      fix: "The hub does not send the release. Remove the field from the Retain rule, set it on the member, or, if the members should decide, remove the partition from the template.",
+      commands: [`flotilla why ${word}/${name}${namespace}`],
+    };
+  if (reason === OSCILLATING)
+    return {
+      fix: "The hub no longer writes the object. Find the rule or policy that gives another result each time; writing continues when the template, a policy or a rule of its kind changes.",
+      commands: [`flotilla why ${word}/${name}${namespace}`],
     };
   if (/already exist|not managed|not.*ours|conflict/i.test(message))
     return {

@@ -8,6 +8,7 @@ import { bindingNames } from "./binding-name.ts";
 import { crdNotOnMembers } from "./crd-not-on-members.ts";
 import { cronEverywhere } from "./cron-everywhere.ts";
 import { hpaWithDivision } from "./hpa-with-division.ts";
+import { ignoredSpread } from "./ignored-spread.ts";
 import { interpreterOperations } from "./interpreter-operations.ts";
 import { interpreterReplacesDivision } from "./interpreter-replaces-division.ts";
 import { interpreterRetainsRelease } from "./interpreter-retains-release.ts";
@@ -57,6 +58,7 @@ import { staticWeights } from "./static-weights.ts";
 import { tolerationSeconds } from "./toleration-seconds.ts";
 import { twoOwners } from "./two-owners.ts";
 import { unknownKind } from "./unknown-kind.ts";
+import { unknownMember } from "./unknown-member.ts";
 import { unreadable } from "./unreadable.ts";
 
 export interface RuleChapter {
@@ -78,8 +80,10 @@ export const RULE_CHAPTERS: readonly RuleChapter[] = [
       policySelectsNothing,
       policiesTie,
       affinityMatchesNothing,
+      unknownMember,
       staticWeights,
       spreadConstraints,
+      ignoredSpread,
       tolerationSeconds,
       cronEverywhere,
       jobIndexes,

@@ -103,7 +103,19 @@ function keepFinished({ spec: { clusters = [] } }: BindingView, fleet: Fleet): S
   const staying = clusters.filter(({ name }) => fleet.isStaying(name));
   return staying.length === clusters.length
     ? { outcome: "unchanged" }
-    : { outcome: "scheduled", clusters: [...staying], verdicts: [], failedTerms: [] };
+    : { outcome: "scheduled", clusters: [...staying], verdicts: finishedVerdicts(clusters, fleet), failedTerms: [] };
+}
+
+/** The clusters of a finished run, and why it is no longer placed on some of them. */
+export function finishedVerdicts(
+  clusters: NonNullable<BindingSpecView["clusters"]>,
+  fleet: Pick<Fleet, "isStaying">,
+): ClusterVerdict[] {
+  return clusters.map(({ name: cluster, replicas }) =>
+    fleet.isStaying(cluster)
+      ? { cluster, replicas }
+      : { cluster, reason: "it leaves the fleet, and a finished run does not run again elsewhere" },
+  );
 }
 
 /** The affinities in order; a placement without any still has one cycle. */

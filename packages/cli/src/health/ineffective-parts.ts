@@ -1,0 +1,122 @@
+/**
+ * Parts of policies that have no effect: clusters that are not members, ignored spread constraints, selectors of kinds
+ * that the hub does not serve, and policies that select the same objects as another one. `flotilla doctor` lists them;
+ * `flotilla status` counts them. Pure.
+ */
+import { ignoredSpread } from "@flotilla/karmada";
+import type { PolicyStatus, PropagationPolicy } from "@flotilla/karmada";
+import { capitalised } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
+import { equalPolicy, unjoinedClusters, unservedSelectors } from "@flotilla/flotilla";
+import type { ServedKinds } from "@flotilla/flotilla";
+import type { ServedType } from "../members/types.ts";
+
+export type Policy = DeepReadonly<PropagationPolicy & { status?: PolicyStatus }>;
+
+interface IneffectivePart {
+  seen: string;
+  fix: string;
+}
+
+export interface PolicyParts {
+  policy: Policy;
+  /** `PropagationPolicy shop/web` */
+  title: string;
+  /** The policy that takes its objects. */
+  rival: Policy | undefined;
+  /** Whether the hub serves a kind that it selects. */
+  selectsServed: boolean;
+  ineffective: IneffectivePart[];
+}
+
+export interface PartsInput {
+  policies: readonly Policy[];
+  /** Names of the members. */
+  joined: ReadonlySet<string>;
+  /** The kinds that the hub serves; unset if they could not be read. */
+  served?: ServedKinds | undefined;
+  /** The titles of policies that are reported because they name only clusters that are not members. */
+  misdirecting: ReadonlySet<string>;
+}
+
+/** Policies that are being deleted are left out. */
+export function findPolicyParts({ policies, joined, served, misdirecting }: PartsInput): PolicyParts[] {
+  const byScope = Map.groupBy(policies, scopeOf);
+  return policies.flatMap((policy): PolicyParts[] => {
+    if (policy.metadata.deletionTimestamp !== undefined) return [];
+    const title = titleOf({ kind: policy.kind, ...policy.metadata });
+    const rival = rivalOf(policy, byScope.get(scopeOf(policy)) ?? []);
+    const unserved = served ? unservedSelectors(served, policy.spec) : [];
+    const ineffective = [
+      ...unserved.map(({ text }) => ({
+        seen: `${capitalised(text)}, so the selector matches nothing.`,
+        fix: "Correct apiVersion and kind of the selector, or apply the CustomResourceDefinition to the hub.",
+      })),
+      ...ineffectiveParts(policy, rival, (name) => joined.has(name) || misdirecting.has(title)),
+    ];
+    const selectsServed = unserved.length < policy.spec.resourceSelectors.length;
+    return [{ policy, title, rival, selectsServed, ineffective }];
+  });
+}
+
+export const servedKindsOf = (types: readonly ServedType[]): ServedKinds => ({
+  versions: (group, kind) =>
+    types.filter((type) => type.group === group && type.kind === kind).map(({ version }) => version),
+  kinds: () => types,
+});
+
+export const titleOf = ({
+  kind,
+  namespace,
+  name,
+}: {
+  readonly kind: string;
+  readonly namespace?: string | undefined;
+  readonly name: string;
+}): string => `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
+
+const scopeOf = ({ kind, metadata }: Policy): string => `${kind}/${metadata.namespace ?? ""}`;
+
+/**
+ * The policy that takes the objects of this one, with the same precedence: the one that has objects, or the one whose
+ * name sorts first.
+ */
+function rivalOf(policy: Policy, sameScope: readonly Policy[]): Policy | undefined {
+  const rival = equalPolicy(policy, sameScope);
+  if (!rival) return undefined;
+  const [own, theirs] = [policy, rival].map(({ status }) => (status?.matched ?? 0) > 0);
+  const loses = own === theirs ? policy.metadata.name > rival.metadata.name : !own;
+  return loses ? rival : undefined;
+}
+
+/** Parts of a policy that have no effect. */
+function ineffectiveParts(
+  policy: Policy,
+  rival: Policy | undefined,
+  isMember: (name: string) => boolean,
+): IneffectivePart[] {
+  const { placement } = policy.spec;
+  const unjoined = unjoinedClusters(policy.spec, isMember);
+  const ignored = placement && ignoredSpread(placement);
+  return [
+    ...(unjoined.length > 0
+      ? [
+          {
+            seen: `It names ${unjoined.join(", ")}, which ${unjoined.length === 1 ? "is not a member" : "are not members"}.`,
+            fix: "Correct or remove the name, or join the cluster.",
+          },
+        ]
+      : []),
+    ...(ignored === undefined
+      ? []
+      : [{ seen: `Its ${ignored.split("; ")[0] ?? ""}.`, fix: `${capitalised(ignored.split("; ")[1] ?? "")}.` }]),
+    ...(rival
+      ? [
+          {
+            seen: `${rival.metadata.name} selects the same objects with the same priority, so ${(policy.status?.matched ?? 0) === 0 ? "this policy" : "one of both"} has no effect on them.`,
+            fix: "Set spec.priority of the policy that is to take effect, or make the selectors disjoint.",
+          },
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,50 @@
+/** Counts the parts of policies that have no effect: no problem by themselves, and often a mistake. */
+import { FlotillaError } from "@flotilla/base";
+import type { Client } from "@flotilla/client";
+import { typesOfHub } from "../explain/resolve-type.ts";
+import { findPolicyParts, servedKindsOf, titleOf } from "../health/ineffective-parts.ts";
+import type { Policy } from "../health/ineffective-parts.ts";
+import { isForbidden } from "../members/members-places.ts";
+import type { Ineffective, Unwell } from "./fleet-status.ts";
+
+/** What of a policy decides whether its parts have an effect. */
+export function slimPolicy({ apiVersion, kind, metadata, spec, status }: Policy): Policy {
+  const { namespace, name, deletionTimestamp } = metadata;
+  const { resourceSelectors, placement, priority } = spec;
+  return {
+    apiVersion,
+    kind,
+    metadata: { namespace, name, deletionTimestamp },
+    spec: { resourceSelectors, placement, priority },
+    status: { matched: status?.matched },
+  };
+}
+
+export interface IneffectiveQuestion {
+  client: Client;
+  signal: AbortSignal;
+  policies: readonly Policy[];
+  /** Names of the members. */
+  joined: ReadonlySet<string>;
+  unwell: Unwell;
+}
+
+/** Undefined if it could not be checked. */
+export async function readIneffective(question: IneffectiveQuestion): Promise<Ineffective | undefined> {
+  const { client, signal, policies, joined, unwell } = question;
+  if (policies.length === 0) return { parts: 0, policies: 0 };
+  // The policies that are listed as unhealthy for this reason.
+  const misdirecting = new Set(
+    unwell.worst.filter(({ trouble }) => trouble === "policy without members").map((object) => titleOf(object)),
+  );
+  try {
+    const served = servedKindsOf(await typesOfHub(client, signal));
+    const found = findPolicyParts({ policies, joined, served, misdirecting }).filter(
+      ({ ineffective }) => ineffective.length > 0,
+    );
+    return { parts: found.reduce((sum, { ineffective }) => sum + ineffective.length, 0), policies: found.length };
+  } catch (error) {
+    if (error instanceof FlotillaError && isForbidden(error.cause)) return undefined;
+    throw error;
+  }
+}
