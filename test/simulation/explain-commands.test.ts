@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { dynamicKind } from "@flotilla/apimachinery";
 import { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
-import { ClusterRole, Deployment, Event, StatefulSet } from "@flotilla/kubernetes";
+import { ClusterRole, CustomResourceDefinition, Deployment, Event, Namespace, StatefulSet } from "@flotilla/kubernetes";
 import { AdvancedStatefulSet } from "@flotilla/openkruise";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
@@ -12,6 +13,17 @@ import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { runCommand } from "./run-command.ts";
 
 const SETTLED_MS = 20_000;
+const lampDefinition: CustomResourceDefinition = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "lamps.example.com" },
+  spec: {
+    group: "example.com",
+    names: { plural: "lamps", singular: "lamp", kind: "Lamp" },
+    scope: "Namespaced",
+    versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+  },
+};
 let fleet: TestFleet;
 let folder: string;
 beforeEach(async () => {
@@ -276,6 +288,32 @@ test("an edit that stays rejected fails, and an object that does not exist is re
     "Deployment default/gone not found on the hub",
   );
   await expect(edit((yaml) => yaml, "deployment/web")).rejects.toThrow("cannot ask for confirmation");
+});
+
+test("deleting a namespace or a CustomResourceDefinition names what is deleted with it", async () => {
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "rel" } });
+  await fleet.client.create(CustomResourceDefinition, "hub", lampDefinition);
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("rel/all").selects("apps/v1", "Deployment", "web").weights({ member1: 1, member2: 1 }).build(),
+  );
+  await fleet.client.create(Deployment, "hub", makeDeployment("rel/web").replicas(4).build());
+  await fleet.run(SETTLED_MS);
+  const lamps = dynamicKind({ group: "example.com", version: "v1", kind: "Lamp", plural: "lamps", scope: "Namespaced" });
+  for (const name of ["desk", "hall"])
+    await fleet.client.create(lamps, "hub", {
+      apiVersion: "example.com/v1",
+      kind: "Lamp",
+      metadata: { namespace: "default", name },
+    });
+
+  expect((await run("delete", "ns/rel", "--yes")).text).toContain(
+    "- Namespace rel: on the hub and on member1, member2, and everything in it: Deployment web on member1 (2 replicas), member2 (2 replicas). Objects in it",
+  );
+  expect((await run("delete", "crd/lamps.example.com", "--yes")).text).toContain(
+    "- CustomResourceDefinition lamps.example.com: on the hub, and all 2 Lamps of the hub\n",
+  );
 });
 
 test("a copy that a finalizer holds on a member is not reported as deleted", async () => {
