@@ -62,6 +62,23 @@ test("a resource is named as in kubectl", async () => {
   expect(others.map((other) => other.text)).toEqual([text, text]);
 });
 
+test("every command uses the namespace of the kubeconfig's context, and -n overrides it", async () => {
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await fleet.client.create(Deployment, "hub", makeDeployment("shop/cart").build());
+  await fleet.run(SETTLED_MS);
+  const inShop = (name: string, ...argv: string[]): ReturnType<typeof runCommand> =>
+    runCommand({ client: fleet.client, clock: fleet.clock, namespace: "shop" }, name, ...argv);
+  const { metadata, ...rest } = makeDeployment("default/nons").build();
+  const file = write({ ...rest, metadata: { ...metadata, namespace: undefined } });
+
+  expect((await inShop("plan", "-f", file)).text).toContain("+ Deployment shop/nons");
+  expect((await inShop("plan", "-f", file, "-n", "default")).text).toContain("+ Deployment default/nons");
+  expect((await inShop("why", "deployment/cart")).text).toContain("Deployment shop/cart");
+  expect((await inShop("why", "deployment/web", "-n", "default")).text).toContain("Deployment default/web");
+  await expect(inShop("adopt", "deployment/lone", "--from", "member1")).rejects.toThrow("shop/lone");
+  expect((await inShop("lint", "-f", file, "--against-hub", "-o", "json")).code).toBe(0);
+});
+
 test("a resource that no policy selects is explained too", async () => {
   const { text } = await run("why", "deployment/lone");
 
@@ -300,7 +317,13 @@ test("deleting a namespace or a CustomResourceDefinition names what is deleted w
   );
   await fleet.client.create(Deployment, "hub", makeDeployment("rel/web").replicas(4).build());
   await fleet.run(SETTLED_MS);
-  const lamps = dynamicKind({ group: "example.com", version: "v1", kind: "Lamp", plural: "lamps", scope: "Namespaced" });
+  const lamps = dynamicKind({
+    group: "example.com",
+    version: "v1",
+    kind: "Lamp",
+    plural: "lamps",
+    scope: "Namespaced",
+  });
   for (const name of ["desk", "hall"])
     await fleet.client.create(lamps, "hub", {
       apiVersion: "example.com/v1",

@@ -5,7 +5,7 @@ import type { Client } from "@flotilla/client";
 import { defineCommand } from "../command.ts";
 import type { Deletion } from "../explain/wait-gone.ts";
 import type { ManifestNames, ManifestTools } from "../interpret/read-manifests.ts";
-import { manifestFlags, namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
+import { chosenNamespace, manifestFlags, namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
 import { objectOf, textOf } from "../members/json-parts.ts";
 import { readTargets } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
@@ -51,7 +51,7 @@ export const deleteCommand = defineCommand({
     const waitSeconds = readSeconds("--timeout", flags.timeout);
     const { runDelete } = await import("../explain/run-delete.ts");
     const hub = await connect(hubKubeconfig(flags, environment));
-    const fallback = flags.namespace ?? hub.namespace ?? "default";
+    const fallback = chosenNamespace(flags, hub);
     try {
       const deletions =
         args.length > 0

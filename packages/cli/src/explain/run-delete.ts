@@ -48,11 +48,7 @@ export async function runDelete(options: DeleteOptions, tools: DeleteTools): Pro
   }
   for (const deletion of existing)
     output.say(
-      describeDeletion(
-        deletion,
-        await bindingOf(client, deletion, signal),
-        await contentsOf(client, deletion, signal),
-      ),
+      describeDeletion(deletion, await bindingOf(client, deletion, signal), await contentsOf(client, deletion, signal)),
     );
   if (existing.length === 0) {
     output.say("Nothing to delete.");
