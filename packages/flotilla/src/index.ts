@@ -50,7 +50,7 @@ export { SNAPSHOT_KINDS, viewsOf } from "./explain/snapshot.ts";
 export type { FleetSnapshot } from "./explain/snapshot.ts";
 export { HEALTHY, RULE_FAILURES, unhealthyForMs } from "./health/healthy-condition.ts";
 export { hidesItsPods, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./health/run-to-completion.ts";
-export { whyUnhealthy } from "./health/why-unhealthy.ts";
+export { FAILED as RUN_FAILED, whyUnhealthy } from "./health/why-unhealthy.ts";
 export { retainProblems } from "./explain/find-problems.ts";
 export { NOT_TAKEN_BACK } from "./explain/unreturned-pods.ts";
 export { MEMBER_DECIDES } from "./propagation/dispatch/plan-member-decides.ts";
