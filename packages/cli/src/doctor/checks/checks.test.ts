@@ -422,6 +422,23 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: "simulation.flotilla.dev/fault-",
     },
+    "a member whose annotation was removed is not to be unjoined": {
+      judged: members(
+        cluster("paris", {
+          status: {
+            conditions: [
+              condition(
+                "Ready",
+                "False",
+                "cluster is not reachable: cluster paris is cut off by its annotation simulation.flotilla.dev/fault",
+              ),
+            ],
+          },
+        }),
+      ),
+      verdict: "problem",
+      says: "its annotation simulation.flotilla.dev/fault was removed, and the hub has not probed it since. Its workloads keep running.\nIt recovers: wait until the hub reports it ready.\nkubectl wait --for=condition=Ready clusters.cluster.karmada.io/paris",
+    },
     "a taint set by a user is a warning, the hub's own is not": {
       judged: members(
         cluster("paris", {
