@@ -39,7 +39,7 @@ export type { FieldChange } from "./explain/field-changes.ts";
 export { createLastDecisions } from "./explain/last-decisions.ts";
 export type { LastDecisions } from "./explain/last-decisions.ts";
 export { createOcmExplainer } from "./explain/ocm/ocm-explainer.ts";
-export { PLANNER_ROLE, plannerRoles } from "./explain/planner-access.ts";
+export { AGGREGATE_TO_PLANNER, PLANNER_ROLE, plannerRoles } from "./explain/planner-access.ts";
 export { planWorkChanges } from "./explain/ocm/plan-work-changes.ts";
 export { manifestsOf } from "./ocm/work/manifests.ts";
 export { keeperOf, planRetained } from "./explain/plan-retained.ts";
