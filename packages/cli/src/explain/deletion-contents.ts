@@ -162,14 +162,16 @@ function renderKind({ kind, bindings }: DeletionContents): string {
       ? `all objects of kind ${name} (not counted: you may not list them)`
       : count === 0
         ? `no object of kind ${name} on the hub`
-        : `${count === 1 ? "the only" : `all ${count}`} ${name}${count === 1 ? "" : "s"} of the hub`;
+        : count === 1
+          ? `the only ${name} of the hub`
+          : `all ${count} ${name}s of the hub`;
   if (!bindings) return `and ${objects}, with their copies on members (not counted: you may not list bindings)`;
   const lost = membersOf(bindings.items.filter(({ spec }) => !spec.preserveResourcesOnDeletion));
   const kept = membersOf(bindings.items.filter(({ spec }) => spec.preserveResourcesOnDeletion));
   const partial = bindings.isPartial ? ` (only the first ${MAX_BINDINGS} bindings of the hub were read)` : "";
   return [
     `and ${objects}`,
-    ...(lost.length > 0 ? [`with their copies on ${lost.join(", ")}`] : []),
+    ...(lost.length > 0 ? [`with ${count === 1 ? "its" : "their"} copies on ${lost.join(", ")}`] : []),
     ...(kept.length > 0 ? [`except copies on ${kept.join(", ")} that policies preserve`] : []),
   ]
     .join(", ")

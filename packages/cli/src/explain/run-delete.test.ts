@@ -75,6 +75,15 @@ const contained: Record<string, { deletion: never; contents: DeletionContents; w
     },
     want: "- CustomResourceDefinition clonesets.apps.kruise.io: on the hub, and all 3 CloneSets of the hub, with their copies on member1, member2, except copies on member3 that policies preserve",
   },
+  "names the only object of a CustomResourceDefinition": {
+    deletion: ofDefinition,
+    contents: {
+      container: "CustomResourceDefinition",
+      kind: { name: "CloneSet", count: 1 },
+      bindings: { items: [place("w", ["member1"])], isPartial: true },
+    },
+    want: "- CustomResourceDefinition clonesets.apps.kruise.io: on the hub, and the only CloneSet of the hub, with its copies on member1 (only the first 10000 bindings of the hub were read)",
+  },
   "says that the objects of a CustomResourceDefinition were not counted": {
     deletion: ofDefinition,
     contents: { container: "CustomResourceDefinition", kind: { name: "CloneSet", count: undefined } },

@@ -103,7 +103,7 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
     const failed = waiting.filter(({ isFinal }) => isFinal);
     if (failed.length > 0)
       throw new FlotillaError(
-        "Failed",
+        "RunFailed",
         `applied, but ${await renderWaiting(failed, tools)}. A run that failed does not start again; run 'flotilla why' for details`,
       );
     if (asking.clock.now() >= untilMs) {

@@ -160,7 +160,7 @@ describe("an object whose policy was deleted", () => {
         spec: { resource: { apiVersion, kind, name } },
       } as unknown as ProblemInput["binding"],
       clusterOf: () => ready("True"),
-      found: [],
+      found: ["0/1 clusters are available; running copies stay where they are"],
       isUncopied: false,
       nowMs: NOW_MS,
     }).map((problem) => `${problem.what} -> ${problem.try}`);

@@ -59,11 +59,12 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
       try: `${binding ? removalOf(binding) : ""}apply a ${resource.namespace ? `PropagationPolicy in namespace ${resource.namespace}` : "ClusterPropagationPolicy"} whose resourceSelectors name ${resource.apiVersion} ${resource.kind} ${resource.name}`,
     });
   }
+  const unscheduled = decision?.message;
   // Without a policy, the decision is about a placement that cannot be corrected.
-  const unscheduled = isUnselected && binding ? undefined : decision?.message;
+  const isLeft = isUnselected && binding !== undefined;
   const isJoined = (name: string): boolean => clusterOf(name) !== undefined;
   const lost = policy && binding ? namesWithoutMember(binding.spec, isJoined) : [];
-  if (decision && unscheduled !== undefined)
+  if (decision && unscheduled !== undefined && !isLeft)
     problems.push(
       lost.length > 0
         ? {
