@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { dynamicKind } from "@flotilla/apimachinery";
 import { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
-import { ClusterRole, Deployment, Event, StatefulSet } from "@flotilla/kubernetes";
+import { ClusterRole, CustomResourceDefinition, Deployment, Event, Namespace, StatefulSet } from "@flotilla/kubernetes";
 import { AdvancedStatefulSet } from "@flotilla/openkruise";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
@@ -12,6 +13,17 @@ import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { runCommand } from "./run-command.ts";
 
 const SETTLED_MS = 20_000;
+const lampDefinition: CustomResourceDefinition = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "lamps.example.com" },
+  spec: {
+    group: "example.com",
+    names: { plural: "lamps", singular: "lamp", kind: "Lamp" },
+    scope: "Namespaced",
+    versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+  },
+};
 let fleet: TestFleet;
 let folder: string;
 beforeEach(async () => {
@@ -48,6 +60,23 @@ test("a resource is named as in kubectl", async () => {
   expect(text).toContain("PropagationPolicy default/all (priority 0, selects it by name)");
   expect(text).toContain("member1: 2 replicas, applied");
   expect(others.map((other) => other.text)).toEqual([text, text]);
+});
+
+test("every command uses the namespace of the kubeconfig's context, and -n overrides it", async () => {
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await fleet.client.create(Deployment, "hub", makeDeployment("shop/cart").build());
+  await fleet.run(SETTLED_MS);
+  const inShop = (name: string, ...argv: string[]): ReturnType<typeof runCommand> =>
+    runCommand({ client: fleet.client, clock: fleet.clock, namespace: "shop" }, name, ...argv);
+  const { metadata, ...rest } = makeDeployment("default/nons").build();
+  const file = write({ ...rest, metadata: { ...metadata, namespace: undefined } });
+
+  expect((await inShop("plan", "-f", file)).text).toContain("+ Deployment shop/nons");
+  expect((await inShop("plan", "-f", file, "-n", "default")).text).toContain("+ Deployment default/nons");
+  expect((await inShop("why", "deployment/cart")).text).toContain("Deployment shop/cart");
+  expect((await inShop("why", "deployment/web", "-n", "default")).text).toContain("Deployment default/web");
+  await expect(inShop("adopt", "deployment/lone", "--from", "member1")).rejects.toThrow("shop/lone");
+  expect((await inShop("lint", "-f", file, "--against-hub", "-o", "json")).code).toBe(0);
 });
 
 test("a resource that no policy selects is explained too", async () => {
@@ -276,6 +305,38 @@ test("an edit that stays rejected fails, and an object that does not exist is re
     "Deployment default/gone not found on the hub",
   );
   await expect(edit((yaml) => yaml, "deployment/web")).rejects.toThrow("cannot ask for confirmation");
+});
+
+test("deleting a namespace or a CustomResourceDefinition names what is deleted with it", async () => {
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "rel" } });
+  await fleet.client.create(CustomResourceDefinition, "hub", lampDefinition);
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("rel/all").selects("apps/v1", "Deployment", "web").weights({ member1: 1, member2: 1 }).build(),
+  );
+  await fleet.client.create(Deployment, "hub", makeDeployment("rel/web").replicas(4).build());
+  await fleet.run(SETTLED_MS);
+  const lamps = dynamicKind({
+    group: "example.com",
+    version: "v1",
+    kind: "Lamp",
+    plural: "lamps",
+    scope: "Namespaced",
+  });
+  for (const name of ["desk", "hall"])
+    await fleet.client.create(lamps, "hub", {
+      apiVersion: "example.com/v1",
+      kind: "Lamp",
+      metadata: { namespace: "default", name },
+    });
+
+  expect((await run("delete", "ns/rel", "--yes")).text).toContain(
+    "- Namespace rel: on the hub and on member1, member2, and everything in it: Deployment web on member1 (2 replicas), member2 (2 replicas). Objects in it",
+  );
+  expect((await run("delete", "crd/lamps.example.com", "--yes")).text).toContain(
+    "- CustomResourceDefinition lamps.example.com: on the hub, and all 2 Lamps of the hub\n",
+  );
 });
 
 test("a copy that a finalizer holds on a member is not reported as deleted", async () => {

@@ -211,6 +211,25 @@ test("a wait names why the pods do not run while it waits", async () => {
   );
 });
 
+test("a wait for a Job that has failed ends at once, with the cause", async () => {
+  const namespace = namespaceOf("a Job that reached its backoff limit");
+
+  await expect(world.run("wait", "job/web", "-n", namespace, "--timeout", "1h")).rejects.toThrow(
+    /^applied, but Job \S+\/web on m1: it failed: BackoffLimitExceeded.*exited with code 7.*\. A run that failed does not start again; run 'flotilla why' for details$/,
+  );
+});
+
+test("a wait for an object that exists on a member unmanaged names this cause", async () => {
+  const namespace = namespaceOf("an object that already exists on the member");
+
+  await Promise.all([
+    expect(world.run("wait", "deployment/web", "-n", namespace, "--timeout", "1")).rejects.toThrow(
+      "already exists in the cluster m1 and the work.karmada.io/conflict-resolution strategy value is empty, Flotilla will not manage this resource",
+    ),
+    world.fleet.run(5_000),
+  ]);
+});
+
 test("a wait that times out names why the pods do not run", async () => {
   const namespace = namespaceOf("a Deployment with a wrong image");
 

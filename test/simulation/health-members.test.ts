@@ -56,6 +56,19 @@ test("an unreachable member is the cause, with the hub's message, and so it is f
   );
   expect(await withoutCause(/m2.*(is not ready|Ready is False)/, "deployment/web")).toEqual([]);
   expect(await doctorText()).toMatch(/^member m2: Ready is False for .*cluster is not reachable/);
+
+  await world.patch("hub", cluster("m2"), { metadata: { annotations: { "simulation.flotilla.dev/fault": null } } });
+
+  expect(await world.run("status")).toContain(
+    "member m2: Ready is False (its annotation simulation.flotilla.dev/fault was removed, and the hub has not probed it since)",
+  );
+
+  await world.fleet.run(12_000);
+
+  expect(await world.run("status")).toContain(
+    "member m2: Ready is False (cluster answers again; it is ready after it has answered for 30 s)",
+  );
+  expect(await doctorText()).toContain("cluster answers again; it is ready after it has answered for 30 s");
 });
 
 test("a member whose credentials have expired is reported with the member's answer", async () => {

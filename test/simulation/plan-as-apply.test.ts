@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ConfigMap, Deployment, Job } from "@flotilla/kubernetes";
+import { ClusterRole, ConfigMap, Deployment, Job } from "@flotilla/kubernetes";
 import { CloneSet, SidecarSet } from "@flotilla/openkruise";
 import { OverridePolicy, PropagationPolicy, Work } from "@flotilla/karmada";
 import type { KubernetesObject } from "@flotilla/apimachinery";
@@ -390,6 +390,39 @@ describe("a pipeline with permissions in one namespace", () => {
     await expect(plan(web)).rejects.toThrow(
       "you may not list these in all namespaces of the hub: clusteroverridepolicies.policy.karmada.io, clusterpropagationpolicies.policy.karmada.io, clusterresourcebindings.work.karmada.io, clusters.cluster.karmada.io, overridepolicies.policy.karmada.io, priorityclasses.scheduling.k8s.io, propagationpolicies.policy.karmada.io, resourcebindings.work.karmada.io, resourceinterpretercustomizations.config.karmada.io, resourceinterpreterwebhookconfigurations.config.karmada.io, works.work.karmada.io, and the kinds that policies select. Ask an administrator to bind the ClusterRole flotilla:planner",
     );
+  });
+
+  test("learns which label adds the kind of another team to the role that it has", async () => {
+    await apply({
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: "lamps.example.com" },
+      spec: {
+        group: "example.com",
+        names: { plural: "lamps", singular: "lamp", kind: "Lamp" },
+        scope: "Namespaced",
+        versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+      },
+    });
+    await apply(everywhere("apps/v1", "Deployment"), everywhere("example.com/v1", "Lamp"));
+    await bind("RoleBinding", "admin");
+    await bind("ClusterRoleBinding", "flotilla:planner");
+    const { client: administrator } = fleet;
+    asPipeline();
+
+    await expect(plan(web)).rejects.toThrow(
+      'you may not list these in all namespaces of the hub: lamps.example.com. If the ClusterRole flotilla:planner is bound to you, it gets kinds that it lacks from a ClusterRole with the label flotilla.dev/aggregate-to-planner: "true" that allows get and list of lamps.example.com: ask an administrator to create it.',
+    );
+
+    await administrator.create(ClusterRole, "hub", {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRole",
+      metadata: { name: "lamps-planner", labels: { "flotilla.dev/aggregate-to-planner": "true" } },
+      rules: [{ apiGroups: ["example.com"], resources: ["lamps"], verbs: ["get", "list"] }],
+    });
+    await fleet.run(20_000);
+
+    expect((await plan(web)).text).toMatch(/^1 change on the hub, 3 changes on 3 clusters:\n/);
   });
 
   test("plans and applies with the role flotilla:planner", async () => {

@@ -8,6 +8,8 @@ export async function runCommand(
   hub: {
     client: Client;
     clock: Clock;
+    /** Of the kubeconfig's context. */
+    namespace?: string;
     /** The columns of the terminal; without one if unset. */
     width?: number;
     edit?(text: string): string;
@@ -34,7 +36,12 @@ export async function runCommand(
     signal: new AbortController().signal,
     clock: hub.clock,
     connect: () =>
-      Promise.resolve({ client: hub.client, server: "https://hub.example.com", close: () => Promise.resolve() }),
+      Promise.resolve({
+        client: hub.client,
+        server: "https://hub.example.com",
+        namespace: hub.namespace,
+        close: () => Promise.resolve(),
+      }),
     environment: {},
     readInput: () => Promise.resolve(""),
     terminal: {

@@ -247,6 +247,11 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "customizations did not pass `flotilla interpret --check`, or a rule or fixture failed",
     hint: "the message has the locations",
   },
+  RunFailed: {
+    happened:
+      "a Job, BroadcastJob or Workflow that `flotilla wait` or `apply --wait` waited for has failed on a member",
+    hint: "the message names the cause; correct it, and create the object again",
+  },
   Sidecar: {
     happened:
       "a pod cannot get the sidecars of a SidecarSet: an expression without a matching container, an annotation that is not JSON, a deleted revision",

@@ -6,6 +6,7 @@ import type { Json } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { defineCommand } from "../command.ts";
+import { chosenNamespace, namespaceFlag } from "../members/flags.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 export const adoptCommand = defineCommand({
@@ -43,13 +44,7 @@ export const adoptCommand = defineCommand({
       completes: "clusters",
       description: "the members that run it; may be repeated",
     },
-    namespace: {
-      type: "string",
-      short: "n",
-      value: "NS",
-      default: "default",
-      description: "the namespace of the objects",
-    },
+    ...namespaceFlag,
     selector: {
       type: "string",
       short: "l",
@@ -121,12 +116,13 @@ export const adoptCommand = defineCommand({
       import("../adopt/strip.ts"),
     ]);
     const selections = readSelections(args, flags.all || flags.selector !== undefined);
-    const { client, close } = await connect(hubKubeconfig(flags, environment));
+    const hub = await connect(hubKubeconfig(flags, environment));
+    const { client } = hub;
     try {
       output.progress("reading the members");
       await checkMembers(client, clusters, signal);
       const readers = new Map(clusters.map((cluster) => [cluster, createMemberReader(client, cluster, signal)]));
-      const where = { readers, namespace: flags.namespace, labelSelector: flags.selector };
+      const where = { readers, namespace: chosenNamespace(flags, hub), labelSelector: flags.selector };
       const found = (
         await Promise.all(selections.map((selection) => findObjects(client, selection, where, signal)))
       ).flat();
@@ -178,7 +174,7 @@ export const adoptCommand = defineCommand({
         await closeInterpreter();
       }
     } finally {
-      await close();
+      await hub.close();
     }
   },
 });

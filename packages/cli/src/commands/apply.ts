@@ -1,7 +1,7 @@
 /** `flotilla apply`: shows what would change on each member, asks for confirmation, and applies it to the hub. */
 import { UsageError } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
-import { manifestFlags, namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
+import { chosenNamespace, manifestFlags, namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 export const applyCommand = defineCommand({
@@ -45,7 +45,7 @@ export const applyCommand = defineCommand({
       return await runApply(
         {
           manifests,
-          namespace: flags.namespace ?? hub.namespace ?? "default",
+          namespace: chosenNamespace(flags, hub),
           yes: flags.yes,
           waitMs: flags.wait ? waitSeconds * 1000 : undefined,
         },

@@ -5,7 +5,7 @@ import type { Client } from "@flotilla/client";
 import { defineCommand } from "../command.ts";
 import type { Deletion } from "../explain/wait-gone.ts";
 import type { ManifestNames, ManifestTools } from "../interpret/read-manifests.ts";
-import { manifestFlags, namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
+import { chosenNamespace, manifestFlags, namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
 import { objectOf, textOf } from "../members/json-parts.ts";
 import { readTargets } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
@@ -17,7 +17,7 @@ export const deleteCommand = defineCommand({
   name: "delete",
   summary: "show where objects run, ask for confirmation, and delete them on the hub and its members",
   details:
-    "An object that a policy propagates is deleted on its members too, unless the policy has preserveResourcesOnDeletion. Deleting a policy deletes no object.",
+    "An object that a policy propagates is deleted on its members too, unless the policy has preserveResourcesOnDeletion. Deleting a Namespace deletes everything in it, and deleting a CustomResourceDefinition all objects of its kind, with their copies on members: the confirmation names them. Deleting a policy deletes no object.",
   example: [
     { says: "See where it runs, and confirm.", run: "flotilla delete cloneset/web -n shop" },
     {
@@ -51,7 +51,7 @@ export const deleteCommand = defineCommand({
     const waitSeconds = readSeconds("--timeout", flags.timeout);
     const { runDelete } = await import("../explain/run-delete.ts");
     const hub = await connect(hubKubeconfig(flags, environment));
-    const fallback = flags.namespace ?? hub.namespace ?? "default";
+    const fallback = chosenNamespace(flags, hub);
     try {
       const deletions =
         args.length > 0

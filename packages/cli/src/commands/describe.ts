@@ -1,7 +1,7 @@
 /** `flotilla describe`: shows one object on the hub and on all members. */
 import type { Json } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
-import { namespaceFlag, requestTimeoutFlag } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag, requestTimeoutFlag } from "../members/flags.ts";
 import { clusterFlags, readNames } from "../members/members-places.ts";
 import { readOne } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
@@ -46,7 +46,7 @@ export const describeCommand = defineCommand({
       const description = await readDescription(asking, hub.client, {
         word,
         name,
-        namespace: flags.namespace ?? hub.namespace ?? "default",
+        namespace: chosenNamespace(flags, hub),
         clusters: readNames(flags.clusters),
       });
       output.progress("");

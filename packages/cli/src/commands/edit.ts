@@ -1,6 +1,6 @@
 /** `flotilla edit`: opens an object of the hub in an editor, shows what the change does to each member, and applies it. */
 import { defineCommand } from "../command.ts";
-import { namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
 import { readOne } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
@@ -39,7 +39,7 @@ export const editCommand = defineCommand({
     ]);
     const hub = await connect(hubKubeconfig(flags, environment));
     try {
-      const place = flags.namespace ?? hub.namespace ?? "default";
+      const place = chosenNamespace(flags, hub);
       const [kind] = await resolveNamed(hub.client, { type: word, name, namespace: place }, signal, output.warn);
       const namespace = kind.scope === "Namespaced" ? place : undefined;
       return await runEdit(

@@ -1,6 +1,6 @@
 /** `flotilla exec`: runs a command in a container on a member. */
 import { defineCommand } from "../command.ts";
-import { namespaceFlag, requestTimeoutFlag } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag, requestTimeoutFlag } from "../members/flags.ts";
 import { clusterFlags } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
@@ -47,7 +47,7 @@ export const execCommand = defineCommand({
     try {
       const options = {
         named,
-        namespace: flags.namespace ?? hub.namespace ?? "default",
+        namespace: chosenNamespace(flags, hub),
         clusters: flags.clusters,
         container: flags.container,
         command,

@@ -3,7 +3,7 @@ import { UsageError } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
 import { clusterFlags } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
-import { namespaceFlag, requestTimeoutFlag } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag, requestTimeoutFlag } from "../members/flags.ts";
 
 export const getCommand = defineCommand({
   name: "get",
@@ -78,7 +78,7 @@ export const getCommand = defineCommand({
       return await runGet(
         {
           args,
-          namespace: !flags["all-namespaces"] ? (flags.namespace ?? hub.namespace ?? "default") : undefined,
+          namespace: !flags["all-namespaces"] ? chosenNamespace(flags, hub) : undefined,
           clusters: flags.clusters,
           hub: flags.hub,
           labelSelector: flags.selector,

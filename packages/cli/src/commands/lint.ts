@@ -2,7 +2,8 @@
 import { UsageError } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
-import { manifestFlags } from "../members/flags.ts";
+import type { HubConnection } from "../command.ts";
+import { chosenNamespace, manifestFlags, namespaceFlag } from "../members/flags.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 const FOUND_ERRORS = 1;
@@ -33,11 +34,9 @@ export const lintCommand = defineCommand({
       description: "use dry runs on the hub instead of a temporary in-process hub",
     },
     namespace: {
-      type: "string",
-      short: "n",
-      value: "NS",
-      default: "default",
-      description: "for manifests without a namespace",
+      ...namespaceFlag.namespace,
+      description:
+        "for manifests without a namespace (default: with --against-hub that of the kubeconfig, else default)",
     },
     ...hubFlags,
   },
@@ -60,13 +59,13 @@ export const lintCommand = defineCommand({
     if (given === "") throw new UsageError("specify what to check: -f FILE, or -k DIR");
     const sources = await readSources(flags, { readInput, signal, environment });
     output.progress("looking");
-    const { client, close } = flags["against-hub"]
+    const hub: Pick<HubConnection, "client" | "namespace" | "close"> = flags["against-hub"]
       ? await connect(hubKubeconfig(flags, environment))
       : await openOfflineHub();
     try {
       const result = await lintSources(
-        { sources, rules, strict: flags.strict, namespace: flags.namespace },
-        { client, isReal: flags["against-hub"] },
+        { sources, rules, strict: flags.strict, namespace: chosenNamespace(flags, hub) },
+        { client: hub.client, isReal: flags["against-hub"] },
         signal,
       );
       output.progress("");
@@ -74,7 +73,7 @@ export const lintCommand = defineCommand({
       output.result(result as unknown as Json, () => output.called(renderLint(result, output)));
       return result.errors > 0 ? FOUND_ERRORS : 0;
     } finally {
-      await close();
+      await hub.close();
     }
   },
 });

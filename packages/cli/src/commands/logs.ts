@@ -1,7 +1,7 @@
 /** `flotilla logs`: prints the container logs of a pod, or of all pods of a workload, on all members. */
 import { UsageError } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
-import { namespaceFlag, requestTimeoutFlag, readSeconds } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag, readSeconds, requestTimeoutFlag } from "../members/flags.ts";
 import { clusterFlags } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
@@ -78,7 +78,7 @@ export const logsCommand = defineCommand({
         {
           named,
           labelSelector: flags.selector,
-          namespace: flags.namespace ?? hub.namespace ?? "default",
+          namespace: chosenNamespace(flags, hub),
           clusters: flags.clusters,
           container: flags.container,
           allContainers: flags["all-containers"],

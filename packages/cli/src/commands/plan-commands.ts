@@ -5,7 +5,7 @@
 import { UsageError } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
-import { manifestFlags } from "../members/flags.ts";
+import { chosenNamespace, manifestFlags, namespaceFlag } from "../members/flags.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 /** 0 without changes, 1 with changes, more for a failure; `--exit-on` says which changes count. */
@@ -54,13 +54,7 @@ export const planCommand = defineCommand({
       default: "members",
       description: "the changes that exit with 1: members, or any (also those of the hub alone)",
     },
-    namespace: {
-      type: "string",
-      short: "n",
-      value: "NS",
-      default: "default",
-      description: "for manifests without a namespace",
-    },
+    ...namespaceFlag,
     ...hubFlags,
   },
   async run({ flags, output, signal, clock, connect, environment, readInput }) {
@@ -76,11 +70,12 @@ export const planCommand = defineCommand({
         import("../interpret/read-manifests.ts"),
       ]);
     const manifests = await readManifests(flags, { readInput, signal, environment });
-    const { client, close } = await connect(hubKubeconfig(flags, environment));
+    const hub = await connect(hubKubeconfig(flags, environment));
+    const { client } = hub;
     try {
       output.progress("planning");
       const plan = await withAway(
-        await planInput(client, { manifests, without, namespace: flags.namespace }, clock, signal),
+        await planInput(client, { manifests, without, namespace: chosenNamespace(flags, hub) }, clock, signal),
         without,
         { client, clock, signal },
       );
@@ -90,7 +85,7 @@ export const planCommand = defineCommand({
       if (flags["fail-on-problems"] && plan.problems.length > 0) return PROBLEMS;
       return changesMembers || (flags["exit-on"] === "any" && plan.hub.length > 0) ? CHANGES : 0;
     } finally {
-      await close();
+      await hub.close();
     }
   },
 });

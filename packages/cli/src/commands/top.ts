@@ -2,7 +2,7 @@
 import { UsageError } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
-import { checkSelectors, namespaceFlag, requestTimeoutFlag } from "../members/flags.ts";
+import { checkSelectors, chosenNamespace, namespaceFlag, requestTimeoutFlag } from "../members/flags.ts";
 import { clusterFlags, findPlaces, readNames } from "../members/members-places.ts";
 import { cpuText, memoryText, usageOf, withShares } from "../members/usage-rows.ts";
 import type { Usage } from "../members/usage-rows.ts";
@@ -65,7 +65,7 @@ export const topCommand = defineCommand({
         words: [word],
         names: [],
       }));
-      const namespace = flags["all-namespaces"] ? undefined : (flags.namespace ?? hub.namespace ?? "default");
+      const namespace = flags["all-namespaces"] ? undefined : chosenNamespace(flags, hub);
       const selection = { targets, namespace, labelSelector: flags.selector, accept: "application/json" };
       output.progress(`querying ${places.length === 1 ? (places[0]?.name ?? "") : `${places.length} clusters`}`);
       const gathered = await readObjects(asking, discovery, places, selection, { left: MAX_OBJECTS });

@@ -4,7 +4,7 @@ import { FlotillaError, UsageError } from "@flotilla/base";
 import type { AnyKind } from "@flotilla/client";
 import { find } from "@flotilla/client";
 import { defineCommand } from "../command.ts";
-import { namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
 import { readTargets } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
@@ -65,13 +65,13 @@ export const waitCommand = defineCommand({
     const hub = await connect(hubKubeconfig(flags, environment));
     const { client } = hub;
     const namespaceOf = ({ scope }: AnyKind): string | undefined =>
-      scope === "Namespaced" ? (flags.namespace ?? hub.namespace ?? "default") : undefined;
+      scope === "Namespaced" ? chosenNamespace(flags, hub) : undefined;
     try {
       const wanted: { kind: AnyKind; name: string }[] = [];
       for (const { words, names } of targets)
         for (const word of words) {
           for (const name of names) {
-            const place = flags.namespace ?? hub.namespace ?? "default";
+            const place = chosenNamespace(flags, hub);
             const [kind] = await resolveNamed(client, { type: word, name, namespace: place }, signal, output.warn);
             wanted.push({ kind, name });
           }

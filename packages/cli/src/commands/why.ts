@@ -11,6 +11,7 @@ import { ClusterExplanation, Explanation } from "@flotilla/flotilla";
 import { defineCommand } from "../command.ts";
 import { renderWhy } from "../explain/render-why.ts";
 import { resolveNamed } from "../explain/resolve-type.ts";
+import { chosenNamespace, namespaceFlag } from "../members/flags.ts";
 import { isForbidden } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { bindingName } from "@flotilla/karmada";
@@ -48,26 +49,22 @@ export const whyCommand = defineCommand({
     { name: "NAME", description: "its name, if the first argument is only a TYPE", required: false, completes: "name" },
   ],
   flags: {
-    namespace: {
-      type: "string",
-      short: "n",
-      value: "NS",
-      default: "default",
-      description: "the namespace of the resource",
-    },
+    ...namespaceFlag,
     ...hubFlags,
   },
   async run({ args, flags, output, signal, clock, connect, environment }) {
     const { type, name } = readResource(args);
-    const { client, close } = await connect(hubKubeconfig(flags, environment));
+    const hub = await connect(hubKubeconfig(flags, environment));
+    const { client } = hub;
+    const namespace = chosenNamespace(flags, hub);
     try {
-      const kinds = await resolveNamed(client, { type, name, namespace: flags.namespace }, signal, output.warn);
-      const found = await explainedAs(client, kinds, { namespace: flags.namespace, name }, clock, signal);
+      const kinds = await resolveNamed(client, { type, name, namespace }, signal, output.warn);
+      const found = await explainedAs(client, kinds, { namespace, name }, clock, signal);
       const { lookAtCopies } = await import("../explain/look-at-copies.ts");
       const explanation = await lookAtCopies(found, { client, clock, signal });
       output.result(explanation as unknown as Json, () => renderWhy(explanation, output.width));
     } finally {
-      await close();
+      await hub.close();
     }
   },
 });

@@ -165,3 +165,9 @@ test("an unreachable hub offers nothing, silently", async () => {
   expect(await completeLine(commands, ["why", "-n", ""], reach)).toBe(":4\n");
   expect(reach.complaints).toEqual([failure]);
 });
+
+test("names come from the namespace of the kubeconfig's context without -n", async () => {
+  const reach = createReach({ hub: { namespace: "shop" } });
+
+  expect(await completeLine(commands, ["why", "cloneset/"], reach)).toBe("cloneset/web\ncloneset/cart\n:4\n");
+});

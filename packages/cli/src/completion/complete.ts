@@ -8,6 +8,7 @@ import type { Clock } from "@flotilla/base";
 import type { CommandContext, CommandEntry } from "../command.ts";
 import { hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import type { HubFlagValues } from "../membership/hub-kubeconfig.ts";
+import { chosenNamespace } from "../members/flags.ts";
 import { offerCommands, offerFor } from "./offer.ts";
 import type { Candidate, Offer, Wanted } from "./offer.ts";
 
@@ -98,7 +99,11 @@ async function fromHub(
   const hub = await connect(hubKubeconfig(hubFlagValues(flags), environment));
   try {
     return await patiently(clock, TIMEOUT_MS, signal, (until) =>
-      hubValues(wanted, { client: hub.client, clock, responseTimeoutMs: TIMEOUT_MS, signal: until }),
+      hubValues(
+        wanted,
+        { client: hub.client, clock, responseTimeoutMs: TIMEOUT_MS, signal: until },
+        chosenNamespace({}, hub),
+      ),
     );
   } finally {
     // Closing the connection is not awaited.

@@ -19,8 +19,13 @@ const MAX_NAMES = 500;
 const MAX_MEMBERS = 8;
 const METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 
-export async function hubValues({ completes, typed, line }: Wanted, asking: Asking): Promise<Candidate[]> {
-  const namespace = line.flags.get("namespace")?.at(-1) ?? "default";
+/** `fallback` is the namespace of a command line without -n. */
+export async function hubValues(
+  { completes, typed, line }: Wanted,
+  asking: Asking,
+  fallback: string,
+): Promise<Candidate[]> {
+  const namespace = line.flags.get("namespace")?.at(-1) ?? fallback;
   const clusters = readNames([...(line.flags.get("clusters") ?? []), ...(line.flags.get("from") ?? [])]);
   switch (completes) {
     case "namespace":
@@ -40,7 +45,7 @@ export async function hubValues({ completes, typed, line }: Wanted, asking: Aski
       return inList(typed, (await typesOf(asking)).flatMap(wordsFor)).map(plain);
     }
     case "pod":
-      if (typed.includes("/")) return hubValues({ completes: "resource", typed, before: "", line }, asking);
+      if (typed.includes("/")) return hubValues({ completes: "resource", typed, before: "", line }, asking, fallback);
       return objectNames(
         asking,
         { group: "", version: "v1", resource: "pods" },

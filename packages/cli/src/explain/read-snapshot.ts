@@ -6,7 +6,7 @@ import { FlotillaError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { createKindResolver, UnknownKindError } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
-import { PLANNER_ROLE, SNAPSHOT_KINDS } from "@flotilla/flotilla";
+import { AGGREGATE_TO_PLANNER, PLANNER_ROLE, SNAPSHOT_KINDS } from "@flotilla/flotilla";
 import type { FleetSnapshot } from "@flotilla/flotilla";
 import { isForbidden } from "../members/members-places.ts";
 
@@ -18,6 +18,17 @@ export interface HubState {
 
 /** Without these it is unknown which other kinds are needed. */
 const POLICIES: readonly Kind[] = [SNAPSHOT_KINDS.policies, SNAPSHOT_KINDS.clusterPolicies];
+
+const titleOf = ({ group, plural }: Kind): string => (group === "" ? plural : `${plural}.${group}`);
+
+/** The kinds that every plan reads, and that the role of planners has on every hub. */
+const ALWAYS_READ: ReadonlySet<string> = new Set(
+  [
+    ...(Object.values(SNAPSHOT_KINDS) as readonly Kind[]),
+    ResourceInterpreterCustomization as Kind,
+    ResourceInterpreterWebhookConfiguration as Kind,
+  ].map(titleOf),
+);
 
 interface KindRef {
   readonly apiVersion: string;
@@ -87,21 +98,34 @@ function createLister(
         return (await client.list(kind, { cluster: HUB, signal })).items;
       } catch (error) {
         if (!isForbidden(error)) throw error;
-        missing.add(kind.group === "" ? kind.plural : `${kind.plural}.${kind.group}`);
+        missing.add(titleOf(kind));
         return [];
       }
     },
     check() {
       if (missing.size === 0) return;
-      const others = POLICIES.some((kind) => missing.has(`${kind.plural}.${kind.group}`))
-        ? ", and the kinds that policies select"
-        : "";
+      const others = POLICIES.some((kind) => missing.has(titleOf(kind))) ? ", and the kinds that policies select" : "";
       throw new FlotillaError(
         "Forbidden",
-        `you may not list these in all namespaces of the hub: ${[...missing].sort().join(", ")}${others}. Ask an administrator to bind the ClusterRole ${PLANNER_ROLE} to you with a ClusterRoleBinding; kinds that it lacks can be added to it`,
+        `you may not list these in all namespaces of the hub: ${[...missing].sort().join(", ")}${others}. ${adviceFor([...missing].sort())}`,
       );
     },
   };
+}
+
+/**
+ * An account that may read everything that every plan reads has the role, or one like it; the role then lacks the kinds
+ * of other teams.
+ */
+function adviceFor(missing: readonly string[]): string {
+  const lacking = missing.filter((title) => !ALWAYS_READ.has(title));
+  const extend =
+    lacking.length === 0
+      ? `a ClusterRole with the label ${AGGREGATE_TO_PLANNER}: "true" adds kinds to it`
+      : `it gets kinds that it lacks from a ClusterRole with the label ${AGGREGATE_TO_PLANNER}: "true" that allows get and list of ${lacking.join(", ")}`;
+  return lacking.length === missing.length
+    ? `If the ClusterRole ${PLANNER_ROLE} is bound to you, ${extend}: ask an administrator to create it. Otherwise ask for a ClusterRoleBinding to ${PLANNER_ROLE}`
+    : `Ask an administrator to bind the ClusterRole ${PLANNER_ROLE} to you with a ClusterRoleBinding; ${extend}`;
 }
 
 /** A kind that the hub does not serve has no objects; policies may refer to it in advance. */

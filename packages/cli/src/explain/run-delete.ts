@@ -8,6 +8,8 @@ import type { ResourceBinding } from "@flotilla/karmada";
 import { titleOf } from "../members/types.ts";
 import type { Output } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
+import { contentsOf, renderContents, renderTargets } from "./deletion-contents.ts";
+import type { DeletionContents } from "./deletion-contents.ts";
 import { bindingOf, keyOf, waitUntilGone, wordsOf } from "./wait-gone.ts";
 import type { Deletion } from "./wait-gone.ts";
 
@@ -44,7 +46,10 @@ export async function runDelete(options: DeleteOptions, tools: DeleteTools): Pro
     else if (!options.ignoreNotFound)
       throw new FlotillaError("NotFound", `${wordsOf(deletion)} not found on the hub; nothing was deleted`);
   }
-  for (const deletion of existing) output.say(describeDeletion(deletion, await bindingOf(client, deletion, signal)));
+  for (const deletion of existing)
+    output.say(
+      describeDeletion(deletion, await bindingOf(client, deletion, signal), await contentsOf(client, deletion, signal)),
+    );
   if (existing.length === 0) {
     output.say("Nothing to delete.");
     return 0;
@@ -73,17 +78,25 @@ export async function runDelete(options: DeleteOptions, tools: DeleteTools): Pro
   return 0;
 }
 
-/** Which members lose the object. Pure. */
+/** Which members lose the object, and what is deleted with it. Pure. */
 export function describeDeletion(
   deletion: Deletion,
   binding: DeepReadonly<Pick<ResourceBinding, "spec">> | undefined,
+  contents?: DeletionContents,
 ): string {
-  const clusters = (binding?.spec.clusters ?? []).map(({ name, replicas }) =>
-    replicas === undefined ? name : `${name} (${replicas} ${replicas === 1 ? "replica" : "replicas"})`,
-  );
   const words = wordsOf(deletion);
-  if (clusters.length === 0) return `- ${words}: on the hub only`;
-  return binding?.spec.preserveResourcesOnDeletion
-    ? `- ${words}: on the hub; its policy preserves it on ${clusters.join(", ")}`
-    : `- ${words}: on the hub and on ${clusters.join(", ")}`;
+  // The namespace sync propagates namespaces also without a policy.
+  if (contents?.container === "Namespace") return `- ${words}: ${renderContents(contents)}`;
+  const places = renderPlaces(binding);
+  if (contents) return `- ${words}: ${places ?? "on the hub"}, ${renderContents(contents)}`;
+  return `- ${words}: ${places ?? "on the hub only"}`;
+}
+
+/** Undefined if no member has it. */
+function renderPlaces(binding: DeepReadonly<Pick<ResourceBinding, "spec">> | undefined): string | undefined {
+  if (!binding?.spec.clusters?.length) return undefined;
+  const clusters = renderTargets(binding.spec);
+  return binding.spec.preserveResourcesOnDeletion
+    ? `on the hub; its policy preserves it on ${clusters}`
+    : `on the hub and on ${clusters}`;
 }

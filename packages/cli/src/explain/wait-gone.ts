@@ -53,7 +53,7 @@ export async function bindingOf(
 }
 
 /** The Works that still deliver the object or wait for its deletion; undefined if the user may not list Works. */
-async function worksOf(
+export async function worksOf(
   client: Client,
   { kind, namespace = "", name }: Deletion,
   signal: AbortSignal,

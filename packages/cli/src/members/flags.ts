@@ -13,6 +13,10 @@ export const namespaceFlag = {
   },
 } as const;
 
+/** The one rule of all commands, as in kubectl: -n, else the namespace of the kubeconfig's context, else `default`. */
+export const chosenNamespace = (flags: { namespace?: string | undefined }, hub: { namespace?: string }): string =>
+  flags.namespace ?? hub.namespace ?? "default";
+
 /** Of the commands that take manifests. */
 export const manifestFlags = {
   filename: {

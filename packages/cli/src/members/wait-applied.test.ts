@@ -31,6 +31,23 @@ for (const [behaviour, { failure, reason }] of Object.entries(cases)) {
   });
 }
 
+test("a Job that failed on a member that cannot be read is final", () => {
+  const job = { apiVersion: "batch/v1", kind: "Job", metadata: { namespace: "shop", name: "run" } };
+  const conditions = [{ type: "Failed", status: "True", reason: "BackoffLimitExceeded" }];
+  const reported = {
+    ...binding,
+    status: {
+      aggregatedStatus: [{ clusterName: "oslo", applied: true, health: "Unknown" as const, status: { conditions } }],
+    },
+  };
+
+  expect(reportedProgress(job, reported, { place: place(), reason: "no way", isOutOfReach: true })).toEqual({
+    cluster: "oslo",
+    reason: "it failed: BackoffLimitExceeded",
+    isFinal: true,
+  });
+});
+
 test("a new pod that does not start beside a ready one is not healthy, although the rule of the kind says so", () => {
   const status = { replicas: 2, updatedReplicas: 1, readyReplicas: 1, availableReplicas: 1, unavailableReplicas: 1 };
   const reported = {

@@ -10,7 +10,7 @@ import { capitalised, FlotillaError, sleep } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
-import { RUN_TO_COMPLETION, whyUnhealthy } from "@flotilla/flotilla";
+import { RUN_FAILED, RUN_TO_COMPLETION, whyUnhealthy } from "@flotilla/flotilla";
 import type { Interpreter } from "@flotilla/flotilla";
 import { ask } from "./ask.ts";
 import type { Asking } from "./ask.ts";
@@ -56,12 +56,18 @@ interface Waiting {
   text: string;
   /** Unset if the hub or the object that delivers it is what is waited for. */
   copy: WaitingCopy | undefined;
+  isFinal: boolean;
 }
 
 /** The progress of one cluster; without a reason it is done. */
-export interface ClusterProgress {
+export interface ClusterProgress extends Standing {
   cluster: string;
+}
+
+interface Standing {
   reason?: string;
+  /** It does not become healthy any more: a run that failed. */
+  isFinal?: boolean;
 }
 
 const POLL_MS = 500;
@@ -69,7 +75,7 @@ const MAX_LISTED = 5;
 /** Between two looks at pods and controllers. The first is after as long, because pods need time to start. */
 const CAUSE_MS = 5_000;
 
-/** Throws at the timeout, with what is missing. */
+/** Throws at the timeout, with what is missing, and as soon as a run has failed. */
 export async function waitUntilApplied(resources: readonly Template[], tools: WaitTools): Promise<void> {
   const { asking, timeoutMs, progress, onDone } = tools;
   const untilMs = asking.clock.now() + timeoutMs;
@@ -83,9 +89,9 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
       const title = titleOf(resource);
       if (done.has(title)) continue;
       const stands = await progressOf(resource, tools, kinds, discovery);
-      for (const { cluster, reason } of stands) {
+      for (const { cluster, reason, isFinal = false } of stands) {
         if (reason !== undefined)
-          waiting.push({ title, text: `${title} on ${cluster}: ${reason}`, copy: copyOf(resource, cluster) });
+          waiting.push({ title, text: `${title} on ${cluster}: ${reason}`, copy: copyOf(resource, cluster), isFinal });
         else if (!done.has(`${title} ${cluster}`)) {
           done.add(`${title} ${cluster}`);
           onDone(title, cluster);
@@ -94,13 +100,17 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
       if (stands.every(({ reason }) => reason === undefined)) done.add(title);
     }
     if (waiting.length === 0) return;
+    const failed = waiting.filter(({ isFinal }) => isFinal);
+    if (failed.length > 0)
+      throw new FlotillaError(
+        "RunFailed",
+        `applied, but ${await renderWaiting(failed, tools)}. A run that failed does not start again; run 'flotilla why' for details`,
+      );
     if (asking.clock.now() >= untilMs) {
-      const more = waiting.length > MAX_LISTED ? `; and ${waiting.length - MAX_LISTED} more` : "";
       const hub = await tools.hubCause();
-      const listed = await Promise.all(waiting.slice(0, MAX_LISTED).map((item) => withCause(item, tools)));
       throw new FlotillaError(
         "NotReady",
-        `applied, but after ${timeoutMs / 1000} s not everything is healthy: ${listed.join("; ")}${more}. ${hub === undefined ? "The hub keeps trying" : capitalised(hub)}; run 'flotilla why' for details`,
+        `applied, but after ${timeoutMs / 1000} s not everything is healthy: ${await renderWaiting(waiting, tools)}. ${hub === undefined ? "The hub keeps trying" : capitalised(hub)}; run 'flotilla why' for details`,
       );
     }
     const cause = await causeOf(waiting);
@@ -130,6 +140,12 @@ function createCauses({ asking: { clock }, podCause, hubCause, onCause }: WaitTo
     nextMs = clock.now() + CAUSE_MS;
     return known;
   };
+}
+
+async function renderWaiting(waiting: readonly Waiting[], tools: WaitTools): Promise<string> {
+  const more = waiting.length > MAX_LISTED ? `; and ${waiting.length - MAX_LISTED} more` : "";
+  const listed = await Promise.all(waiting.slice(0, MAX_LISTED).map((item) => withCause(item, tools)));
+  return `${listed.join("; ")}${more}`;
 }
 
 async function withCause({ text, copy }: Waiting, { podCause }: WaitTools): Promise<string> {
@@ -259,12 +275,14 @@ async function templateProgress(
     asking.signal,
   );
   const { answers, failures } = await askEach(places, asking.signal, (place) =>
-    memberReason(template, place, tools, discovery),
+    memberReason({ template, binding, place }, tools, discovery),
   );
-  const stands: ClusterProgress[] = [
+  // Failover moves it to another member.
+  const isMoved = binding.spec.failover?.application !== undefined;
+  const stands = [
     ...answers.map(({ place, answer }) => ({ cluster: place.name, ...answer })),
     ...failures.map((failure) => reportedProgress(template, binding, failure)),
-  ];
+  ].map((stand): ClusterProgress => (isMoved ? { ...stand, isFinal: false } : stand));
   if (stands.some(({ reason }) => reason !== undefined)) return stands;
   // A fleet-wide release proceeds in steps, and every step looks healthy on its members.
   return (await interpreter.health(template)) === "Healthy"
@@ -313,26 +331,33 @@ function unaggregatedReason(
 
 /** Checks the member's own copy. */
 async function memberReason(
-  template: Template,
-  place: Place,
+  { template, binding, place }: { template: Template; binding: DeepReadonly<ResourceBinding>; place: Place },
   { asking, interpreter }: WaitTools,
   discovery: Discovery,
-): Promise<{ reason?: string }> {
+): Promise<Standing> {
   const { group, version } = gvkOf(template);
   const word = group ? `${template.kind}.${group}` : template.kind;
   const same = group ? await discovery.typesAt(place, `${template.kind}.${version}.${group}`) : [];
   // In the member's preferred version where it does not serve that of the template.
   const [type] = same.length > 0 ? same : await discovery.typesAt(place, word);
   const copy = type && (await readOneObject(asking, place, type, template.metadata.namespace, template.metadata.name));
-  if (!copy) return { reason: "it does not exist yet" };
+  const refused = refusalOf(binding, place.name);
+  if (!copy) return { reason: refused ?? "it does not exist yet" };
   if (generationOf(copy) !== String(template.metadata.generation ?? 0))
-    return { reason: "it still has an older version" };
+    return { reason: refused ?? "it still has an older version" };
   return healthReason(copy as unknown as Template, await interpreter.health(copy as unknown as Template));
 }
 
+/** Why the member did not take what the hub sent: it rejected it, or has an object that the hub does not manage. */
+function refusalOf({ status }: DeepReadonly<ResourceBinding>, cluster: string): string | undefined {
+  const item = status?.aggregatedStatus?.find(({ clusterName }) => clusterName === cluster);
+  return item?.applied === false ? item.appliedMessage || undefined : undefined;
+}
+
 /** The rule of a kind can be satisfied while a new pod does not start beside the old ones. */
-function healthReason(copy: Template, health: string): { reason?: string } {
+function healthReason(copy: Template, health: string): Standing {
   const wrong = whyUnhealthy(copy, health);
+  if (wrong?.reason === RUN_FAILED && RUN_TO_COMPLETION.has(copy.kind)) return { reason: wrong.message, isFinal: true };
   if (wrong) return { reason: wrong.message };
   return health === "Healthy" ? {} : { reason: "it is not healthy yet" };
 }
@@ -363,16 +388,17 @@ function reportedReason(
   binding: DeepReadonly<ResourceBinding>,
   cluster: string,
   why: string,
-): { reason?: string } {
+): Standing {
   const item = binding.status?.aggregatedStatus?.find(({ clusterName }) => clusterName === cluster);
   if (!item?.applied) return { reason: item?.appliedMessage || why };
   const generation = (item.status as { resourceTemplateGeneration?: number } | undefined)?.resourceTemplateGeneration;
   if (generation !== undefined && generation !== template.metadata.generation)
     return { reason: "it reports an older version" };
-  if (item.health !== "Healthy") return { reason: `it reports ${item.health ?? "no health"}` };
-  if (item.status === undefined) return {};
+  const unhealthy = item.health === "Healthy" ? {} : { reason: `it reports ${item.health ?? "no health"}` };
+  if (item.status === undefined) return unhealthy;
   const { apiVersion, kind, metadata } = template;
   const { replicas } = binding.spec.clusters?.find(({ name }) => name === cluster) ?? {};
   const copy = { apiVersion, kind, metadata: { name: metadata.name }, spec: { replicas }, status: item.status };
-  return healthReason(copy, item.health);
+  const observed = healthReason(copy, item.health ?? "Unknown");
+  return observed.isFinal || item.health === "Healthy" ? observed : unhealthy;
 }

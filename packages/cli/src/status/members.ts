@@ -11,6 +11,7 @@ import {
 } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { MemberStatus } from "./fleet-status.ts";
+import { whyNotReady } from "../health/member-readiness.ts";
 import { isClockWrong, renewalsOf } from "../health/renewals.ts";
 import type { Renewal } from "../health/renewals.ts";
 
@@ -55,7 +56,7 @@ function summariseMember(
     name,
     mode,
     ready: cluster ? readyOf(cluster, managed) : undefined,
-    message: whyNotReady(cluster),
+    message: cluster && whyNotReady(cluster),
     ...(managed && {
       available: findCondition(managed.status?.conditions, "ManagedClusterConditionAvailable")?.status ?? "Unknown",
       accepted: managed.spec.hubAcceptsClient === true,
@@ -82,11 +83,6 @@ function readyOf({ spec, status }: DeepReadonly<Cluster>, managed: Registrations
   const ready = findCondition(status?.conditions, "Ready");
   const isSilent = ready === undefined || ready.reason === "ClusterStatusNeverUpdated";
   return spec.syncMode === "Pull" && isSilent && managed ? "NoAgent" : (ready?.status ?? "Unknown");
-}
-
-function whyNotReady(cluster: Registrations["cluster"]): string | undefined {
-  const ready = findCondition(cluster?.status?.conditions, "Ready");
-  return ready && ready.status !== "True" ? ready.message || ready.reason : undefined;
 }
 
 /** Whole gibibytes, and cores with one digit, are precise enough. */

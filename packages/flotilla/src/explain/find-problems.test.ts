@@ -169,6 +169,41 @@ for (const [behaviour, { explanation = {}, found = [], want, ...given }] of Obje
   });
 }
 
+describe("an object whose policy was deleted", () => {
+  const adviceFor = (apiVersion: string, kind: string, name: string): string[] =>
+    findProblems({
+      explanation: { resource: { apiVersion, kind, name }, otherPolicies: [], members: [], decision },
+      binding: {
+        kind: "ClusterResourceBinding",
+        metadata: { name: "x" },
+        spec: { resource: { apiVersion, kind, name } },
+      } as unknown as ProblemInput["binding"],
+      clusterOf: () => ready("True"),
+      found: ["0/1 clusters are available; running copies stay where they are"],
+      isUncopied: false,
+      nowMs: NOW_MS,
+    }).map((problem) => `${problem.what} -> ${problem.try}`);
+
+  test("is one problem, and the command for its binding comes first", () => {
+    expect(adviceFor("rbac.authorization.k8s.io/v1", "ClusterRole", "reader")).toEqual([
+      "no policy selects it any longer; its binding remains, and has no cluster -> run 'kubectl delete clusterresourcebinding x'; delete the object, if it is no longer needed; or apply a ClusterPropagationPolicy whose resourceSelectors name rbac.authorization.k8s.io/v1 ClusterRole reader",
+    ]);
+  });
+
+  test("is never to be deleted if it is a Namespace or a CustomResourceDefinition", () => {
+    const advice = [
+      ...adviceFor("v1", "Namespace", "rel"),
+      ...adviceFor("apiextensions.k8s.io/v1", "CustomResourceDefinition", "lamps.example.com"),
+    ];
+
+    expect(advice).toHaveLength(2);
+    for (const text of advice) {
+      expect(text).toContain("run 'kubectl delete clusterresourcebinding x'; or apply");
+      expect(text).not.toContain("delete the object");
+    }
+  });
+});
+
 test("suggests tolerations when a taint excluded the clusters", () => {
   const [problem] = findProblems({
     explanation: { resource, policy, otherPolicies: [], members: [], decision },

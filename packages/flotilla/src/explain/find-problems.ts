@@ -51,7 +51,8 @@ export interface ProblemInput {
 export function findProblems({ explanation, binding, clusterOf, found, isUncopied, nowMs }: ProblemInput): Problem[] {
   const { resource, policy, decision, members } = explanation;
   const problems: Problem[] = [];
-  if (!policy && !binding?.spec.requiredBy?.length) {
+  const isUnselected = !policy && !binding?.spec.requiredBy?.length;
+  if (isUnselected) {
     problems.push({
       what: binding
         ? `no policy selects it any longer; its binding remains${binding.spec.clusters?.length ? ", and so do its copies" : ", and has no cluster"}`
@@ -60,9 +61,11 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
     });
   }
   const unscheduled = decision?.message;
+  // Without a policy, the decision is about a placement that cannot be corrected.
+  const isLeft = isUnselected && binding !== undefined;
   const isJoined = (name: string): boolean => clusterOf(name) !== undefined;
   const lost = policy && binding ? namesWithoutMember(binding.spec, isJoined) : [];
-  if (decision && unscheduled !== undefined)
+  if (decision && unscheduled !== undefined && !isLeft)
     problems.push(
       lost.length > 0
         ? {
@@ -122,10 +125,14 @@ function fixForError(error: string): string {
 /** In an error of a rule or an override: what failed, which is not the object that it was run on. */
 const CULPRIT = /\b(override policy|webhook) ([^\s:]+)/;
 
+/** Deleting one of them deletes everything that it contains, so that is never advice. */
+const CONTAINERS: ReadonlySet<string> = new Set(["v1/Namespace", "apiextensions.k8s.io/v1/CustomResourceDefinition"]);
+
 /** How to remove a binding that no policy has. A binding with clusters takes its copies with it. */
 function removalOf({ kind, metadata: { namespace, name }, spec }: Binding): string {
   const copies = spec.clusters?.length ? ", which deletes the copies on its members" : "";
-  return `delete the object, or run 'kubectl delete ${kind.toLowerCase()} ${name}${namespace ? ` -n ${namespace}` : ""}'${copies}; or `;
+  const isContainer = CONTAINERS.has(`${spec.resource.apiVersion}/${spec.resource.kind}`);
+  return `run 'kubectl delete ${kind.toLowerCase()} ${name}${namespace ? ` -n ${namespace}` : ""}'${copies}; ${isContainer ? "" : "delete the object, if it is no longer needed; "}or `;
 }
 
 /**

@@ -13,7 +13,8 @@ import { ResourceInterpreterCustomization, ResourceInterpreterWebhookConfigurati
 import { SNAPSHOT_KINDS } from "./snapshot.ts";
 
 export const PLANNER_ROLE = "flotilla:planner";
-const AGGREGATE_TO_PLANNER = "flotilla.dev/aggregate-to-planner";
+/** Of ClusterRoles whose rules the role contains. */
+export const AGGREGATE_TO_PLANNER = "flotilla.dev/aggregate-to-planner";
 const AGGREGATE_TO_VIEW = "rbac.authorization.k8s.io/aggregate-to-view";
 const API_VERSION = "rbac.authorization.k8s.io/v1";
 

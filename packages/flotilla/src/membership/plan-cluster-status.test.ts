@@ -88,11 +88,28 @@ describe("a member that answers", () => {
     expect(readyOf(after)).toBe("cluster is not reachable: connection refused");
   });
 
+  test("states that it answers again until it is ready, once, and the cause if it then fails again", () => {
+    const failing: Observation = { probe: { health: "unreachable", detail: "no route" } };
+    const lost = plan(cluster, failing, NOW_MS - 30_000);
+    const readyOf = ({ status }: typeof lost): unknown => status?.conditions?.find(({ type }) => type === "Ready");
+
+    const answering = plan(lost, well, NOW_MS - 1_000);
+
+    expect(readyOf(answering)).toMatchObject({
+      status: "False",
+      reason: "ClusterNotReachable",
+      message: "cluster answers again; it is ready after it has answered for 30 s",
+    });
+    expect(plan(answering, well, NOW_MS - 29_999)).toBe(answering);
+    expect(readyOf(plan(answering, failing))).toMatchObject({ message: "cluster is not reachable: no route" });
+    expect(readyOf(plan(answering, well, NOW_MS - 30_000))).toMatchObject({ status: "True" });
+  });
+
   test("must answer for the success threshold after an outage before it is ready, and is not collected until then", () => {
     const lost = plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 30_000);
     const upgraded: Observation = { ...well, facts: { version: "v1.37.0", apiEnablements: [], isComplete: true } };
 
-    expect(plan(lost, upgraded, NOW_MS - 29_999)).toBe(lost);
+    expect(plan(lost, upgraded, NOW_MS - 29_999).status).toMatchObject({ kubernetesVersion: "v1.36.3" });
     expect(plan(lost, upgraded, NOW_MS - 30_000).status).toMatchObject({ kubernetesVersion: "v1.37.0" });
   });
 });

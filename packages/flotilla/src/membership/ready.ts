@@ -20,6 +20,8 @@ export interface Trend {
   sinceMs: number;
 }
 
+type ConditionNow = DeepReadonly<Pick<NextCondition, "status" | "reason" | "message">>;
+
 export type Health = "ready" | "unwell" | "unreachable" | "uncollected";
 
 const VERDICTS: Readonly<Record<Health, { reason: string; message: string }>> = {
@@ -32,6 +34,9 @@ const VERDICTS: Readonly<Record<Health, { reason: string; message: string }>> = 
 /** How the failure of a request to a member that the hub has cut off begins, after its name. */
 export const CUT_OFF = "is cut off, because it exceeded a limit";
 const isCutOff = (message: string | undefined): boolean => message?.includes(CUT_OFF) === true;
+
+/** How the message of a member begins that was not ready and answers, until the threshold has passed. */
+export const ANSWERS_AGAIN = "cluster answers again";
 
 /** The trend after a probe. */
 export function nextTrend(before: Trend | undefined, health: Health, nowMs: number): Trend {
@@ -55,12 +60,31 @@ export function planReady(
   const isReady = health === "ready";
   const wasReady = current?.status === "True";
   const thresholdMs = isReady ? thresholds.successMs : thresholds.failureMs;
-  if (current && isReady !== wasReady && nowMs - trend.sinceMs < thresholdMs) return undefined;
+  if (current && isReady !== wasReady && nowMs - trend.sinceMs < thresholdMs)
+    return isReady ? planRecovering(current, thresholdMs) : undefined;
   const { reason, message } = VERDICTS[health];
   const status = isReady ? "True" : "False";
   const next = { type: "Ready", status, reason, message: detail === "" ? message : `${message}: ${detail}` } as const;
   if (current?.status !== status || current.reason !== reason) return next;
+  // A member that began to answer and failed again.
+  if (isAnswering(current.message)) return next;
   // Failure messages vary between probes; the first one is kept, so that an outage is one write. That the hub has cut
   // the member off is another cause, which an administrator must see, and so is its end.
   return isCutOff(current.message) === isCutOff(next.message) || isReady ? undefined : next;
+}
+
+const isAnswering = (message: string | undefined): boolean => message?.startsWith(ANSWERS_AGAIN) === true;
+
+/**
+ * The cause of an outage that is over is not repeated. `Unknown` is set by the hub for a member whose agent does not
+ * report, and stays as it is.
+ */
+function planRecovering({ status, reason, message }: ConditionNow, successMs: number): NextCondition | undefined {
+  if (status !== "False" || isAnswering(message)) return undefined;
+  return {
+    type: "Ready",
+    status,
+    reason,
+    message: `${ANSWERS_AGAIN}; it is ready after it has answered for ${successMs / 1000} s`,
+  };
 }

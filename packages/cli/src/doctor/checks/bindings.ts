@@ -11,6 +11,9 @@ import { createLostTargets, policyRefOf } from "../../health/lost-targets.ts";
 import type { PolicyRef } from "../../health/lost-targets.ts";
 import { suspensionsOf } from "../../health/suspensions.ts";
 
+/** Bindings without a policy that are named; more are counted. */
+const MAX_NAMED = 3;
+
 type Binding = DeepReadonly<ResourceBinding>;
 
 interface BindingFacts {
@@ -23,7 +26,7 @@ export const bindingsCheck = defineCheck<BindingFacts>({
   name: "bindings",
   summary: "every workload is scheduled, and every member's copy can be created",
   reports:
-    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, and for bindings that were never scheduled. It is reported at once if no member fits for a reason that waiting does not remove, such as the policy's cluster affinity. Others are counted until then. A warning for each binding whose scheduling or dispatching is suspended. Running workloads stay unchanged.",
+    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, and for bindings that were never scheduled; one problem for all bindings whose objects no policy selects any longer. It is reported at once if no member fits for a reason that waiting does not remove, such as the policy's cluster affinity. Others are counted until then. A warning for each binding whose scheduling or dispatching is suspended. Running workloads stay unchanged.",
   async gather({ lists }) {
     const [bindings, clusterBindings, clusters] = await Promise.all([
       lists.all(ResourceBinding),
@@ -39,6 +42,7 @@ export const bindingsCheck = defineCheck<BindingFacts>({
     const { nowMs, stuckAfterMs } = moment;
     let recent = 0;
     const lost = createLostTargets((name) => joined.has(name));
+    const unselected: Binding[] = [];
     const own = bindings.flatMap((binding) => {
       const { metadata, spec, status } = binding;
       if (isExempt(binding)) return [];
@@ -50,7 +54,13 @@ export const bindingsCheck = defineCheck<BindingFacts>({
         ),
         (condition) => (isStuck(condition, moment) ? "failed" : "fresh"),
       );
-      if (isUnscheduled(binding, moment) && lost.see(binding)) return [];
+      if (isUnscheduled(binding, moment)) {
+        if (lost.see(binding)) return [];
+        if (isUnselected(binding)) {
+          unselected.push(binding);
+          return [];
+        }
+      }
       if (failed.length > 0)
         return failed.map((condition) =>
           findingOf(
@@ -79,9 +89,10 @@ export const bindingsCheck = defineCheck<BindingFacts>({
         fix: "Correct the names in the policy, or join the clusters.",
         commands: [`kubectl edit ${kind.toLowerCase()} ${name}${namespace ? ` -n ${namespace}` : ""}`],
       })),
+      ...unselectedFindings(unselected),
       ...own,
     ];
-    const objects = misdirected.reduce((sum, { objects: { length } }) => sum + length, own.length);
+    const objects = misdirected.reduce((sum, { objects: { length } }) => sum + length, own.length + unselected.length);
     return {
       seen: `${counted(bindings.length, "binding")}, ${objects} not scheduled or not dispatched${renderRecent(recent, moment)}`,
       findings,
@@ -105,18 +116,45 @@ export function misdirectingPolicies({ bindings, joined }: BindingFacts, moment:
   return lost.take();
 }
 
+/** No policy has it any longer. */
+const isUnselected = (binding: Binding): boolean => !policyRefOf(binding) && !binding.spec.requiredBy?.length;
+
+/** One deleted policy usually leaves several bindings: they are one finding. */
+function unselectedFindings(bindings: readonly Binding[]): DoctorFinding[] {
+  const [first] = bindings;
+  if (!first) return [];
+  const names = bindings.slice(0, MAX_NAMED).map(({ spec: { resource } }) => titleOf(resource));
+  const more = bindings.length > MAX_NAMED ? ` and ${bindings.length - MAX_NAMED} more` : "";
+  const withCopies = bindings.filter(({ spec }) => spec.clusters?.length).length;
+  const isOne = bindings.length === 1;
+  return [
+    {
+      severity: "problem",
+      about: isOne ? titleOf(first.spec.resource) : `${bindings.length} bindings without a policy`,
+      seen: `${isOne ? "No policy selects it any longer, and its binding remains." : `No policy selects these objects any longer, and their bindings remain: ${names.join(", ")}${more}.`}${withCopies > 0 ? ` Members keep the copies${isOne ? "" : ` of ${withCopies}`}.` : ""}`,
+      fix: `Apply a policy that selects ${isOne ? "it" : "them"} again, or delete the binding${isOne ? "" : "s"}, which deletes copies on members.`,
+      commands: bindings
+        .slice(0, MAX_NAMED)
+        .map(
+          ({ kind, metadata: { namespace, name } }) =>
+            `kubectl delete ${kind.toLowerCase()} ${name}${namespace ? ` -n ${namespace}` : ""}`,
+        ),
+    },
+  ];
+}
+
+const titleOf = ({ kind, namespace, name }: Binding["spec"]["resource"]): string =>
+  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
+
 function findingOf(binding: Binding, seen: string): DoctorFinding {
-  const { resource, requiredBy = [] } = binding.spec;
-  const isOrphan = !policyRefOf(binding) && requiredBy.length === 0;
-  const { kind, namespace, name } = resource;
+  const { resource } = binding.spec;
+  const { namespace, name } = resource;
   const why = `flotilla why ${wordOf(resource)}/${name}${namespace ? ` -n ${namespace}` : ""}`;
   return {
     severity: "problem",
-    about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,
+    about: titleOf(resource),
     seen,
-    fix: isOrphan
-      ? "No policy selects it any longer, and its binding remains: `flotilla why` shows how to remove it."
-      : "`flotilla why` lists the members, the reason for each, and what to change.",
+    fix: "`flotilla why` lists the members, the reason for each, and what to change.",
     commands: [why],
   };
 }

@@ -157,6 +157,10 @@ const misdirected = (name: string, policyName = "all"): DeepReadonly<ResourceBin
   const annotations = { "clusterpropagationpolicy.karmada.io/name": policyName };
   return { ...unscheduled, metadata: { ...unscheduled.metadata, annotations } };
 };
+const claimed = (made: DeepReadonly<ResourceBinding>): DeepReadonly<ResourceBinding> => ({
+  ...made,
+  metadata: { ...made.metadata, annotations: { "clusterpropagationpolicy.karmada.io/name": "all" } },
+});
 const bindings = (list: DeepReadonly<ResourceBinding>[]): Judgement =>
   bindingsCheck.judge({ bindings: list, joined: new Set(["oslo"]) }, now);
 const deleting = (extra: object = {}): Judgement =>
@@ -417,6 +421,23 @@ const cases: Record<string, Record<string, Case>> = {
       ),
       verdict: "problem",
       says: "simulation.flotilla.dev/fault-",
+    },
+    "a member whose annotation was removed is not to be unjoined": {
+      judged: members(
+        cluster("paris", {
+          status: {
+            conditions: [
+              condition(
+                "Ready",
+                "False",
+                "cluster is not reachable: cluster paris is cut off by its annotation simulation.flotilla.dev/fault",
+              ),
+            ],
+          },
+        }),
+      ),
+      verdict: "problem",
+      says: "its annotation simulation.flotilla.dev/fault was removed, and the hub has not probed it since. Its workloads keep running.\nIt recovers: wait until the hub reports it ready.\nkubectl wait --for=condition=Ready clusters.cluster.karmada.io/paris",
     },
     "a taint set by a user is a warning, the hub's own is not": {
       judged: members(
@@ -686,9 +707,14 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "ok",
     },
     "an unscheduled binding is a problem": {
-      judged: bindings([binding([condition("Scheduled", "False", "0/3 clusters", "NoClusterFit")])]),
+      judged: bindings([claimed(binding([condition("Scheduled", "False", "0/3 clusters", "NoClusterFit")]))]),
       verdict: "problem",
       says: "flotilla why deployment/web -n shop",
+    },
+    "an unscheduled binding without a policy is a problem for which no object is to be deleted": {
+      judged: bindings([binding([condition("Scheduled", "False", "0/3 clusters", "NoClusterFit")])]),
+      verdict: "problem",
+      says: "No policy selects it any longer, and its binding remains.\nApply a policy that selects it again, or delete the binding, which deletes copies on members.\nkubectl delete resourcebinding web-deployment -n shop",
     },
     "a binding that has just found too little capacity is not reported yet": {
       judged: bindings([binding([condition("Scheduled", "False", "not enough", "Unschedulable", 5)])]),
@@ -914,5 +940,23 @@ test("a ManifestWork that was rejected just now is counted, and is not a problem
   expect([seen, findings]).toEqual([
     "1 ManifestWork, 0 Placements, 0 ManifestWorkReplicaSets, 0 unhealthy, 1 more not healthy, created less than 60 s ago",
     [],
+  ]);
+});
+
+test("bindings that a deleted policy left are one finding", () => {
+  const left = ["a", "b", "c", "d"].map((name) =>
+    binding([condition("Scheduled", "False", "0/3 clusters", "NoClusterFit")], {
+      resource: { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", name },
+    }),
+  );
+
+  const { seen, findings } = bindings(left);
+
+  expect(seen).toBe("4 bindings, 4 not scheduled or not dispatched");
+  expect(findings.map((finding) => [finding.about, finding.seen])).toEqual([
+    [
+      "4 bindings without a policy",
+      "No policy selects these objects any longer, and their bindings remain: CustomResourceDefinition a, CustomResourceDefinition b, CustomResourceDefinition c and 1 more.",
+    ],
   ]);
 });

@@ -7,6 +7,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { counted, defineCheck, listed } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { membersIn } from "../context.ts";
+import { FAULT, isRecovering, whyNotReady } from "../../health/member-readiness.ts";
 import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT, CORDON_TAINT } from "@flotilla/karmada";
 
 export interface MemberFacts {
@@ -14,7 +15,6 @@ export interface MemberFacts {
   managed: readonly DeepReadonly<ManagedCluster>[];
 }
 
-const FAULT = "simulation.flotilla.dev/fault";
 const NOT_AVAILABLE = "ManagedClusterConditionAvailable";
 /** Taints that the hub itself sets while a member is unreachable. */
 const OWN_TAINTS = new Set([CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT]);
@@ -39,7 +39,7 @@ export const membersCheck = defineCheck<MemberFacts>({
         findings.push({
           severity: "problem",
           about: `member ${name}`,
-          seen: `${ready ? `Ready is ${ready.status} for ${formatAge(nowMs - Date.parse(ready.lastTransitionTime))}: ${ready.message || ready.reason}` : "The hub has not reported yet whether it is ready"}. Its workloads keep running.`,
+          seen: `${ready ? `Ready is ${ready.status} for ${formatAge(nowMs - Date.parse(ready.lastTransitionTime))}: ${whyNotReady(cluster)}` : "The hub has not reported yet whether it is ready"}. Its workloads keep running.`,
           ...fixOf(cluster, ready?.message ?? ""),
         });
       const taints = (cluster.spec.taints ?? []).filter(
@@ -87,14 +87,20 @@ export const membersCheck = defineCheck<MemberFacts>({
   },
 });
 
-function fixOf(
-  { metadata: { name, annotations }, spec }: DeepReadonly<Cluster>,
-  message: string,
-): Pick<DoctorFinding, "fix" | "commands"> {
+function fixOf(cluster: DeepReadonly<Cluster>, message: string): Pick<DoctorFinding, "fix" | "commands"> {
+  const {
+    metadata: { name, annotations },
+    spec,
+  } = cluster;
   if (annotations?.[FAULT] !== undefined)
     return {
       fix: "It is made unreachable on purpose, by an annotation; remove the annotation.",
       commands: [`kubectl annotate clusters.cluster.karmada.io ${name} ${FAULT}-`],
+    };
+  if (isRecovering(cluster))
+    return {
+      fix: "It recovers: wait until the hub reports it ready.",
+      commands: [`kubectl wait --for=condition=Ready clusters.cluster.karmada.io/${name}`],
     };
   if (/token|Unauthorized|certificate/i.test(message))
     return {
