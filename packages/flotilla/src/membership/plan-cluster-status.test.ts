@@ -85,6 +85,7 @@ describe("a member that answers", () => {
 
     expect(readyOf(cut)).toBe(`cluster is not reachable: ${cutOff}`);
     expect(again).toBe(cut);
+    expect(plan(cut, well, NOW_MS - 1_000)).toBe(cut);
     expect(readyOf(after)).toBe("cluster is not reachable: connection refused");
   });
 

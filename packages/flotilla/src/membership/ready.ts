@@ -76,11 +76,12 @@ export function planReady(
 const isAnswering = (message: string | undefined): boolean => message?.startsWith(ANSWERS_AGAIN) === true;
 
 /**
- * The cause of an outage that is over is not repeated. `Unknown` is set by the hub for a member whose agent does not
+ * The cause of an outage that is over is not repeated. A member that the hub has cut off answers probes between two
+ * cuts, so its cause stays until it is ready. `Unknown` is set by the hub for a member whose agent does not
  * report, and stays as it is.
  */
 function planRecovering({ status, reason, message }: ConditionNow, successMs: number): NextCondition | undefined {
-  if (status !== "False" || isAnswering(message)) return undefined;
+  if (status !== "False" || isAnswering(message) || isCutOff(message)) return undefined;
   return {
     type: "Ready",
     status,
