@@ -180,7 +180,8 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
       const outcomes = await Promise.allSettled(selected.map((candidate) => ask(candidate, request)));
       for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
     },
-    writeMetrics: (cluster, text) => metrics.get(cluster)?.write(text, registrations.hooks(cluster)),
+    writeMetrics: (cluster, text) =>
+      (metrics.get(cluster) ?? new WebhookMetrics()).write(text, registrations.hooks(cluster)),
     forget: (cluster) => void metrics.delete(cluster),
     close: () => registrations.close(),
   };

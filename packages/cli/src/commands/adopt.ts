@@ -6,7 +6,7 @@ import type { Json } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { defineCommand } from "../command.ts";
-import { chosenNamespace, namespaceFlag } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 export const adoptCommand = defineCommand({

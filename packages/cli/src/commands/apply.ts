@@ -1,7 +1,8 @@
 /** `flotilla apply`: shows what would change on each member, asks for confirmation, and applies it to the hub. */
 import { UsageError } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
-import { chosenNamespace, manifestFlags, namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
+import { manifestFlags, readSeconds, timeoutFlag } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 export const applyCommand = defineCommand({

@@ -1,7 +1,8 @@
 /** `flotilla describe`: shows one object on the hub and on all members. */
 import type { Json } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
-import { chosenNamespace, namespaceFlag, requestTimeoutFlag } from "../members/flags.ts";
+import { requestTimeoutFlag } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
 import { clusterFlags, readNames } from "../members/members-places.ts";
 import { readOne } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";

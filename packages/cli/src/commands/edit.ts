@@ -1,6 +1,7 @@
 /** `flotilla edit`: opens an object of the hub in an editor, shows what the change does to each member, and applies it. */
 import { defineCommand } from "../command.ts";
-import { chosenNamespace, namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
+import { readSeconds, timeoutFlag } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
 import { readOne } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 

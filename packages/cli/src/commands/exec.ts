@@ -1,6 +1,7 @@
 /** `flotilla exec`: runs a command in a container on a member. */
 import { defineCommand } from "../command.ts";
-import { chosenNamespace, namespaceFlag, requestTimeoutFlag } from "../members/flags.ts";
+import { requestTimeoutFlag } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
 import { clusterFlags } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 

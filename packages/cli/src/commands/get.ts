@@ -3,7 +3,8 @@ import { UsageError } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
 import { clusterFlags } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
-import { chosenNamespace, namespaceFlag, requestTimeoutFlag } from "../members/flags.ts";
+import { requestTimeoutFlag } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
 
 export const getCommand = defineCommand({
   name: "get",

@@ -3,7 +3,8 @@ import { UsageError } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
 import type { HubConnection } from "../command.ts";
-import { chosenNamespace, manifestFlags, namespaceFlag } from "../members/flags.ts";
+import { manifestFlags } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 const FOUND_ERRORS = 1;

@@ -1,7 +1,8 @@
 /** `flotilla logs`: prints the container logs of a pod, or of all pods of a workload, on all members. */
 import { UsageError } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
-import { chosenNamespace, namespaceFlag, readSeconds, requestTimeoutFlag } from "../members/flags.ts";
+import { readSeconds, requestTimeoutFlag } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
 import { clusterFlags } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 

@@ -5,7 +5,8 @@
 import { UsageError } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
-import { chosenNamespace, manifestFlags, namespaceFlag } from "../members/flags.ts";
+import { manifestFlags } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 /** 0 without changes, 1 with changes, more for a failure; `--exit-on` says which changes count. */

@@ -2,7 +2,8 @@
 import { UsageError } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
-import { checkSelectors, chosenNamespace, namespaceFlag, requestTimeoutFlag } from "../members/flags.ts";
+import { checkSelectors, requestTimeoutFlag } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
 import { clusterFlags, findPlaces, readNames } from "../members/members-places.ts";
 import { cpuText, memoryText, usageOf, withShares } from "../members/usage-rows.ts";
 import type { Usage } from "../members/usage-rows.ts";

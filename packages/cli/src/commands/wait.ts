@@ -4,7 +4,8 @@ import { FlotillaError, UsageError } from "@flotilla/base";
 import type { AnyKind } from "@flotilla/client";
 import { find } from "@flotilla/client";
 import { defineCommand } from "../command.ts";
-import { chosenNamespace, namespaceFlag, readSeconds, timeoutFlag } from "../members/flags.ts";
+import { readSeconds, timeoutFlag } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
 import { readTargets } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 

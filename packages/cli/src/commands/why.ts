@@ -11,7 +11,7 @@ import { ClusterExplanation, Explanation } from "@flotilla/flotilla";
 import { defineCommand } from "../command.ts";
 import { renderWhy } from "../explain/render-why.ts";
 import { resolveNamed } from "../explain/resolve-type.ts";
-import { chosenNamespace, namespaceFlag } from "../members/flags.ts";
+import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
 import { isForbidden } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { bindingName } from "@flotilla/karmada";

@@ -8,7 +8,7 @@ import type { Clock } from "@flotilla/base";
 import type { CommandContext, CommandEntry } from "../command.ts";
 import { hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import type { HubFlagValues } from "../membership/hub-kubeconfig.ts";
-import { chosenNamespace } from "../members/flags.ts";
+import { chosenNamespace } from "../members/namespace-flag.ts";
 import { offerCommands, offerFor } from "./offer.ts";
 import type { Candidate, Offer, Wanted } from "./offer.ts";
 

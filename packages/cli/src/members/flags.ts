@@ -3,20 +3,6 @@ import { messageOf, UsageError } from "@flotilla/base";
 import { ApiError, parseFieldSelector, parseLabelSelector } from "@flotilla/apimachinery";
 import { parseDuration } from "@flotilla/cel";
 
-export const namespaceFlag = {
-  namespace: {
-    type: "string",
-    short: "n",
-    value: "NS",
-    completes: "namespace",
-    description: "the namespace (default: that of the kubeconfig, else default)",
-  },
-} as const;
-
-/** The one rule of all commands, as in kubectl: -n, else the namespace of the kubeconfig's context, else `default`. */
-export const chosenNamespace = (flags: { namespace?: string | undefined }, hub: { namespace?: string }): string =>
-  flags.namespace ?? hub.namespace ?? "default";
-
 /** Of the commands that take manifests. */
 export const manifestFlags = {
   filename: {

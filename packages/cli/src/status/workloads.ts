@@ -1,10 +1,10 @@
 /** Where workloads run, from their bindings and from ManifestWorks. Pure. */
 import type { ResourceBinding } from "@flotilla/karmada";
+import { isJobFinished } from "@flotilla/kubernetes";
 import type { ManifestWork } from "@flotilla/ocm";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { findCondition, isConditionTrue, parseApiVersion } from "@flotilla/apimachinery";
-import { isFinishedRun } from "@flotilla/flotilla";
 import { objectOf, textOf } from "../members/json-parts.ts";
 import type { RunStatus, WorkloadStatus } from "./fleet-status.ts";
 
@@ -23,13 +23,17 @@ export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): Workl
     stale: isConditionTrue(status?.conditions, "Stale") || undefined,
     run: isRun ? runOf(statuses) : undefined,
     applied: appliedOf(status?.conditions ?? [], metadata.deletionTimestamp !== undefined),
-    placement: placementOf(spec) || (isFinishedRun(binding) ? FINISHED_ELSEWHERE : ""),
+    placement: placementOf(spec) || (isRun && isFinished(spec.resource.kind, statuses) ? FINISHED_ELSEWHERE : ""),
     policy: policyOf(metadata.annotations ?? {}),
   };
 }
 
 /** The placement of a finished run that no remaining member ran: it does not run again. */
 const FINISHED_ELSEWHERE = "<finished, its member left>";
+
+/** Of Jobs only: the rules of other kinds would load every controller with them. */
+const isFinished = (kind: string, statuses: readonly JsonObject[]): boolean =>
+  kind === "Job" && statuses.length > 0 && statuses.every(isJobFinished);
 
 /** Kinds that report pods as active, succeeded and failed; the replicas of their binding are only their parallelism. */
 const RUNS: ReadonlySet<string> = new Set(["batch/Job", "apps.kruise.io/BroadcastJob"]);
