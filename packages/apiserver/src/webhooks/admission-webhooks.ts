@@ -30,8 +30,8 @@ export interface AdmissionWebhooks {
   /** The webhooks whose rules match the request; undefined when there are none. Cheap and synchronous. */
   find(context: RequestContext, operation: AdmissionOperation): Candidates | undefined;
   /**
-   * The object as the webhooks changed it; undefined when they changed nothing. `settle` completes a changed object as the server completes a sent one, before
-   * webhooks with `reinvocationPolicy: IfNeeded` see it again.
+   * The object as the webhooks changed it; undefined when they changed nothing. `settle` completes a changed object as
+   * the server completes a sent one, before webhooks with `reinvocationPolicy: IfNeeded` see it again.
    */
   mutate(
     candidates: Candidates,
@@ -61,9 +61,12 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
   const registrations = createWebhookRegistrations(deps);
   const metrics = new Map<string, WebhookMetrics>();
   const metricsOf = (cluster: string): WebhookMetrics => {
-    let found = metrics.get(cluster);
-    if (!found) metrics.set(cluster, (found = new WebhookMetrics()));
-    return found;
+    const known = metrics.get(cluster);
+    if (known) return known;
+    const created = new WebhookMetrics();
+    // A request may end after its cluster was removed; nothing would forget these.
+    if (deps.clusters.get(cluster)) metrics.set(cluster, created);
+    return created;
   };
 
   /** Undefined when the webhook could not be asked and its failures are ignored. Throws when it denies the request. */
