@@ -22,6 +22,7 @@ import {
   flotillaUser,
   interpreterAdmissions,
   policyTargets,
+  templateRequests,
 } from "@flotilla/flotilla";
 import { joinedClusters } from "./joined-clusters.ts";
 import { createEventRecorders, createInformers, createManager } from "@flotilla/controller-runtime";
@@ -132,6 +133,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       ...createMembershipAdmissions({ hub: HUB, clock }),
       joinedClusters,
       policyTargets,
+      templateRequests,
       createDeletionProtection(HUB),
       ...interpreterAdmissions,
       webhookReferences(HUB),
