@@ -107,7 +107,7 @@ function copyFor(
 }
 
 /** By the name of the release it is known which counters of the member still count when the partition is lowered. */
-function staged(copy: Copy, object: Copy, before: Share["copy"], total: number): Copy {
+function staged(copy: Copy, object: Copy, before: Copy | undefined, total: number): Copy {
   const partition = object.spec?.updateStrategy?.rollingUpdate?.partition;
   if (!partition) return copy;
   const digest = digestOf(object.spec?.template);
