@@ -1,8 +1,15 @@
 /** Every metric of Flotilla, by page: the source of the reference, and of a test that checks the pages. */
-import { serverMetrics, webhookMetrics } from "@flotilla/apiserver";
+import { auditMetrics, serverMetrics, webhookMetrics } from "@flotilla/apiserver";
 import { processMetrics } from "@flotilla/base";
 import type { Metric } from "@flotilla/base";
-import { hookMetrics, membersPageMetrics, monitoringMetrics, scriptMetrics, workloadMetrics } from "@flotilla/flotilla";
+import {
+  decisionMetrics,
+  hookMetrics,
+  membersPageMetrics,
+  monitoringMetrics,
+  scriptMetrics,
+  workloadMetrics,
+} from "@flotilla/flotilla";
 import { controllerMetrics } from "@flotilla/controller-runtime";
 import { agentMetrics, sharedAgentMetrics } from "./agent/agent-metrics.ts";
 
@@ -23,7 +30,14 @@ export const metricsPages: readonly MetricsPage[] = [
     path: "/metrics",
     about:
       "The API server as in Kubernetes, the controllers as in controller-runtime, the pipeline and the members under Karmada's names, Placements under Open Cluster Management's, and Flotilla's own metrics as `flotilla_…`.",
-    metrics: [...serverMetrics, ...webhookMetrics, ...everyProcess, ...monitoringMetrics],
+    metrics: [
+      ...serverMetrics,
+      ...webhookMetrics,
+      ...auditMetrics,
+      ...everyProcess,
+      ...monitoringMetrics,
+      ...decisionMetrics,
+    ],
   },
   {
     title: "All members",

@@ -4,8 +4,9 @@
  * Credentials are checked before the body is read, so that unauthenticated clients cannot make the server buffer data.
  */
 import type { Clock, Log } from "@flotilla/base";
-import { notImplemented, timedOut, unauthorized, unavailable } from "@flotilla/apimachinery";
+import { ApiError, notImplemented, timedOut, unauthorized, unavailable } from "@flotilla/apimachinery";
 import { longest, requestTimedOut } from "../request/deadline.ts";
+import type { AuditRecord } from "../request/audit-record.ts";
 import type { ApiRequest, ApiResponse, Authenticator, UserInfo } from "../request/request.ts";
 import { statusResponse } from "../request/respond.ts";
 import { routeOf, splitCluster } from "../request/router.ts";
@@ -19,6 +20,8 @@ import type { Headers, Wire } from "./wire.ts";
 export interface ExchangeDependencies {
   handle(request: ApiRequest): Promise<ApiResponse>;
   authenticator: Authenticator;
+  /** Called when the credentials of a request are rejected. */
+  onRejected?: ((request: ApiRequest, error: ApiError) => void) | undefined;
   bodies: BodyReader;
   clock: Clock;
   log: Log;
@@ -77,7 +80,8 @@ class RunningExchange implements Exchange {
     try {
       rejectUnsupportedMethod(wire);
       if (deps.isStopping()) throw unavailable("the server is stopping");
-      request.user = (await identify(wire.headers, splitCluster(request.path), peer, deps)) ?? ANONYMOUS;
+      request.address = peer.address;
+      request.user = (await this.#identify(peer, deps)) ?? ANONYMOUS;
       // An unauthenticated client may not write anything, so its body is not buffered: the core rejects the request
       // without it.
       if (wire.hasBody && request.user !== ANONYMOUS) {
@@ -104,6 +108,16 @@ class RunningExchange implements Exchange {
       if (wire.closed) this.abort();
     });
     if (sending) await sending;
+  }
+
+  async #identify(peer: Peer, deps: ExchangeDependencies): Promise<UserInfo | undefined> {
+    const request = this.#request;
+    try {
+      return await identify(this.#wire.headers, splitCluster(request.path), peer, deps);
+    } catch (error) {
+      if (deps.onRejected && error instanceof ApiError && error.status.code === 401) deps.onRejected(request, error);
+      throw error;
+    }
   }
 
   checkDeadline(nowMs: number): void {
@@ -143,6 +157,8 @@ class IncomingRequest implements ApiRequest {
   readonly canUpgrade: boolean;
   body: Uint8Array = NOTHING;
   user: UserInfo = ANONYMOUS;
+  address: string | undefined;
+  audit: AuditRecord | undefined;
   /** The request has been answered, so its signal needs no abort. */
   answered = false;
   readonly #search: string;
