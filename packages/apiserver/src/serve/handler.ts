@@ -21,6 +21,7 @@ import type { ConnectBackend } from "../connect/backend.ts";
 import { connectResponse } from "../connect/connect.ts";
 import { proxiedHeaders } from "../connect/proxied-headers.ts";
 import type { RequestContext } from "../request/context.ts";
+import { conversionMemo } from "../codec/conversion.ts";
 import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "../codec/decode.ts";
 import type { Body, ProtobufDecoder } from "../codec/decode.ts";
 import { longest, withinTime } from "../request/deadline.ts";
@@ -197,6 +198,7 @@ async function answerResource(
     user,
     userAgent: headers["user-agent"] ?? "",
     byController,
+    conversions: conversionMemo(served),
     warn,
     signal: request.signal,
     pause: isLarge ? () => options.turns.pause(user.name) : undefined,
