@@ -23,6 +23,7 @@ import { connectResponse } from "../connect/connect.ts";
 import { proxiedHeaders } from "../connect/proxied-headers.ts";
 import type { RequestContext } from "../request/context.ts";
 import { LARGE_BODY_BYTES } from "../codec/body-limits.ts";
+import { conversionMemo } from "../codec/conversion.ts";
 import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "../codec/decode.ts";
 import type { Body, ProtobufDecoder } from "../codec/decode.ts";
 import { longest, withinTime } from "../request/deadline.ts";
@@ -201,6 +202,7 @@ async function answerResource(
     user,
     userAgent: headers["user-agent"] ?? "",
     byController,
+    conversions: conversionMemo(served),
     warn,
     signal: request.signal,
     pause: isLarge ? pause : undefined,

@@ -86,6 +86,8 @@ class WatchStream {
    * loaded.
    */
   #waits = true;
+  /** Events wait for a conversion webhook. */
+  #converts = false;
   #lastRevision = 0;
 
   constructor(deps: StreamDependencies, request: WatchRequest, sink: ByteSink) {
@@ -117,6 +119,9 @@ class WatchStream {
       {
         started: () => {
           this.#waits = false;
+        },
+        converting: (isConverting) => {
+          this.#converts = isConverting;
         },
         initial: (notices, revision) => {
           this.#initial = notices;
@@ -175,6 +180,7 @@ class WatchStream {
     const { cache } = this.#deps;
     // Until every watcher is notified, an older change may still be in flight to this one.
     const revision = cache.isQuiet() ? cache.revision : this.#lastRevision;
+    if (this.#converts) return;
     if (revision > 0 && !this.#waits && this.#initialEnd === undefined && this.#position >= this.#initial.length)
       this.#offer(this.#bookmarkLine(revision, false));
   }
