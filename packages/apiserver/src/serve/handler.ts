@@ -214,7 +214,10 @@ async function answerResource(
   if (verb === "watch") return watchResponse(options, context, route, representation, seen);
   const timeoutMs = timeoutMsOf(query, longest(request.method));
   // Awaited only when a watcher is lagging, so that a write costs no extra turn otherwise.
-  const room = isRead(verb) || isUrgent(deps, context) ? undefined : deps.pressure.room(clusterName, request.signal);
+  const room =
+    isRead(verb) || isUrgent(deps, context)
+      ? undefined
+      : deps.pressure.room(clusterName, request.signal, clientKeyOf(clusterName, user.name));
   if (room) await room;
   const tableOptions = {
     includeObject: representation.as === "table" ? includeObjectOf(query) : ("None" as const),
@@ -400,6 +403,7 @@ function watchResponse(
       representation,
       includeObject,
       signal,
+      client: clientKeyOf(cluster.name, context.user.name),
       meter: () => metrics.watch(seen),
     }),
   };

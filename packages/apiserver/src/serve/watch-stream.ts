@@ -46,6 +46,8 @@ export interface WatchRequest {
   representation: Representation;
   includeObject: TableOptions["includeObject"];
   signal: AbortSignal;
+  /** Whose writers wait when the watch lags. */
+  client?: string;
   /** Counts the watch and its events, from when it is opened. */
   meter?(): WatchMeter;
 }
@@ -95,7 +97,7 @@ class WatchStream {
     this.#request = request;
     this.#sink = sink;
     // No cluster's writers wait for a watch of all clusters: one that lags is ended, and its client lists again.
-    this.#pressure = deps.pressure.join(request.cluster === "*" ? "*" : request.cluster.name);
+    this.#pressure = deps.pressure.join(request.cluster === "*" ? "*" : request.cluster.name, request.client);
   }
 
   start(): void {
