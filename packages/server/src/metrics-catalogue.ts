@@ -1,5 +1,5 @@
 /** Every metric of Flotilla, by page: the source of the reference, and of a test that checks the pages. */
-import { auditMetrics, serverMetrics, webhookMetrics } from "@flotilla/apiserver";
+import { auditMetrics, conversionMetrics, serverMetrics, webhookMetrics } from "@flotilla/apiserver";
 import { processMetrics } from "@flotilla/base";
 import type { Metric } from "@flotilla/base";
 import {
@@ -33,6 +33,7 @@ export const metricsPages: readonly MetricsPage[] = [
     metrics: [
       ...serverMetrics,
       ...webhookMetrics,
+      ...conversionMetrics,
       ...auditMetrics,
       ...everyProcess,
       ...monitoringMetrics,
@@ -54,7 +55,7 @@ export const metricsPages: readonly MetricsPage[] = [
     path: "/clusters/NAME/metrics",
     about:
       "Its API server, and its workloads without the label `member_cluster`, as kruise-state-metrics exposes them on a real cluster.",
-    metrics: [...serverMetrics, ...webhookMetrics, ...processMetrics, ...workloadMetrics],
+    metrics: [...serverMetrics, ...webhookMetrics, ...conversionMetrics, ...processMetrics, ...workloadMetrics],
   },
   {
     title: "An agent",

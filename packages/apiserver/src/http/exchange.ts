@@ -5,6 +5,7 @@
  */
 import type { Clock, Log } from "@flotilla/base";
 import { ApiError, notImplemented, timedOut, unauthorized, unavailable } from "@flotilla/apimachinery";
+import { clientKeyOf } from "../access/client-key.ts";
 import { longest, requestTimedOut } from "../request/deadline.ts";
 import type { AuditRecord } from "../request/audit-record.ts";
 import type { ApiRequest, ApiResponse, Authenticator, UserInfo } from "../request/request.ts";
@@ -13,7 +14,8 @@ import { routeOf, splitCluster } from "../request/router.ts";
 import { ANONYMOUS } from "./authenticator.ts";
 import { digestFrom, expiredText } from "./peer.ts";
 import type { Peer } from "./peer.ts";
-import type { BodyReader } from "./request-body.ts";
+import type { BodyBudget } from "./body-budget.ts";
+import { readBody } from "./request-body.ts";
 import { failureResponse, sendResponse } from "./response.ts";
 import type { Headers, Wire } from "./wire.ts";
 
@@ -22,7 +24,7 @@ export interface ExchangeDependencies {
   authenticator: Authenticator;
   /** Called when the credentials of a request are rejected. */
   onRejected?: ((request: ApiRequest, error: ApiError) => void) | undefined;
-  bodies: BodyReader;
+  bodies: BodyBudget;
   clock: Clock;
   log: Log;
   /** The server is stopping; new requests are rejected. */
@@ -77,16 +79,25 @@ class RunningExchange implements Exchange {
     const request = this.#request;
     let response: ApiResponse;
     let read = !wire.hasBody;
+    let release: (() => void) | undefined;
     try {
       rejectUnsupportedMethod(wire);
       if (deps.isStopping()) throw unavailable("the server is stopping");
       request.address = peer.address;
-      request.user = (await this.#identify(peer, deps)) ?? ANONYMOUS;
+      const target = splitCluster(request.path);
+      request.user = (await this.#identify(target, peer, deps)) ?? ANONYMOUS;
       // An unauthenticated client may not write anything, so its body is not buffered: the core rejects the request
       // without it.
       if (wire.hasBody && request.user !== ANONYMOUS) {
         this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
-        request.body = await deps.bodies.read(wire, isDryRun(request.path) ? MAX_DRY_RUN_BYTES : undefined);
+        const body = await readBody(
+          wire,
+          deps.bodies,
+          () => clientKeyOf(target.cluster, request.user.name),
+          isDryRun(request.path) ? MAX_DRY_RUN_BYTES : undefined,
+        );
+        request.body = body.bytes;
+        release = body.release;
         read = true;
       }
       this.#handling = true;
@@ -95,6 +106,8 @@ class RunningExchange implements Exchange {
     } catch (error) {
       if (wire.closed) return;
       response = failureResponse(error, deps.log);
+    } finally {
+      release?.();
     }
     this.#handling = false;
     if (wire.closed || this.#expired) return;
@@ -110,12 +123,16 @@ class RunningExchange implements Exchange {
     if (sending) await sending;
   }
 
-  async #identify(peer: Peer, deps: ExchangeDependencies): Promise<UserInfo | undefined> {
-    const request = this.#request;
+  async #identify(
+    target: ReturnType<typeof splitCluster>,
+    peer: Peer,
+    deps: ExchangeDependencies,
+  ): Promise<UserInfo | undefined> {
     try {
-      return await identify(this.#wire.headers, splitCluster(request.path), peer, deps);
+      return await identify(this.#wire.headers, target, peer, deps);
     } catch (error) {
-      if (deps.onRejected && error instanceof ApiError && error.status.code === 401) deps.onRejected(request, error);
+      if (deps.onRejected && error instanceof ApiError && error.status.code === 401)
+        deps.onRejected(this.#request, error);
       throw error;
     }
   }

@@ -24,7 +24,8 @@ import type { Auditor, RunningAudit } from "../audit/auditor.ts";
 import type { AuditRecord } from "../request/audit-record.ts";
 import type { OperationDependencies, Verb } from "./operations.ts";
 import type { Input } from "../actions/action.ts";
-import { objectAt, objectIn } from "../codec/render.ts";
+import { conversionMemo } from "../codec/conversion.ts";
+import { needsConversion, objectAt, objectIn } from "../codec/render.ts";
 import { bodyOf } from "../request/byte-streams.ts";
 import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
 import { keyOf } from "../resources/resources.ts";
@@ -91,6 +92,7 @@ export function createDirectTransport({
       userAgent: "",
       byController,
       audit,
+      conversions: conversionMemo(served),
       warn: () => {},
       signal,
     };
@@ -290,7 +292,7 @@ function storedObject(
   { cluster, served, namespace, name = "" }: RequestContext,
 ): JsonObject | undefined {
   const { entry } = store.find(cluster, served.resource, keyOf(served.resource, cluster.name, namespace, name));
-  return entry && objectIn(entry, served);
+  return entry && !needsConversion(entry, served) ? objectIn(entry, served) : undefined;
 }
 
 function eventOf({ type, cluster, served, entry, revision }: Notice, all: boolean): TransportWatchEvent {

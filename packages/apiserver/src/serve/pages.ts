@@ -87,7 +87,7 @@ export function pageResponse(
 
 function metricsResponse(
   metrics: ServerMetrics,
-  { store, pressure, configured }: OperationDependencies,
+  { store, pressure, configured, conversions }: OperationDependencies,
   cluster: LogicalCluster,
   more: PageOptions["writeControllerMetrics"],
 ): ApiResponse {
@@ -102,6 +102,7 @@ function metricsResponse(
   return metricsText(
     metrics.render(cluster.name, figures, (text) => {
       configured.writeMetrics(cluster.name, text);
+      conversions.writeMetrics(cluster.name, text);
       more?.(text);
     }),
   );

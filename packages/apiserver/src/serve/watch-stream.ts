@@ -46,6 +46,8 @@ export interface WatchRequest {
   representation: Representation;
   includeObject: TableOptions["includeObject"];
   signal: AbortSignal;
+  /** Whose writers wait when the watch lags. */
+  client?: string;
   /** Counts the watch and its events, from when it is opened. */
   meter?(): WatchMeter;
 }
@@ -86,6 +88,8 @@ class WatchStream {
    * loaded.
    */
   #waits = true;
+  /** Events wait for a conversion webhook. */
+  #converts = false;
   #lastRevision = 0;
 
   constructor(deps: StreamDependencies, request: WatchRequest, sink: ByteSink) {
@@ -93,7 +97,7 @@ class WatchStream {
     this.#request = request;
     this.#sink = sink;
     // No cluster's writers wait for a watch of all clusters: one that lags is ended, and its client lists again.
-    this.#pressure = deps.pressure.join(request.cluster === "*" ? "*" : request.cluster.name);
+    this.#pressure = deps.pressure.join(request.cluster === "*" ? "*" : request.cluster.name, request.client);
   }
 
   start(): void {
@@ -117,6 +121,9 @@ class WatchStream {
       {
         started: () => {
           this.#waits = false;
+        },
+        converting: (isConverting) => {
+          this.#converts = isConverting;
         },
         initial: (notices, revision) => {
           this.#initial = notices;
@@ -175,6 +182,7 @@ class WatchStream {
     const { cache } = this.#deps;
     // Until every watcher is notified, an older change may still be in flight to this one.
     const revision = cache.isQuiet() ? cache.revision : this.#lastRevision;
+    if (this.#converts) return;
     if (revision > 0 && !this.#waits && this.#initialEnd === undefined && this.#position >= this.#initial.length)
       this.#offer(this.#bookmarkLine(revision, false));
   }

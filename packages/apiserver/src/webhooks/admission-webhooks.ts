@@ -7,6 +7,7 @@ import { ApiError, applyJsonPatch, badRequest, forbidden, internalError } from "
 import { equalJson, isObject, messageOf } from "@flotilla/base";
 import type { Clock, Json, JsonObject, Log, MetricsText, Random } from "@flotilla/base";
 import { WebhookError } from "@flotilla/client";
+import type { Conversions } from "../conversion/conversions.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
@@ -22,7 +23,7 @@ import { converted, inVersion } from "../admission-match/equivalents.ts";
 import { selectsNamespace, selectsObject } from "../admission-match/selection.ts";
 import { createWebhookRegistrations } from "./registrations.ts";
 import type { Candidate, Candidates } from "./registrations.ts";
-import { serviceAddress } from "./service-address.ts";
+import { serviceAddress } from "../clusters/service-address.ts";
 import { WebhookMetrics } from "./webhook-metrics.ts";
 import type { AdmissionRequest } from "../admission-match/admission-request.ts";
 import type { AdmissionOperation } from "../admission-match/match-rules.ts";
@@ -55,10 +56,11 @@ export interface AdmissionWebhookDependencies {
   clock: Clock;
   random: Random;
   log: Log;
+  conversions: Conversions;
 }
 
 export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): AdmissionWebhooks {
-  const { store, authorizer, clock, log } = deps;
+  const { store, authorizer, clock, log, conversions } = deps;
   const registrations = createWebhookRegistrations(deps);
   const metrics = new Map<string, WebhookMetrics>();
   const metricsOf = (cluster: string): WebhookMetrics => {
@@ -87,7 +89,7 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     let verdict: Verdict;
     try {
       verdict = await hook.ask(
-        { request, served, ...inVersion(served, request) },
+        { request, served, ...(await conversions.settle(context, () => inVersion(served, request))) },
         (service) => serviceAddress(read, service),
         context.signal,
       );
@@ -124,10 +126,10 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     });
   }
 
-  const isSelected = (candidate: Candidate, request: AdmissionRequest): boolean =>
+  const isSelected = (candidate: Candidate, request: AdmissionRequest): boolean | Promise<boolean> =>
     selectsNamespace(store, candidate.hook.namespaceSelector, request) &&
     selectsObject(candidate.hook.objectSelector, request) &&
-    meetsConditions(candidate, request);
+    (!candidate.hook.conditions || conversions.settle(request.context, () => meetsConditions(candidate, request)));
 
   function meetsConditions(candidate: Candidate, request: AdmissionRequest): boolean {
     const { hook, served } = candidate;
@@ -143,22 +145,23 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
   async function change(candidate: Candidate, request: AdmissionRequest, at: Call): Promise<JsonObject | undefined> {
     const verdict = await ask(candidate, request, at);
     const changed =
-      verdict?.patch && request.object ? patchedIn(candidate, request, request.object, verdict.patch) : undefined;
+      verdict?.patch && request.object ? await patchedIn(candidate, request, request.object, verdict.patch) : undefined;
     if (verdict && request.context.audit)
       noteMutation(request.context.audit, candidate, verdict, at, changed !== undefined);
     return changed;
   }
 
-  function patchedIn(
+  async function patchedIn(
     { hook, served }: Candidate,
     { kind, context }: AdmissionRequest,
     object: JsonObject,
     patch: Json,
-  ): JsonObject | undefined {
+  ): Promise<JsonObject | undefined> {
     const from = kind ? served : context.served;
-    const sent = converted(object, from, served);
+    const sent = await conversions.settle(context, () => converted(context, object, from, served));
     const patched = patchedBy(hook, sent, patch);
-    return equalJson(patched, sent) ? undefined : converted(patched, served, from);
+    if (equalJson(patched, sent)) return undefined;
+    return conversions.settle(context, () => converted(context, patched, served, from));
   }
 
   return {
@@ -170,7 +173,7 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
       const invoked = new Set<Candidate>();
       let again = new Set<Candidate>();
       for (const [index, candidate] of mutating.entries()) {
-        if (!isSelected(candidate, current)) continue;
+        if (!(await isSelected(candidate, current))) continue;
         const object = await change(candidate, current, { round: 0, index });
         if (object) {
           isChanged = true;
@@ -185,14 +188,15 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
       if (!equalJson(settled, current.object)) again = invoked;
       current = { ...current, object: settled };
       for (const candidate of again) {
-        if (!isSelected(candidate, current)) continue;
+        if (!(await isSelected(candidate, current))) continue;
         const object = await change(candidate, current, { round: 1, index: mutating.indexOf(candidate) });
         if (object) current = { ...current, object: await settle(object) };
       }
       return current.object;
     },
     async validate({ validating }, request) {
-      const selected = validating.filter((candidate) => isSelected(candidate, request));
+      const selected: Candidate[] = [];
+      for (const candidate of validating) if (await isSelected(candidate, request)) selected.push(candidate);
       const outcomes = await Promise.allSettled(
         selected.map((candidate, index) => ask(candidate, request, { round: 0, index })),
       );
