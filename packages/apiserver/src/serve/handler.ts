@@ -13,6 +13,7 @@ import {
 } from "@flotilla/apimachinery";
 import { randomUuid } from "@flotilla/base";
 import type { Log, MetricsText } from "@flotilla/base";
+import type { ProtobufCodec } from "@flotilla/apimachinery";
 import type { PatchType } from "@flotilla/client";
 import { StoreWriteError } from "../store/errors.ts";
 import { accessOf } from "../access/attributes.ts";
@@ -22,7 +23,8 @@ import { connectResponse } from "../connect/connect.ts";
 import { proxiedHeaders } from "../connect/proxied-headers.ts";
 import type { RequestContext } from "../request/context.ts";
 import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "../codec/decode.ts";
-import type { Body, ProtobufDecoder } from "../codec/decode.ts";
+import type { Body } from "../codec/decode.ts";
+import { PROTOBUF, tableFor } from "../codec/protobuf.ts";
 import { longest, withinTime } from "../request/deadline.ts";
 import type { HealthState } from "./health.ts";
 import type { ObservedRequest, ServerMetrics } from "./server-metrics.ts";
@@ -56,7 +58,8 @@ export interface HandlerOptions {
   deps: OperationDependencies;
   log: Log;
   version: VersionInfo;
-  decodeProtobuf?: ProtobufDecoder;
+  /** Unset: protobuf is neither accepted nor returned. */
+  protobuf?: ProtobufCodec;
   /** Aborted when the server stops: later requests are rejected so that clients reconnect elsewhere. */
   stopping: AbortSignal;
   health: HealthState;
@@ -204,7 +207,11 @@ async function answerResource(
   observe(seen, context, verb, headers["content-type"]);
   if (verb !== "connect" && route.rest !== "") throw pathNotFound();
   if (verb === "connect") return connect(options, context, route, request);
-  const representation = representationOf(headers, query, hasTable(context));
+  const representation = representationOf(headers, query, {
+    table: hasTable(context),
+    protobuf: tableFor(options.protobuf, served) !== undefined,
+    protobufMetadata: options.protobuf !== undefined,
+  });
   if (verb === "watch") return watchResponse(options, context, route, representation, seen);
   const timeoutMs = timeoutMsOf(query, longest(request.method));
   // Awaited only when a watcher is lagging, so that a write costs no extra turn otherwise.
@@ -220,12 +227,12 @@ async function answerResource(
     deps,
     context,
     verb,
-    inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, subresource, options.decodeProtobuf),
+    inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, subresource, options.protobuf),
   );
   const result = await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work));
   if (result.type === "list" && result.result.entries.length > LONG_LIST_ENTRIES)
     await options.turns.next(user.name, request.signal);
-  return answerResponse(result, representation, tableOptions, () => options.turns.pause(user.name));
+  return answerResponse(result, representation, tableOptions, () => options.turns.pause(user.name), options.protobuf);
 }
 
 /** Names that would have another meaning in a path. */
@@ -364,7 +371,7 @@ function rawRestOf(path: string, { group, namespace }: ResourceRoute): string {
 }
 
 function watchResponse(
-  { deps, metrics }: HandlerOptions,
+  { deps, metrics, protobuf }: HandlerOptions,
   context: RequestContext,
   route: ResourceRoute,
   representation: Representation,
@@ -382,9 +389,13 @@ function watchResponse(
   if (served.deprecationWarning !== undefined) context.warn(served.deprecationWarning);
   return {
     status: 200,
-    headers: { "content-type": "application/json", "cache-control": "no-cache, private" },
+    headers: {
+      "content-type": representation.format === "protobuf" ? `${PROTOBUF};stream=watch` : "application/json",
+      "cache-control": "no-cache, private",
+    },
     body: createWatchStream(deps, {
       cluster,
+      protobuf,
       path: route,
       served,
       query: { ...query, fieldSelector },
@@ -396,6 +407,8 @@ function watchResponse(
   };
 }
 
+const ONLY_TEXT = { table: true, protobuf: false, protobufMetadata: false };
+
 /** `/clusters/*` covers every logical cluster and can only be watched; events then carry the name of their cluster. */
 function watchAllClusters(
   { deps, metrics }: HandlerOptions,
@@ -406,7 +419,7 @@ function watchAllClusters(
   const { group, version, resource, name, subresource } = route;
   if (name !== undefined || subresource !== undefined || verbOf(request.method, route, request.query) !== "watch")
     throw badRequest("all logical clusters together can only be watched");
-  const representation = representationOf(request.headers, request.query);
+  const representation = representationOf(request.headers, request.query, ONLY_TEXT);
   if (representation.as !== "object" || representation.format !== "json") throw notAcceptable("application/json");
   Object.assign(seen, { cluster: HUB, verb: METRIC_VERBS.watch, group, version, resource, scope: "cluster" });
   return {
@@ -428,12 +441,12 @@ function inputOf(
   { body: bytes, headers }: ApiRequest,
   served: ServedVersion,
   subresource: string | undefined,
-  decodeProtobuf: ProtobufDecoder | undefined,
+  protobuf: ProtobufCodec | undefined,
 ): Input {
   const body: Body = { bytes, contentType: headers["content-type"] };
   return {
-    object: () => decodeObject(body, served, subresource, decodeProtobuf),
-    value: () => (bytes.byteLength === 0 ? undefined : decodeValue(body, decodeProtobuf)),
+    object: () => decodeObject(body, served, subresource, protobuf),
+    value: () => (bytes.byteLength === 0 ? undefined : decodeValue(body, protobuf)),
     patch: () => decodePatch(body, served.resource.kind.builtIn || subresource === "scale"),
     patchType: (): PatchType => patchTypeOf(mediaTypeOf(headers["content-type"]), served.resource.kind.builtIn),
   };
