@@ -26,6 +26,7 @@ import { createBackgroundWork } from "./background-work.ts";
 import { createClusterRegistry } from "./clusters/clusters.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
+import { createConversions } from "./conversion/conversions.ts";
 import { createConfiguredAdmission } from "./configured-admission/configured-admission.ts";
 import { createDefinitionStatus } from "./crd/crd-status.ts";
 import { writeDefinitionStatus } from "./write/definition-status.ts";
@@ -159,7 +160,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     clock,
     writeStatus: (cluster, name, change) => writeDefinitionStatus(deps, cluster, name, change, stopping.signal),
   });
-  const configured = createConfiguredAdmission({ cache, store, clusters, authorizer, clock, random, log });
+  const conversions = createConversions({ store, clusters, clock, random, log });
+  const configured = createConfiguredAdmission({ cache, store, clusters, authorizer, clock, random, log, conversions });
   const deps: OperationDependencies = {
     cache,
     store,
@@ -167,6 +169,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     definitions,
     siblings: new Siblings(),
     configured,
+    conversions,
     chain: createAdmissionChain([
       ...admissions,
       allocation.step,
@@ -203,6 +206,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     metrics.forget(name);
     writes.forget(name);
     configured.forget(name);
+    conversions.forget(name);
   });
   work.start();
   await clusters.finishRemovals();
@@ -272,6 +276,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       await work.close();
       authorizer.close();
       configured.close();
+      conversions.close();
       clusters.close();
     },
   };

@@ -121,7 +121,7 @@ export {
 export type { PodTemplateShape, Workload } from "./interpreter/workload.ts";
 export { Job } from "./job/job-kind.ts";
 export {
-  createKubernetesAdmissions,
+  kubernetesAdmissions,
   createKubernetesControllers,
   kubernetesDefinitions,
   kubernetesKinds,

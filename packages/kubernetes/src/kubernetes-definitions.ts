@@ -18,7 +18,6 @@ import { configMap } from "./configmap/configmap.ts";
 import { controllerRevision } from "./controllerrevision/controllerrevision.ts";
 import { cronJob } from "./cronjob/cronjob.ts";
 import { csiDefinitions } from "./csi/csi-definitions.ts";
-import type { CrdRuleOptions } from "./customresourcedefinition/customresourcedefinition-rules.ts";
 import { customResourceDefinition } from "./customresourcedefinition/customresourcedefinition.ts";
 import { daemonSet } from "./daemonset/daemonset.ts";
 import { controllersOf, interpretersOf, rulesOf, servedKinds } from "./definition/kind-definition.ts";
@@ -62,7 +61,7 @@ import { statefulSet } from "./statefulset/statefulset.ts";
 import { storageClass } from "./storageclass/storageclass.ts";
 import type { WorkloadDependencies } from "./workloads/dependencies.ts";
 
-export const kubernetesDefinitions: readonly KindDefinition<CrdRuleOptions>[] = [
+export const kubernetesDefinitions: readonly KindDefinition[] = [
   namespace,
   configMap,
   secret,
@@ -120,8 +119,7 @@ export const kubernetesDefinitions: readonly KindDefinition<CrdRuleOptions>[] = 
 
 export const kubernetesKinds: readonly Kind[] = servedKinds(kubernetesDefinitions);
 
-export const createKubernetesAdmissions = (converts?: CrdRuleOptions["converts"]): readonly AnyAdmission[] =>
-  rulesOf(kubernetesDefinitions, { converts });
+export const kubernetesAdmissions: readonly AnyAdmission[] = rulesOf(kubernetesDefinitions, undefined);
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the list holds interpreters of different kinds.
 export const nativeKinds: readonly KindInterpreter<any>[] = interpretersOf(kubernetesDefinitions);

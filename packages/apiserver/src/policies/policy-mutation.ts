@@ -48,8 +48,9 @@ export class PolicyMutation {
   repeat(request: AdmissionRequest): JsonObject | undefined {
     if (this.#isRepeated || this.#invoked.size === 0) return undefined;
     if (!this.#isChanged && equalJson(this.#last, request.object)) return undefined;
+    const changed = this.#pass(request, (key) => this.#invoked.has(key));
     this.#isRepeated = true;
-    return this.#pass(request, (key) => this.#invoked.has(key));
+    return changed;
   }
 
   #pass(request: AdmissionRequest, isWanted: (key: string) => boolean): JsonObject | undefined {
@@ -99,7 +100,7 @@ export class PolicyMutation {
       else problems.push(result.problem);
     }
     if (equalJson(object, before)) return undefined;
-    return request.kind ? object : converted(object, served, request.context.served);
+    return request.kind ? object : converted(request.context, object, served, request.context.served);
   }
 }
 

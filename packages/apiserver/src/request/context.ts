@@ -1,5 +1,6 @@
 /** The context that every operation on a resource needs, however the request arrived. */
 import { ApiError } from "@flotilla/apimachinery";
+import type { ConversionMemo } from "../codec/conversion.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import type { UserInfo } from "./request.ts";
 import type { ServedVersion } from "../resources/resources.ts";
@@ -18,6 +19,8 @@ export interface RequestContext {
   /** Adds a `Warning:` header to the response. */
   readonly warn: (message: string) => void;
   readonly signal: AbortSignal;
+  /** Set when a webhook converts the kind. */
+  readonly conversions?: ConversionMemo | undefined;
   /** Set for a request with a large body: resolves when its next step may run, in turn with other large requests. */
   readonly pause?: () => Promise<void>;
 }

@@ -21,7 +21,8 @@ import { authorize, findCluster, findResource, operate } from "./operations.ts";
 import { listMetadata } from "./answer.ts";
 import type { OperationDependencies, Verb } from "./operations.ts";
 import type { Answer, Input } from "../actions/action.ts";
-import { objectAt, objectIn } from "../codec/render.ts";
+import { conversionMemo } from "../codec/conversion.ts";
+import { needsConversion, objectAt, objectIn } from "../codec/render.ts";
 import { bodyOf } from "../request/byte-streams.ts";
 import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
 import { keyOf } from "../resources/resources.ts";
@@ -72,6 +73,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track, lists
       user,
       userAgent: "",
       byController,
+      conversions: conversionMemo(served),
       warn: () => {},
       signal,
     };
@@ -206,7 +208,7 @@ function storedObject(
   { cluster, served, namespace, name = "" }: RequestContext,
 ): JsonObject | undefined {
   const { entry } = store.find(cluster, served.resource, keyOf(served.resource, cluster.name, namespace, name));
-  return entry && objectIn(entry, served);
+  return entry && !needsConversion(entry, served) ? objectIn(entry, served) : undefined;
 }
 
 function toObject(answer: Answer): JsonObject {

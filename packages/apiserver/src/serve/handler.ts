@@ -17,11 +17,14 @@ import type { ProtobufCodec } from "@flotilla/apimachinery";
 import type { PatchType } from "@flotilla/client";
 import { StoreWriteError } from "../store/errors.ts";
 import { accessOf } from "../access/attributes.ts";
+import { clientKeyOf } from "../access/client-key.ts";
 import { actingUser } from "../access/impersonation.ts";
 import type { ConnectBackend } from "../connect/backend.ts";
 import { connectResponse } from "../connect/connect.ts";
 import { proxiedHeaders } from "../connect/proxied-headers.ts";
 import type { RequestContext } from "../request/context.ts";
+import { LARGE_BODY_BYTES } from "../codec/body-limits.ts";
+import { conversionMemo } from "../codec/conversion.ts";
 import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "../codec/decode.ts";
 import type { Body } from "../codec/decode.ts";
 import { PROTOBUF, tableFor } from "../codec/protobuf.ts";
@@ -36,7 +39,7 @@ import type { OperationDependencies, Verb } from "./operations.ts";
 import type { Input } from "../actions/action.ts";
 import { asksForWatch, listQuery, timeoutMsOf } from "../request/options.ts";
 import { checkDryRun, dryRunResponse } from "./dry-run.ts";
-import { createRequestTurns, LARGE_BODY_BYTES, LONG_LIST_ENTRIES } from "./request-turns.ts";
+import { createRequestTurns, LONG_LIST_ENTRIES } from "./request-turns.ts";
 import type { RequestTurns } from "./request-turns.ts";
 import { pageResponse } from "./pages.ts";
 import type { WorkloadMetrics } from "./pages.ts";
@@ -142,7 +145,7 @@ function answer(
   if (route.type === "resource") return answerResource(options, request, clusterName, route, seen, warn);
   // Each of its requests is authorized separately.
   if (route.type === "dry-run")
-    return dryRunResponse(deps, findCluster(deps, clusterName), request, (preview, each, warnOfEach) =>
+    return dryRunResponse(deps, findCluster(deps, clusterName), request, options.turns, (preview, each, warnOfEach) =>
       answerDryRun({ ...options, deps: preview }, each, warnOfEach),
     );
 
@@ -190,6 +193,8 @@ async function answerResource(
   const served = findResource(cluster, route, verb, byController);
   if (route.name !== undefined) checkName(route.name);
   const isLarge = request.body.byteLength > LARGE_BODY_BYTES;
+  const { turns } = options;
+  const pause = (): Promise<void> => turns.pause(clientKeyOf(clusterName, user.name));
   const context: RequestContext = {
     cluster,
     served,
@@ -200,9 +205,10 @@ async function answerResource(
     user,
     userAgent: headers["user-agent"] ?? "",
     byController,
+    conversions: conversionMemo(served),
     warn,
     signal: request.signal,
-    pause: isLarge ? () => options.turns.pause(user.name) : undefined,
+    pause: isLarge ? pause : undefined,
   };
   observe(seen, context, verb, headers["content-type"]);
   if (verb !== "connect" && route.rest !== "") throw pathNotFound();
@@ -215,24 +221,30 @@ async function answerResource(
   if (verb === "watch") return watchResponse(options, context, route, representation, seen);
   const timeoutMs = timeoutMsOf(query, longest(request.method));
   // Awaited only when a watcher is lagging, so that a write costs no extra turn otherwise.
-  const room = isRead(verb) || isUrgent(deps, context) ? undefined : deps.pressure.room(clusterName, request.signal);
+  const room =
+    isRead(verb) || isUrgent(deps, context)
+      ? undefined
+      : deps.pressure.room(clusterName, request.signal, clientKeyOf(clusterName, user.name));
   if (room) await room;
-  if (isLarge) await options.turns.next(user.name, request.signal);
   const tableOptions = {
     includeObject: representation.as === "table" ? includeObjectOf(query) : ("None" as const),
     nowMs: deps.clock.now(),
     version: representation.version,
   };
-  const work = operate(
-    deps,
-    context,
-    verb,
-    inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, subresource, options.protobuf),
+  const input = inputOf(
+    request,
+    deps.actions.of(served, subresource)?.sends ?? served,
+    subresource,
+    options.protobuf,
   );
+  const end = isLarge
+    ? await turns.begin(clientKeyOf(clusterName, user.name), request.body.byteLength, request.signal)
+    : turns.countSmall();
+  const work = operate(deps, context, verb, input).finally(end);
   const result = await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work));
   if (result.type === "list" && result.result.entries.length > LONG_LIST_ENTRIES)
-    await options.turns.next(user.name, request.signal);
-  return answerResponse(result, representation, tableOptions, () => options.turns.pause(user.name), options.protobuf);
+    await turns.next(clientKeyOf(clusterName, user.name), request.signal);
+  return answerResponse(result, representation, tableOptions, pause, options.protobuf);
 }
 
 /** Names that would have another meaning in a path. */
@@ -402,6 +414,7 @@ function watchResponse(
       representation,
       includeObject,
       signal,
+      client: clientKeyOf(cluster.name, context.user.name),
       meter: () => metrics.watch(seen),
     }),
   };

@@ -117,7 +117,21 @@ export function operate(
   });
 }
 
+/** The result of an operation, in a form that can be rendered without waiting. */
 async function perform(
+  deps: OperationDependencies,
+  context: RequestContext,
+  verb: Exclude<Verb, "watch" | "connect">,
+  input: Input,
+): Promise<Answer> {
+  const answer = await carryOut(deps, context, verb, input);
+  if (!context.served.resource.conversion || answer.type === "object") return answer;
+  const entries = answer.type === "entry" ? [answer.entry] : answer.result.entries;
+  await deps.conversions.prepare(context.cluster, answer.served, entries, context.signal);
+  return answer;
+}
+
+async function carryOut(
   deps: OperationDependencies,
   context: RequestContext,
   verb: Exclude<Verb, "watch" | "connect">,
@@ -163,7 +177,7 @@ async function perform(
       if (answersWithObject(served.resource)) return { type: "entry", entry, served, code: 200 };
       return {
         type: "object",
-        object: deletedStatus(served.resource, objectIn(entry, served)) as unknown as JsonObject,
+        object: deletedStatus(served.resource, objectIn(entry, served.resource.storage)) as unknown as JsonObject,
         code: 200,
       };
     }
@@ -182,12 +196,11 @@ async function operateScale(
   verb: Verb,
   input: Input,
 ): Promise<Answer> {
-  if (verb === "get")
-    return {
-      type: "object",
-      object: scaleOf(context, objectIn(await getObject(deps, context), context.served)),
-      code: 200,
-    };
+  if (verb === "get") {
+    const entry = await getObject(deps, context);
+    await deps.conversions.prepare(context.cluster, context.served, [entry], context.signal);
+    return { type: "object", object: scaleOf(context, objectIn(entry, context.served)), code: 200 };
+  }
   const body: ScaleBody =
     verb === "patch" ? { type: input.patchType(), sent: input.patch() } : { type: "update", sent: input.object() };
   return {

@@ -77,7 +77,7 @@ export function pageResponse(
 
 function metricsResponse(
   metrics: ServerMetrics,
-  { store, pressure, configured }: OperationDependencies,
+  { store, pressure, configured, conversions }: OperationDependencies,
   cluster: LogicalCluster,
   more: PageOptions["writeControllerMetrics"],
 ): ApiResponse {
@@ -92,6 +92,7 @@ function metricsResponse(
   return metricsText(
     metrics.render(cluster.name, figures, (text) => {
       configured.writeMetrics(cluster.name, text);
+      conversions.writeMetrics(cluster.name, text);
       more?.(text);
     }),
   );

@@ -51,6 +51,8 @@ export interface WatchRequest {
   protobuf?: ProtobufCodec;
   includeObject: TableOptions["includeObject"];
   signal: AbortSignal;
+  /** Whose writers wait when the watch lags. */
+  client?: string;
   /** Counts the watch and its events, from when it is opened. */
   meter?(): WatchMeter;
 }
@@ -91,6 +93,8 @@ class WatchStream {
    * loaded.
    */
   #waits = true;
+  /** Events wait for a conversion webhook. */
+  #converts = false;
   #lastRevision = 0;
   /** Watchers with the same form of the same version share their events; unset for tables, whose ages differ. */
   readonly #form: string | undefined;
@@ -105,7 +109,7 @@ class WatchStream {
     if (format === "protobuf" && request.served)
       this.#renderer = rendererOf(request.protobuf, request.served, as === "object" ? "object" : version, metadataOnly);
     // No cluster's writers wait for a watch of all clusters: one that lags is ended, and its client lists again.
-    this.#pressure = deps.pressure.join(request.cluster === "*" ? "*" : request.cluster.name);
+    this.#pressure = deps.pressure.join(request.cluster === "*" ? "*" : request.cluster.name, request.client);
   }
 
   start(): void {
@@ -129,6 +133,9 @@ class WatchStream {
       {
         started: () => {
           this.#waits = false;
+        },
+        converting: (isConverting) => {
+          this.#converts = isConverting;
         },
         initial: (notices, revision) => {
           this.#initial = notices;
@@ -187,6 +194,7 @@ class WatchStream {
     const { cache } = this.#deps;
     // Until every watcher is notified, an older change may still be in flight to this one.
     const revision = cache.isQuiet() ? cache.revision : this.#lastRevision;
+    if (this.#converts) return;
     if (revision > 0 && !this.#waits && this.#initialEnd === undefined && this.#position >= this.#initial.length)
       this.#offer(this.#bookmarkLine(revision, false));
   }

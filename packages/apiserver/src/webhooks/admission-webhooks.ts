@@ -7,6 +7,7 @@ import { ApiError, applyJsonPatch, badRequest, forbidden, internalError } from "
 import { equalJson, isObject, messageOf } from "@flotilla/base";
 import type { Clock, JsonObject, Log, MetricsText, Random } from "@flotilla/base";
 import { WebhookError } from "@flotilla/client";
+import type { Conversions } from "../conversion/conversions.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
@@ -21,7 +22,7 @@ import { converted, inVersion } from "../admission-match/equivalents.ts";
 import { selectsNamespace, selectsObject } from "../admission-match/selection.ts";
 import { createWebhookRegistrations } from "./registrations.ts";
 import type { Candidate, Candidates } from "./registrations.ts";
-import { serviceAddress } from "./service-address.ts";
+import { serviceAddress } from "../clusters/service-address.ts";
 import { WebhookMetrics } from "./webhook-metrics.ts";
 import type { AdmissionRequest } from "../admission-match/admission-request.ts";
 import type { AdmissionOperation } from "../admission-match/match-rules.ts";
@@ -54,10 +55,11 @@ export interface AdmissionWebhookDependencies {
   clock: Clock;
   random: Random;
   log: Log;
+  conversions: Conversions;
 }
 
 export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): AdmissionWebhooks {
-  const { store, authorizer, clock, log } = deps;
+  const { store, authorizer, clock, log, conversions } = deps;
   const registrations = createWebhookRegistrations(deps);
   const metrics = new Map<string, WebhookMetrics>();
   const metricsOf = (cluster: string): WebhookMetrics => {
@@ -85,7 +87,7 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     let verdict: Verdict;
     try {
       verdict = await hook.ask(
-        { request, served, ...inVersion(served, request) },
+        { request, served, ...(await conversions.settle(context, () => inVersion(served, request))) },
         (service) => serviceAddress(read, service),
         context.signal,
       );
@@ -122,10 +124,10 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     });
   }
 
-  const isSelected = (candidate: Candidate, request: AdmissionRequest): boolean =>
+  const isSelected = (candidate: Candidate, request: AdmissionRequest): boolean | Promise<boolean> =>
     selectsNamespace(store, candidate.hook.namespaceSelector, request) &&
     selectsObject(candidate.hook.objectSelector, request) &&
-    meetsConditions(candidate, request);
+    (!candidate.hook.conditions || conversions.settle(request.context, () => meetsConditions(candidate, request)));
 
   function meetsConditions(candidate: Candidate, request: AdmissionRequest): boolean {
     const { hook, served } = candidate;
@@ -142,10 +144,11 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     const verdict = await ask(candidate, request);
     if (!verdict?.patch || !request.object) return undefined;
     const from = request.kind ? candidate.served : request.context.served;
-    const sent = converted(request.object, from, candidate.served);
+    const { context, object } = request;
+    const sent = await conversions.settle(context, () => converted(context, object, from, candidate.served));
     const patched = patchedBy(candidate.hook, sent, verdict.patch);
     if (equalJson(patched, sent)) return undefined;
-    return converted(patched, candidate.served, from);
+    return conversions.settle(context, () => converted(context, patched, candidate.served, from));
   }
 
   return {
@@ -157,7 +160,7 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
       const invoked = new Set<Candidate>();
       let again = new Set<Candidate>();
       for (const candidate of mutating) {
-        if (!isSelected(candidate, current)) continue;
+        if (!(await isSelected(candidate, current))) continue;
         const object = await change(candidate, current);
         if (object) {
           isChanged = true;
@@ -172,14 +175,15 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
       if (!equalJson(settled, current.object)) again = invoked;
       current = { ...current, object: settled };
       for (const candidate of again) {
-        if (!isSelected(candidate, current)) continue;
+        if (!(await isSelected(candidate, current))) continue;
         const object = await change(candidate, current);
         if (object) current = { ...current, object: await settle(object) };
       }
       return current.object;
     },
     async validate({ validating }, request) {
-      const selected = validating.filter((candidate) => isSelected(candidate, request));
+      const selected: Candidate[] = [];
+      for (const candidate of validating) if (await isSelected(candidate, request)) selected.push(candidate);
       const outcomes = await Promise.allSettled(selected.map((candidate) => ask(candidate, request)));
       for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
     },

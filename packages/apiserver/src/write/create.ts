@@ -126,9 +126,11 @@ function admitNew(
     ),
   });
   if (served.subresources.status && !resource.kind.traits?.statusOnCreate) delete object.status;
-  const track = (admitted: JsonObject): JsonObject =>
+  const track = (admitted: JsonObject): JsonObject | Promise<JsonObject> =>
     appliedFields === undefined
-      ? trackFields(context, deps.clock, options.fieldManager, undefined, admitted, given.managedFields)
+      ? deps.conversions.settle(context, () =>
+          trackFields(context, deps.clock, options.fieldManager, undefined, admitted, given.managedFields),
+        )
       : withManagers(admitted, appliedFields);
   object = withoutRepeatedOwners(object, context, verb === "patch");
   // Read before admission, which uses its schema.
