@@ -231,12 +231,7 @@ async function answerResource(
     nowMs: deps.clock.now(),
     version: representation.version,
   };
-  const input = inputOf(
-    request,
-    deps.actions.of(served, subresource)?.sends ?? served,
-    subresource,
-    options.protobuf,
-  );
+  const input = inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, subresource, options.protobuf);
   const end = isLarge
     ? await turns.begin(clientKeyOf(clusterName, user.name), request.body.byteLength, request.signal)
     : turns.countSmall();
