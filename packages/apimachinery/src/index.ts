@@ -89,7 +89,9 @@ export { controllerOf, controllerReference, formatApiVersion, gvkOf, parseApiVer
 export type { KubernetesObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./kind/meta.ts";
 export { ConfigurationError, readConfiguration } from "./kind/configuration-file.ts";
 export { ownKind, schemaErrors } from "./kind/own-kind.ts";
-export { createProtobufDecoder } from "./kind/protobuf.ts";
+export { createProtobufCodec } from "./kind/protobuf.ts";
+export type { ProtobufCodec } from "./kind/protobuf.ts";
+export { encodeDocument, encodeMessage, protobufEnvelope, protobufWatchFrame } from "./kind/protobuf-encode.ts";
 export { conditionsDescriptions, labelSelectorDescriptions } from "./kind/shared-descriptions.ts";
 export * as s from "./kind/schema-builder.ts";
 export type { Sent } from "./kind/sent.ts";
