@@ -3,6 +3,9 @@
  * kept as bytes; clusters that serve the same resources share them.
  */
 import { createHash } from "node:crypto";
+import type { JsonObject } from "@flotilla/base";
+import { PROTOBUF } from "../codec/protobuf.ts";
+import { encodeDiscovery } from "./protobuf.ts";
 import { negotiate } from "../request/negotiate.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
 import { pathNotFound } from "@flotilla/apimachinery";
@@ -11,10 +14,10 @@ import { compareVersions } from "../resources/definition.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
 import { isNamespaceKind, memoized } from "../resources/resources.ts";
 import type { Resource, ResourceTable, ServedVersion } from "../resources/resources.ts";
-import { encode, jsonResponse } from "../request/respond.ts";
+import { encode, jsonResponse, PRIVATE } from "../request/respond.ts";
 import type { Route } from "../request/router.ts";
 
-const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+const AGGREGATED = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 export function discoveryResponse(
   table: ResourceTable,
@@ -22,26 +25,47 @@ export function discoveryResponse(
   headers: ApiRequest["headers"],
 ): ApiResponse {
   const isRoot = route.group === undefined;
-  const { as } = negotiate(
+  const { as, format } = negotiate(
     headers.accept,
-    ({ kind, group, version }) =>
-      isRoot && kind === "APIGroupDiscoveryList" && group === "apidiscovery.k8s.io" && version === "v2",
+    (form, asked) =>
+      form === undefined ||
+      (isRoot &&
+        asked !== "yaml" &&
+        form.kind === "APIGroupDiscoveryList" &&
+        form.group === "apidiscovery.k8s.io" &&
+        form.version === "v2"),
   );
-  if (as) return aggregatedResponse(table, route.legacy, headers["if-none-match"]);
-  return jsonResponse(200, legacyDocument(table, route), { vary: "Accept" });
+  const isProtobuf = format === "protobuf";
+  if (as) return aggregatedResponse(table, route.legacy, isProtobuf, headers["if-none-match"]);
+  const document = legacyDocument(table, route);
+  if (!isProtobuf) return jsonResponse(200, document, { vary: "Accept" });
+  return {
+    status: 200,
+    headers: { "content-type": PROTOBUF, "cache-control": PRIVATE, vary: "Accept" },
+    body: encodeDiscovery(document as JsonObject),
+  };
 }
 
-function aggregatedResponse(table: ResourceTable, legacy: boolean, known: string | undefined): ApiResponse {
-  const { body, etag } = memoized(table, `aggregated ${legacy}`, () => {
+function aggregatedResponse(
+  table: ResourceTable,
+  legacy: boolean,
+  isProtobuf: boolean,
+  known: string | undefined,
+): ApiResponse {
+  const { body, etag } = memoized(table, `aggregated ${legacy} ${isProtobuf}`, () => {
     const items = groupsOf(table)
       .filter((group) => (group === "") === legacy)
       .map((group) => aggregatedGroup(table, group));
-    const body = encode(
-      JSON.stringify({ kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items }),
-    );
+    const list = { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items };
+    const body = isProtobuf ? encodeDiscovery(list as unknown as JsonObject) : encode(JSON.stringify(list));
     return { body, etag: `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"` };
   });
-  const headers = { "content-type": AGGREGATED, "cache-control": "public", etag, vary: "Accept" };
+  const headers = {
+    "content-type": (isProtobuf ? PROTOBUF : "application/json") + AGGREGATED,
+    "cache-control": "public",
+    etag,
+    vary: "Accept",
+  };
   return known === etag ? { status: 304, headers, body: new Uint8Array() } : { status: 200, headers, body };
 }
 

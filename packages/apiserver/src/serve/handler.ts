@@ -13,6 +13,7 @@ import {
 } from "@flotilla/apimachinery";
 import { randomUuid } from "@flotilla/base";
 import type { Log, MetricsText } from "@flotilla/base";
+import type { ProtobufCodec } from "@flotilla/apimachinery";
 import type { PatchType } from "@flotilla/client";
 import { StoreWriteError } from "../store/errors.ts";
 import { accessOf } from "../access/attributes.ts";
@@ -25,7 +26,8 @@ import type { RequestContext } from "../request/context.ts";
 import { LARGE_BODY_BYTES } from "../codec/body-limits.ts";
 import { conversionMemo } from "../codec/conversion.ts";
 import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "../codec/decode.ts";
-import type { Body, ProtobufDecoder } from "../codec/decode.ts";
+import type { Body } from "../codec/decode.ts";
+import { PROTOBUF, tableFor } from "../codec/protobuf.ts";
 import { longest, withinTime } from "../request/deadline.ts";
 import type { HealthState } from "./health.ts";
 import type { ObservedRequest, ServerMetrics } from "./server-metrics.ts";
@@ -59,7 +61,8 @@ export interface HandlerOptions {
   deps: OperationDependencies;
   log: Log;
   version: VersionInfo;
-  decodeProtobuf?: ProtobufDecoder;
+  /** Unset: protobuf is neither accepted nor returned. */
+  protobuf?: ProtobufCodec;
   /** Aborted when the server stops: later requests are rejected so that clients reconnect elsewhere. */
   stopping: AbortSignal;
   health: HealthState;
@@ -210,7 +213,11 @@ async function answerResource(
   observe(seen, context, verb, headers["content-type"]);
   if (verb !== "connect" && route.rest !== "") throw pathNotFound();
   if (verb === "connect") return connect(options, context, route, request);
-  const representation = representationOf(headers, query, hasTable(context));
+  const representation = representationOf(headers, query, {
+    table: hasTable(context),
+    protobuf: tableFor(options.protobuf, served) !== undefined,
+    protobufMetadata: options.protobuf !== undefined,
+  });
   if (verb === "watch") return watchResponse(options, context, route, representation, seen);
   const timeoutMs = timeoutMsOf(query, longest(request.method));
   // Awaited only when a watcher is lagging, so that a write costs no extra turn otherwise.
@@ -224,12 +231,7 @@ async function answerResource(
     nowMs: deps.clock.now(),
     version: representation.version,
   };
-  const input = inputOf(
-    request,
-    deps.actions.of(served, subresource)?.sends ?? served,
-    subresource,
-    options.decodeProtobuf,
-  );
+  const input = inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, subresource, options.protobuf);
   const end = isLarge
     ? await turns.begin(clientKeyOf(clusterName, user.name), request.body.byteLength, request.signal)
     : turns.countSmall();
@@ -237,7 +239,7 @@ async function answerResource(
   const result = await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work));
   if (result.type === "list" && result.result.entries.length > LONG_LIST_ENTRIES)
     await turns.next(clientKeyOf(clusterName, user.name), request.signal);
-  return answerResponse(result, representation, tableOptions, pause);
+  return answerResponse(result, representation, tableOptions, pause, options.protobuf);
 }
 
 /** Names that would have another meaning in a path. */
@@ -376,7 +378,7 @@ function rawRestOf(path: string, { group, namespace }: ResourceRoute): string {
 }
 
 function watchResponse(
-  { deps, metrics }: HandlerOptions,
+  { deps, metrics, protobuf }: HandlerOptions,
   context: RequestContext,
   route: ResourceRoute,
   representation: Representation,
@@ -394,9 +396,13 @@ function watchResponse(
   if (served.deprecationWarning !== undefined) context.warn(served.deprecationWarning);
   return {
     status: 200,
-    headers: { "content-type": "application/json", "cache-control": "no-cache, private" },
+    headers: {
+      "content-type": representation.format === "protobuf" ? `${PROTOBUF};stream=watch` : "application/json",
+      "cache-control": "no-cache, private",
+    },
     body: createWatchStream(deps, {
       cluster,
+      protobuf,
       path: route,
       served,
       query: { ...query, fieldSelector },
@@ -409,6 +415,8 @@ function watchResponse(
   };
 }
 
+const ONLY_TEXT = { table: true, protobuf: false, protobufMetadata: false };
+
 /** `/clusters/*` covers every logical cluster and can only be watched; events then carry the name of their cluster. */
 function watchAllClusters(
   { deps, metrics }: HandlerOptions,
@@ -419,7 +427,7 @@ function watchAllClusters(
   const { group, version, resource, name, subresource } = route;
   if (name !== undefined || subresource !== undefined || verbOf(request.method, route, request.query) !== "watch")
     throw badRequest("all logical clusters together can only be watched");
-  const representation = representationOf(request.headers, request.query);
+  const representation = representationOf(request.headers, request.query, ONLY_TEXT);
   if (representation.as !== "object" || representation.format !== "json") throw notAcceptable("application/json");
   Object.assign(seen, { cluster: HUB, verb: METRIC_VERBS.watch, group, version, resource, scope: "cluster" });
   return {
@@ -441,12 +449,12 @@ function inputOf(
   { body: bytes, headers }: ApiRequest,
   served: ServedVersion,
   subresource: string | undefined,
-  decodeProtobuf: ProtobufDecoder | undefined,
+  protobuf: ProtobufCodec | undefined,
 ): Input {
   const body: Body = { bytes, contentType: headers["content-type"] };
   return {
-    object: () => decodeObject(body, served, subresource, decodeProtobuf),
-    value: () => (bytes.byteLength === 0 ? undefined : decodeValue(body, decodeProtobuf)),
+    object: () => decodeObject(body, served, subresource, protobuf),
+    value: () => (bytes.byteLength === 0 ? undefined : decodeValue(body, protobuf)),
     patch: () => decodePatch(body, served.resource.kind.builtIn || subresource === "scale"),
     patchType: (): PatchType => patchTypeOf(mediaTypeOf(headers["content-type"]), served.resource.kind.builtIn),
   };
