@@ -35,6 +35,7 @@ import { createDirectTransport } from "./serve/direct-transport.ts";
 import type { Auditor } from "./audit/auditor.ts";
 import { auditRejected } from "./serve/audited-request.ts";
 import { createHandler } from "./serve/handler.ts";
+import { createRequestTurns } from "./serve/request-turns.ts";
 import { Siblings } from "./write/siblings.ts";
 import { createServerMetrics } from "./serve/server-metrics.ts";
 import { createObjectStore } from "./clusters/objects.ts";
@@ -221,8 +222,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   await clusters.finishRemovals();
   await definitions.settleAll();
 
+  const turns = createRequestTurns();
   const handle = createHandler({
     deps,
+    turns,
     log,
     version,
     stopping: stopping.signal,
@@ -246,6 +249,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
         handle,
         freeze: options.freeze ?? false,
         lists,
+        turns,
         auditor: options.auditor,
         track: (change) => {
           undelivered += change;

@@ -39,7 +39,7 @@ import type { OperationDependencies, Verb } from "./operations.ts";
 import type { Input } from "../actions/action.ts";
 import { asksForWatch, listQuery, timeoutMsOf } from "../request/options.ts";
 import { checkDryRun, dryRunResponse } from "./dry-run.ts";
-import { createRequestTurns, LONG_LIST_ENTRIES } from "./request-turns.ts";
+import { LONG_LIST_ENTRIES } from "./request-turns.ts";
 import type { RequestTurns } from "./request-turns.ts";
 import { pageResponse } from "./pages.ts";
 import type { WorkloadMetrics } from "./pages.ts";
@@ -77,12 +77,11 @@ export interface HandlerOptions {
   workloads?: WorkloadMetrics;
   /** The container runtimes of the clusters, if any. */
   connect?: ConnectBackend;
+  /** Shared with the transports of controllers. */
+  turns: RequestTurns;
 }
 
-type Handling = HandlerOptions & { turns: RequestTurns };
-
-export function createHandler(given: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
-  const options: Handling = { ...given, turns: createRequestTurns() };
+export function createHandler(options: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
   const { deps, log, metrics, auditor } = options;
   // Audit ids must be unique, not secret: one random prefix per server and a counter are cheaper than a random id per
   // request.
@@ -142,7 +141,7 @@ function failureResponse(error: unknown, { headers, method, path }: ApiRequest, 
 }
 
 function answer(
-  options: Handling,
+  options: HandlerOptions,
   request: ApiRequest,
   seen: ObservedRequest,
   warn: (text: string) => void,
@@ -170,7 +169,7 @@ function answer(
 
 /** One request of several in a dry run. */
 async function answerDryRun(
-  options: Handling,
+  options: HandlerOptions,
   request: ApiRequest,
   warn: (text: string) => void,
 ): Promise<ApiResponse> {
@@ -192,7 +191,7 @@ async function answerDryRun(
 }
 
 async function answerResource(
-  options: Handling,
+  options: HandlerOptions,
   request: ApiRequest,
   clusterName: string,
   route: ResourceRoute,
