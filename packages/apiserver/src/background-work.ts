@@ -1,8 +1,10 @@
 /**
  * The background work of an API server: garbage collection, emptying namespaces, expiry of Events, the addresses of
- * Services, and the type checks of policies. Each part follows the changes of the store.
+ * Services, the type checks of policies, and the APIServices of what the server serves. Each part follows the changes of the store.
  */
 import type { Log } from "@flotilla/base";
+import { createLocalRegistration } from "./aggregation/local-registration.ts";
+import { removeForeignContent } from "./aggregation/namespace-content.ts";
 import { createBackground } from "./background/background.ts";
 import { createCleanup } from "./background/cleanup.ts";
 import { createEventExpiry } from "./background/event-expiry.ts";
@@ -35,7 +37,7 @@ export interface BackgroundWork {
 }
 
 export function createBackgroundWork(options: BackgroundWorkOptions): BackgroundWork {
-  const { cache, store, clusters, clock, log, allocation } = options;
+  const { cache, store, clusters, clock, log, allocation, aggregation } = options;
   const background = createBackground({ clock, log });
   const leases = createControllerLeases({
     clock,
@@ -48,10 +50,21 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
   });
   const housekeeping = createHousekeeping({ ...options, background, leases });
   const collector = createGarbageCollector(housekeeping);
-  const cleanup = createCleanup({ housekeeping, store, clusters, clock, collector });
+  const cleanup = createCleanup({
+    housekeeping,
+    store,
+    clusters,
+    clock,
+    collector,
+    removeForeign(cluster, namespace, signal) {
+      const remotes = aggregation.remotes(cluster);
+      return remotes.length === 0 ? undefined : removeForeignContent(remotes, namespace, { clock, signal });
+    },
+  });
   const eventExpiry = createEventExpiry({ housekeeping, cache, clock });
   const addresses = createServiceAddresses({ housekeeping, cache, holderOf: allocation.holderOf });
   const typeChecks = createTypeCheckStatus(housekeeping, clock);
+  const registration = createLocalRegistration({ housekeeping, store, clusters, clock });
   const followers = [
     leases,
     collector,
@@ -62,8 +75,11 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
     addresses,
     createDefaultRange({ housekeeping, clock }),
     typeChecks,
+    registration,
+    aggregation,
   ];
   let stopWatching: (() => void) | undefined;
+  let unsubscribe: (() => void) | undefined;
 
   return {
     housekeeping,
@@ -73,12 +89,17 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
         for (const event of events) for (const follower of followers) follower.observe(event);
       });
       const present = cache.list("/");
-      for (const part of [leases, collector, cleanup, eventExpiry, typeChecks]) part.load(present);
+      for (const part of [leases, collector, cleanup, eventExpiry, typeChecks, registration]) part.load(present);
       addresses.load();
+      unsubscribe = clusters.subscribe(({ type, cluster }) => {
+        if (type === "table") registration.register(cluster.name);
+      });
+      aggregation.start((key, change) => housekeeping.rewrite(key, "status", change));
     },
     isQuiet: () => background.isQuiet(),
     async close() {
       stopWatching?.();
+      unsubscribe?.();
       leases.close();
       eventExpiry.close();
       typeChecks.close();

@@ -1,11 +1,14 @@
+export { aggregationMetrics } from "./aggregation/aggregation-metrics.ts";
+export { frontProxyName } from "./aggregation/identity-headers.ts";
 export { conversionMetrics } from "./conversion/conversion-metrics.ts";
 export { webhookMetrics } from "./webhooks/webhook-metrics.ts";
 export { readClaims } from "./access/account-claims.ts";
 export { decodeToken, hasGoodSignature } from "./access/jwt.ts";
 export { createSigningKey, openSigningKey } from "./access/signing-key.ts";
 export type { SigningKey } from "./access/signing-key.ts";
+export { clusterId } from "./clusters/layer.ts";
 export { LogicalCluster, logicalClusterAdmission, logicalClusterKind } from "./clusters/logical-cluster-kind.ts";
-export type { Profile } from "./clusters/profiles.ts";
+export type { ClusterObject, Profile } from "./clusters/profiles.ts";
 export { callLogicalCluster } from "./connect/logical-cluster-proxy.ts";
 export { HEALTH_PATHS, createAuthenticator } from "./http/authenticator.ts";
 export { ListenError, createHttpServer } from "./http/server.ts";

@@ -24,8 +24,12 @@ import { createBackPressure } from "./watch/back-pressure.ts";
 import { ListTurns } from "./watch/list-turns.ts";
 import { createBackgroundWork } from "./background-work.ts";
 import { createClusterRegistry } from "./clusters/clusters.ts";
+import { clusterId } from "./clusters/layer.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
+import { createAggregation } from "./aggregation/aggregation.ts";
+import type { ClientIdentity } from "./aggregation/remote-service.ts";
+import { frontProxyName } from "./aggregation/identity-headers.ts";
 import { createConversions } from "./conversion/conversions.ts";
 import { createConfiguredAdmission } from "./configured-admission/configured-admission.ts";
 import { createDefinitionStatus } from "./crd/crd-status.ts";
@@ -63,6 +67,11 @@ export interface ApiServerOptions {
   serviceAccounts?: { issuer?: string; signingKey?: () => Promise<string> };
   /** Group of the controllers that belong to this server (`IsController`); unset means that there are none. */
   controllerGroup?: string;
+  /**
+   * The certificate with a common name with which aggregated servers are called; it is signed by the CA that clusters
+   * publish for them. Unset: aggregated servers see requests of nobody.
+   */
+  frontProxy?(commonName: string): ClientIdentity;
   /** Unset rejects protobuf bodies with a clear error. */
   decodeProtobuf?: ProtobufDecoder;
   version?: VersionInfo;
@@ -163,6 +172,15 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   });
   const conversions = createConversions({ store, clusters, clock, random, log });
   const configured = createConfiguredAdmission({ cache, store, clusters, authorizer, clock, random, log, conversions });
+  const { frontProxy } = options;
+  const aggregation = createAggregation({
+    cache,
+    store,
+    clusters,
+    clock,
+    log,
+    ...(frontProxy && { identityOf: (cluster: LogicalCluster) => frontProxy(frontProxyName(clusterId(cluster))) }),
+  });
   const deps: OperationDependencies = {
     cache,
     store,
@@ -171,6 +189,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     siblings: new Siblings(),
     configured,
     conversions,
+    aggregation,
     chain: createAdmissionChain([
       ...admissions,
       allocation.step,
@@ -208,6 +227,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     writes.forget(name);
     configured.forget(name);
     conversions.forget(name);
+    aggregation.forget(name);
   });
   work.start();
   await clusters.finishRemovals();
@@ -243,14 +263,14 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     clusters: () => clusters.all().map(({ name }) => name),
     profileOf: (name) => clusters.get(name)?.profile.name,
     isManagedElsewhere: work.isManagedElsewhere,
-    clusterId: (name) => idOf(findCluster(deps, name)),
+    clusterId: (name) => clusterId(findCluster(deps, name)),
     isCluster(name, id) {
       const cluster = clusters.get(name);
-      return cluster !== undefined && idOf(cluster) === id;
+      return cluster !== undefined && clusterId(cluster) === id;
     },
     onClusterGone: (listener) =>
       clusters.subscribe(({ type, cluster }) => {
-        if (type === "gone") listener(cluster.name, idOf(cluster));
+        if (type === "gone") listener(cluster.name, clusterId(cluster));
       }),
     serves: (cluster, group, resource) => clusters.get(cluster)?.table.resource(group, resource) !== undefined,
     onServed(listener) {
@@ -278,10 +298,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       authorizer.close();
       configured.close();
       conversions.close();
+      aggregation.close();
       clusters.close();
     },
   };
 }
-
-/** No two clusters are created by the same write. */
-const idOf = ({ name, revision }: LogicalCluster): string => `${name}.${revision}`;

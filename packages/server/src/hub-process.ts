@@ -28,7 +28,9 @@ import type { AddressPlan } from "./address.ts";
 import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
 import type { ClusterAccess } from "./cluster-access.ts";
 import { ensureDirectory, STORE } from "./data/data-directory.ts";
+import { createFrontProxy } from "./data/front-proxy.ts";
 import { keepCertificates } from "./data/keep-certificates.ts";
+import type { FrontProxy } from "./roles/api-server.ts";
 import { keepPrivate } from "./data/private-directory.ts";
 import { listen, refuseTakenPort } from "./process/port.ts";
 import { createProcessLog } from "./process/process-log.ts";
@@ -51,6 +53,7 @@ interface HubSurroundings extends WatchedStore {
   log: Log;
   rootCertificate: string;
   authority: Certificates["authority"];
+  frontProxy: FrontProxy;
   signingKey(): Promise<string>;
   clusterKubeconfig(cluster: string, lifetimeMs: number): string;
   storeBytes?(): number;
@@ -176,6 +179,7 @@ async function openProcess(
       log,
       rootCertificate: certificates.authority.certificate,
       authority: certificates.authority,
+      frontProxy: createFrontProxy(certificates),
       signingKey: () => keptSecret(join(pki, "service-accounts.key"), createSigningKey),
       clusterKubeconfig(cluster, lifetimeMs) {
         if (!access)

@@ -29,7 +29,7 @@ import type { Manager } from "@flotilla/controller-runtime";
 import { createSystemControllers, kubernetesKinds } from "@flotilla/kubernetes";
 import type { Part } from "./parts.ts";
 import { createProfiles } from "./profiles.ts";
-import type { ProfileOptions } from "./profiles.ts";
+import type { FrontProxyAuthorities, ProfileOptions } from "./profiles.ts";
 import { createSimulatedClusters } from "./simulated-clusters.ts";
 import type { SimulatedClusters } from "./simulated-clusters.ts";
 import type { FeatureGates } from "@flotilla/openkruise";
@@ -67,6 +67,8 @@ export interface HubApiServerOptions {
   signingKey?: () => Promise<string>;
   /** Signs certificate requests; unset leaves them to other signers. */
   authority?: Pick<CertificateAuthority, "signRequest">;
+  /** How this server calls aggregated servers; unset leaves them without users. */
+  frontProxy?: FrontProxy;
   /** A kubeconfig for an administrator of one logical cluster, served as the subresource of that name. */
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** Wraps the transport of every part, for example to count writes. */
@@ -79,6 +81,11 @@ export interface HubApiServerOptions {
   onFailure?(error: Error): void;
   /** Freezes what readers share, so that a test fails where a reader changes it. */
   freeze?: boolean;
+}
+
+export interface FrontProxy extends FrontProxyAuthorities {
+  /** The certificate with a common name, signed by `ca`. */
+  identity: NonNullable<ApiServerOptions["frontProxy"]>;
 }
 
 export interface HubApiServer extends Part {
@@ -113,6 +120,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
   });
   const profiles = createProfiles({
     rootCertificate,
+    frontProxy: options.frontProxy,
     startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length),
     nodes,
     nowMs: clock.now(),
@@ -143,6 +151,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       }),
       logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub")),
     ],
+    frontProxy: options.frontProxy?.identity,
     decodeProtobuf: createProtobufDecoder(kubernetesKinds),
     profiles,
     serviceAccounts: options.signingKey ? { signingKey: options.signingKey } : undefined,
