@@ -12,6 +12,7 @@ import { createGarbageCollector } from "./background/garbage-collection.ts";
 import { createHousekeeping } from "./background/housekeeping.ts";
 import type { Housekeeping } from "./background/housekeeping.ts";
 import { createControllerLeases } from "./clusters/controller-leases.ts";
+import type { ControllerLeases } from "./clusters/controller-leases.ts";
 import type { OperationDependencies } from "./serve/operations.ts";
 import { createTypeCheckStatus } from "./background/type-check-status.ts";
 import { createServiceAddresses } from "./services/addresses.ts";
@@ -28,8 +29,8 @@ export interface BackgroundWorkOptions extends OperationDependencies {
 
 export interface BackgroundWork {
   readonly housekeeping: Housekeeping;
-  /** Whether the cluster runs its own kube-controller-manager. */
-  isManagedElsewhere(cluster: string): boolean;
+  /** The programs that clusters run themselves. */
+  readonly programs: Pick<ControllerLeases, "isHeld" | "onHeld">;
   /** Loads what is stored, and follows the changes. */
   start(): void;
   isQuiet(): boolean;
@@ -83,7 +84,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
 
   return {
     housekeeping,
-    isManagedElsewhere: leases.isHeld,
+    programs: leases,
     start() {
       stopWatching = cache.watch("/", cache.revision, (events) => {
         for (const event of events) for (const follower of followers) follower.observe(event);

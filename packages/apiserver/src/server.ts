@@ -23,6 +23,7 @@ import { createServiceAllocation } from "./services/allocation.ts";
 import { createBackPressure } from "./watch/back-pressure.ts";
 import { ListTurns } from "./watch/list-turns.ts";
 import { createBackgroundWork } from "./background-work.ts";
+import type { ForeignProgram } from "./clusters/controller-leases.ts";
 import { createClusterRegistry } from "./clusters/clusters.ts";
 import { clusterId } from "./clusters/layer.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
@@ -103,8 +104,12 @@ export interface ApiServer {
   clusters(): string[];
   /** The profile of a cluster; undefined when the cluster does not exist. */
   profileOf(name: string): string | undefined;
-  /** Whether the cluster runs its own kube-controller-manager. */
-  isManagedElsewhere(cluster: string): boolean;
+  /** Whether the cluster runs its own kube-controller-manager, or another program that this process stands in for. */
+  isManagedElsewhere(cluster: string, program?: ForeignProgram): boolean;
+  /** Notifies the listener when a cluster starts to run such a program. */
+  onManagedElsewhere(listener: (cluster: string, program: ForeignProgram) => void): () => void;
+  /** Whether this server issued a service account token, for this cluster. */
+  isOwnToken(cluster: string, token: string): Promise<boolean>;
   /**
    * Identifies a cluster and distinguishes it from an earlier one of the same name. Throws 404 when it does not exist.
    */
@@ -262,7 +267,12 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     removeCluster: (name) => clusters.remove(name),
     clusters: () => clusters.all().map(({ name }) => name),
     profileOf: (name) => clusters.get(name)?.profile.name,
-    isManagedElsewhere: work.isManagedElsewhere,
+    isManagedElsewhere: work.programs.isHeld,
+    onManagedElsewhere: work.programs.onHeld,
+    async isOwnToken(name, token) {
+      const cluster = clusters.get(name);
+      return cluster !== undefined && accountTokens.isIssued(cluster, token);
+    },
     clusterId: (name) => clusterId(findCluster(deps, name)),
     isCluster(name, id) {
       const cluster = clusters.get(name);

@@ -354,8 +354,8 @@ function extensionsOf(
     runtimeOf(cluster) {
       // The hub runs nothing but the components in this process that its pods represent.
       if (cluster === HUB) return logs.hubRuntime;
-      const runs = options.nodes > 0 && clusters.isSimulated(cluster) && !server.isManagedElsewhere(cluster);
-      return runs ? memberRuntime : undefined;
+      // Kubelets are simulated also where other programs schedule and control the pods.
+      return options.nodes > 0 && clusters.isSimulated(cluster) ? memberRuntime : undefined;
     },
     controllers: {
       writeMetrics: (text) => metrics.write(text),

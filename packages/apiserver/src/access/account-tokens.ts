@@ -50,6 +50,8 @@ export interface AccountTokens {
     audiences: readonly string[],
     digest: string,
   ): Promise<TokenOutcome>;
+  /** Whether this server signed the token for this cluster; it may have expired. */
+  isIssued(cluster: LogicalCluster, token: string): Promise<boolean>;
   /** The public keys that verify the tokens of a cluster, for external verifiers. */
   keySet(cluster: LogicalCluster): Promise<{ keys: Record<string, string>[] }>;
 }
@@ -153,6 +155,12 @@ export function createAccountTokens({
       if (problem !== undefined) return { error: problem };
       if (verified.claims.isLegacy) noteUse(verified);
       return { user: verified.user, audiences: shared };
+    },
+    async isIssued(cluster, token) {
+      const decoded = decodeToken(token);
+      if (!decoded) return false;
+      const key = await openKey();
+      return decoded.kid === idOf(key, cluster) && hasGoodSignature(key, decoded);
     },
     async keySet(cluster) {
       const key = await openKey();

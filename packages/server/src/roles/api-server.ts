@@ -15,6 +15,7 @@ import { createClient } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
 import {
   agentCertificateLifetime,
+  apiServiceReferences,
   createDeletionProtection,
   createMembershipAdmissions,
   webhookReferences,
@@ -92,7 +93,10 @@ export interface HubApiServer extends Part {
   server: ApiServer;
   cache: Cache;
   clusters: SimulatedClusters;
-  /** OpenKruise is installed on a simulated member as soon as the member serves one of its kinds. */
+  /**
+   * Flotilla's OpenKruise runs on a simulated member as soon as the member serves one of its kinds, unless the member
+   * runs a kruise-manager of its own.
+   */
   hasKruise(cluster: string): boolean;
   /** A client in this process with the identity of one part of Flotilla. */
   connect(part: string, fieldManager: string): Client;
@@ -143,6 +147,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       createDeletionProtection(HUB),
       ...interpreterAdmissions,
       webhookReferences(HUB),
+      apiServiceReferences(HUB),
       ...createKruiseAdmissions({
         gates: options.kruiseGates,
         appliesTo: (cluster) => hasKruise(cluster),
@@ -177,7 +182,9 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
 
   const clusters = createSimulatedClusters(server);
   const hasKruise = (cluster: string): boolean =>
-    clusters.isSimulated(cluster) && kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural));
+    clusters.isSimulated(cluster) &&
+    !server.isManagedElsewhere(cluster, "kruise-manager") &&
+    kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural));
   const connect = (part: string, fieldManager: string): Client =>
     createClient({ transport: wrap(server.transport(flotillaUser(part)), part), fieldManager });
   const events = createEventRecorders({ client: connect("events", "flotilla-events"), clock, log });
@@ -221,6 +228,7 @@ function createSystemManager(
       home: HUB,
       rootCertificate,
       issueSecretToken: server.issueSecretToken,
+      isOwnToken: server.isOwnToken,
       isManagedElsewhere: server.isManagedElsewhere,
       signRequest: authority
         ? (cluster, request, terms) => authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) })
