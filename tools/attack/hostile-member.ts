@@ -5,15 +5,14 @@
 import { once } from "node:events";
 import https from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import type { Duplex } from "node:stream";
+import type { AddressInfo, Socket } from "node:net";
 import { parseKubeconfig, connectionOf } from "@flotilla/client";
 import { createCertificateAuthority } from "@flotilla/apimachinery";
 import { systemClock } from "@flotilla/base";
 import { eventually, must, type World } from "./world.ts";
 
-/** Answers a request; `forward` answers it as the real cluster would. */
-export type Mode = (request: IncomingMessage, response: ServerResponse, forward: () => void) => void;
+/** Answers a request; `forward` answers it as the real cluster would, `reset` resets the TCP connection. */
+export type Mode = (request: IncomingMessage, response: ServerResponse, forward: () => void, reset: () => void) => void;
 
 export interface HostileMember {
   name: string;
@@ -120,23 +119,31 @@ async function startProxy(
 ): Promise<Proxy> {
   let mode = good;
   let reached = 0;
-  const sockets = new Set<Duplex>();
+  /** By the client's port: a TLS socket cannot reset its connection. */
+  const sockets = new Map<number, Socket>();
   const agent = new https.Agent({ ca: world.ca, keepAlive: true });
   const server = https.createServer({ cert: serving.certificate, key: serving.key }, (request, response) => {
     reached++;
     response.on("error", () => response.destroy());
-    mode(request, response, () => forward(request, response, { agent, origin: world.origin, backend }));
+    const port = request.socket.remotePort ?? 0;
+    mode(
+      request,
+      response,
+      () => forward(request, response, { agent, origin: world.origin, backend }),
+      () => sockets.get(port)?.resetAndDestroy(),
+    );
   });
-  server.on("connection", (socket) => {
-    sockets.add(socket);
+  server.on("connection", (socket: Socket) => {
+    const port = socket.remotePort ?? 0;
+    sockets.set(port, socket);
     socket.on("error", () => socket.destroy());
-    socket.on("close", () => sockets.delete(socket));
+    socket.on("close", () => sockets.delete(port));
   });
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const disconnect = (): void => {
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets.values()) socket.destroy();
   };
   return {
     port: (server.address() as AddressInfo).port,

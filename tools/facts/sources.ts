@@ -24,7 +24,7 @@ export const SOURCES: Record<string, Source> = {
   "meta-v1": {
     package: "k8s.io/apimachinery/pkg/apis/meta/v1",
     module: "k8s.io/apimachinery",
-    roots: ["ObjectMeta", "DeleteOptions", "LabelSelector", "Condition", "Status"],
+    roots: ["ObjectMeta", "DeleteOptions", "LabelSelector", "Condition", "Status", "PartialObjectMetadata"],
     table: true,
   },
   "core-v1": {
@@ -58,6 +58,7 @@ export const SOURCES: Record<string, Source> = {
   ...kubernetes("coordination", "v1", "Lease"),
   ...kubernetes("discovery", "v1", "EndpointSlice"),
   ...kubernetes("events", "v1", "Event"),
+  ...kubernetes("flowcontrol", "v1", "FlowSchema", "PriorityLevelConfiguration"),
   ...kubernetes("networking", "v1", "Ingress", "IngressClass", "NetworkPolicy", "ServiceCIDR", "IPAddress"),
   ...kubernetes("node", "v1", "RuntimeClass"),
   ...kubernetes("policy", "v1", "PodDisruptionBudget", "Eviction"),

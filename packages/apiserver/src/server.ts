@@ -2,7 +2,7 @@
  * The API server without a transport. It owns the logical clusters, their resources, and the server's background work
  * (garbage collection, emptying namespaces). The caller owns the store.
  */
-import type { AnyStep } from "@flotilla/apimachinery";
+import type { AnyStep, ProtobufCodec } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, Log, MetricsText, Random } from "@flotilla/base";
 import type { Transport } from "@flotilla/client";
@@ -35,7 +35,6 @@ import { createConversions } from "./conversion/conversions.ts";
 import { createConfiguredAdmission } from "./configured-admission/configured-admission.ts";
 import { createDefinitionStatus } from "./crd/crd-status.ts";
 import { writeDefinitionStatus } from "./write/definition-status.ts";
-import type { ProtobufDecoder } from "./codec/decode.ts";
 import { createDirectTransport } from "./serve/direct-transport.ts";
 import { createHandler } from "./serve/handler.ts";
 import { Siblings } from "./write/siblings.ts";
@@ -74,7 +73,7 @@ export interface ApiServerOptions {
    */
   frontProxy?(commonName: string): ClientIdentity;
   /** Unset rejects protobuf bodies with a clear error. */
-  decodeProtobuf?: ProtobufDecoder;
+  protobuf?: ProtobufCodec;
   version?: VersionInfo;
   /** The container runtimes of the clusters, for logs, commands and proxies. */
   connect?: ConnectBackend;
@@ -248,7 +247,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     writeControllerMetrics: options.controllers ? options.controllers.writeMetrics : undefined,
     workloads: options.workloads,
     connect: options.connect,
-    decodeProtobuf: options.decodeProtobuf,
+    protobuf: options.protobuf,
   });
   return {
     handle,

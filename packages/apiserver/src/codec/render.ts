@@ -39,6 +39,8 @@ interface View {
   isConverted?: boolean;
   /** The positions of the object's parts in the stored value. */
   layout?: Layout;
+  /** The protobuf message. Several readers at the same time share it; it is not worth memory for longer. */
+  message?: WeakRef<Uint8Array>;
   next?: View;
 }
 
@@ -114,6 +116,26 @@ export function formerOf(entry: StoredObject, served: ServedVersion): Former | u
   const { layout, object } = viewOf(entry, served);
   const former = layout && object?.deref();
   return former && { object: former, value: entry.value, layout };
+}
+
+/** The cached protobuf message of an entry; `encode` makes it otherwise. */
+export function messageIn(entry: StoredObject, served: ServedVersion): Uint8Array | undefined;
+export function messageIn(
+  entry: StoredObject,
+  served: ServedVersion,
+  encode: (object: JsonObject) => Uint8Array,
+): Uint8Array;
+export function messageIn(
+  entry: StoredObject,
+  served: ServedVersion,
+  encode?: (object: JsonObject) => Uint8Array,
+): Uint8Array | undefined {
+  const view = viewOf(entry, served);
+  const known = view.message?.deref();
+  if (known || !encode) return known;
+  const message = encode(objectIn(entry, served));
+  view.message = new WeakRef(message);
+  return message;
 }
 
 /** The last state of the object, at the revision of the change that removed it from the watch. */

@@ -3,6 +3,9 @@
  * kept as bytes; clusters that serve the same resources share them.
  */
 import { createHash } from "node:crypto";
+import type { JsonObject } from "@flotilla/base";
+import { PROTOBUF } from "../codec/protobuf.ts";
+import { encodeDiscovery } from "./protobuf.ts";
 import { negotiate } from "../request/negotiate.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
 import { pathNotFound } from "@flotilla/apimachinery";
@@ -12,10 +15,10 @@ import { compareVersions } from "../resources/definition.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
 import { isNamespaceKind, memoized } from "../resources/resources.ts";
 import type { Resource, ResourceTable, ServedVersion } from "../resources/resources.ts";
-import { encode, jsonResponse } from "../request/respond.ts";
+import { encode, jsonResponse, PRIVATE } from "../request/respond.ts";
 import type { Route } from "../request/router.ts";
 
-const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+const AGGREGATED = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
 /** A version that another server answers for, as discovery shows it. */
 export interface ForeignVersion {
@@ -35,13 +38,25 @@ export function discoveryResponse(
   headers: ApiRequest["headers"],
 ): ApiResponse {
   const isRoot = route.group === undefined;
-  const { as } = negotiate(
+  const { as, format } = negotiate(
     headers.accept,
-    ({ kind, group, version }) =>
-      isRoot && kind === "APIGroupDiscoveryList" && group === "apidiscovery.k8s.io" && version === "v2",
+    (form, asked) =>
+      form === undefined ||
+      (isRoot &&
+        asked !== "yaml" &&
+        form.kind === "APIGroupDiscoveryList" &&
+        form.group === "apidiscovery.k8s.io" &&
+        form.version === "v2"),
   );
-  if (as) return aggregatedResponse(table, foreign, route.legacy, headers["if-none-match"]);
-  return jsonResponse(200, legacyDocument(table, foreign, route), { vary: "Accept" });
+  const isProtobuf = format === "protobuf";
+  if (as) return aggregatedResponse({ table, foreign, legacy: route.legacy, isProtobuf }, headers["if-none-match"]);
+  const document = legacyDocument(table, foreign, route);
+  if (!isProtobuf) return jsonResponse(200, document, { vary: "Accept" });
+  return {
+    status: 200,
+    headers: { "content-type": PROTOBUF, "cache-control": PRIVATE, vary: "Accept" },
+    body: encodeDiscovery(document as JsonObject),
+  };
 }
 
 interface HashedDocument {
@@ -49,33 +64,38 @@ interface HashedDocument {
   readonly etag: string;
 }
 
-/** Documents with what other servers serve, until one of them changes. */
-const merged = new WeakMap<readonly ForeignVersion[], { table: ResourceTable; document: HashedDocument }>();
+interface AggregatedRequest {
+  readonly table: ResourceTable;
+  readonly foreign: readonly ForeignVersion[];
+  readonly legacy: boolean;
+  readonly isProtobuf: boolean;
+}
 
-function aggregatedResponse(
-  table: ResourceTable,
-  foreign: readonly ForeignVersion[],
-  legacy: boolean,
-  known: string | undefined,
-): ApiResponse {
+/** Documents with what other servers serve, in both formats, until one of them changes. */
+const merged = new WeakMap<
+  readonly ForeignVersion[],
+  { table: ResourceTable; documents: Map<boolean, HashedDocument> }
+>();
+
+function aggregatedDocument({ table, foreign, legacy, isProtobuf }: AggregatedRequest): HashedDocument {
   const make = (items: object[]): HashedDocument => {
-    const body = encode(
-      JSON.stringify({ kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items }),
-    );
+    const list = { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items };
+    const body = isProtobuf ? encodeDiscovery(list as unknown as JsonObject) : encode(JSON.stringify(list));
     return { body, etag: `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"` };
   };
-  const documentNow = (): HashedDocument => {
-    if (legacy || foreign.length === 0)
-      return memoized(table, `aggregated ${legacy}`, () =>
-        make(
-          groupsOf(table)
-            .filter((group) => (group === "") === legacy)
-            .map((group) => aggregatedGroup(table, group)),
-        ),
-      );
-    const found = merged.get(foreign);
-    if (found?.table === table) return found.document;
-    const document = make(
+  if (legacy || foreign.length === 0)
+    return memoized(table, `aggregated ${legacy} ${isProtobuf}`, () =>
+      make(
+        groupsOf(table)
+          .filter((group) => (group === "") === legacy)
+          .map((group) => aggregatedGroup(table, group)),
+      ),
+    );
+  let known = merged.get(foreign);
+  if (known?.table !== table) merged.set(foreign, (known = { table, documents: new Map() }));
+  let document = known.documents.get(isProtobuf);
+  if (!document) {
+    document = make(
       mergedGroups(table, foreign).map(({ name, versions }) => ({
         metadata: { name },
         versions: versions.map(({ version, foreign: other }) =>
@@ -85,11 +105,19 @@ function aggregatedResponse(
         ),
       })),
     );
-    merged.set(foreign, { table, document });
-    return document;
+    known.documents.set(isProtobuf, document);
+  }
+  return document;
+}
+
+function aggregatedResponse(request: AggregatedRequest, known: string | undefined): ApiResponse {
+  const { body, etag } = aggregatedDocument(request);
+  const headers = {
+    "content-type": (request.isProtobuf ? PROTOBUF : "application/json") + AGGREGATED,
+    "cache-control": "public",
+    etag,
+    vary: "Accept",
   };
-  const { body, etag } = documentNow();
-  const headers = { "content-type": AGGREGATED, "cache-control": "public", etag, vary: "Accept" };
   return known === etag ? { status: 304, headers, body: new Uint8Array() } : { status: 200, headers, body };
 }
 

@@ -5,6 +5,7 @@
  */
 import type { Clock, Log } from "@flotilla/base";
 import { notImplemented, timedOut, unauthorized, unavailable } from "@flotilla/apimachinery";
+import { clientKeyOf } from "../access/client-key.ts";
 import { longest, requestTimedOut } from "../request/deadline.ts";
 import type { ApiRequest, ApiResponse, Authenticator, UserInfo } from "../request/request.ts";
 import { statusResponse } from "../request/respond.ts";
@@ -12,14 +13,15 @@ import { routeOf, splitCluster } from "../request/router.ts";
 import { ANONYMOUS } from "./authenticator.ts";
 import { digestFrom, expiredText } from "./peer.ts";
 import type { Peer } from "./peer.ts";
-import type { BodyReader } from "./request-body.ts";
+import type { BodyBudget } from "./body-budget.ts";
+import { readBody } from "./request-body.ts";
 import { failureResponse, sendResponse } from "./response.ts";
 import type { Headers, Wire } from "./wire.ts";
 
 export interface ExchangeDependencies {
   handle(request: ApiRequest): Promise<ApiResponse>;
   authenticator: Authenticator;
-  bodies: BodyReader;
+  bodies: BodyBudget;
   clock: Clock;
   log: Log;
   /** The server is stopping; new requests are rejected. */
@@ -74,15 +76,24 @@ class RunningExchange implements Exchange {
     const request = this.#request;
     let response: ApiResponse;
     let read = !wire.hasBody;
+    let release: (() => void) | undefined;
     try {
       rejectUnsupportedMethod(wire);
       if (deps.isStopping()) throw unavailable("the server is stopping");
-      request.user = (await identify(wire.headers, splitCluster(request.path), peer, deps)) ?? ANONYMOUS;
+      const target = splitCluster(request.path);
+      request.user = (await identify(wire.headers, target, peer, deps)) ?? ANONYMOUS;
       // An unauthenticated client may not write anything, so its body is not buffered: the core rejects the request
       // without it.
       if (wire.hasBody && request.user !== ANONYMOUS) {
         this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
-        request.body = await deps.bodies.read(wire, isDryRun(request.path) ? MAX_DRY_RUN_BYTES : undefined);
+        const body = await readBody(
+          wire,
+          deps.bodies,
+          () => clientKeyOf(target.cluster, request.user.name),
+          isDryRun(request.path) ? MAX_DRY_RUN_BYTES : undefined,
+        );
+        request.body = body.bytes;
+        release = body.release;
         read = true;
       }
       this.#handling = true;
@@ -91,6 +102,8 @@ class RunningExchange implements Exchange {
     } catch (error) {
       if (wire.closed) return;
       response = failureResponse(error, deps.log);
+    } finally {
+      release?.();
     }
     this.#handling = false;
     if (wire.closed || this.#expired) return;

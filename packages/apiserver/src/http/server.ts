@@ -14,11 +14,11 @@ import { FlotillaError, systemClock } from "@flotilla/base";
 import type { Clock, Log, Timer } from "@flotilla/base";
 import type { ApiRequest, ApiResponse, Authenticator } from "../request/request.ts";
 import type { KeyPair } from "@flotilla/apimachinery";
+import { createBodyBudget } from "./body-budget.ts";
 import { createExchanges } from "./exchanges.ts";
 import { createHandshakes } from "./handshakes.ts";
 import { peerOf } from "./peer.ts";
 import type { Peer } from "./peer.ts";
-import { createBodyReader } from "./request-body.ts";
 import { createSessions } from "./sessions.ts";
 import { http1Wire, http2Wire, upgradeWire } from "./wire.ts";
 
@@ -76,8 +76,8 @@ const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
 /** A thousand watches reach Node's default limit of 10 MB per connection. */
 const SESSION_MEMORY_MB = 512;
 const MAX_HEADER_BYTES = 64 * 1024;
-/** Eighty bodies of the maximum size at the same time. */
-const MAX_TOTAL_BODY_BYTES = 256 * 1024 * 1024;
+/** Bodies that are being read, wait or are handled: eighty of the maximum size, and a thousand of 64 KiB beside them. */
+const BODY_BYTES = { large: 256 * 1024 * 1024, small: 64 * 1024 * 1024 };
 const MAX_CONNECTIONS = 10_000;
 /** A fifth of all connections, so that clients without credentials cannot use up the others' places. */
 const MAX_HANDSHAKES = 2_000;
@@ -100,7 +100,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const deps = {
     handle: options.handle,
     authenticator: options.authenticator,
-    bodies: createBodyReader({ maxTotalBytes: MAX_TOTAL_BODY_BYTES }),
+    bodies: createBodyBudget(BODY_BYTES),
     clock,
     log,
     isStopping: () => stopping,

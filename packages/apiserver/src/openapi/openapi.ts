@@ -10,6 +10,7 @@ import { groupsOf, servedIn, subresourcesOf, versionsOf } from "../discovery/dis
 import { acceptedType } from "../request/negotiate.ts";
 import { customName, customSchema } from "./custom.ts";
 import { pathsOf, tagOf } from "./paths.ts";
+import { encodeOpenApi } from "./protobuf-v3.ts";
 import { encodeSwagger } from "./protobuf.ts";
 import { Components } from "./types.ts";
 import { swaggerOf } from "./v2.ts";
@@ -28,6 +29,7 @@ interface Document {
 const NOTHING = new Uint8Array();
 const PRIVATE = "no-cache, private";
 const YEAR_MS = 365 * 24 * 3600 * 1000;
+const V3_PROTOBUF = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf";
 const V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
 /** `foreign` are the URLs of documents of other servers; `nowMs` determines the expiry time of a cacheable document. */
@@ -39,25 +41,48 @@ export function openApiV3Response(
   nowMs: number,
 ): ApiResponse {
   if (name === undefined) return indexResponse(table, foreign);
-  if (acceptedType(request.headers.accept, ["application/json"]) === undefined)
-    return { status: 406, headers: { "cache-control": PRIVATE, vary: "Accept" }, body: NOTHING };
+  const type = acceptedType(request.headers.accept, [
+    "application/json",
+    V3_PROTOBUF,
+    V3_PROTOBUF.replace(".v1.0", "@v1.0"),
+  ]);
+  if (type === undefined) return { status: 406, headers: { "cache-control": PRIVATE, vary: "Accept" }, body: NOTHING };
   const document = documentOf(table, name);
   if (!document) return { status: 404, headers: { "cache-control": PRIVATE }, body: NOTHING };
   const { hash } = document;
+  const contentType = type === "application/json" ? type : V3_PROTOBUF;
   const asked = request.query.get("hash");
   if (asked === null || asked === hash)
-    return documentResponse(document, "application/json", request, asked === null ? undefined : nowMs + YEAR_MS);
+    return documentResponse(
+      contentType === V3_PROTOBUF ? { hash, body: protobufOf(document) } : document,
+      contentType,
+      request,
+      asked === null ? undefined : nowMs + YEAR_MS,
+    );
   return {
     status: 301,
     headers: {
       location: `${request.path}?hash=${hash}`,
       "cache-control": PRIVATE,
-      "content-type": "application/json",
+      "content-type": contentType,
       etag: `"${hash}"`,
       vary: "Accept",
     },
     body: NOTHING,
   };
+}
+
+/** Few clients request this form, so it is encoded on first request. The hash is the one of the JSON form. */
+const protobufForms = new WeakMap<Document, Uint8Array>();
+
+function protobufOf(document: Document): Uint8Array {
+  let body = protobufForms.get(document);
+  if (!body)
+    protobufForms.set(
+      document,
+      (body = encodeOpenApi(JSON.parse(Buffer.from(document.body).toString()) as JsonObject)),
+    );
+  return body;
 }
 
 /** With `expiresMs` the URL contains the content hash, so the content never changes. */

@@ -13,17 +13,21 @@ import {
 } from "@flotilla/apimachinery";
 import { randomUuid } from "@flotilla/base";
 import type { Log, MetricsText } from "@flotilla/base";
+import type { ProtobufCodec } from "@flotilla/apimachinery";
 import type { PatchType } from "@flotilla/client";
 import { StoreWriteError } from "../store/errors.ts";
 import { accessOf } from "../access/attributes.ts";
+import { clientKeyOf } from "../access/client-key.ts";
 import { actingUser } from "../access/impersonation.ts";
 import type { ConnectBackend } from "../connect/backend.ts";
 import { connectResponse } from "../connect/connect.ts";
 import { proxiedHeaders } from "../connect/proxied-headers.ts";
 import type { RequestContext } from "../request/context.ts";
+import { LARGE_BODY_BYTES } from "../codec/body-limits.ts";
 import { conversionMemo } from "../codec/conversion.ts";
 import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "../codec/decode.ts";
-import type { Body, ProtobufDecoder } from "../codec/decode.ts";
+import type { Body } from "../codec/decode.ts";
+import { PROTOBUF, tableFor } from "../codec/protobuf.ts";
 import { longest, withinTime } from "../request/deadline.ts";
 import type { HealthState } from "./health.ts";
 import type { ObservedRequest, ServerMetrics } from "./server-metrics.ts";
@@ -35,7 +39,7 @@ import type { OperationDependencies, Verb } from "./operations.ts";
 import type { Input } from "../actions/action.ts";
 import { asksForWatch, listQuery, timeoutMsOf } from "../request/options.ts";
 import { checkDryRun, dryRunResponse } from "./dry-run.ts";
-import { createRequestTurns, LARGE_BODY_BYTES, LONG_LIST_ENTRIES } from "./request-turns.ts";
+import { createRequestTurns, LONG_LIST_ENTRIES } from "./request-turns.ts";
 import type { RequestTurns } from "./request-turns.ts";
 import { pageResponse } from "./pages.ts";
 import type { WorkloadMetrics } from "./pages.ts";
@@ -59,7 +63,8 @@ export interface HandlerOptions {
   deps: OperationDependencies;
   log: Log;
   version: VersionInfo;
-  decodeProtobuf?: ProtobufDecoder;
+  /** Unset: protobuf is neither accepted nor returned. */
+  protobuf?: ProtobufCodec;
   /** Aborted when the server stops: later requests are rejected so that clients reconnect elsewhere. */
   stopping: AbortSignal;
   health: HealthState;
@@ -142,7 +147,7 @@ function answer(
   if (route.type === "resource") return answerResource(options, request, clusterName, route, seen, warn);
   // Each of its requests is authorized separately.
   if (route.type === "dry-run")
-    return dryRunResponse(deps, findCluster(deps, clusterName), request, (preview, each, warnOfEach) =>
+    return dryRunResponse(deps, findCluster(deps, clusterName), request, options.turns, (preview, each, warnOfEach) =>
       answerDryRun({ ...options, deps: preview }, each, warnOfEach),
     );
 
@@ -228,6 +233,8 @@ async function answerResource(
   const served = findResource(cluster, route, verb, byController);
   if (route.name !== undefined) checkName(route.name);
   const isLarge = request.body.byteLength > LARGE_BODY_BYTES;
+  const { turns } = options;
+  const pause = (): Promise<void> => turns.pause(clientKeyOf(clusterName, user.name));
   const context: RequestContext = {
     cluster,
     served,
@@ -241,33 +248,38 @@ async function answerResource(
     conversions: conversionMemo(served),
     warn,
     signal: request.signal,
-    pause: isLarge ? () => options.turns.pause(user.name) : undefined,
+    pause: isLarge ? pause : undefined,
   };
   observe(seen, context, verb, headers["content-type"]);
   if (verb !== "connect" && route.rest !== "") throw pathNotFound();
   if (verb === "connect") return connect(options, context, route, request);
-  const representation = representationOf(headers, query, hasTable(context));
+  const representation = representationOf(headers, query, {
+    table: hasTable(context),
+    protobuf: tableFor(options.protobuf, served) !== undefined,
+    protobufMetadata: options.protobuf !== undefined,
+  });
   if (verb === "watch") return watchResponse(options, context, route, representation, seen);
   const timeoutMs = timeoutMsOf(query, longest(request.method));
   // Awaited only when a watcher is lagging, so that a write costs no extra turn otherwise.
-  const room = isRead(verb) || isUrgent(deps, context) ? undefined : deps.pressure.room(clusterName, request.signal);
+  const room =
+    isRead(verb) || isUrgent(deps, context)
+      ? undefined
+      : deps.pressure.room(clusterName, request.signal, clientKeyOf(clusterName, user.name));
   if (room) await room;
-  if (isLarge) await options.turns.next(user.name, request.signal);
   const tableOptions = {
     includeObject: representation.as === "table" ? includeObjectOf(query) : ("None" as const),
     nowMs: deps.clock.now(),
     version: representation.version,
   };
-  const work = operate(
-    deps,
-    context,
-    verb,
-    inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, subresource, options.decodeProtobuf),
-  );
+  const input = inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, subresource, options.protobuf);
+  const end = isLarge
+    ? await turns.begin(clientKeyOf(clusterName, user.name), request.body.byteLength, request.signal)
+    : turns.countSmall();
+  const work = operate(deps, context, verb, input).finally(end);
   const result = await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work));
   if (result.type === "list" && result.result.entries.length > LONG_LIST_ENTRIES)
-    await options.turns.next(user.name, request.signal);
-  return answerResponse(result, representation, tableOptions, () => options.turns.pause(user.name));
+    await turns.next(clientKeyOf(clusterName, user.name), request.signal);
+  return answerResponse(result, representation, tableOptions, pause, options.protobuf);
 }
 
 /** Names that would have another meaning in a path. */
@@ -406,7 +418,7 @@ function rawRestOf(path: string, { group, namespace }: ResourceRoute): string {
 }
 
 function watchResponse(
-  { deps, metrics }: HandlerOptions,
+  { deps, metrics, protobuf }: HandlerOptions,
   context: RequestContext,
   route: ResourceRoute,
   representation: Representation,
@@ -424,19 +436,26 @@ function watchResponse(
   if (served.deprecationWarning !== undefined) context.warn(served.deprecationWarning);
   return {
     status: 200,
-    headers: { "content-type": "application/json", "cache-control": "no-cache, private" },
+    headers: {
+      "content-type": representation.format === "protobuf" ? `${PROTOBUF};stream=watch` : "application/json",
+      "cache-control": "no-cache, private",
+    },
     body: createWatchStream(deps, {
       cluster,
+      protobuf,
       path: route,
       served,
       query: { ...query, fieldSelector },
       representation,
       includeObject,
       signal,
+      client: clientKeyOf(cluster.name, context.user.name),
       meter: () => metrics.watch(seen),
     }),
   };
 }
+
+const ONLY_TEXT = { table: true, protobuf: false, protobufMetadata: false };
 
 /** `/clusters/*` covers every logical cluster and can only be watched; events then carry the name of their cluster. */
 function watchAllClusters(
@@ -448,7 +467,7 @@ function watchAllClusters(
   const { group, version, resource, name, subresource } = route;
   if (name !== undefined || subresource !== undefined || verbOf(request.method, route, request.query) !== "watch")
     throw badRequest("all logical clusters together can only be watched");
-  const representation = representationOf(request.headers, request.query);
+  const representation = representationOf(request.headers, request.query, ONLY_TEXT);
   if (representation.as !== "object" || representation.format !== "json") throw notAcceptable("application/json");
   Object.assign(seen, { cluster: HUB, verb: METRIC_VERBS.watch, group, version, resource, scope: "cluster" });
   return {
@@ -470,12 +489,12 @@ function inputOf(
   { body: bytes, headers }: ApiRequest,
   served: ServedVersion,
   subresource: string | undefined,
-  decodeProtobuf: ProtobufDecoder | undefined,
+  protobuf: ProtobufCodec | undefined,
 ): Input {
   const body: Body = { bytes, contentType: headers["content-type"] };
   return {
-    object: () => decodeObject(body, served, subresource, decodeProtobuf),
-    value: () => (bytes.byteLength === 0 ? undefined : decodeValue(body, decodeProtobuf)),
+    object: () => decodeObject(body, served, subresource, protobuf),
+    value: () => (bytes.byteLength === 0 ? undefined : decodeValue(body, protobuf)),
     patch: () => decodePatch(body, served.resource.kind.builtIn || subresource === "scale"),
     patchType: (): PatchType => patchTypeOf(mediaTypeOf(headers["content-type"]), served.resource.kind.builtIn),
   };

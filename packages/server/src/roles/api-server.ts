@@ -4,7 +4,7 @@
  * `extend`.
  */
 import { createKindAdmissions } from "./kind-admissions.ts";
-import { createProtobufDecoder, HUB, unavailable } from "@flotilla/apimachinery";
+import { createProtobufCodec, HUB, unavailable } from "@flotilla/apimachinery";
 import type { CertificateAuthority, ConnectHandler } from "@flotilla/apimachinery";
 import { createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
 import { createApiServer, createCache, logicalClusterAdmission, StoreError } from "@flotilla/apiserver";
@@ -157,7 +157,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub")),
     ],
     frontProxy: options.frontProxy?.identity,
-    decodeProtobuf: createProtobufDecoder(kubernetesKinds),
+    protobuf: createProtobufCodec(kubernetesKinds),
     profiles,
     serviceAccounts: options.signingKey ? { signingKey: options.signingKey } : undefined,
     freeze: options.freeze ?? false,
