@@ -35,13 +35,16 @@ const pod = (name: string): Pod => ({
   metadata: { name, namespace: NAMESPACE },
   spec: { containers: [{ name: "main", image: "web:1" }] },
 });
-const cloneSet = (name: string, apiVersion = "apps.kruise.io/v1beta1"): CloneSet =>
-  ({
-    apiVersion,
-    kind: "CloneSet",
-    metadata: { name, namespace: NAMESPACE },
-    spec: deployment(name).spec,
-  }) as unknown as CloneSet;
+const cloneSet = (name: string): CloneSet => ({
+  apiVersion: "apps.kruise.io/v1beta1",
+  kind: "CloneSet",
+  metadata: { name, namespace: NAMESPACE },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: { app: name } },
+    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: "main", image: "web:1" }] } },
+  },
+});
 
 /** A program holds its lease, and renews it every five seconds. */
 async function run(namespace: string, name: string, ms: number): Promise<void> {

@@ -69,7 +69,7 @@ export interface ApiServerOptions {
   controllerGroup?: string;
   /**
    * The certificate with a common name with which aggregated servers are called; it is signed by the CA that clusters
-   * publish for them. Unset: aggregated servers see requests of nobody.
+   * publish for them. Unset: aggregated servers cannot authenticate users.
    */
   frontProxy?(commonName: string): ClientIdentity;
   /** Unset rejects protobuf bodies with a clear error. */

@@ -43,7 +43,7 @@ export async function startAggregatedServer(answers: AggregatedAnswers): Promise
     const request = {
       method: incoming.method ?? "",
       path: incoming.url ?? "",
-      by: String(subject?.CN ?? ""),
+      by: subject?.CN ?? "",
       headers: incoming.headers,
       body,
     };

@@ -43,7 +43,7 @@ const json = (response: ServerResponse, body: Json, status = 200): void =>
 beforeEach(async () => {
   frontProxy = await createCertificateAuthority({ clock: systemClock });
   answer = (request, response) => {
-    if (request.path === "/apis/fish.example/v1") return json(response, RESOURCES as unknown as Json);
+    if (request.path === "/apis/fish.example/v1") return json(response, RESOURCES);
     if (request.path === "/openapi/v3")
       return json(response, {
         paths: { "apis/fish.example/v1": { serverRelativeURL: "/openapi/v3/apis/fish.example/v1?hash=A" } },
@@ -179,7 +179,7 @@ test("a request reaches the server with the identity of its user, and without it
   expect(asked?.headers).not.toHaveProperty("authorization");
 });
 
-test("the certificate names the cluster, so that a server of one cluster can tell requests of another apart", async () => {
+test("the certificate names the cluster, so that a server can distinguish requests of another cluster", async () => {
   await register();
   await subject.request("POST", "/clusters/other/api/v1/namespaces/default/services", service());
   await subject.request("POST", `/clusters/other${SERVICES}`, apiService());

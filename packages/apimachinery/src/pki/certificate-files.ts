@@ -94,7 +94,7 @@ export async function ensureCertificates(options: {
     (pair) => isUsable(pair, pair.certificate, clock),
     async () => createCertificateAuthority({ clock, commonName: "flotilla-front-proxy-ca" }),
   );
-  const nobody = await keep(
+  const clientless = await keep(
     "aggregated-clients-ca",
     (pair) => isUsable(pair, pair.certificate, clock),
     async () => createCertificateAuthority({ clock, commonName: "flotilla-aggregated-clients-ca" }),
@@ -104,7 +104,7 @@ export async function ensureCertificates(options: {
     serving,
     clients,
     frontProxy: openCertificateAuthority(proxy, clock),
-    noClients: nobody.certificate,
+    noClients: clientless.certificate,
   };
 }
 

@@ -38,7 +38,7 @@ export interface Aggregation {
 }
 
 /** Changes the status of the APIService at a key. */
-export type WriteCondition = (key: string, change: (object: JsonObject) => JsonObject) => Promise<void>;
+type WriteCondition = (key: string, change: (object: JsonObject) => JsonObject) => Promise<void>;
 
 export interface AggregationDependencies extends RemoteDependencies {
   cache: Cache;
@@ -156,7 +156,7 @@ export function createAggregation(deps: AggregationDependencies): Aggregation {
     const isOther =
       condition !== before.condition ||
       service.openApiUrl !== before.openApiUrl ||
-      !equalJson((service.discovered ?? null) as Json, (before.discovered ?? null) as Json);
+      !equalJson(service.discovered ?? null, before.discovered ?? null);
     if (isOther) configured.get(cluster.name)?.changed();
     if (condition.status !== before.condition?.status)
       log.info("the availability of an APIService changed", {
@@ -202,5 +202,5 @@ function withCondition(object: JsonObject, condition: NonNullable<RemoteService[
   const conditions = (Array.isArray(status.conditions) ? status.conditions : []).filter(
     (other) => !isObject(other) || other.type !== condition.type,
   );
-  return { ...object, status: { ...status, conditions: [...conditions, condition as unknown as Json] } };
+  return { ...object, status: { ...status, conditions: [...conditions, condition] } };
 }

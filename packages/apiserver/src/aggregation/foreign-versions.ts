@@ -80,7 +80,7 @@ async function readSwagger(
 }
 
 /** The part of a document that is about one version: its paths, and the definitions that they need. Pure. */
-export function swaggerOfVersion(document: Json, group: string, version: string): ForeignSwagger | undefined {
+function swaggerOfVersion(document: Json, group: string, version: string): ForeignSwagger | undefined {
   if (!isObject(document) || !isObject(document.paths)) return undefined;
   const prefix = `/apis/${group}/${version}/`;
   const paths = Object.fromEntries(Object.entries(document.paths).filter(([path]) => path.startsWith(prefix)));

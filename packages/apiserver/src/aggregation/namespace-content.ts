@@ -1,6 +1,6 @@
 /** Deletes the objects of a namespace that aggregated servers hold. */
 import { isObject } from "@flotilla/base";
-import type { Clock, Json, JsonObject } from "@flotilla/base";
+import type { Clock, Json } from "@flotilla/base";
 import { ask } from "./remote-calls.ts";
 import { deletableResources } from "./remote-discovery.ts";
 import { isAvailable } from "./remote-service.ts";
@@ -59,7 +59,7 @@ async function listed(
 function namesIn(list: Json): string[] {
   const items = isObject(list) && Array.isArray(list.items) ? list.items.filter(isObject) : [];
   return items.flatMap(({ metadata }) => {
-    const name = isObject(metadata) ? (metadata as JsonObject).name : undefined;
+    const name = isObject(metadata) ? metadata.name : undefined;
     return typeof name === "string" ? [name] : [];
   });
 }

@@ -1,6 +1,6 @@
 /** A version of a group that another server answers for: how it is reached, and what is known of it. */
-import { APIService, availabilityOf } from "@flotilla/kubernetes";
-import type { ApiServiceCondition } from "@flotilla/kubernetes";
+import { availabilityOf } from "@flotilla/kubernetes";
+import type { APIService, ApiServiceCondition } from "@flotilla/kubernetes";
 import { tooManyRequests } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import { createHttpConnection, openUpgrade } from "@flotilla/client";
@@ -156,4 +156,4 @@ export function createRemoteService(
 export const isAvailable = ({ condition }: RemoteService): boolean => condition?.status === "True";
 
 /** Whether two APIServices are reached in the same way and stand at the same place. */
-export const specOf = ({ spec }: DeepReadonly<APIService>): Json => (spec ?? {}) as unknown as Json;
+export const specOf = ({ spec }: DeepReadonly<APIService>): Json => spec as unknown as Json;

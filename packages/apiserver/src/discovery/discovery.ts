@@ -129,7 +129,7 @@ interface MergedVersion {
 }
 
 /** The groups of a cluster in order of priority, with those of other servers. Pure. */
-export function mergedGroups(
+function mergedGroups(
   table: ResourceTable,
   foreign: readonly ForeignVersion[],
 ): { name: string; versions: readonly MergedVersion[] }[] {

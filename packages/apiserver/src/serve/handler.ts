@@ -44,15 +44,14 @@ import type { RequestTurns } from "./request-turns.ts";
 import { pageResponse } from "./pages.ts";
 import type { WorkloadMetrics } from "./pages.ts";
 import { patchTypeOf } from "../write/patch.ts";
-import { proxyResponse } from "../aggregation/proxy-response.ts";
-import type { RemoteService } from "../aggregation/remote-service.ts";
-import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
+import { proxied, remoteOfPage } from "./aggregated.ts";
+import type { ApiRequest, ApiResponse } from "../request/request.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import { statusResponse, textResponse } from "../request/respond.ts";
 import { answerResponse } from "./answer.ts";
 import { streamOf } from "../request/byte-streams.ts";
 import { routeOf, splitCluster } from "../request/router.ts";
-import type { ResourceRoute, Route } from "../request/router.ts";
+import type { ResourceRoute } from "../request/router.ts";
 import { selectionOf } from "../read/selection.ts";
 import { includeObjectOf } from "../read/table.ts";
 import type { VersionInfo } from "../discovery/version.ts";
@@ -161,39 +160,6 @@ function answer(
   const remote = remoteOfPage(deps, clusterName, route);
   if (remote) return proxied(deps, remote, request, seen, user);
   return pageResponse(options, cluster, route, request);
-}
-
-/** The other server that answers for a page: the resources of its version, and their OpenAPI document. */
-function remoteOfPage(
-  { aggregation }: OperationDependencies,
-  cluster: string,
-  route: Route,
-): RemoteService | undefined {
-  if (route.type === "discovery")
-    return route.group === undefined || route.version === undefined
-      ? undefined
-      : aggregation.find(cluster, route.group, route.version);
-  if (route.type !== "openapi-v3" || route.document === undefined) return undefined;
-  const [root, group, version, ...rest] = route.document.split("/");
-  return root === "apis" && group !== undefined && version !== undefined && rest.length === 0
-    ? aggregation.find(cluster, group, version)
-    : undefined;
-}
-
-/** Has another server answer. The request was authorized here; the other server authorizes it again. */
-function proxied(
-  deps: OperationDependencies,
-  remote: RemoteService,
-  request: ApiRequest,
-  seen: ObservedRequest,
-  user: UserInfo,
-): Promise<ApiResponse> {
-  const { cluster, path } = splitCluster(request.path);
-  const own = findCluster(deps, cluster);
-  seen.cluster = own.name;
-  seen.group = remote.group;
-  seen.version = remote.version;
-  return proxyResponse(remote, request, path, user);
 }
 
 /** One request of several in a dry run. */

@@ -15,8 +15,8 @@ import { createAdmissionHook } from "./admission-hook.ts";
 import type { AdmissionHook, HookDependencies, HookType } from "./admission-hook.ts";
 
 const TYPES: readonly [HookType, Kind<MutatingWebhookConfiguration | ValidatingWebhookConfiguration>][] = [
-  ["mutating", MutatingWebhookConfiguration as Kind<MutatingWebhookConfiguration | ValidatingWebhookConfiguration>],
-  ["validating", ValidatingWebhookConfiguration as Kind<MutatingWebhookConfiguration | ValidatingWebhookConfiguration>],
+  ["mutating", MutatingWebhookConfiguration],
+  ["validating", ValidatingWebhookConfiguration],
 ];
 
 /** A webhook whose rules match a request, and the version of the resource that they name. */

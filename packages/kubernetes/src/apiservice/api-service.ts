@@ -23,12 +23,12 @@ export function validateApiService({ metadata, spec }: DeepReadonly<APIService>)
   const {
     group = "",
     version = "",
-    groupPriorityMinimum = 0,
-    versionPriority = 0,
+    groupPriorityMinimum,
+    versionPriority,
     service,
     caBundle = "",
     insecureSkipTLSVerify = false,
-  } = spec ?? {};
+  } = spec;
   const name = `${version}.${group}`;
   if (metadata.name !== name)
     errors.push(

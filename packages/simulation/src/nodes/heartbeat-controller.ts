@@ -5,7 +5,8 @@
  * Reads: Node.
  * Writes: Lease in `kube-node-lease`, one per node, every ten seconds.
  */
-import { Lease, Node } from "@flotilla/kubernetes";
+import { Lease } from "@flotilla/kubernetes";
+import type { Node } from "@flotilla/kubernetes";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";

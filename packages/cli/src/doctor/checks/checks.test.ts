@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CertificateSigningRequest } from "@flotilla/kubernetes";
+import type { APIService, CertificateSigningRequest } from "@flotilla/kubernetes";
 import type {
   Cluster,
   PropagationPolicy,
@@ -22,7 +22,6 @@ import { dataCheck } from "./data.ts";
 import { driftCheck } from "./drift.ts";
 import { finalizersCheck } from "./finalizers.ts";
 import { hubCheck } from "./hub.ts";
-import type { APIService } from "@flotilla/kubernetes";
 import { webhooksCheck } from "./webhooks.ts";
 import type { WebhookFacts } from "./webhooks.ts";
 import { interpretersCheck } from "./interpreters.ts";
