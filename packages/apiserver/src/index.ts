@@ -1,5 +1,9 @@
 export { aggregationMetrics } from "./aggregation/aggregation-metrics.ts";
 export { frontProxyName } from "./aggregation/identity-headers.ts";
+export type { Action } from "./actions/action.ts";
+export { auditMetrics, createAuditErrors, createAuditor } from "./audit/auditor.ts";
+export type { AuditBackend, AuditLine, Auditor } from "./audit/auditor.ts";
+export { readAuditPolicy } from "./audit/audit-policy.ts";
 export { conversionMetrics } from "./conversion/conversion-metrics.ts";
 export { webhookMetrics } from "./webhooks/webhook-metrics.ts";
 export { readClaims } from "./access/account-claims.ts";
