@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { messageOf } from "@flotilla/base";
 
-export type Kubectl = (args: string[], input?: string) => string;
+type Kubectl = (args: string[], input?: string) => string;
 
 export interface StockRun {
   /** The folder with the programs. */

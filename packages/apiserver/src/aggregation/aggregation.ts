@@ -4,7 +4,7 @@
  */
 import { APIService } from "@flotilla/kubernetes";
 import { equalJson, isObject } from "@flotilla/base";
-import type { Clock, Json, JsonObject, Log, MetricsText, Timer } from "@flotilla/base";
+import type { Clock, JsonObject, Log, MetricsText, Timer } from "@flotilla/base";
 import { followConfigurations, readConfigured } from "../clusters/cluster-configurations.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
@@ -12,7 +12,7 @@ import { clusterOfKey } from "../resources/resources.ts";
 import type { Cache, CacheEvent } from "../store/cache.ts";
 import { AggregationMetrics } from "./aggregation-metrics.ts";
 import { askServer, conditionAfter, serviceProblem } from "./availability.ts";
-import { createRemoteService, specOf } from "./remote-service.ts";
+import { createRemoteService } from "./remote-service.ts";
 import type { RemoteDependencies, RemoteService } from "./remote-service.ts";
 
 const PREFIX = `/${APIService.group}/${APIService.plural}/`;
@@ -106,7 +106,7 @@ export function createAggregation(deps: AggregationDependencies): Aggregation {
           (candidate) =>
             candidate.name === object.metadata.name &&
             candidate.cluster === cluster &&
-            equalJson(candidate.spec as unknown as Json, specOf(object)),
+            equalJson(candidate.spec, object.spec),
         );
         if (known) return known;
         const created = createRemoteService(cluster, object, deps);

@@ -2,7 +2,7 @@
 import { availabilityOf } from "@flotilla/kubernetes";
 import type { APIService, ApiServiceCondition } from "@flotilla/kubernetes";
 import { tooManyRequests } from "@flotilla/apimachinery";
-import type { Clock, DeepReadonly, Json } from "@flotilla/base";
+import type { Clock, DeepReadonly } from "@flotilla/base";
 import { createHttpConnection, openUpgrade } from "@flotilla/client";
 import type { HttpConnection, HttpResponse, TlsOptions, UpgradeResponse } from "@flotilla/client";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
@@ -154,6 +154,3 @@ export function createRemoteService(
 }
 
 export const isAvailable = ({ condition }: RemoteService): boolean => condition?.status === "True";
-
-/** Whether two APIServices are reached in the same way and stand at the same place. */
-export const specOf = ({ spec }: DeepReadonly<APIService>): Json => spec as unknown as Json;
