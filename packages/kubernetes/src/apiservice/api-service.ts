@@ -12,6 +12,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";
 import { APIService } from "./api-service-kind.ts";
+import { LOCALLY_AVAILABLE } from "./local-api-services.ts";
 
 const MAX_GROUP_PRIORITY = 20_000;
 const MAX_VERSION_PRIORITY = 1_000;
@@ -23,12 +24,12 @@ export function validateApiService({ metadata, spec }: DeepReadonly<APIService>)
   const {
     group = "",
     version = "",
-    groupPriorityMinimum,
-    versionPriority,
+    groupPriorityMinimum = 0,
+    versionPriority = 0,
     service,
     caBundle = "",
     insecureSkipTLSVerify = false,
-  } = spec;
+  }: Partial<typeof spec> = spec; // A client may leave the priorities out.
   const name = `${version}.${group}`;
   if (metadata.name !== name)
     errors.push(
@@ -82,6 +83,16 @@ const rules: AnyAdmission[] = [
   builtInAdmission(APIService, "apiregistration-v1", {
     complete: (apiService) =>
       change(apiService, "spec", (spec) => change(spec, "service", (service) => fill(service, { port: 443 }))),
+    // Others are available once their server was checked.
+    prepare: (service, { oldObject }) =>
+      oldObject || service.spec.service
+        ? service
+        : {
+            ...service,
+            status: {
+              conditions: [{ ...LOCALLY_AVAILABLE, lastTransitionTime: service.metadata.creationTimestamp ?? "" }],
+            },
+          },
     validate: ({ object }) => validateApiService(object),
     validateStatus: ({ object }) => validateStatus(object),
   }),
