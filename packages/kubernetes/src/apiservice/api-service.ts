@@ -19,17 +19,14 @@ const MAX_VERSION_PRIORITY = 1_000;
 const MAX_PORT = 65_535;
 const STATUSES = ["True", "False", "Unknown"];
 
+/** A client may leave the priorities out. */
+const orZero = (priority: number | undefined): number => priority ?? 0;
+
 export function validateApiService({ metadata, spec }: DeepReadonly<APIService>): FieldError[] {
   const errors: FieldError[] = [];
-  const {
-    group = "",
-    version = "",
-    groupPriorityMinimum = 0,
-    versionPriority = 0,
-    service,
-    caBundle = "",
-    insecureSkipTLSVerify = false,
-  }: Partial<typeof spec> = spec; // A client may leave the priorities out.
+  const { group = "", version = "", service, caBundle = "", insecureSkipTLSVerify = false } = spec;
+  const groupPriorityMinimum = orZero(spec.groupPriorityMinimum);
+  const versionPriority = orZero(spec.versionPriority);
   const name = `${version}.${group}`;
   if (metadata.name !== name)
     errors.push(
