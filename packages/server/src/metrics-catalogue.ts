@@ -3,6 +3,7 @@ import {
   aggregationMetrics,
   auditMetrics,
   conversionMetrics,
+  policyMetrics,
   serverMetrics,
   webhookMetrics,
 } from "@flotilla/apiserver";
@@ -39,6 +40,7 @@ export const metricsPages: readonly MetricsPage[] = [
     metrics: [
       ...serverMetrics,
       ...webhookMetrics,
+      ...policyMetrics,
       ...conversionMetrics,
       ...aggregationMetrics,
       ...auditMetrics,
@@ -65,6 +67,7 @@ export const metricsPages: readonly MetricsPage[] = [
     metrics: [
       ...serverMetrics,
       ...webhookMetrics,
+      ...policyMetrics,
       ...conversionMetrics,
       ...aggregationMetrics,
       ...processMetrics,
