@@ -82,6 +82,7 @@ export interface TestServerOptions {
   takesWrites?(): boolean;
   storeQuotaBytes?: number;
   auditor?: ApiServerOptions["auditor"];
+  externalTokens?: ApiServerOptions["externalTokens"];
 }
 
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -104,6 +105,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     takesWrites: options.takesWrites,
     storeQuotaBytes: options.storeQuotaBytes,
     auditor: options.auditor,
+    externalTokens: options.externalTokens,
   });
   for (const [name, profile] of Object.entries(options.clusters ?? { hub: "hub" }))
     await server.addCluster(name, profile);
