@@ -13,7 +13,7 @@ import { ENCRYPTED } from "./value-providers.ts";
 import type { ValueProvider } from "./value-providers.ts";
 
 /** A stored value cannot be decrypted with the configured keys. */
-export class DecryptionError extends StoreError {}
+class DecryptionError extends StoreError {}
 
 const NO_PROVIDERS: readonly ValueProvider[] = [];
 

@@ -85,7 +85,7 @@ const CONFIGURATION = {
 } as const;
 
 /** A provider as configured. */
-export interface ConfiguredIssuer {
+interface ConfiguredIssuer {
   readonly url: string;
   readonly discoveryUrl: URL;
   readonly certificateAuthority: string | undefined;

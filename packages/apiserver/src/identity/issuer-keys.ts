@@ -1,6 +1,7 @@
 /**
  * The keys of an identity provider: found through its discovery document, kept in memory, and read again when a token
- * names an unknown key or after an hour. A provider that does not answer delays nobody: requests fail at once between
+ * names an unknown key or after an hour. A provider that does not answer delays no other request: those with its tokens
+ * fail at once between
  * attempts, and known keys stay in use.
  */
 import { isObject, messageOf } from "@flotilla/base";

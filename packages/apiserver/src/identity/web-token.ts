@@ -37,7 +37,7 @@ export function readWebToken(token: string): WebToken | undefined {
 function decode(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
-    return isObject(value) ? (value as JsonObject) : undefined;
+    return isObject(value) ? value : undefined;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     return undefined;

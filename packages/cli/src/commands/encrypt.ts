@@ -1,6 +1,6 @@
 /** `flotilla encrypt`: writes objects unchanged, so that the server stores them with its current key. */
 import { HUB, isConflict, isNotFound } from "@flotilla/apimachinery";
-import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { Kind } from "@flotilla/apimachinery";
 import { UsageError } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { eachObject } from "@flotilla/client";
@@ -65,23 +65,23 @@ export const encryptCommand = defineCommand({
   },
 });
 
-function kindOf(type: string): Kind<KubernetesObject> {
+function kindOf(type: string): Kind {
   const [kind] = kindsOfType(type);
   if (!kind)
     throw new UsageError(`'${type}' is not a type that this command knows; name it as kubectl does, such as secrets`);
-  return kind as Kind<KubernetesObject>;
+  return kind;
 }
 
 /** Whether the server wrote it. An object that changes or is deleted meanwhile is written by that, or needs nothing. */
 async function rewrite(
   client: Client,
-  kind: Kind<KubernetesObject>,
+  kind: Kind,
   cluster: string,
   object: Parameters<Client["update"]>[2],
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    const after = await client.update(kind, cluster, object as KubernetesObject, { signal });
+    const after = await client.update(kind, cluster, object, { signal });
     return after.metadata.resourceVersion !== object.metadata.resourceVersion;
   } catch (error) {
     if (isConflict(error) || isNotFound(error)) return false;
