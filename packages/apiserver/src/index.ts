@@ -1,3 +1,5 @@
+export { aggregationMetrics } from "./aggregation/aggregation-metrics.ts";
+export { frontProxyName } from "./aggregation/identity-headers.ts";
 export type { Action } from "./actions/action.ts";
 export { auditMetrics, createAuditErrors, createAuditor } from "./audit/auditor.ts";
 export type { AuditBackend, AuditLine, Auditor } from "./audit/auditor.ts";
@@ -19,8 +21,9 @@ export type { FetchJson } from "./identity/issuer-keys.ts";
 export { createJwtTokens } from "./identity/jwt-tokens.ts";
 export { createSigningKey, openSigningKey } from "./access/signing-key.ts";
 export type { SigningKey } from "./access/signing-key.ts";
+export { clusterId } from "./clusters/layer.ts";
 export { LogicalCluster, logicalClusterAdmission, logicalClusterKind } from "./clusters/logical-cluster-kind.ts";
-export type { Profile } from "./clusters/profiles.ts";
+export type { ClusterObject, Profile } from "./clusters/profiles.ts";
 export { callLogicalCluster } from "./connect/logical-cluster-proxy.ts";
 export { HEALTH_PATHS, createAuthenticator } from "./http/authenticator.ts";
 export { ListenError, createHttpServer } from "./http/server.ts";

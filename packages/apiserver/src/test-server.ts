@@ -81,6 +81,7 @@ export interface TestServerOptions {
   workloads?: ApiServerOptions["workloads"];
   takesWrites?(): boolean;
   storeQuotaBytes?: number;
+  frontProxy?: ApiServerOptions["frontProxy"];
   auditor?: ApiServerOptions["auditor"];
   externalTokens?: ApiServerOptions["externalTokens"];
 }
@@ -104,6 +105,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     workloads: options.workloads,
     takesWrites: options.takesWrites,
     storeQuotaBytes: options.storeQuotaBytes,
+    frontProxy: options.frontProxy,
     auditor: options.auditor,
     externalTokens: options.externalTokens,
   });

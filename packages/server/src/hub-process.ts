@@ -34,7 +34,9 @@ import type { OpenedIdentity } from "./identity/open-identity.ts";
 import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
 import type { ClusterAccess } from "./cluster-access.ts";
 import { ensureDirectory, STORE } from "./data/data-directory.ts";
+import { createFrontProxy } from "./data/front-proxy.ts";
 import { keepCertificates } from "./data/keep-certificates.ts";
+import type { FrontProxy } from "./roles/api-server.ts";
 import { keepPrivate } from "./data/private-directory.ts";
 import { listen, refuseTakenPort } from "./process/port.ts";
 import { createProcessLog } from "./process/process-log.ts";
@@ -57,6 +59,7 @@ interface HubSurroundings extends WatchedStore {
   log: Log;
   rootCertificate: string;
   authority: Certificates["authority"];
+  frontProxy: FrontProxy;
   signingKey(): Promise<string>;
   clusterKubeconfig(cluster: string, lifetimeMs: number): string;
   auditor: Auditor | undefined;
@@ -190,6 +193,7 @@ async function openProcess(
       log,
       rootCertificate: certificates.authority.certificate,
       authority: certificates.authority,
+      frontProxy: createFrontProxy(certificates),
       signingKey: () => keptSecret(join(pki, "service-accounts.key"), createSigningKey),
       auditor: audit?.auditor,
       externalTokens: identity.externalTokens,

@@ -26,7 +26,7 @@ import { createAddMembers } from "./roles/add-members.ts";
 import type { AddMembers } from "./roles/add-members.ts";
 import { showComponents } from "./roles/component-readiness.ts";
 import { createHubApiServer } from "./roles/api-server.ts";
-import type { HubApiServer, HubExtensions } from "./roles/api-server.ts";
+import type { FrontProxy, HubApiServer, HubExtensions } from "./roles/api-server.ts";
 import { createHubAccess } from "./roles/hub-access.ts";
 import type { HubAccess } from "./roles/hub-access.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
@@ -92,6 +92,8 @@ export interface HubOptions {
   signingKey?: () => Promise<string>;
   /** Signs client certificate requests; if unset, they are left to other signers. */
   authority?: Pick<CertificateAuthority, "signRequest">;
+  /** How the server calls aggregated servers; if unset, they see no user. */
+  frontProxy?: FrontProxy;
   /** A kubeconfig for an administrator of one logical cluster, served by the subresource of that name. */
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** Wraps the in-process transport of every component, for example to count writes. */
@@ -365,8 +367,8 @@ function extensionsOf(
     runtimeOf(cluster) {
       // The hub runs nothing but the components in this process that its pods represent.
       if (cluster === HUB) return logs.hubRuntime;
-      const runs = options.nodes > 0 && clusters.isSimulated(cluster) && !server.isManagedElsewhere(cluster);
-      return runs ? memberRuntime : undefined;
+      // Kubelets are simulated also where other programs schedule and control the pods.
+      return options.nodes > 0 && clusters.isSimulated(cluster) ? memberRuntime : undefined;
     },
     controllers: {
       writeMetrics: (text) => metrics.write(text),

@@ -1,5 +1,11 @@
 /** Every metric of Flotilla, by page: the source of the reference, and of a test that checks the pages. */
-import { auditMetrics, conversionMetrics, serverMetrics, webhookMetrics } from "@flotilla/apiserver";
+import {
+  aggregationMetrics,
+  auditMetrics,
+  conversionMetrics,
+  serverMetrics,
+  webhookMetrics,
+} from "@flotilla/apiserver";
 import { processMetrics } from "@flotilla/base";
 import type { Metric } from "@flotilla/base";
 import {
@@ -34,6 +40,7 @@ export const metricsPages: readonly MetricsPage[] = [
       ...serverMetrics,
       ...webhookMetrics,
       ...conversionMetrics,
+      ...aggregationMetrics,
       ...auditMetrics,
       ...everyProcess,
       ...monitoringMetrics,
@@ -55,7 +62,14 @@ export const metricsPages: readonly MetricsPage[] = [
     path: "/clusters/NAME/metrics",
     about:
       "Its API server, and its workloads without the label `member_cluster`, as kruise-state-metrics exposes them on a real cluster.",
-    metrics: [...serverMetrics, ...webhookMetrics, ...conversionMetrics, ...processMetrics, ...workloadMetrics],
+    metrics: [
+      ...serverMetrics,
+      ...webhookMetrics,
+      ...conversionMetrics,
+      ...aggregationMetrics,
+      ...processMetrics,
+      ...workloadMetrics,
+    ],
   },
   {
     title: "An agent",

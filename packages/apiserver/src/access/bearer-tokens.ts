@@ -30,6 +30,8 @@ export interface BearerTokens {
    * token do not receive it.
    */
   authenticate(cluster: string, token: string, audiences?: readonly string[], digest?: string): Promise<TokenOutcome>;
+  /** The one cluster in which a token may be valid; undefined when it does not say. The token is not checked. */
+  homeOf(token: string, digest?: string): Promise<string | undefined>;
 }
 
 /** The digest that identifies a token. A caller that sends the same token repeatedly may cache it. */
@@ -76,6 +78,11 @@ export function createBearerTokens(
           : { error: undefined };
       if (!external || "user" in own) return own;
       return (await external.authenticate(token, wanted, digest)) ?? own;
+    },
+    async homeOf(token, digest = tokenDigest(token)) {
+      const known = byDigest.get(digest);
+      if (known) return known.cluster;
+      return (await accounts?.tokens.homeOf(token, accounts.clusters.all()))?.name;
     },
   };
   for (const token of options.tokens ?? []) tokens.add(token);

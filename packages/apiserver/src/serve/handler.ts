@@ -44,6 +44,7 @@ import type { RequestTurns } from "./request-turns.ts";
 import { pageResponse } from "./pages.ts";
 import type { WorkloadMetrics } from "./pages.ts";
 import { patchTypeOf } from "../write/patch.ts";
+import { proxied, remoteOfPage } from "./aggregated.ts";
 import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import { statusResponse, textResponse } from "../request/respond.ts";
@@ -162,9 +163,12 @@ function answer(
   // The response is immediate, so the timeout only has to be valid.
   timeoutMsOf(request.query, longest(request.method));
   const access = { cluster: clusterName, verb: request.method.toLowerCase(), path };
-  authorize(deps, { ...access, user: userOf(deps, request, access) }, request.audit);
+  const user = userOf(deps, request, access);
+  authorize(deps, { ...access, user }, request.audit);
   const cluster = findCluster(deps, clusterName);
   seen.cluster = clusterName;
+  const remote = remoteOfPage(deps, clusterName, route);
+  if (remote) return proxied(deps, remote, request, seen, user);
   return pageResponse(options, cluster, route, request);
 }
 
@@ -206,6 +210,8 @@ async function answerResource(
   const user = userOf(deps, request, access);
   authorize(deps, { ...access, user }, request.audit);
   if (clusterName === "*") return watchAllClusters(options, request, route, seen);
+  const remote = deps.aggregation.find(clusterName, route.group, route.version);
+  if (remote) return proxied(deps, remote, request, seen, user);
   const verb = verbOf(request.method, route, query) ?? rejectMethod(deps, clusterName, route);
   const cluster = findCluster(deps, clusterName);
   const byController = deps.isController(user);

@@ -6,6 +6,7 @@ import type { MetricsText } from "@flotilla/base";
 import { auditMetrics } from "../audit/auditor.ts";
 import type { Auditor } from "../audit/auditor.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
+import { foreignDocuments, foreignSwaggers, foreignVersions } from "../aggregation/foreign-versions.ts";
 import { discoveryResponse } from "../discovery/discovery.ts";
 import { healthPaths, healthResponse } from "./health.ts";
 import type { HealthState } from "./health.ts";
@@ -48,13 +49,17 @@ export function pageResponse(
   // Health endpoints accept any method, as in Kubernetes.
   if (route.type === "health") return healthResponse(route, request.query, health, cluster.name === HUB);
   if (request.method !== "GET") throw methodNotAllowed();
+  const remotes = deps.aggregation.remotes(cluster.name);
   switch (route.type) {
     case "discovery":
-      return discoveryResponse(cluster.table, route, request.headers);
+      return discoveryResponse(cluster.table, foreignVersions(remotes), route, request.headers);
     case "openapi-v3":
-      return openApiV3Response(cluster.table, route.document, request, deps.clock.now());
+      return openApiV3Response(cluster.table, foreignDocuments(remotes), route.document, request, deps.clock.now());
     case "openapi-v2":
-      return openApiV2Response(cluster.table, version, request);
+      if (remotes.length === 0) return openApiV2Response(cluster.table, [], version, request);
+      return foreignSwaggers(remotes, { clock: deps.clock, signal: request.signal }).then((foreign) =>
+        openApiV2Response(cluster.table, foreign, version, request),
+      );
     case "openid-configuration":
       return openIdConfiguration(deps.accountTokens, cluster, request);
     case "openid-keys":
@@ -87,7 +92,7 @@ export function pageResponse(
 
 function metricsResponse(
   metrics: ServerMetrics,
-  { store, pressure, configured, conversions }: OperationDependencies,
+  { store, pressure, configured, conversions, aggregation }: OperationDependencies,
   cluster: LogicalCluster,
   more: PageOptions["writeControllerMetrics"],
 ): ApiResponse {
@@ -103,6 +108,7 @@ function metricsResponse(
     metrics.render(cluster.name, figures, (text) => {
       configured.writeMetrics(cluster.name, text);
       conversions.writeMetrics(cluster.name, text);
+      aggregation.writeMetrics(cluster.name, text);
       more?.(text);
     }),
   );
