@@ -13,6 +13,7 @@ import { createBootstrapTokens } from "./access/bootstrap-tokens.ts";
 import type { BearerTokens } from "./access/bearer-tokens.ts";
 import { createEscalationCheck } from "./access/escalation.ts";
 import { markUsed } from "./background/last-used.ts";
+import type { ExternalTokens } from "./access/external-tokens.ts";
 import { createRbac } from "./access/rbac.ts";
 import { MASTERS, memberOf } from "./request/authorize.ts";
 import { createActions } from "./actions/action.ts";
@@ -68,6 +69,8 @@ export interface ApiServerOptions {
    * process exits.
    */
   serviceAccounts?: { issuer?: string; signingKey?: () => Promise<string> };
+  /** Tokens that others issue: of identity providers, for example. */
+  externalTokens?: ExternalTokens | undefined;
   /** Group of the controllers that belong to this server (`IsController`); unset means that there are none. */
   controllerGroup?: string;
   /**
@@ -174,6 +177,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   });
   const tokens = createBearerTokens({
     accounts: { tokens: accountTokens, bootstrap: createBootstrapTokens({ store, clock }), clusters },
+    external: options.externalTokens,
   });
   const allocation = createServiceAllocation({ cache, random });
   const definitions = createDefinitionStatus({

@@ -83,6 +83,7 @@ export interface TestServerOptions {
   storeQuotaBytes?: number;
   frontProxy?: ApiServerOptions["frontProxy"];
   auditor?: ApiServerOptions["auditor"];
+  externalTokens?: ApiServerOptions["externalTokens"];
 }
 
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -106,6 +107,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     storeQuotaBytes: options.storeQuotaBytes,
     frontProxy: options.frontProxy,
     auditor: options.auditor,
+    externalTokens: options.externalTokens,
   });
   for (const [name, profile] of Object.entries(options.clusters ?? { hub: "hub" }))
     await server.addCluster(name, profile);

@@ -3,7 +3,7 @@
  * pull. No network and no files: `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
 import { HUB } from "@flotilla/apimachinery";
-import type { ApiServer, Auditor, Cache, Engine } from "@flotilla/apiserver";
+import type { ApiServer, Auditor, Cache, Engine, ExternalTokens } from "@flotilla/apiserver";
 import type { CertificateAuthority } from "@flotilla/apimachinery";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { VERSION } from "@flotilla/cli";
@@ -98,6 +98,8 @@ export interface HubOptions {
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** Wraps the in-process transport of every component, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
+  /** Tokens that others issue. */
+  externalTokens?: ExternalTokens | undefined;
   /** The audit log; unset audits nothing. */
   auditor?: Auditor | undefined;
   /** The file that keeps the decisions of controllers; unset keeps them in memory. */

@@ -58,7 +58,8 @@ export interface AccountTokens {
   keySet(cluster: LogicalCluster): Promise<{ keys: Record<string, string>[] }>;
 }
 
-const ISSUER = "https://kubernetes.default.svc.cluster.local";
+/** The default issuer, as in most clusters. */
+export const SERVICE_ACCOUNT_ISSUER = "https://kubernetes.default.svc.cluster.local";
 const MAX_REMEMBERED = 10_000;
 /** `2024-05-01` */
 const DAY_LENGTH = 10;
@@ -74,7 +75,7 @@ interface Verified extends CheckedToken {
 export function createAccountTokens({
   store,
   clock,
-  issuer = ISSUER,
+  issuer = SERVICE_ACCOUNT_ISSUER,
   signingKey = createSigningKey,
   onSecretTokenUsed,
 }: AccountTokenOptions): AccountTokens {

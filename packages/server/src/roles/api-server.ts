@@ -8,7 +8,7 @@ import { createProtobufCodec, HUB, unavailable } from "@flotilla/apimachinery";
 import type { CertificateAuthority, ConnectHandler } from "@flotilla/apimachinery";
 import { createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
 import { createApiServer, createCache, logicalClusterAdmission, StoreError } from "@flotilla/apiserver";
-import type { ApiServer, ApiServerOptions, Auditor, Cache, Engine } from "@flotilla/apiserver";
+import type { ApiServer, ApiServerOptions, Auditor, Cache, Engine, ExternalTokens } from "@flotilla/apiserver";
 import { formatTime } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
@@ -75,6 +75,8 @@ export interface HubApiServerOptions {
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** Wraps the transport of every part, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
+  /** Tokens that others issue. */
+  externalTokens?: ExternalTokens | undefined;
   /** The audit log; unset audits nothing. */
   auditor?: Auditor | undefined;
   /** The file that keeps the decisions of controllers; unset keeps them in memory. */
@@ -174,6 +176,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     protobuf: createProtobufCodec(kubernetesKinds),
     actions: [decisions.action],
     auditor,
+    externalTokens: options.externalTokens,
     profiles,
     serviceAccounts: options.signingKey ? { signingKey: options.signingKey } : undefined,
     freeze: options.freeze ?? false,
