@@ -178,6 +178,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const tokens = createBearerTokens({
     accounts: { tokens: accountTokens, bootstrap: createBootstrapTokens({ store, clock }), clusters },
     external: options.externalTokens,
+    nowMs: () => clock.now(),
   });
   const allocation = createServiceAllocation({ cache, random });
   const definitions = createDefinitionStatus({
