@@ -16,7 +16,7 @@ import type { Clock, Log } from "@flotilla/base";
 import { renderKubeconfig } from "@flotilla/client";
 import { keepTokens } from "./data/administrator-tokens.ts";
 import type { AdministratorToken } from "./data/administrator-tokens.ts";
-import { writeSecret } from "./data/secret-file.ts";
+import { writeSecret } from "./secret-file.ts";
 
 export interface ClusterAccess {
   /** Makes the administrator token of every cluster valid. Before it resolves, clients with a valid token would get 401. */

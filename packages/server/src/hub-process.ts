@@ -34,7 +34,7 @@ import { openEncryption } from "./data/open-encryption.ts";
 import { openIdentity } from "./identity/open-identity.ts";
 import type { OpenedIdentity } from "./identity/open-identity.ts";
 import { createClusterAccess, keptSecret } from "./cluster-access.ts";
-import { writeSecret } from "./data/secret-file.ts";
+import { writeSecret } from "./secret-file.ts";
 import type { ClusterAccess } from "./cluster-access.ts";
 import { ensureDirectory, STORE } from "./data/data-directory.ts";
 import { createFrontProxy } from "./data/front-proxy.ts";

@@ -9,7 +9,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { formatTime, systemRandom } from "@flotilla/base";
-import { writeSecret } from "./secret-file.ts";
+import { writeSecret } from "../secret-file.ts";
 
 export interface AdministratorToken {
   readonly token: string;

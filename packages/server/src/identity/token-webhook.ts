@@ -8,7 +8,7 @@ import { createSemaphore, isObject, messageOf } from "@flotilla/base";
 import type { Clock, Json, JsonObject, Log } from "@flotilla/base";
 
 /** Sends a JSON body, and resolves with the answer. */
-export type PostReview = (body: Buffer, signal: AbortSignal) => Promise<Json>;
+type PostReview = (body: Buffer, signal: AbortSignal) => Promise<Json>;
 
 type Outcome = Awaited<ReturnType<ExternalTokens["authenticate"]>>;
 
