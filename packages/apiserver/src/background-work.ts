@@ -1,12 +1,13 @@
 /**
  * The background work of an API server: garbage collection, emptying namespaces, expiry of Events, the addresses of
- * Services, and the type checks of policies. Each part follows the changes of the store.
+ * Services, the type checks of policies, and the conditions of FlowSchemas. Each part follows the changes of the store.
  */
 import type { Log } from "@flotilla/base";
 import { createBackground } from "./background/background.ts";
 import { createCleanup } from "./background/cleanup.ts";
 import { createEventExpiry } from "./background/event-expiry.ts";
 import { createGarbageCollector } from "./background/garbage-collection.ts";
+import { createFlowSchemaStatus } from "./background/flow-schema-status.ts";
 import { createHousekeeping } from "./background/housekeeping.ts";
 import type { Housekeeping } from "./background/housekeeping.ts";
 import { createControllerLeases } from "./clusters/controller-leases.ts";
@@ -52,6 +53,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
   const eventExpiry = createEventExpiry({ housekeeping, cache, clock });
   const addresses = createServiceAddresses({ housekeeping, cache, holderOf: allocation.holderOf });
   const typeChecks = createTypeCheckStatus(housekeeping, clock);
+  const flowSchemas = createFlowSchemaStatus({ housekeeping, store, clusters, clock });
   const followers = [
     leases,
     collector,
@@ -62,6 +64,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
     addresses,
     createDefaultRange({ housekeeping, clock }),
     typeChecks,
+    flowSchemas,
   ];
   let stopWatching: (() => void) | undefined;
 
@@ -73,7 +76,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
         for (const event of events) for (const follower of followers) follower.observe(event);
       });
       const present = cache.list("/");
-      for (const part of [leases, collector, cleanup, eventExpiry, typeChecks]) part.load(present);
+      for (const part of [leases, collector, cleanup, eventExpiry, typeChecks, flowSchemas]) part.load(present);
       addresses.load();
     },
     isQuiet: () => background.isQuiet(),

@@ -1,4 +1,5 @@
 export { conversionMetrics } from "./conversion/conversion-metrics.ts";
+export { flowMetrics } from "./flowcontrol/flow-metrics.ts";
 export { webhookMetrics } from "./webhooks/webhook-metrics.ts";
 export { readClaims } from "./access/account-claims.ts";
 export { decodeToken, hasGoodSignature } from "./access/jwt.ts";

@@ -31,6 +31,7 @@ import { createConfiguredAdmission } from "./configured-admission/configured-adm
 import { createDefinitionStatus } from "./crd/crd-status.ts";
 import { writeDefinitionStatus } from "./write/definition-status.ts";
 import { createDirectTransport } from "./serve/direct-transport.ts";
+import { createFlowControl } from "./flowcontrol/flow-control.ts";
 import { createHandler } from "./serve/handler.ts";
 import { Siblings } from "./write/siblings.ts";
 import { createServerMetrics } from "./serve/server-metrics.ts";
@@ -64,6 +65,8 @@ export interface ApiServerOptions {
   controllerGroup?: string;
   /** Unset rejects protobuf bodies with a clear error. */
   protobuf?: ProtobufCodec;
+  /** How many requests run at the same time, in all clusters (ADR 0045). */
+  maxSeats?: number;
   version?: VersionInfo;
   /** The container runtimes of the clusters, for logs, commands and proxies. */
   connect?: ConnectBackend;
@@ -197,6 +200,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     isStoreNearlyFull: quota.isNearlyFull,
   };
   const metrics = createServerMetrics((cluster) => clusters.get(cluster) !== undefined);
+  const flow = createFlowControl({ cache, store, clusters, clock, serverSeats: options.maxSeats });
   let undelivered = 0;
 
   clusters.subscribe(({ type, cluster: { name } }) => {
@@ -206,6 +210,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     metrics.forget(name);
     writes.forget(name);
     configured.forget(name);
+    flow.forget(name);
     conversions.forget(name);
   });
   work.start();
@@ -223,6 +228,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     workloads: options.workloads,
     connect: options.connect,
     protobuf: options.protobuf,
+    flow,
   });
   return {
     handle,
@@ -277,6 +283,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       authorizer.close();
       configured.close();
       conversions.close();
+      flow.close();
       clusters.close();
     },
   };

@@ -1,5 +1,5 @@
 /** Every metric of Flotilla, by page: the source of the reference, and of a test that checks the pages. */
-import { conversionMetrics, serverMetrics, webhookMetrics } from "@flotilla/apiserver";
+import { conversionMetrics, flowMetrics, serverMetrics, webhookMetrics } from "@flotilla/apiserver";
 import { processMetrics } from "@flotilla/base";
 import type { Metric } from "@flotilla/base";
 import { hookMetrics, membersPageMetrics, monitoringMetrics, scriptMetrics, workloadMetrics } from "@flotilla/flotilla";
@@ -23,7 +23,14 @@ export const metricsPages: readonly MetricsPage[] = [
     path: "/metrics",
     about:
       "The API server as in Kubernetes, the controllers as in controller-runtime, the pipeline and the members under Karmada's names, Placements under Open Cluster Management's, and Flotilla's own metrics as `flotilla_…`.",
-    metrics: [...serverMetrics, ...webhookMetrics, ...conversionMetrics, ...everyProcess, ...monitoringMetrics],
+    metrics: [
+      ...serverMetrics,
+      ...webhookMetrics,
+      ...conversionMetrics,
+      ...flowMetrics,
+      ...everyProcess,
+      ...monitoringMetrics,
+    ],
   },
   {
     title: "All members",
@@ -40,7 +47,14 @@ export const metricsPages: readonly MetricsPage[] = [
     path: "/clusters/NAME/metrics",
     about:
       "Its API server, and its workloads without the label `member_cluster`, as kruise-state-metrics exposes them on a real cluster.",
-    metrics: [...serverMetrics, ...webhookMetrics, ...conversionMetrics, ...processMetrics, ...workloadMetrics],
+    metrics: [
+      ...serverMetrics,
+      ...webhookMetrics,
+      ...conversionMetrics,
+      ...flowMetrics,
+      ...processMetrics,
+      ...workloadMetrics,
+    ],
   },
   {
     title: "An agent",

@@ -35,6 +35,8 @@ import { failureFormat, representationOf } from "../request/negotiate.ts";
 import type { Representation } from "../request/negotiate.ts";
 import { authorize, connectHandler, findCluster, findResource, operate } from "./operations.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
+import { TooBusyError } from "../flowcontrol/flow-control.ts";
+import type { FlowControl, FlowRequest, Seat } from "../flowcontrol/flow-control.ts";
 import type { OperationDependencies, Verb } from "./operations.ts";
 import type { Input } from "../actions/action.ts";
 import { asksForWatch, listQuery, timeoutMsOf } from "../request/options.ts";
@@ -44,7 +46,7 @@ import type { RequestTurns } from "./request-turns.ts";
 import { pageResponse } from "./pages.ts";
 import type { WorkloadMetrics } from "./pages.ts";
 import { patchTypeOf } from "../write/patch.ts";
-import type { ApiRequest, ApiResponse } from "../request/request.ts";
+import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import { statusResponse, textResponse } from "../request/respond.ts";
 import { answerResponse } from "./answer.ts";
@@ -71,6 +73,8 @@ export interface HandlerOptions {
   writeControllerMetrics?(text: MetricsText): void;
   /** Metrics of the workloads on members. */
   workloads?: WorkloadMetrics;
+  /** Which requests wait when the server is busy; unset: none. */
+  flow?: FlowControl;
   /** The container runtimes of the clusters, if any. */
   connect?: ConnectBackend;
 }
@@ -98,6 +102,10 @@ export function createHandler(given: HandlerOptions): (request: ApiRequest) => P
     }
     metrics.end(isMutating, seen, response.status, (performance.now() - startMs) / 1000);
     const headers = response.headers;
+    if (seen.flow) {
+      headers["x-kubernetes-pf-flowschema-uid"] = seen.flow.schemaUid;
+      headers["x-kubernetes-pf-prioritylevel-uid"] = seen.flow.levelUid;
+    }
     headers["audit-id"] = request.headers["audit-id"] || auditPrefix + (++requests).toString(16).padStart(12, "0");
     if (warnings.size > 0) headers["warning"] = warningHeaders(warnings);
     return response;
@@ -119,6 +127,8 @@ function newObservation({ method }: ApiRequest): ObservedRequest {
 
 function failureResponse(error: unknown, { headers, method, path }: ApiRequest, log: Log): ApiResponse {
   if (error instanceof PageNotFound) return textResponse(404, "404 page not found\n");
+  // As kube-apiserver: the rejection of an overloaded server costs next to nothing.
+  if (error instanceof TooBusyError) return textResponse(429, `${error.message}\n`, { "retry-after": "1" });
   if (error instanceof ApiError) return statusResponse(error, failureFormat(headers.accept));
   // The owner of the store logs this once: a full disk rejects every write.
   if (error instanceof StoreWriteError)
@@ -152,10 +162,46 @@ function answer(
   // The response is immediate, so the timeout only has to be valid.
   timeoutMsOf(request.query, longest(request.method));
   const access = { cluster: clusterName, verb: request.method.toLowerCase(), path };
-  authorize(deps, { ...access, user: actingUser(deps.authorizer, request, access) });
-  const cluster = findCluster(deps, clusterName);
-  seen.cluster = clusterName;
-  return pageResponse(options, cluster, route, request);
+  const user = actingUser(deps.authorizer, request, access);
+  const page = (): ApiResponse | Promise<ApiResponse> => {
+    authorize(deps, { ...access, user });
+    const cluster = findCluster(deps, clusterName);
+    seen.cluster = clusterName;
+    return pageResponse(options, cluster, route, request);
+  };
+  // Health is exempt in every configuration.
+  if (!options.flow || route.type === "health") return page();
+  const { verb } = access;
+  const { query, signal } = request;
+  return inTurn(options, clusterName, seen, { user, verb, path, query, isSingle: false, signal }, page);
+}
+
+/** Runs the work when priority and fairness allow it. Controllers of this server are exempt, on every transport. */
+function inTurn<T>(
+  { deps, flow }: Handling,
+  clusterName: string,
+  seen: ObservedRequest,
+  request: FlowRequest,
+  work: () => T | Promise<T>,
+): T | Promise<T> {
+  const cluster = flow && !deps.isController(request.user) ? deps.clusters.get(clusterName) : undefined;
+  const seat = cluster && flow?.enter(cluster, request);
+  if (!seat) return work();
+  return seated(seat, seen, work);
+}
+
+async function seated<T>(
+  entering: Seat | Promise<Seat>,
+  seen: ObservedRequest,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  const seat = entering instanceof Promise ? await entering : entering;
+  seen.flow = seat;
+  try {
+    return await work();
+  } finally {
+    seat.leave();
+  }
 }
 
 /** One request of several in a dry run. */
@@ -172,10 +218,35 @@ async function answerDryRun(
   }
 }
 
-async function answerResource(
+function answerResource(
   options: Handling,
   request: ApiRequest,
   clusterName: string,
+  route: ResourceRoute,
+  seen: ObservedRequest,
+  warn: (text: string) => void,
+): ApiResponse | Promise<ApiResponse> {
+  const { query, signal } = request;
+  const access = { cluster: clusterName, ...accessOf(request.method, route, query) };
+  const user = actingUser(options.deps.authorizer, request, access);
+  const work = (): Promise<ApiResponse> => answerAs(options, request, { access, user }, route, seen, warn);
+  // Connections that stay open are not limited, as in Kubernetes. A watch is until it starts.
+  if (!options.flow || (route.subresource !== undefined && isConnect(route.subresource))) return work();
+  const { verb, resource } = access;
+  const isSingle = route.name === undefined && resource.name !== undefined;
+  return inTurn(
+    options,
+    clusterName,
+    seen,
+    { user, verb, resource, path: request.path, query, isSingle, signal },
+    work,
+  );
+}
+
+async function answerAs(
+  options: Handling,
+  request: ApiRequest,
+  { access, user }: { access: { cluster: string } & ReturnType<typeof accessOf>; user: UserInfo },
   route: ResourceRoute,
   seen: ObservedRequest,
   warn: (text: string) => void,
@@ -183,8 +254,7 @@ async function answerResource(
   const { deps } = options;
   const { query, headers } = request;
   const { namespace, subresource } = route;
-  const access = { cluster: clusterName, ...accessOf(request.method, route, query) };
-  const user = actingUser(deps.authorizer, request, access);
+  const clusterName = access.cluster;
   authorize(deps, { ...access, user });
   if (clusterName === "*") return watchAllClusters(options, request, route, seen);
   const verb = verbOf(request.method, route, query) ?? rejectMethod(deps, clusterName, route);

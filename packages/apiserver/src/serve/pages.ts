@@ -6,6 +6,7 @@ import type { MetricsText } from "@flotilla/base";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import { discoveryResponse } from "../discovery/discovery.ts";
 import { healthPaths, healthResponse } from "./health.ts";
+import type { FlowControl } from "../flowcontrol/flow-control.ts";
 import type { HealthState } from "./health.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 import { openApiV2Response, openApiV3Response } from "../openapi/openapi.ts";
@@ -23,6 +24,7 @@ export interface PageOptions {
   metrics: ServerMetrics;
   writeControllerMetrics?(text: MetricsText): void;
   workloads?: WorkloadMetrics;
+  flow?: Pick<FlowControl, "writeMetrics" | "levels">;
 }
 
 /** Metrics of the workloads on members. */
@@ -36,7 +38,7 @@ export interface WorkloadMetrics {
 export type PageRoute = Exclude<Route, ResourceRoute | { type: "dry-run" }>;
 
 export function pageResponse(
-  { deps, version, health, metrics, writeControllerMetrics, workloads }: PageOptions,
+  { deps, version, health, metrics, writeControllerMetrics, workloads, flow }: PageOptions,
   cluster: LogicalCluster,
   route: PageRoute,
   request: ApiRequest,
@@ -69,6 +71,7 @@ export function pageResponse(
         deps,
         cluster,
         cluster.name === HUB ? writeControllerMetrics : workloads && ((text) => workloads.write(text, cluster.name)),
+        flow,
       );
     default:
       return jsonResponse(200, { paths: rootPaths(cluster) });
@@ -80,6 +83,7 @@ function metricsResponse(
   { store, pressure, configured, conversions }: OperationDependencies,
   cluster: LogicalCluster,
   more: PageOptions["writeControllerMetrics"],
+  flow: PageOptions["flow"],
 ): ApiResponse {
   const objects = new Map<string, number>();
   for (const resource of cluster.table.resources) {
@@ -92,6 +96,7 @@ function metricsResponse(
   return metricsText(
     metrics.render(cluster.name, figures, (text) => {
       configured.writeMetrics(cluster.name, text);
+      flow?.writeMetrics(cluster.name, text);
       conversions.writeMetrics(cluster.name, text);
       more?.(text);
     }),
