@@ -58,7 +58,7 @@ interface Scene {
 
 async function setScene(isShort: boolean): Promise<Scene> {
   const hub = await startHub({ isShort });
-  const memory = measureMemory(() => hub.world.pid);
+  const memory = measureMemory(() => hub.pid);
   return { hub, memory, bystander: await createBystander(hub), isShort };
 }
 
@@ -93,10 +93,10 @@ async function attempt(attack: Attack, { hub, bystander, memory, isShort }: Scen
 }
 
 /** The memory as soon as it is back, or after a minute. */
-async function memoryLater(
+export async function memoryLater(
   memory: MemoryMeter,
   idleMiB: number | undefined,
-  hub: AttackedHub,
+  hub: Pick<AttackedHub, "isAlive">,
 ): Promise<{ laterMiB?: number; laterSeconds: number }> {
   const start = performance.now();
   for (;;) {
@@ -123,16 +123,17 @@ async function measureQuiet(bystander: Bystander, ms: number): Promise<Latency> 
 async function verdictFor(attack: Attack, hub: AttackedHub, isShort: boolean): Promise<Verdict> {
   const limitMs = isShort ? ATTACK_LIMIT_MS.short : ATTACK_LIMIT_MS.full;
   const signal = AbortSignal.timeout(limitMs);
+  const visit = hub.visit();
   const overdue = new Promise<Verdict>((resolve) =>
     signal.addEventListener("abort", () => resolve(notTried(attack.claim, `not finished within ${limitMs / 1000} s`))),
   );
   try {
-    return await Promise.race([attack.run({ ...hub.world, signal, onEnd: hub.onEnd }), overdue]);
+    return await Promise.race([attack.run({ ...visit.world, signal }), overdue]);
   } catch (error) {
     // A preparation that failed: nothing was shown.
     return notTried(attack.claim, messageOf(error));
   } finally {
-    await hub.endAttack();
+    await visit.end();
   }
 }
 
@@ -141,9 +142,12 @@ function unstarted({ name, claim }: Attack, reason: string): Judgement {
   return { name, claim, ...notTried(claim, reason), problems: [], observation };
 }
 
-async function createBystander({ world }: AttackedHub): Promise<Bystander> {
+/** Its namespace is kept until the hub stops. */
+async function createBystander(hub: AttackedHub): Promise<Bystander> {
+  const { world } = hub.visit();
   const namespace = await world.namespace("bystander");
-  const { token } = await world.account({ role: "edit", namespace });
+  const { token, api } = await world.account({ role: "edit", namespace });
+  api.close();
   const path = `/api/v1/namespaces/${namespace}/configmaps/own`;
   await must(world.admin.create(`/api/v1/namespaces/${namespace}/configmaps`, { metadata: { name: "own" } }));
   const bystander = startBystander({ origin: world.origin, path, ca: world.ca, token });

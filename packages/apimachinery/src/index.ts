@@ -87,6 +87,7 @@ export type {
 export { HUB } from "./kind/hub.ts";
 export { controllerOf, controllerReference, formatApiVersion, gvkOf, parseApiVersion } from "./kind/meta.ts";
 export type { KubernetesObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./kind/meta.ts";
+export { ConfigurationError, readConfiguration } from "./kind/configuration-file.ts";
 export { ownKind, schemaErrors } from "./kind/own-kind.ts";
 export { createProtobufCodec } from "./kind/protobuf.ts";
 export type { ProtobufCodec } from "./kind/protobuf.ts";

@@ -1,3 +1,7 @@
+export type { Action } from "./actions/action.ts";
+export { auditMetrics, createAuditErrors, createAuditor } from "./audit/auditor.ts";
+export type { AuditBackend, AuditLine, Auditor } from "./audit/auditor.ts";
+export { readAuditPolicy } from "./audit/audit-policy.ts";
 export { conversionMetrics } from "./conversion/conversion-metrics.ts";
 export { flowMetrics } from "./flowcontrol/flow-metrics.ts";
 export { webhookMetrics } from "./webhooks/webhook-metrics.ts";

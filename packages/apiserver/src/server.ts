@@ -2,7 +2,7 @@
  * The API server without a transport. It owns the logical clusters, their resources, and the server's background work
  * (garbage collection, emptying namespaces). The caller owns the store.
  */
-import type { AnyStep, ProtobufCodec } from "@flotilla/apimachinery";
+import type { AnyStep, ApiError, ProtobufCodec } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, Log, MetricsText, Random } from "@flotilla/base";
 import type { Transport } from "@flotilla/client";
@@ -16,6 +16,7 @@ import { markUsed } from "./background/last-used.ts";
 import { createRbac } from "./access/rbac.ts";
 import { MASTERS, memberOf } from "./request/authorize.ts";
 import { createActions } from "./actions/action.ts";
+import type { Action } from "./actions/action.ts";
 import { builtInActions } from "./actions/index.ts";
 import { createAdmissionChain } from "./admission/chain.ts";
 import { createBuiltInSteps } from "./admission/index.ts";
@@ -32,6 +33,8 @@ import { createDefinitionStatus } from "./crd/crd-status.ts";
 import { writeDefinitionStatus } from "./write/definition-status.ts";
 import { createDirectTransport } from "./serve/direct-transport.ts";
 import { createFlowControl } from "./flowcontrol/flow-control.ts";
+import type { Auditor } from "./audit/auditor.ts";
+import { auditRejected } from "./serve/audited-request.ts";
 import { createHandler } from "./serve/handler.ts";
 import { Siblings } from "./write/siblings.ts";
 import { createServerMetrics } from "./serve/server-metrics.ts";
@@ -80,6 +83,10 @@ export interface ApiServerOptions {
    * Metrics of the workloads on members: on each cluster's `/metrics`, and together on the hub's `/metrics/members`.
    */
   workloads?: WorkloadMetrics;
+  /** Requests of products that code handles; the server adds those of Kubernetes. */
+  actions?: readonly Action[];
+  /** The audit log; unset audits nothing. */
+  auditor?: Auditor | undefined;
   /** For tests: returned objects are frozen. */
   freeze?: boolean;
 }
@@ -87,6 +94,8 @@ export interface ApiServerOptions {
 export interface ApiServer {
   /** Never throws: failures are returned as a Status. */
   handle(request: ApiRequest): Promise<ApiResponse>;
+  /** A request whose credentials were rejected before `handle`; only the audit log learns of it. */
+  rejected(request: ApiRequest, error: ApiError): void;
   /** Direct calls for controllers in this process, with one identity. */
   transport(user: UserInfo): Transport;
   /** Stored. Adding a cluster that exists with the same profile does nothing. */
@@ -183,7 +192,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       }),
       createEscalationCheck({ authorizer, clusters }),
     ]),
-    actions: createActions(builtInActions),
+    actions: createActions([...builtInActions, ...(options.actions ?? [])]),
     pressure: createBackPressure({ clock }),
     clock,
     random,
@@ -224,6 +233,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     stopping: stopping.signal,
     health,
     metrics,
+    auditor: options.auditor,
     writeControllerMetrics: options.controllers ? options.controllers.writeMetrics : undefined,
     workloads: options.workloads,
     connect: options.connect,
@@ -232,6 +242,9 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   });
   return {
     handle,
+    rejected(request, { status }) {
+      if (options.auditor) auditRejected(options.auditor, request, status);
+    },
     transport: (user) =>
       createDirectTransport({
         deps,
@@ -239,6 +252,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
         handle,
         freeze: options.freeze ?? false,
         lists,
+        auditor: options.auditor,
         track: (change) => {
           undelivered += change;
         },

@@ -81,6 +81,7 @@ export interface TestServerOptions {
   workloads?: ApiServerOptions["workloads"];
   takesWrites?(): boolean;
   storeQuotaBytes?: number;
+  auditor?: ApiServerOptions["auditor"];
 }
 
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -102,6 +103,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     workloads: options.workloads,
     takesWrites: options.takesWrites,
     storeQuotaBytes: options.storeQuotaBytes,
+    auditor: options.auditor,
   });
   for (const [name, profile] of Object.entries(options.clusters ?? { hub: "hub" }))
     await server.addCluster(name, profile);

@@ -51,6 +51,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/why.ts")).whyCommand,
   },
   {
+    name: "audit",
+    section: "Looking",
+    summary: "show what the controllers decided and why: placements, moves, evictions, rollout steps",
+    load: async () => (await import("./commands/audit.ts")).auditCommand,
+  },
+  {
     name: "top",
     section: "Looking",
     summary: "show the CPU and memory usage of pods or nodes on all members",

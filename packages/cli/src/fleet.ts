@@ -1,6 +1,20 @@
 /** What `up` and `demo` need from a running hub with simulated members. `cmd` starts it; the commands only use it. */
 import type { LastStart } from "./data-directory.ts";
 
+/** Kubernetes' flags for the audit log. */
+export interface AuditOptions {
+  policyFile?: string | undefined;
+  log?: {
+    /** `-` is standard output. */
+    path: string;
+    maxSizeMib?: number | undefined;
+    maxBackups?: number | undefined;
+    maxAgeDays?: number | undefined;
+  };
+  /** A kubeconfig. */
+  webhookConfigFile?: string | undefined;
+}
+
 /** What a process that serves a hub needs. */
 export interface HubProcessOptions {
   /** The command that starts it, for the hint of a stopped hub; unset means `up`. */
@@ -22,6 +36,8 @@ export interface HubProcessOptions {
   logLevel: "debug" | "info" | "warn" | "error";
   /** The format of log lines on standard error; unset means JSON. */
   logFormat?: "json" | "text";
+  /** The audit log of requests; unset records none. */
+  audit?: AuditOptions;
   /**
    * Called with a sentence that states what to do when a running hub needs a person: its disk is full, or it listens
    * on a public address.

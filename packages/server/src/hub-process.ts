@@ -15,7 +15,7 @@ import {
   HEALTH_PATHS,
   openSqliteEngine,
 } from "@flotilla/apiserver";
-import type { ApiServer } from "@flotilla/apiserver";
+import type { ApiServer, Auditor } from "@flotilla/apiserver";
 import { FlotillaError, systemClock, systemRandom } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import type { HubProcessOptions } from "@flotilla/cli";
@@ -25,6 +25,8 @@ import type { Client } from "@flotilla/client";
 import { CLUSTER_INFO_PATH, publishClusterInfo } from "@flotilla/kubernetes";
 import { planAddress, urlOf } from "./address.ts";
 import type { AddressPlan } from "./address.ts";
+import { DECISIONS_FILE } from "./audit/decision-log.ts";
+import { openAudit } from "./audit/open-audit.ts";
 import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
 import type { ClusterAccess } from "./cluster-access.ts";
 import { ensureDirectory, STORE } from "./data/data-directory.ts";
@@ -53,6 +55,8 @@ interface HubSurroundings extends WatchedStore {
   authority: Certificates["authority"];
   signingKey(): Promise<string>;
   clusterKubeconfig(cluster: string, lifetimeMs: number): string;
+  auditor: Auditor | undefined;
+  decisionsFile: string | undefined;
   storeBytes?(): number;
   storeQuotaBytes?: number;
   onFailure(error: Error): void;
@@ -162,6 +166,8 @@ async function openProcess(
   const pki = join(data, "pki");
   const certificatesOnDisk = (): Promise<Certificates> => ensureHubCertificates(pki, addresses, log);
   const certificates = await certificatesOnDisk();
+  const audit = await openAudit(options.audit ?? {}, { clock: systemClock, random: systemRandom, log });
+  if (audit) opened.splice(-1, 0, audit.close);
   const failed = Promise.withResolvers<Error>();
   let access: ClusterAccess | undefined;
 
@@ -177,6 +183,8 @@ async function openProcess(
       rootCertificate: certificates.authority.certificate,
       authority: certificates.authority,
       signingKey: () => keptSecret(join(pki, "service-accounts.key"), createSigningKey),
+      auditor: audit?.auditor,
+      decisionsFile: options.ephemeral ? undefined : join(data, DECISIONS_FILE),
       clusterKubeconfig(cluster, lifetimeMs) {
         if (!access)
           throw new FlotillaError("Starting", `the hub is starting; ask for the kubeconfig of ${cluster} again`);
@@ -254,6 +262,7 @@ async function serveHttp(
   const clientCa = certificates.authority.certificate;
   const http = createHttpServer({
     handle: (request) => server.handle(request),
+    onRejected: (request, error) => server.rejected(request, error),
     // As in Kubernetes, requests without credentials reach only what the cluster's roles open to everyone.
     authenticator: createAuthenticator({
       tokens: server.tokens,

@@ -3,16 +3,17 @@
  * pull. No network and no files: `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
 import { HUB } from "@flotilla/apimachinery";
-import type { ApiServer, Cache, Engine } from "@flotilla/apiserver";
+import type { ApiServer, Auditor, Cache, Engine } from "@flotilla/apiserver";
 import type { CertificateAuthority } from "@flotilla/apimachinery";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { VERSION } from "@flotilla/cli";
 import { find } from "@flotilla/client";
 import type { Client, ConnectWebhook, Transport } from "@flotilla/client";
-import { createMonitoring, dryRunOver } from "@flotilla/flotilla";
+import { createDecisions, createMonitoring, dryRunOver } from "@flotilla/flotilla";
 import { Lease } from "@flotilla/kubernetes";
 import type {
   ConnectMember,
+  Decisions,
   FailoverOptions,
   MembershipTimes,
   Monitoring,
@@ -95,6 +96,10 @@ export interface HubOptions {
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** Wraps the in-process transport of every component, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
+  /** The audit log; unset audits nothing. */
+  auditor?: Auditor | undefined;
+  /** The file that keeps the decisions of controllers; unset keeps them in memory. */
+  decisionsFile?: string | undefined;
   /** Called when the API server exists and before controllers connect to it, for example to serve it over HTTP. */
   onServer?(server: ApiServer): Promise<void>;
   /** Size of the store on disk; unset if it is in memory. */
@@ -143,6 +148,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     monitoring: createMonitoring({ hub: HUB, version: VERSION, informers, clock }),
     origin: await readWorkOrigin(client, HUB),
     logs: createHubLogs(clock),
+    decisions: createDecisions({ client: api.connect("decisions", "flotilla-decisions"), hub: HUB, clock, log }),
   };
   const members = wireMemberControllers(base);
   const readers = wireReaders(base);
@@ -157,6 +163,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   };
   const parts: readonly Part[] = [
     api,
+    { stop: () => base.decisions.stop() },
     access,
     metrics,
     members,
@@ -174,7 +181,8 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       return [...managers, ...pull.managers()];
     },
     isCut: base.simulated.network.isCut,
-    isQuiet: () => server.isQuiet() && controllers.isQuiet() && access.isQuiet() && pull.isQuiet(),
+    isQuiet: () =>
+      server.isQuiet() && controllers.isQuiet() && access.isQuiet() && pull.isQuiet() && base.decisions.isQuiet(),
     start: (signal) => startParts(parts, signal),
     addMembers: createAddMembers({
       ...options,
@@ -197,6 +205,7 @@ interface Base {
   /** Identifies this hub to members. */
   origin: WorkOrigin;
   logs: HubLogs;
+  decisions: Decisions;
 }
 
 function wireMemberControllers({ options, api, access }: Base): MemberControllers {
@@ -250,12 +259,13 @@ function wireReaders(base: Base): HubReaders {
 }
 
 function wireHubControllers(base: Base, { sources }: HubReaders): HubControllers {
-  const { options, api, access, simulated, monitoring, origin } = base;
+  const { options, api, access, simulated, monitoring, origin, decisions } = base;
   return createHubControllers({
     hub: HUB,
     clientFor: access.clientFor,
     informers: access.informers,
     events: access.events,
+    decisions,
     sources,
     monitoring,
     origin,
@@ -302,13 +312,14 @@ function wirePullMembers({ options, api, access, simulated, monitoring, origin, 
 }
 
 function wireMetrics(
-  { options, api, access, monitoring }: Base,
+  { options, api, access, monitoring, decisions }: Base,
   roles: { readers: HubReaders; controllers: HubControllers; pull: PullMembers; managers: readonly Manager[] },
 ): HubMetrics {
   const { readers, controllers, pull, managers } = roles;
   return createHubMetrics({
     hub: HUB,
     monitoring,
+    decisions,
     writeInterpreterMetrics: readers.writeInterpreterMetrics,
     templates: readers.sources.views.templates,
     membership: controllers.membership,

@@ -1,8 +1,15 @@
 /** Every metric of Flotilla, by page: the source of the reference, and of a test that checks the pages. */
-import { conversionMetrics, flowMetrics, serverMetrics, webhookMetrics } from "@flotilla/apiserver";
+import { auditMetrics, conversionMetrics, flowMetrics, serverMetrics, webhookMetrics } from "@flotilla/apiserver";
 import { processMetrics } from "@flotilla/base";
 import type { Metric } from "@flotilla/base";
-import { hookMetrics, membersPageMetrics, monitoringMetrics, scriptMetrics, workloadMetrics } from "@flotilla/flotilla";
+import {
+  decisionMetrics,
+  hookMetrics,
+  membersPageMetrics,
+  monitoringMetrics,
+  scriptMetrics,
+  workloadMetrics,
+} from "@flotilla/flotilla";
 import { controllerMetrics } from "@flotilla/controller-runtime";
 import { agentMetrics, sharedAgentMetrics } from "./agent/agent-metrics.ts";
 
@@ -28,8 +35,10 @@ export const metricsPages: readonly MetricsPage[] = [
       ...webhookMetrics,
       ...conversionMetrics,
       ...flowMetrics,
+      ...auditMetrics,
       ...everyProcess,
       ...monitoringMetrics,
+      ...decisionMetrics,
     ],
   },
   {

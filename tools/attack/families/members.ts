@@ -56,7 +56,7 @@ const object = (more: object): object => ({
 });
 const LEVELS = 200_000;
 
-const modes: Record<string, { mode: Mode; short?: boolean }> = {
+export const modes: Readonly<Record<string, { mode: Mode; short?: boolean }>> = {
   "errors-500": { mode: text("boom", 500) },
   "errors-503": { mode: text("{}", 503) },
   "retry-after-a-year": { mode: text("{}", 429, { "retry-after": "31536000" }) },

@@ -4,9 +4,10 @@
  * Credentials are checked before the body is read, so that unauthenticated clients cannot make the server buffer data.
  */
 import type { Clock, Log } from "@flotilla/base";
-import { notImplemented, timedOut, unauthorized, unavailable } from "@flotilla/apimachinery";
+import { ApiError, notImplemented, timedOut, unauthorized, unavailable } from "@flotilla/apimachinery";
 import { clientKeyOf } from "../access/client-key.ts";
 import { longest, requestTimedOut } from "../request/deadline.ts";
+import type { AuditRecord } from "../request/audit-record.ts";
 import type { ApiRequest, ApiResponse, Authenticator, UserInfo } from "../request/request.ts";
 import { statusResponse } from "../request/respond.ts";
 import { routeOf, splitCluster } from "../request/router.ts";
@@ -21,6 +22,8 @@ import type { Headers, Wire } from "./wire.ts";
 export interface ExchangeDependencies {
   handle(request: ApiRequest): Promise<ApiResponse>;
   authenticator: Authenticator;
+  /** Called when the credentials of a request are rejected. */
+  onRejected?: ((request: ApiRequest, error: ApiError) => void) | undefined;
   bodies: BodyBudget;
   clock: Clock;
   log: Log;
@@ -80,8 +83,9 @@ class RunningExchange implements Exchange {
     try {
       rejectUnsupportedMethod(wire);
       if (deps.isStopping()) throw unavailable("the server is stopping");
+      request.address = peer.address;
       const target = splitCluster(request.path);
-      request.user = (await identify(wire.headers, target, peer, deps)) ?? ANONYMOUS;
+      request.user = (await this.#identify(target, peer, deps)) ?? ANONYMOUS;
       // An unauthenticated client may not write anything, so its body is not buffered: the core rejects the request
       // without it.
       if (wire.hasBody && request.user !== ANONYMOUS) {
@@ -117,6 +121,20 @@ class RunningExchange implements Exchange {
       if (wire.closed) this.abort();
     });
     if (sending) await sending;
+  }
+
+  async #identify(
+    target: ReturnType<typeof splitCluster>,
+    peer: Peer,
+    deps: ExchangeDependencies,
+  ): Promise<UserInfo | undefined> {
+    try {
+      return await identify(this.#wire.headers, target, peer, deps);
+    } catch (error) {
+      if (deps.onRejected && error instanceof ApiError && error.status.code === 401)
+        deps.onRejected(this.#request, error);
+      throw error;
+    }
   }
 
   checkDeadline(nowMs: number): void {
@@ -156,6 +174,8 @@ class IncomingRequest implements ApiRequest {
   readonly canUpgrade: boolean;
   body: Uint8Array = NOTHING;
   user: UserInfo = ANONYMOUS;
+  address: string | undefined;
+  audit: AuditRecord | undefined;
   /** The request has been answered, so its signal needs no abort. */
   answered = false;
   readonly #search: string;

@@ -13,7 +13,7 @@ import type { TLSSocket } from "node:tls";
 import { FlotillaError, systemClock } from "@flotilla/base";
 import type { Clock, Log, Timer } from "@flotilla/base";
 import type { ApiRequest, ApiResponse, Authenticator } from "../request/request.ts";
-import type { KeyPair } from "@flotilla/apimachinery";
+import type { ApiError, KeyPair } from "@flotilla/apimachinery";
 import { createBodyBudget } from "./body-budget.ts";
 import { createExchanges } from "./exchanges.ts";
 import { createHandshakes } from "./handshakes.ts";
@@ -25,6 +25,8 @@ import { http1Wire, http2Wire, upgradeWire } from "./wire.ts";
 export interface HttpServerOptions {
   handle(request: ApiRequest): Promise<ApiResponse>;
   authenticator: Authenticator;
+  /** Called when the credentials of a request are rejected. */
+  onRejected?: (request: ApiRequest, error: ApiError) => void;
   tls: ServerTls;
   log: Log;
   clock?: Clock;
@@ -100,6 +102,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const deps = {
     handle: options.handle,
     authenticator: options.authenticator,
+    onRejected: options.onRejected,
     bodies: createBodyBudget(BODY_BYTES),
     clock,
     log,

@@ -69,7 +69,7 @@ function validate(
     for (const { key, value } of annotations) audit.add(policy.name, key, value);
     for (const message of errors) denied.push({ policy: policy.name, binding: selected.binding.name, message });
   }
-  audit.publish(request.annotate);
+  audit.publish(request.context.audit);
   const [first] = denied;
   return first && validationDenied(request, first);
 }

@@ -2,6 +2,7 @@
 import { ApiError } from "@flotilla/apimachinery";
 import type { ConversionMemo } from "../codec/conversion.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { AuditRecord } from "./audit-record.ts";
 import type { UserInfo } from "./request.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 
@@ -16,6 +17,8 @@ export interface RequestContext {
   readonly userAgent: string;
   /** The caller is one of the controllers that belong to this server, in this process or another (`IsController`). */
   readonly byController: boolean;
+  /** Set while the request is audited. */
+  readonly audit?: AuditRecord | undefined;
   /** Adds a `Warning:` header to the response. */
   readonly warn: (message: string) => void;
   readonly signal: AbortSignal;

@@ -57,6 +57,8 @@ import { selectionOf } from "../read/selection.ts";
 import { includeObjectOf } from "../read/table.ts";
 import type { VersionInfo } from "../discovery/version.ts";
 import { warningHeaders } from "../request/warnings.ts";
+import { auditedInput, auditedRequest, finishAudit, objectOf } from "./audited-request.ts";
+import type { Auditor } from "../audit/auditor.ts";
 import { createWatchStream } from "./watch-stream.ts";
 
 export interface HandlerOptions {
@@ -69,6 +71,8 @@ export interface HandlerOptions {
   stopping: AbortSignal;
   health: HealthState;
   metrics: ServerMetrics;
+  /** The audit log; unset audits nothing. */
+  auditor?: Auditor | undefined;
   /** Writes the metrics of the controllers in this process. */
   writeControllerMetrics?(text: MetricsText): void;
   /** Metrics of the workloads on members. */
@@ -83,7 +87,7 @@ type Handling = HandlerOptions & { turns: RequestTurns };
 
 export function createHandler(given: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
   const options: Handling = { ...given, turns: createRequestTurns() };
-  const { deps, log, metrics } = options;
+  const { deps, log, metrics, auditor } = options;
   // Audit ids must be unique, not secret: one random prefix per server and a counter are cheaper than a random id per
   // request.
   const auditPrefix = randomUuid(deps.random).slice(0, 24);
@@ -93,20 +97,26 @@ export function createHandler(given: HandlerOptions): (request: ApiRequest) => P
     const isMutating = request.method !== "GET" && request.method !== "HEAD";
     const startMs = performance.now();
     const seen = newObservation(request);
+    const auditId = request.headers["audit-id"] || auditPrefix + (++requests).toString(16).padStart(12, "0");
+    const audit = auditor?.begin(auditedRequest(request, auditId));
+    if (audit) request.audit = audit;
     metrics.begin(isMutating);
     let response: ApiResponse;
+    let failure: unknown;
     try {
       response = await answer(options, request, seen, (text) => warnings.add(text));
     } catch (error) {
+      failure = error;
       response = failureResponse(error, request, log);
     }
+    if (audit) finishAudit(audit, response, failure instanceof ApiError ? failure.status : undefined);
     metrics.end(isMutating, seen, response.status, (performance.now() - startMs) / 1000);
     const headers = response.headers;
     if (seen.flow) {
       headers["x-kubernetes-pf-flowschema-uid"] = seen.flow.schemaUid;
       headers["x-kubernetes-pf-prioritylevel-uid"] = seen.flow.levelUid;
     }
-    headers["audit-id"] = request.headers["audit-id"] || auditPrefix + (++requests).toString(16).padStart(12, "0");
+    headers["audit-id"] = auditId;
     if (warnings.size > 0) headers["warning"] = warningHeaders(warnings);
     return response;
   };
@@ -162,9 +172,9 @@ function answer(
   // The response is immediate, so the timeout only has to be valid.
   timeoutMsOf(request.query, longest(request.method));
   const access = { cluster: clusterName, verb: request.method.toLowerCase(), path };
-  const user = actingUser(deps.authorizer, request, access);
+  const user = userOf(deps, request, access);
   const page = (): ApiResponse | Promise<ApiResponse> => {
-    authorize(deps, { ...access, user });
+    authorize(deps, { ...access, user }, request.audit);
     const cluster = findCluster(deps, clusterName);
     seen.cluster = clusterName;
     return pageResponse(options, cluster, route, request);
@@ -210,12 +220,21 @@ async function answerDryRun(
   request: ApiRequest,
   warn: (text: string) => void,
 ): Promise<ApiResponse> {
+  const { auditor } = options;
+  // Its own record: the request that carries it says nothing about what it reads.
+  const audit = auditor?.begin(auditedRequest(request, auditor.newId()));
+  const one = { ...request, audit };
+  let response: ApiResponse;
+  let failure: unknown;
   try {
     checkDryRun(request);
-    return await answer(options, request, newObservation(request), warn);
+    response = await answer(options, one, newObservation(request), warn);
   } catch (error) {
-    return failureResponse(error instanceof PageNotFound ? pathNotFound() : error, request, options.log);
+    failure = error instanceof PageNotFound ? pathNotFound() : error;
+    response = failureResponse(failure, request, options.log);
   }
+  if (audit) finishAudit(audit, response, failure instanceof ApiError ? failure.status : undefined);
+  return response;
 }
 
 function answerResource(
@@ -228,7 +247,7 @@ function answerResource(
 ): ApiResponse | Promise<ApiResponse> {
   const { query, signal } = request;
   const access = { cluster: clusterName, ...accessOf(request.method, route, query) };
-  const user = actingUser(options.deps.authorizer, request, access);
+  const user = userOf(options.deps, request, access);
   const work = (): Promise<ApiResponse> => answerAs(options, request, { access, user }, route, seen, warn);
   // Connections that stay open are not limited, as in Kubernetes. A watch is until it starts.
   if (!options.flow || (route.subresource !== undefined && isConnect(route.subresource))) return work();
@@ -255,7 +274,7 @@ async function answerAs(
   const { query, headers } = request;
   const { namespace, subresource } = route;
   const clusterName = access.cluster;
-  authorize(deps, { ...access, user });
+  authorize(deps, { ...access, user }, request.audit);
   if (clusterName === "*") return watchAllClusters(options, request, route, seen);
   const verb = verbOf(request.method, route, query) ?? rejectMethod(deps, clusterName, route);
   const cluster = findCluster(deps, clusterName);
@@ -275,6 +294,7 @@ async function answerAs(
     user,
     userAgent: headers["user-agent"] ?? "",
     byController,
+    audit: request.audit,
     conversions: conversionMemo(served),
     warn,
     signal: request.signal,
@@ -301,15 +321,28 @@ async function answerAs(
     nowMs: deps.clock.now(),
     version: representation.version,
   };
-  const input = inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, subresource, options.protobuf);
+  const sends = deps.actions.of(served, subresource)?.sends ?? served;
+  const input = inputOf(request, sends, subresource, options.protobuf);
   const end = isLarge
     ? await turns.begin(clientKeyOf(clusterName, user.name), request.body.byteLength, request.signal)
     : turns.countSmall();
-  const work = operate(deps, context, verb, input).finally(end);
+  const work = operate(deps, context, verb, request.audit ? auditedInput(input, request.audit) : input).finally(end);
   const result = await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work));
+  request.audit?.answered(() => objectOf(result));
   if (result.type === "list" && result.result.entries.length > LONG_LIST_ENTRIES)
     await turns.next(clientKeyOf(clusterName, user.name), request.signal);
   return answerResponse(result, representation, tableOptions, pause, options.protobuf);
+}
+
+/** The user that the request acts as. */
+function userOf(
+  { authorizer }: OperationDependencies,
+  request: ApiRequest,
+  access: Parameters<typeof actingUser>[2],
+): UserInfo {
+  const user = actingUser(authorizer, request, access);
+  if (request.audit && user !== request.user) request.audit.impersonated(user);
+  return user;
 }
 
 /** Names that would have another meaning in a path. */

@@ -5,6 +5,7 @@ import type { ConnectHandler } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { ApiError, methodNotAllowed, notFound, pathNotFound, verbNotSupported } from "@flotilla/apimachinery";
 import type { ActionDependencies, Actions, Answer, Input } from "../actions/action.ts";
+import type { AuditRecord } from "../request/audit-record.ts";
 import type { BackPressure } from "../watch/back-pressure.ts";
 import { confirmSubject } from "../access/subject.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
@@ -95,8 +96,16 @@ export function findCluster({ clusters }: Pick<OperationDependencies, "clusters"
   return cluster;
 }
 
-export function authorize({ authorizer }: Pick<OperationDependencies, "authorizer">, request: AccessRequest): void {
+export function authorize(
+  { authorizer }: Pick<OperationDependencies, "authorizer">,
+  request: AccessRequest,
+  audit?: AuditRecord,
+): void {
   const { allowed, reason } = authorizer.decide(request);
+  if (audit) {
+    audit.annotate("authorization.k8s.io/decision", allowed ? "allow" : "forbid");
+    audit.annotate("authorization.k8s.io/reason", reason);
+  }
   if (!allowed) throw accessDenied(request, reason);
 }
 
@@ -138,7 +147,10 @@ async function carryOut(
   input: Input,
 ): Promise<Answer> {
   const { served, subresource } = context;
-  if (served.deprecationWarning !== undefined) context.warn(served.deprecationWarning);
+  if (served.deprecationWarning !== undefined) {
+    context.warn(served.deprecationWarning);
+    context.audit?.annotate("k8s.io/deprecated", "true");
+  }
   if (subresource === "scale") return operateScale(deps, context, verb, input);
   const action = verb === "create" ? deps.actions.of(served, subresource) : undefined;
   if (action) return action.run(deps, context, input);

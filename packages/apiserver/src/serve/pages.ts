@@ -3,6 +3,8 @@ import { HUB, methodNotAllowed } from "@flotilla/apimachinery";
 import { openIdConfiguration, openIdKeys } from "./openid.ts";
 import { METRICS_CONTENT_TYPE } from "@flotilla/base";
 import type { MetricsText } from "@flotilla/base";
+import { auditMetrics } from "../audit/auditor.ts";
+import type { Auditor } from "../audit/auditor.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import { discoveryResponse } from "../discovery/discovery.ts";
 import { healthPaths, healthResponse } from "./health.ts";
@@ -22,6 +24,7 @@ export interface PageOptions {
   version: VersionInfo;
   health: HealthState;
   metrics: ServerMetrics;
+  auditor?: Auditor | undefined;
   writeControllerMetrics?(text: MetricsText): void;
   workloads?: WorkloadMetrics;
   flow?: Pick<FlowControl, "writeMetrics" | "levels">;
@@ -38,7 +41,7 @@ export interface WorkloadMetrics {
 export type PageRoute = Exclude<Route, ResourceRoute | { type: "dry-run" }>;
 
 export function pageResponse(
-  { deps, version, health, metrics, writeControllerMetrics, workloads, flow }: PageOptions,
+  { deps, version, health, metrics, auditor, writeControllerMetrics, workloads, flow }: PageOptions,
   cluster: LogicalCluster,
   route: PageRoute,
   request: ApiRequest,
@@ -70,7 +73,14 @@ export function pageResponse(
         metrics,
         deps,
         cluster,
-        cluster.name === HUB ? writeControllerMetrics : workloads && ((text) => workloads.write(text, cluster.name)),
+        cluster.name === HUB
+          ? (text) => {
+              if (auditor) auditor.writeMetrics(text);
+              // Dashboards expect the names also while nothing is audited.
+              else for (const metric of auditMetrics) text.family(metric);
+              writeControllerMetrics?.(text);
+            }
+          : workloads && ((text) => workloads.write(text, cluster.name)),
         flow,
       );
     default:

@@ -45,6 +45,43 @@ export const hubProcessFlags = {
     description:
       "size of all objects in MiB, which are in memory; above it nothing can be created or grow (507), and deletions still work; 0 is no limit",
   },
+  "audit-policy-file": {
+    type: "string",
+    value: "FILE",
+    description: "audit policy (audit.k8s.io/v1): which requests are recorded, and how much of them (default: none)",
+  },
+  "audit-log-path": {
+    type: "string",
+    value: "FILE",
+    description: "file of the audit log, one JSON object per line; - is standard output",
+  },
+  "audit-log-maxsize": {
+    type: "integer",
+    value: "MIB",
+    default: 100,
+    minimum: 1,
+    maximum: 1_048_576,
+    description: "size at which the audit log is rotated",
+  },
+  "audit-log-maxbackup": {
+    type: "integer",
+    value: "N",
+    default: 0,
+    maximum: 1_000,
+    description: "rotated files of the audit log to keep; 0 keeps 1000",
+  },
+  "audit-log-maxage": {
+    type: "integer",
+    value: "DAYS",
+    default: 0,
+    maximum: 36_500,
+    description: "rotated files of the audit log that are older are deleted at the next rotation; 0 keeps them",
+  },
+  "audit-webhook-config-file": {
+    type: "string",
+    value: "FILE",
+    description: "kubeconfig of a server that receives the audit events in batches",
+  },
   "log-format": {
     type: "string",
     choices: ["text", "json"],
@@ -164,6 +201,19 @@ export function hubProcessOptions(
     storeQuotaBytes: flags["store-quota"] * 1024 * 1024,
     logLevel: flags["log-level"] as HubProcessOptions["logLevel"],
     logFormat: flags["log-format"] === "json" ? "json" : "text",
+    audit: {
+      policyFile: flags["audit-policy-file"],
+      log:
+        flags["audit-log-path"] === undefined
+          ? undefined
+          : {
+              path: flags["audit-log-path"],
+              maxSizeMib: flags["audit-log-maxsize"],
+              maxBackups: flags["audit-log-maxbackup"],
+              maxAgeDays: flags["audit-log-maxage"],
+            },
+      webhookConfigFile: flags["audit-webhook-config-file"],
+    },
     onTrouble: (text) => output.warn(output.called(`flotilla ${command}: ${text}`)),
   };
 }

@@ -8,7 +8,7 @@ import { createProtobufCodec, HUB, unavailable } from "@flotilla/apimachinery";
 import type { CertificateAuthority, ConnectHandler } from "@flotilla/apimachinery";
 import { createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
 import { createApiServer, createCache, logicalClusterAdmission, StoreError } from "@flotilla/apiserver";
-import type { ApiServer, ApiServerOptions, Cache, Engine } from "@flotilla/apiserver";
+import type { ApiServer, ApiServerOptions, Auditor, Cache, Engine } from "@flotilla/apiserver";
 import { formatTime } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
@@ -27,6 +27,7 @@ import { joinedClusters } from "./joined-clusters.ts";
 import { createEventRecorders, createInformers, createManager } from "@flotilla/controller-runtime";
 import type { Manager } from "@flotilla/controller-runtime";
 import { createSystemControllers, kubernetesKinds } from "@flotilla/kubernetes";
+import { createDecisionLog } from "../audit/decision-log.ts";
 import type { Part } from "./parts.ts";
 import { createProfiles } from "./profiles.ts";
 import type { ProfileOptions } from "./profiles.ts";
@@ -71,6 +72,10 @@ export interface HubApiServerOptions {
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** Wraps the transport of every part, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
+  /** The audit log; unset audits nothing. */
+  auditor?: Auditor | undefined;
+  /** The file that keeps the decisions of controllers; unset keeps them in memory. */
+  decisionsFile?: string | undefined;
   /** Whether the store takes writes; unset means that it does. */
   takesWrites?(): boolean;
   /** The size of all objects above which none may be created or grow; unset or 0 means no limit. */
@@ -111,7 +116,16 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       if (error instanceof StoreError) options.onFailure?.(error);
     },
   });
+  const { auditor } = options;
+  const decisions = createDecisionLog({
+    path: options.decisionsFile,
+    clock,
+    log,
+    onDecision: auditor && ((line) => auditor.write(line)),
+  });
+  await decisions.load();
   const profiles = createProfiles({
+    decisions: decisions.source,
     rootCertificate,
     startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length),
     nodes,
@@ -144,6 +158,8 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub")),
     ],
     protobuf: createProtobufCodec(kubernetesKinds),
+    actions: [decisions.action],
+    auditor,
     profiles,
     serviceAccounts: options.signingKey ? { signingKey: options.signingKey } : undefined,
     freeze: options.freeze ?? false,
@@ -187,6 +203,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       await system.stop();
       await events.stop();
       await server.close();
+      await decisions.close();
       await cache.close();
       await engine.close();
     },

@@ -17,7 +17,7 @@ import { createKubeconfigHandler } from "./kubeconfig-handler.ts";
 import type { ClusterRole, Namespace } from "@flotilla/kubernetes";
 import { kruiseKinds } from "@flotilla/openkruise";
 import { logicalClusterKind } from "@flotilla/apiserver";
-import type { ConnectHandler, Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { ConnectHandler, Kind, KubernetesObject, ObjectSource } from "@flotilla/apimachinery";
 import type { Profile } from "@flotilla/apiserver";
 import {
   clusterManagerLayer,
@@ -29,7 +29,14 @@ import {
   nodeLayer,
   standardStorageClass,
 } from "@flotilla/simulation";
-import { bootstrapAccess, clusterProxyAdministrators, explanationKinds, plannerRoles } from "@flotilla/flotilla";
+import {
+  auditorRole,
+  bootstrapAccess,
+  clusterProxyAdministrators,
+  decisionKind,
+  explanationKinds,
+  plannerRoles,
+} from "@flotilla/flotilla";
 
 const CLUSTER_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
@@ -54,6 +61,8 @@ export interface ProfileOptions {
   clusterProxy?: ConnectHandler;
   /** Explanations of placements, by binding name; omitted if unset. */
   explanation?: Parameters<typeof explanationKinds>[0];
+  /** Decisions of the controllers; omitted if unset. */
+  decisions?: ObjectSource;
   /** The number of simulated nodes per member, and their creation time. */
   nodes?: number;
   nowMs?: number;
@@ -74,6 +83,7 @@ export function createProfiles({
   clusterKubeconfig,
   clusterProxy,
   explanation,
+  decisions,
   nodes = 0,
   nowMs = 0,
   metrics,
@@ -124,6 +134,7 @@ export function createProfiles({
         ...KARMADA_KINDS.filter(({ builtIn }) => builtIn).map((kind) => withProxy(kind, clusterProxy)),
         logicalClusterKind(clusterKubeconfig && createKubeconfigHandler(clusterKubeconfig)),
         ...(explanation ? explanationKinds(explanation) : []),
+        ...(decisions ? [decisionKind(decisions)] : []),
       ],
       customs: [...KARMADA_KINDS.filter(({ builtIn }) => !builtIn), ...ocmHubKinds, ...WORKLOAD_KINDS],
       // The administrator's certificate and token both have the user `admin`.
@@ -141,6 +152,7 @@ export function createProfiles({
         ...shared,
         ...clusterProxyAdministrators(["admin"]),
         ...bootstrapAccess(),
+        auditorRole(),
         ...plannerRoles(WORKLOAD_KINDS, bootstrapRbac().filter(isClusterRole)),
       ],
     },
