@@ -28,7 +28,7 @@ import { currentLimits, DemandIntegrator, nominalLimits } from "./seat-allocatio
 import { seatsFor } from "./work-estimate.ts";
 
 /** As kube-apiserver has: 400 requests and 200 more that write. */
-export const DEFAULT_SERVER_SEATS = 600;
+const DEFAULT_SERVER_SEATS = 600;
 /** How long a request waits at most. */
 const MAX_WAIT_MS = 15_000;
 /** How often the levels of a cluster lend and borrow. */
@@ -184,9 +184,7 @@ export function createFlowControl({
       ({ metadata }) => !stored.some((object) => object.metadata.name === metadata.name),
     );
     const objects = [...stored, ...missing];
-    const specs = new Map(
-      objects.map(({ metadata, spec }) => [metadata.name, spec as DeepReadonly<PriorityLevelConfigurationSpec>]),
-    );
+    const specs = new Map(objects.map(({ metadata, spec }) => [metadata.name, specOf(spec)]));
     const limits = nominalLimits(specs, serverSeats);
     const levels = new Map<string, PriorityLevel>();
     for (const { metadata, spec } of objects) {
@@ -196,12 +194,7 @@ export function createFlowControl({
       if (limit)
         levels.set(
           name,
-          new PriorityLevel(
-            { name, uid },
-            spec as DeepReadonly<PriorityLevelConfigurationSpec>,
-            limit,
-            before?.demand ?? new DemandIntegrator(nowMs),
-          ),
+          new PriorityLevel({ name, uid }, specOf(spec), limit, before?.demand ?? new DemandIntegrator(nowMs)),
         );
     }
     const matcher = createFlowMatcher(
@@ -387,3 +380,8 @@ export function createFlowControl({
 }
 
 const nothing = (): void => {};
+
+/** Validation requires it. */
+const specOf = (
+  spec: DeepReadonly<PriorityLevelConfigurationSpec> | undefined,
+): DeepReadonly<PriorityLevelConfigurationSpec> => spec ?? { type: "Limited" };

@@ -3,8 +3,7 @@ import type { PriorityLevelConfigurationSpec } from "@flotilla/apimachinery/fact
 import type { DeepReadonly } from "@flotilla/base";
 import { FairQueues } from "./fair-queues.ts";
 import type { QueuedRequest } from "./fair-queues.ts";
-import { DemandIntegrator } from "./seat-allocation.ts";
-import type { SeatLimits } from "./seat-allocation.ts";
+import type { DemandIntegrator, SeatLimits } from "./seat-allocation.ts";
 
 /** Requests of an exempt level wait only for the server as a whole, and never on the hub. */
 const EXEMPT_QUEUING = { queues: 64, handSize: 8, queueLengthLimit: 50 };

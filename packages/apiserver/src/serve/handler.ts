@@ -36,10 +36,13 @@ import type { Representation } from "../request/negotiate.ts";
 import { authorize, connectHandler, findCluster, findResource, operate } from "./operations.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
 import { TooBusyError } from "../flowcontrol/flow-control.ts";
-import type { FlowControl, FlowRequest, Seat } from "../flowcontrol/flow-control.ts";
+import type { FlowControl } from "../flowcontrol/flow-control.ts";
+import { inTurn } from "./in-turn.ts";
+import { METRIC_VERBS, newObservation, observe } from "./observed-request.ts";
+import { isConnect, verbOf } from "./request-verb.ts";
 import type { OperationDependencies, Verb } from "./operations.ts";
 import type { Input } from "../actions/action.ts";
-import { asksForWatch, listQuery, timeoutMsOf } from "../request/options.ts";
+import { listQuery, timeoutMsOf } from "../request/options.ts";
 import { checkDryRun, dryRunResponse } from "./dry-run.ts";
 import { createRequestTurns, LONG_LIST_ENTRIES } from "./request-turns.ts";
 import type { RequestTurns } from "./request-turns.ts";
@@ -122,19 +125,6 @@ export function createHandler(given: HandlerOptions): (request: ApiRequest) => P
   };
 }
 
-function newObservation({ method }: ApiRequest): ObservedRequest {
-  return {
-    cluster: "",
-    verb: method,
-    group: "",
-    version: "",
-    resource: "",
-    subresource: "",
-    scope: "",
-    dryRun: false,
-  };
-}
-
 function failureResponse(error: unknown, { headers, method, path }: ApiRequest, log: Log): ApiResponse {
   if (error instanceof PageNotFound) return textResponse(404, "404 page not found\n");
   // As kube-apiserver: the rejection of an overloaded server costs next to nothing.
@@ -184,34 +174,6 @@ function answer(
   const { verb } = access;
   const { query, signal } = request;
   return inTurn(options, clusterName, seen, { user, verb, path, query, isSingle: false, signal }, page);
-}
-
-/** Runs the work when priority and fairness allow it. Controllers of this server are exempt, on every transport. */
-function inTurn<T>(
-  { deps, flow }: Handling,
-  clusterName: string,
-  seen: ObservedRequest,
-  request: FlowRequest,
-  work: () => T | Promise<T>,
-): T | Promise<T> {
-  const cluster = flow && !deps.isController(request.user) ? deps.clusters.get(clusterName) : undefined;
-  const seat = cluster && flow?.enter(cluster, request);
-  if (!seat) return work();
-  return seated(seat, seen, work);
-}
-
-async function seated<T>(
-  entering: Seat | Promise<Seat>,
-  seen: ObservedRequest,
-  work: () => T | Promise<T>,
-): Promise<T> {
-  const seat = entering instanceof Promise ? await entering : entering;
-  seen.flow = seat;
-  try {
-    return await work();
-  } finally {
-    seat.leave();
-  }
 }
 
 /** One request of several in a dry run. */
@@ -352,38 +314,6 @@ function checkName(name: string): void {
   if (name.includes("%")) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
 }
 
-const METRIC_VERBS: Readonly<Record<Verb, string>> = {
-  get: "GET",
-  list: "LIST",
-  watch: "WATCH",
-  create: "POST",
-  update: "PUT",
-  patch: "PATCH",
-  delete: "DELETE",
-  deletecollection: "DELETECOLLECTION",
-  connect: "CONNECT",
-};
-
-/**
- * Labels for the request metrics. Only names of served resources are used, so that clients cannot create arbitrary
- * series.
- */
-function observe(
-  seen: ObservedRequest,
-  { cluster, served, namespace, name, subresource = "", query }: RequestContext,
-  verb: Verb,
-  contentType: string | undefined,
-): void {
-  seen.cluster = cluster.name;
-  seen.verb = verb === "patch" && contentType?.startsWith("application/apply-patch") ? "APPLY" : METRIC_VERBS[verb];
-  seen.group = served.resource.name.group;
-  seen.version = served.version;
-  seen.resource = served.resource.name.resource;
-  seen.subresource = subresource;
-  seen.scope = name !== undefined ? "resource" : namespace !== undefined ? "namespace" : "cluster";
-  seen.dryRun = verb !== "get" && verb !== "list" && verb !== "watch" && query.has("dryRun");
-}
-
 /** Reviews and actions return the sent object, which has no columns. */
 function hasTable({ served: { resource }, subresource }: RequestContext): boolean {
   const { verbs, subresources } = resource.kind;
@@ -403,32 +333,6 @@ function rejectMethod(deps: OperationDependencies, clusterName: string, route: R
   findResource(findCluster(deps, clusterName), route, "get");
   throw methodNotAllowed();
 }
-
-function verbOf(method: string, { name, watch, subresource }: ResourceRoute, query: URLSearchParams): Verb | undefined {
-  if (watch) return method === "GET" ? "watch" : undefined;
-  if (name !== undefined && subresource !== undefined && isConnect(subresource)) return "connect";
-  switch (method) {
-    case "GET":
-      if (name !== undefined) return "get";
-      return asksForWatch(query) ? "watch" : "list";
-    case "POST":
-      if (name === undefined || subresource !== undefined) return "create";
-      break;
-    case "PUT":
-      if (name !== undefined) return "update";
-      break;
-    case "PATCH":
-      if (name !== undefined) return "patch";
-      break;
-    case "DELETE":
-      return name === undefined ? "deletecollection" : "delete";
-    default:
-  }
-  return undefined;
-}
-
-const CONNECTS = new Set(["proxy", "log", "exec", "attach", "portforward", "kubeconfig"]);
-const isConnect = (subresource: string): boolean => CONNECTS.has(subresource);
 
 async function connect(
   { deps, connect: backend }: HandlerOptions,

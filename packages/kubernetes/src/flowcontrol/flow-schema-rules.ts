@@ -175,7 +175,8 @@ function checkMandatory(name: string, spec: DeepReadonly<FlowSchemaSpec>): Field
 }
 
 /** A body may lack it. */
-const specOf = <T extends { spec: object }>({ spec }: T): T["spec"] => (spec as T["spec"] | undefined) ?? {};
+const specOf = ({ spec }: { spec?: DeepReadonly<FlowSchemaSpec> }): DeepReadonly<FlowSchemaSpec> =>
+  spec ?? { priorityLevelConfiguration: { name: "" } };
 
 export const flowSchemaRules: AnyAdmission[] = [
   builtInAdmission(FlowSchema, "flowcontrol-v1", {
