@@ -13,6 +13,7 @@ import { createBootstrapTokens } from "./access/bootstrap-tokens.ts";
 import type { BearerTokens } from "./access/bearer-tokens.ts";
 import { createEscalationCheck } from "./access/escalation.ts";
 import { markUsed } from "./background/last-used.ts";
+import type { ExternalTokens } from "./access/external-tokens.ts";
 import { createRbac } from "./access/rbac.ts";
 import { MASTERS, memberOf } from "./request/authorize.ts";
 import { createActions } from "./actions/action.ts";
@@ -24,9 +25,14 @@ import { createServiceAllocation } from "./services/allocation.ts";
 import { createBackPressure } from "./watch/back-pressure.ts";
 import { ListTurns } from "./watch/list-turns.ts";
 import { createBackgroundWork } from "./background-work.ts";
+import type { ForeignProgram } from "./clusters/controller-leases.ts";
 import { createClusterRegistry } from "./clusters/clusters.ts";
+import { clusterId } from "./clusters/layer.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
+import { createAggregation } from "./aggregation/aggregation.ts";
+import type { ClientIdentity } from "./aggregation/remote-service.ts";
+import { frontProxyName } from "./aggregation/identity-headers.ts";
 import { createConversions } from "./conversion/conversions.ts";
 import { createConfiguredAdmission } from "./configured-admission/configured-admission.ts";
 import { createDefinitionStatus } from "./crd/crd-status.ts";
@@ -64,8 +70,15 @@ export interface ApiServerOptions {
    * process exits.
    */
   serviceAccounts?: { issuer?: string; signingKey?: () => Promise<string> };
+  /** Tokens that others issue: of identity providers, for example. */
+  externalTokens?: ExternalTokens | undefined;
   /** Group of the controllers that belong to this server (`IsController`); unset means that there are none. */
   controllerGroup?: string;
+  /**
+   * The certificate with a common name with which aggregated servers are called; it is signed by the CA that clusters
+   * publish for them. Unset: aggregated servers cannot authenticate users.
+   */
+  frontProxy?(commonName: string): ClientIdentity;
   /** Unset rejects protobuf bodies with a clear error. */
   protobuf?: ProtobufCodec;
   /** How many requests run at the same time, in all clusters (ADR 0045). */
@@ -105,8 +118,12 @@ export interface ApiServer {
   clusters(): string[];
   /** The profile of a cluster; undefined when the cluster does not exist. */
   profileOf(name: string): string | undefined;
-  /** Whether the cluster runs its own kube-controller-manager. */
-  isManagedElsewhere(cluster: string): boolean;
+  /** Whether the cluster runs its own kube-controller-manager, or another program that this process stands in for. */
+  isManagedElsewhere(cluster: string, program?: ForeignProgram): boolean;
+  /** Notifies the listener when a cluster starts to run such a program. */
+  onManagedElsewhere(listener: (cluster: string, program: ForeignProgram) => void): () => void;
+  /** Whether this server issued a service account token, for this cluster. */
+  isOwnToken(cluster: string, token: string): Promise<boolean>;
   /**
    * Identifies a cluster and distinguishes it from an earlier one of the same name. Throws 404 when it does not exist.
    */
@@ -163,6 +180,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   });
   const tokens = createBearerTokens({
     accounts: { tokens: accountTokens, bootstrap: createBootstrapTokens({ store, clock }), clusters },
+    external: options.externalTokens,
   });
   const allocation = createServiceAllocation({ cache, random });
   const definitions = createDefinitionStatus({
@@ -174,6 +192,15 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   });
   const conversions = createConversions({ store, clusters, clock, random, log });
   const configured = createConfiguredAdmission({ cache, store, clusters, authorizer, clock, random, log, conversions });
+  const { frontProxy } = options;
+  const aggregation = createAggregation({
+    cache,
+    store,
+    clusters,
+    clock,
+    log,
+    ...(frontProxy && { identityOf: (cluster: LogicalCluster) => frontProxy(frontProxyName(clusterId(cluster))) }),
+  });
   const deps: OperationDependencies = {
     cache,
     store,
@@ -182,6 +209,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     siblings: new Siblings(),
     configured,
     conversions,
+    aggregation,
     chain: createAdmissionChain([
       ...admissions,
       allocation.step,
@@ -221,6 +249,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     configured.forget(name);
     flow.forget(name);
     conversions.forget(name);
+    aggregation.forget(name);
   });
   work.start();
   await clusters.finishRemovals();
@@ -261,15 +290,20 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     removeCluster: (name) => clusters.remove(name),
     clusters: () => clusters.all().map(({ name }) => name),
     profileOf: (name) => clusters.get(name)?.profile.name,
-    isManagedElsewhere: work.isManagedElsewhere,
-    clusterId: (name) => idOf(findCluster(deps, name)),
+    isManagedElsewhere: work.programs.isHeld,
+    onManagedElsewhere: work.programs.onHeld,
+    async isOwnToken(name, token) {
+      const cluster = clusters.get(name);
+      return cluster !== undefined && accountTokens.isIssued(cluster, token);
+    },
+    clusterId: (name) => clusterId(findCluster(deps, name)),
     isCluster(name, id) {
       const cluster = clusters.get(name);
-      return cluster !== undefined && idOf(cluster) === id;
+      return cluster !== undefined && clusterId(cluster) === id;
     },
     onClusterGone: (listener) =>
       clusters.subscribe(({ type, cluster }) => {
-        if (type === "gone") listener(cluster.name, idOf(cluster));
+        if (type === "gone") listener(cluster.name, clusterId(cluster));
       }),
     serves: (cluster, group, resource) => clusters.get(cluster)?.table.resource(group, resource) !== undefined,
     onServed(listener) {
@@ -298,10 +332,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       configured.close();
       conversions.close();
       flow.close();
+      aggregation.close();
       clusters.close();
     },
   };
 }
-
-/** No two clusters are created by the same write. */
-const idOf = ({ name, revision }: LogicalCluster): string => `${name}.${revision}`;

@@ -1,6 +1,23 @@
 /** What `up` and `demo` need from a running hub with simulated members. `cmd` starts it; the commands only use it. */
 import type { LastStart } from "./data-directory.ts";
 
+/** Kubernetes' flags for authentication. */
+export interface IdentityOptions {
+  /** A file with an AuthenticationConfiguration. */
+  authenticationConfig?: string | undefined;
+  /** One provider by flags. */
+  oidc?: {
+    issuerUrl: string;
+    clientId: string | undefined;
+    usernameClaim: string;
+    usernamePrefix: string | undefined;
+    groupsClaim: string | undefined;
+    groupsPrefix: string | undefined;
+    requiredClaims: readonly string[];
+    caFile: string | undefined;
+  };
+}
+
 /** Kubernetes' flags for the audit log. */
 export interface AuditOptions {
   policyFile?: string | undefined;
@@ -38,6 +55,10 @@ export interface HubProcessOptions {
   logFormat?: "json" | "text";
   /** The audit log of requests; unset records none. */
   audit?: AuditOptions;
+  /** A file with an EncryptionConfiguration; unset stores values as they are. */
+  encryptionProviderConfig?: string | undefined;
+  /** Identities of clients besides certificates and tokens of the hub. */
+  identity?: IdentityOptions;
   /**
    * Called with a sentence that states what to do when a running hub needs a person: its disk is full, or it listens
    * on a public address.

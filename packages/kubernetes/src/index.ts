@@ -129,6 +129,9 @@ export {
 } from "./kubernetes-definitions.ts";
 export { MutatingAdmissionPolicyBinding } from "./admissionregistration/mutating-admission-policy-binding-kind.ts";
 export { MutatingAdmissionPolicy } from "./admissionregistration/mutating-admission-policy-kind.ts";
+export { APIService, availabilityOf } from "./apiservice/api-service-kind.ts";
+export type { ApiServiceCondition } from "./apiservice/api-service-kind.ts";
+export { AUTOMANAGED, LOCALLY_AVAILABLE, localApiService, localPriority } from "./apiservice/local-api-services.ts";
 export { MutatingWebhookConfiguration } from "./admissionregistration/mutating-webhook-configuration-kind.ts";
 export { ValidatingAdmissionPolicyBinding } from "./admissionregistration/validating-admission-policy-binding-kind.ts";
 export { ValidatingAdmissionPolicy } from "./admissionregistration/validating-admission-policy-kind.ts";

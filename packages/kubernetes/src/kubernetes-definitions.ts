@@ -18,6 +18,7 @@ import { configMap } from "./configmap/configmap.ts";
 import { controllerRevision } from "./controllerrevision/controllerrevision.ts";
 import { cronJob } from "./cronjob/cronjob.ts";
 import { csiDefinitions } from "./csi/csi-definitions.ts";
+import { apiService } from "./apiservice/api-service.ts";
 import { customResourceDefinition } from "./customresourcedefinition/customresourcedefinition.ts";
 import { daemonSet } from "./daemonset/daemonset.ts";
 import { controllersOf, interpretersOf, rulesOf, servedKinds } from "./definition/kind-definition.ts";
@@ -117,6 +118,7 @@ export const kubernetesDefinitions: readonly KindDefinition[] = [
   ...serviceRangeDefinitions,
   ...csiDefinitions,
   ...deviceDefinitions,
+  apiService,
 ];
 
 export const kubernetesKinds: readonly Kind[] = servedKinds(kubernetesDefinitions);

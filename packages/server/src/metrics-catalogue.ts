@@ -1,5 +1,12 @@
 /** Every metric of Flotilla, by page: the source of the reference, and of a test that checks the pages. */
-import { auditMetrics, conversionMetrics, flowMetrics, serverMetrics, webhookMetrics } from "@flotilla/apiserver";
+import {
+  aggregationMetrics,
+  auditMetrics,
+  conversionMetrics,
+  flowMetrics,
+  serverMetrics,
+  webhookMetrics,
+} from "@flotilla/apiserver";
 import { processMetrics } from "@flotilla/base";
 import type { Metric } from "@flotilla/base";
 import {
@@ -35,6 +42,7 @@ export const metricsPages: readonly MetricsPage[] = [
       ...webhookMetrics,
       ...conversionMetrics,
       ...flowMetrics,
+      ...aggregationMetrics,
       ...auditMetrics,
       ...everyProcess,
       ...monitoringMetrics,
@@ -61,6 +69,7 @@ export const metricsPages: readonly MetricsPage[] = [
       ...webhookMetrics,
       ...conversionMetrics,
       ...flowMetrics,
+      ...aggregationMetrics,
       ...processMetrics,
       ...workloadMetrics,
     ],

@@ -49,6 +49,7 @@ import type { RequestTurns } from "./request-turns.ts";
 import { pageResponse } from "./pages.ts";
 import type { WorkloadMetrics } from "./pages.ts";
 import { patchTypeOf } from "../write/patch.ts";
+import { proxied, remoteOfPage } from "./aggregated.ts";
 import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import { statusResponse, textResponse } from "../request/respond.ts";
@@ -167,6 +168,8 @@ function answer(
     authorize(deps, { ...access, user }, request.audit);
     const cluster = findCluster(deps, clusterName);
     seen.cluster = clusterName;
+    const remote = remoteOfPage(deps, clusterName, route);
+    if (remote) return proxied(deps, remote, request, seen, user);
     return pageResponse(options, cluster, route, request);
   };
   // Health is exempt in every configuration.
@@ -238,6 +241,8 @@ async function answerAs(
   const clusterName = access.cluster;
   authorize(deps, { ...access, user }, request.audit);
   if (clusterName === "*") return watchAllClusters(options, request, route, seen);
+  const remote = deps.aggregation.find(clusterName, route.group, route.version);
+  if (remote) return proxied(deps, remote, request, seen, user);
   const verb = verbOf(request.method, route, query) ?? rejectMethod(deps, clusterName, route);
   const cluster = findCluster(deps, clusterName);
   const byController = deps.isController(user);

@@ -1,14 +1,14 @@
 /** The audit log of a process, from its flags: the policy, and the backends that it writes to. */
-import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createAuditErrors, createAuditor, readAuditPolicy } from "@flotilla/apiserver";
 import type { AuditBackend, Auditor } from "@flotilla/apiserver";
-import { messageOf, UsageError } from "@flotilla/base";
+import { UsageError } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import type { AuditOptions } from "@flotilla/cli";
 import { connectionOf, createHttp2Transport, loadKubeconfig, readText } from "@flotilla/client";
 import { ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
 import { Work } from "@flotilla/karmada";
+import { readOption } from "../process/read-option.ts";
 import { createAuditLogFile } from "./audit-log-file.ts";
 import { createAuditWebhook } from "./audit-webhook.ts";
 import type { PostEvents } from "./audit-webhook.ts";
@@ -49,15 +49,6 @@ export async function openAudit(
     auditor: createAuditor({ policy, backends, lost: errors, clock, random }),
     close: async () => void (await Promise.all(backends.map((backend) => backend.close()))),
   };
-}
-
-/** Reads a file that a flag names. Throws `UsageError`. */
-async function readOption(flag: string, path: string): Promise<string> {
-  try {
-    return await readFile(resolve(path), "utf8");
-  } catch (error) {
-    throw new UsageError(`${flag}: ${path} cannot be read: ${messageOf(error)}`);
-  }
 }
 
 /** Sends a body to the server of a kubeconfig. */
