@@ -147,9 +147,7 @@ function namesOf(table: ResourceTable): string[] {
 function documentOf(table: ResourceTable, name: string): Document | undefined {
   const [root, first = "", second, ...rest] = name.split("/");
   if (rest.length > 0 && !PAGES.has(name)) return undefined;
-  const isPage =
-    PAGES.has(name) ||
-    (root === "apis" && second === undefined && table.hasGroup(first));
+  const isPage = PAGES.has(name) || (root === "apis" && second === undefined && table.hasGroup(first));
   if (isPage) return memoized(table, `openapi ${name}`, () => finished(pageDocument(name)));
   const [group, version] = root === "api" ? ["", first] : [first, second ?? ""];
   if ((root !== "api" && root !== "apis") || (root === "api" && second !== undefined)) return undefined;
