@@ -3,6 +3,7 @@ import {
   aggregationMetrics,
   auditMetrics,
   conversionMetrics,
+  flowMetrics,
   serverMetrics,
   webhookMetrics,
 } from "@flotilla/apiserver";
@@ -40,6 +41,7 @@ export const metricsPages: readonly MetricsPage[] = [
       ...serverMetrics,
       ...webhookMetrics,
       ...conversionMetrics,
+      ...flowMetrics,
       ...aggregationMetrics,
       ...auditMetrics,
       ...everyProcess,
@@ -66,6 +68,7 @@ export const metricsPages: readonly MetricsPage[] = [
       ...serverMetrics,
       ...webhookMetrics,
       ...conversionMetrics,
+      ...flowMetrics,
       ...aggregationMetrics,
       ...processMetrics,
       ...workloadMetrics,
