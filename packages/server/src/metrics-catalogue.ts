@@ -3,7 +3,11 @@ import {
   aggregationMetrics,
   auditMetrics,
   conversionMetrics,
+<<<<<<< HEAD
   policyMetrics,
+=======
+  flowMetrics,
+>>>>>>> main
   serverMetrics,
   webhookMetrics,
 } from "@flotilla/apiserver";
@@ -42,6 +46,7 @@ export const metricsPages: readonly MetricsPage[] = [
       ...webhookMetrics,
       ...policyMetrics,
       ...conversionMetrics,
+      ...flowMetrics,
       ...aggregationMetrics,
       ...auditMetrics,
       ...everyProcess,
@@ -69,6 +74,7 @@ export const metricsPages: readonly MetricsPage[] = [
       ...webhookMetrics,
       ...policyMetrics,
       ...conversionMetrics,
+      ...flowMetrics,
       ...aggregationMetrics,
       ...processMetrics,
       ...workloadMetrics,
