@@ -3,11 +3,8 @@ import {
   aggregationMetrics,
   auditMetrics,
   conversionMetrics,
-<<<<<<< HEAD
   policyMetrics,
-=======
   flowMetrics,
->>>>>>> main
   serverMetrics,
   webhookMetrics,
 } from "@flotilla/apiserver";
