@@ -189,6 +189,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/lint.ts")).lintCommand,
   },
   {
+    name: "encrypt",
+    section: "Operating",
+    summary: "store objects again with the current key of the encryption configuration",
+    load: async () => (await import("./commands/encrypt.ts")).encryptCommand,
+  },
+  {
     name: "fsck",
     section: "Operating",
     summary: "check the store of a stopped fleet for damage, and repair it",

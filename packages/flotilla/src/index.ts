@@ -87,6 +87,7 @@ export { withoutEmpties, withoutNulls } from "./interpreter/scripts/result-rules
 export { scriptMetrics } from "./interpreter/scripts/script-metrics.ts";
 export { thirdPartyKinds } from "./interpreter/thirdparty/index.ts";
 export { hookMetrics } from "./interpreter/webhook/hook-metrics.ts";
+export { apiServiceReferences } from "./access/api-service-references.ts";
 export { webhookReferences } from "./interpreter/webhook/webhook-references.ts";
 export { createMembershipAdmissions } from "./membership/admissions.ts";
 export { createMembership } from "./membership/create-membership.ts";

@@ -18,6 +18,7 @@ import { configMap } from "./configmap/configmap.ts";
 import { controllerRevision } from "./controllerrevision/controllerrevision.ts";
 import { cronJob } from "./cronjob/cronjob.ts";
 import { csiDefinitions } from "./csi/csi-definitions.ts";
+import { apiService } from "./apiservice/api-service.ts";
 import { customResourceDefinition } from "./customresourcedefinition/customresourcedefinition.ts";
 import { daemonSet } from "./daemonset/daemonset.ts";
 import { controllersOf, interpretersOf, rulesOf, servedKinds } from "./definition/kind-definition.ts";
@@ -43,6 +44,7 @@ import { persistentVolumeClaim } from "./persistentvolumeclaim/persistentvolumec
 import { pod } from "./pod/pod.ts";
 import { podDisruptionBudget } from "./poddisruptionbudget/poddisruptionbudget.ts";
 import { podTemplate } from "./podtemplate/podtemplate.ts";
+import { flowControlDefinitions } from "./flowcontrol/flowcontrol-definitions.ts";
 import { priorityClass } from "./priorityclass/priorityclass.ts";
 import { clusterRoleBinding } from "./rbac/cluster-role-binding.ts";
 import { clusterRole } from "./rbac/cluster-role.ts";
@@ -101,6 +103,7 @@ export const kubernetesDefinitions: readonly KindDefinition[] = [
   roleBinding,
   clusterRoleBinding,
   priorityClass,
+  ...flowControlDefinitions,
   runtimeClass,
   ingress,
   ingressClass,
@@ -115,6 +118,7 @@ export const kubernetesDefinitions: readonly KindDefinition[] = [
   ...serviceRangeDefinitions,
   ...csiDefinitions,
   ...deviceDefinitions,
+  apiService,
 ];
 
 export const kubernetesKinds: readonly Kind[] = servedKinds(kubernetesDefinitions);

@@ -3,7 +3,7 @@
  * pull. No network and no files: `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
 import { HUB } from "@flotilla/apimachinery";
-import type { ApiServer, Auditor, Cache, Engine } from "@flotilla/apiserver";
+import type { ApiServer, Auditor, Cache, Engine, ExternalTokens } from "@flotilla/apiserver";
 import type { CertificateAuthority } from "@flotilla/apimachinery";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { VERSION } from "@flotilla/cli";
@@ -26,7 +26,7 @@ import { createAddMembers } from "./roles/add-members.ts";
 import type { AddMembers } from "./roles/add-members.ts";
 import { showComponents } from "./roles/component-readiness.ts";
 import { createHubApiServer } from "./roles/api-server.ts";
-import type { HubApiServer, HubExtensions } from "./roles/api-server.ts";
+import type { FrontProxy, HubApiServer, HubExtensions } from "./roles/api-server.ts";
 import { createHubAccess } from "./roles/hub-access.ts";
 import type { HubAccess } from "./roles/hub-access.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
@@ -92,10 +92,14 @@ export interface HubOptions {
   signingKey?: () => Promise<string>;
   /** Signs client certificate requests; if unset, they are left to other signers. */
   authority?: Pick<CertificateAuthority, "signRequest">;
+  /** How the server calls aggregated servers; if unset, they see no user. */
+  frontProxy?: FrontProxy;
   /** A kubeconfig for an administrator of one logical cluster, served by the subresource of that name. */
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** Wraps the in-process transport of every component, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
+  /** Tokens that others issue. */
+  externalTokens?: ExternalTokens | undefined;
   /** The audit log; unset audits nothing. */
   auditor?: Auditor | undefined;
   /** The file that keeps the decisions of controllers; unset keeps them in memory. */
@@ -363,8 +367,8 @@ function extensionsOf(
     runtimeOf(cluster) {
       // The hub runs nothing but the components in this process that its pods represent.
       if (cluster === HUB) return logs.hubRuntime;
-      const runs = options.nodes > 0 && clusters.isSimulated(cluster) && !server.isManagedElsewhere(cluster);
-      return runs ? memberRuntime : undefined;
+      // Kubelets are simulated also where other programs schedule and control the pods.
+      return options.nodes > 0 && clusters.isSimulated(cluster) ? memberRuntime : undefined;
     },
     controllers: {
       writeMetrics: (text) => metrics.write(text),

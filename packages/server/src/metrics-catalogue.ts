@@ -1,5 +1,13 @@
 /** Every metric of Flotilla, by page: the source of the reference, and of a test that checks the pages. */
-import { auditMetrics, conversionMetrics, serverMetrics, webhookMetrics } from "@flotilla/apiserver";
+import {
+  aggregationMetrics,
+  auditMetrics,
+  conversionMetrics,
+  policyMetrics,
+  flowMetrics,
+  serverMetrics,
+  webhookMetrics,
+} from "@flotilla/apiserver";
 import { processMetrics } from "@flotilla/base";
 import type { Metric } from "@flotilla/base";
 import {
@@ -33,7 +41,10 @@ export const metricsPages: readonly MetricsPage[] = [
     metrics: [
       ...serverMetrics,
       ...webhookMetrics,
+      ...policyMetrics,
       ...conversionMetrics,
+      ...flowMetrics,
+      ...aggregationMetrics,
       ...auditMetrics,
       ...everyProcess,
       ...monitoringMetrics,
@@ -55,7 +66,16 @@ export const metricsPages: readonly MetricsPage[] = [
     path: "/clusters/NAME/metrics",
     about:
       "Its API server, and its workloads without the label `member_cluster`, as kruise-state-metrics exposes them on a real cluster.",
-    metrics: [...serverMetrics, ...webhookMetrics, ...conversionMetrics, ...processMetrics, ...workloadMetrics],
+    metrics: [
+      ...serverMetrics,
+      ...webhookMetrics,
+      ...policyMetrics,
+      ...conversionMetrics,
+      ...flowMetrics,
+      ...aggregationMetrics,
+      ...processMetrics,
+      ...workloadMetrics,
+    ],
   },
   {
     title: "An agent",

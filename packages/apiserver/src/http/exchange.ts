@@ -4,7 +4,7 @@
  * Credentials are checked before the body is read, so that unauthenticated clients cannot make the server buffer data.
  */
 import type { Clock, Log } from "@flotilla/base";
-import { ApiError, notImplemented, timedOut, unauthorized, unavailable } from "@flotilla/apimachinery";
+import { ApiError, HUB, notImplemented, timedOut, unauthorized, unavailable } from "@flotilla/apimachinery";
 import { clientKeyOf } from "../access/client-key.ts";
 import { longest, requestTimedOut } from "../request/deadline.ts";
 import type { AuditRecord } from "../request/audit-record.ts";
@@ -84,8 +84,8 @@ class RunningExchange implements Exchange {
       rejectUnsupportedMethod(wire);
       if (deps.isStopping()) throw unavailable("the server is stopping");
       request.address = peer.address;
+      request.user = (await this.#identify(peer, deps)) ?? ANONYMOUS;
       const target = splitCluster(request.path);
-      request.user = (await this.#identify(target, peer, deps)) ?? ANONYMOUS;
       // An unauthenticated client may not write anything, so its body is not buffered: the core rejects the request
       // without it.
       if (wire.hasBody && request.user !== ANONYMOUS) {
@@ -123,13 +123,9 @@ class RunningExchange implements Exchange {
     if (sending) await sending;
   }
 
-  async #identify(
-    target: ReturnType<typeof splitCluster>,
-    peer: Peer,
-    deps: ExchangeDependencies,
-  ): Promise<UserInfo | undefined> {
+  async #identify(peer: Peer, deps: ExchangeDependencies): Promise<UserInfo | undefined> {
     try {
-      return await identify(this.#wire.headers, target, peer, deps);
+      return await identifyAtHome(this.#request, peer, deps);
     } catch (error) {
       if (deps.onRejected && error instanceof ApiError && error.status.code === 401)
         deps.onRejected(this.#request, error);
@@ -168,7 +164,7 @@ class RunningExchange implements Exchange {
 /** Most requests never use their signal and many have no query, so both are created lazily. */
 class IncomingRequest implements ApiRequest {
   readonly method: string;
-  readonly path: string;
+  path: string;
   readonly headers: Headers;
   readonly rawHeaders: readonly string[];
   readonly canUpgrade: boolean;
@@ -211,24 +207,49 @@ class IncomingRequest implements ApiRequest {
   }
 }
 
+/**
+ * Identifies the user. A request at the root whose credentials are not valid on the hub, but belong to one logical
+ * cluster, is for that cluster: many clients accept only a host and a port (docs/adr/0041). Its path is completed.
+ */
+async function identifyAtHome(
+  request: IncomingRequest,
+  peer: Peer,
+  deps: ExchangeDependencies,
+): Promise<UserInfo | undefined> {
+  try {
+    return await identify(request.headers, splitCluster(request.path), peer, deps);
+  } catch (error) {
+    const isOfRoot = !request.path.startsWith("/clusters/") && error instanceof ApiError && error.status.code === 401;
+    const home = isOfRoot ? await deps.authenticator.homeOf?.(credentialsOf(request.headers, peer, deps)) : undefined;
+    if (home === undefined || home === HUB) throw error;
+    const path = `/clusters/${encodeURIComponent(home)}${request.path}`;
+    const user = await identify(request.headers, splitCluster(path), peer, deps);
+    request.path = path;
+    return user;
+  }
+}
+
+function credentialsOf(headers: Headers, peer: Peer, { clock }: ExchangeDependencies) {
+  const bearerToken = bearerOf(headers["authorization"]);
+  return {
+    certificate: peer.subject && clock.now() < peer.validToMs ? peer.subject : undefined,
+    bearerToken,
+    bearerDigest: bearerToken !== undefined ? digestFrom(peer, bearerToken) : undefined,
+  };
+}
+
 function identify(
   headers: Headers,
   { cluster, path }: ReturnType<typeof splitCluster>,
   peer: Peer,
   deps: ExchangeDependencies,
 ): Promise<UserInfo | undefined> {
-  const bearerToken = bearerOf(headers["authorization"]);
-  const certificate = peer.subject && deps.clock.now() < peer.validToMs ? peer.subject : undefined;
+  const credentials = credentialsOf(headers, peer, deps);
+  const { certificate, bearerToken } = credentials;
   // An invalid certificate is rejected, unless a token identifies the user.
   if (!certificate && bearerToken === undefined && (peer.untrusted || peer.subject))
     throw unauthorized(peer.problem ?? (peer.subject && expiredText(peer.validToMs)));
-  return deps.authenticator.authenticate({
-    certificate,
-    bearerToken,
-    bearerDigest: bearerToken !== undefined ? digestFrom(peer, bearerToken) : undefined,
-    cluster,
-    path,
-  });
+  return deps.authenticator.authenticate({ ...credentials, cluster, path });
 }
 
 function bearerOf(authorization: string | undefined): string | undefined {

@@ -78,4 +78,6 @@ interface Credentials {
  */
 export interface Authenticator {
   authenticate(credentials: Credentials): Promise<UserInfo | undefined>;
+  /** The one logical cluster in which credentials may be valid; undefined when they do not say. They are not checked. */
+  homeOf?(credentials: Omit<Credentials, "cluster" | "path">): Promise<string | undefined>;
 }

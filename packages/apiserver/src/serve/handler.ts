@@ -35,15 +35,21 @@ import { failureFormat, representationOf } from "../request/negotiate.ts";
 import type { Representation } from "../request/negotiate.ts";
 import { authorize, connectHandler, findCluster, findResource, operate } from "./operations.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
+import { TooBusyError } from "../flowcontrol/flow-control.ts";
+import type { FlowControl } from "../flowcontrol/flow-control.ts";
+import { inTurn } from "./in-turn.ts";
+import { METRIC_VERBS, newObservation, observe } from "./observed-request.ts";
+import { isConnect, verbOf } from "./request-verb.ts";
 import type { OperationDependencies, Verb } from "./operations.ts";
 import type { Input } from "../actions/action.ts";
-import { asksForWatch, listQuery, timeoutMsOf } from "../request/options.ts";
+import { listQuery, timeoutMsOf } from "../request/options.ts";
 import { checkDryRun, dryRunResponse } from "./dry-run.ts";
 import { LONG_LIST_ENTRIES } from "./request-turns.ts";
 import type { RequestTurns } from "./request-turns.ts";
 import { pageResponse } from "./pages.ts";
 import type { WorkloadMetrics } from "./pages.ts";
 import { patchTypeOf } from "../write/patch.ts";
+import { proxied, remoteOfPage } from "./aggregated.ts";
 import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import { statusResponse, textResponse } from "../request/respond.ts";
@@ -75,6 +81,8 @@ export interface HandlerOptions {
   writeControllerMetrics?(text: MetricsText): void;
   /** Metrics of the workloads on members. */
   workloads?: WorkloadMetrics;
+  /** Which requests wait when the server is busy; unset: none. */
+  flow?: FlowControl;
   /** The container runtimes of the clusters, if any. */
   connect?: ConnectBackend;
   /** Shared with the transports of controllers. */
@@ -107,27 +115,20 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
     if (audit) finishAudit(audit, response, failure instanceof ApiError ? failure.status : undefined);
     metrics.end(isMutating, seen, response.status, (performance.now() - startMs) / 1000);
     const headers = response.headers;
+    if (seen.flow) {
+      headers["x-kubernetes-pf-flowschema-uid"] = seen.flow.schemaUid;
+      headers["x-kubernetes-pf-prioritylevel-uid"] = seen.flow.levelUid;
+    }
     headers["audit-id"] = auditId;
     if (warnings.size > 0) headers["warning"] = warningHeaders(warnings);
     return response;
   };
 }
 
-function newObservation({ method }: ApiRequest): ObservedRequest {
-  return {
-    cluster: "",
-    verb: method,
-    group: "",
-    version: "",
-    resource: "",
-    subresource: "",
-    scope: "",
-    dryRun: false,
-  };
-}
-
 function failureResponse(error: unknown, { headers, method, path }: ApiRequest, log: Log): ApiResponse {
   if (error instanceof PageNotFound) return textResponse(404, "404 page not found\n");
+  // As kube-apiserver: the rejection of an overloaded server costs next to nothing.
+  if (error instanceof TooBusyError) return textResponse(429, `${error.message}\n`, { "retry-after": "1" });
   if (error instanceof ApiError) return statusResponse(error, failureFormat(headers.accept));
   // The owner of the store logs this once: a full disk rejects every write.
   if (error instanceof StoreWriteError)
@@ -161,10 +162,20 @@ function answer(
   // The response is immediate, so the timeout only has to be valid.
   timeoutMsOf(request.query, longest(request.method));
   const access = { cluster: clusterName, verb: request.method.toLowerCase(), path };
-  authorize(deps, { ...access, user: userOf(deps, request, access) }, request.audit);
-  const cluster = findCluster(deps, clusterName);
-  seen.cluster = clusterName;
-  return pageResponse(options, cluster, route, request);
+  const user = userOf(deps, request, access);
+  const page = (): ApiResponse | Promise<ApiResponse> => {
+    authorize(deps, { ...access, user }, request.audit);
+    const cluster = findCluster(deps, clusterName);
+    seen.cluster = clusterName;
+    const remote = remoteOfPage(deps, clusterName, route);
+    if (remote) return proxied(deps, remote, request, seen, user);
+    return pageResponse(options, cluster, route, request);
+  };
+  // Health is exempt in every configuration.
+  if (!options.flow || route.type === "health") return page();
+  const { verb } = access;
+  const { query, signal } = request;
+  return inTurn(options, clusterName, seen, { user, verb, path, query, isSingle: false, signal }, page);
 }
 
 /** One request of several in a dry run. */
@@ -190,10 +201,35 @@ async function answerDryRun(
   return response;
 }
 
-async function answerResource(
+function answerResource(
   options: HandlerOptions,
   request: ApiRequest,
   clusterName: string,
+  route: ResourceRoute,
+  seen: ObservedRequest,
+  warn: (text: string) => void,
+): ApiResponse | Promise<ApiResponse> {
+  const { query, signal } = request;
+  const access = { cluster: clusterName, ...accessOf(request.method, route, query) };
+  const user = userOf(options.deps, request, access);
+  const work = (): Promise<ApiResponse> => answerAs(options, request, { access, user }, route, seen, warn);
+  // Connections that stay open are not limited, as in Kubernetes. A watch is until it starts.
+  if (!options.flow || (route.subresource !== undefined && isConnect(route.subresource))) return work();
+  const { verb, resource } = access;
+  const isSingle = route.name === undefined && resource.name !== undefined;
+  return inTurn(
+    options,
+    clusterName,
+    seen,
+    { user, verb, resource, path: request.path, query, isSingle, signal },
+    work,
+  );
+}
+
+async function answerAs(
+  options: HandlerOptions,
+  request: ApiRequest,
+  { access, user }: { access: { cluster: string } & ReturnType<typeof accessOf>; user: UserInfo },
   route: ResourceRoute,
   seen: ObservedRequest,
   warn: (text: string) => void,
@@ -201,10 +237,11 @@ async function answerResource(
   const { deps } = options;
   const { query, headers } = request;
   const { namespace, subresource } = route;
-  const access = { cluster: clusterName, ...accessOf(request.method, route, query) };
-  const user = userOf(deps, request, access);
+  const clusterName = access.cluster;
   authorize(deps, { ...access, user }, request.audit);
   if (clusterName === "*") return watchAllClusters(options, request, route, seen);
+  const remote = deps.aggregation.find(clusterName, route.group, route.version);
+  if (remote) return proxied(deps, remote, request, seen, user);
   const verb = verbOf(request.method, route, query) ?? rejectMethod(deps, clusterName, route);
   const cluster = findCluster(deps, clusterName);
   const byController = deps.isController(user);
@@ -237,7 +274,11 @@ async function answerResource(
     protobuf: tableFor(options.protobuf, served) !== undefined,
     protobufMetadata: options.protobuf !== undefined,
   });
-  if (verb === "watch") return watchResponse(options, context, route, representation, seen);
+  if (verb === "watch") {
+    // Many watches that are opened together each go through a long list.
+    if (access.resource.name === undefined && startsLong(deps, context)) await pause();
+    return watchResponse(options, context, route, representation, seen);
+  }
   const timeoutMs = timeoutMsOf(query, longest(request.method));
   // Awaited only when a watcher is lagging, so that a write costs no extra turn otherwise.
   const room =
@@ -263,6 +304,13 @@ async function answerResource(
   return answerResponse(result, representation, tableOptions, pause, options.protobuf);
 }
 
+/** Whether a watch begins with many objects, or selects from many. */
+function startsLong({ store }: OperationDependencies, { cluster, served, namespace, query }: RequestContext): boolean {
+  const startsNow = Number(query.get("resourceVersion") ?? 0) === 0 || query.get("sendInitialEvents") === "true";
+  const limit = LONG_LIST_ENTRIES + 1;
+  return startsNow && store.list(cluster, served.resource, namespace, { limit }).length === limit;
+}
+
 /** The user that the request acts as. */
 function userOf(
   { authorizer }: OperationDependencies,
@@ -279,38 +327,6 @@ function checkName(name: string): void {
   if (name === "." || name === "..")
     throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not be '${name}'`);
   if (name.includes("%")) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
-}
-
-const METRIC_VERBS: Readonly<Record<Verb, string>> = {
-  get: "GET",
-  list: "LIST",
-  watch: "WATCH",
-  create: "POST",
-  update: "PUT",
-  patch: "PATCH",
-  delete: "DELETE",
-  deletecollection: "DELETECOLLECTION",
-  connect: "CONNECT",
-};
-
-/**
- * Labels for the request metrics. Only names of served resources are used, so that clients cannot create arbitrary
- * series.
- */
-function observe(
-  seen: ObservedRequest,
-  { cluster, served, namespace, name, subresource = "", query }: RequestContext,
-  verb: Verb,
-  contentType: string | undefined,
-): void {
-  seen.cluster = cluster.name;
-  seen.verb = verb === "patch" && contentType?.startsWith("application/apply-patch") ? "APPLY" : METRIC_VERBS[verb];
-  seen.group = served.resource.name.group;
-  seen.version = served.version;
-  seen.resource = served.resource.name.resource;
-  seen.subresource = subresource;
-  seen.scope = name !== undefined ? "resource" : namespace !== undefined ? "namespace" : "cluster";
-  seen.dryRun = verb !== "get" && verb !== "list" && verb !== "watch" && query.has("dryRun");
 }
 
 /** Reviews and actions return the sent object, which has no columns. */
@@ -332,32 +348,6 @@ function rejectMethod(deps: OperationDependencies, clusterName: string, route: R
   findResource(findCluster(deps, clusterName), route, "get");
   throw methodNotAllowed();
 }
-
-function verbOf(method: string, { name, watch, subresource }: ResourceRoute, query: URLSearchParams): Verb | undefined {
-  if (watch) return method === "GET" ? "watch" : undefined;
-  if (name !== undefined && subresource !== undefined && isConnect(subresource)) return "connect";
-  switch (method) {
-    case "GET":
-      if (name !== undefined) return "get";
-      return asksForWatch(query) ? "watch" : "list";
-    case "POST":
-      if (name === undefined || subresource !== undefined) return "create";
-      break;
-    case "PUT":
-      if (name !== undefined) return "update";
-      break;
-    case "PATCH":
-      if (name !== undefined) return "patch";
-      break;
-    case "DELETE":
-      return name === undefined ? "deletecollection" : "delete";
-    default:
-  }
-  return undefined;
-}
-
-const CONNECTS = new Set(["proxy", "log", "exec", "attach", "portforward", "kubeconfig"]);
-const isConnect = (subresource: string): boolean => CONNECTS.has(subresource);
 
 async function connect(
   { deps, connect: backend }: HandlerOptions,

@@ -5,6 +5,7 @@ import type { ConnectHandler } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { ApiError, methodNotAllowed, notFound, pathNotFound, verbNotSupported } from "@flotilla/apimachinery";
 import type { ActionDependencies, Actions, Answer, Input } from "../actions/action.ts";
+import type { Aggregation } from "../aggregation/aggregation.ts";
 import type { AuditRecord } from "../request/audit-record.ts";
 import type { BackPressure } from "../watch/back-pressure.ts";
 import { confirmSubject } from "../access/subject.ts";
@@ -33,7 +34,12 @@ import { updateObject } from "../write/update.ts";
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "connect";
 
 export type OperationDependencies = ActionDependencies &
-  WatchDependencies & { isController: IsController; actions: Actions; pressure: BackPressure };
+  WatchDependencies & {
+    isController: IsController;
+    actions: Actions;
+    pressure: BackPressure;
+    aggregation: Aggregation;
+  };
 
 /** What the path names in a cluster. Controllers of this server may also name a version that is only stored. Throws 404 and 405. */
 export function findResource(

@@ -6,8 +6,10 @@ import type { MetricsText } from "@flotilla/base";
 import { auditMetrics } from "../audit/auditor.ts";
 import type { Auditor } from "../audit/auditor.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
+import { foreignDocuments, foreignSwaggers, foreignVersions } from "../aggregation/foreign-versions.ts";
 import { discoveryResponse } from "../discovery/discovery.ts";
 import { healthPaths, healthResponse } from "./health.ts";
+import type { FlowControl } from "../flowcontrol/flow-control.ts";
 import type { HealthState } from "./health.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 import { openApiV2Response, openApiV3Response } from "../openapi/openapi.ts";
@@ -26,6 +28,7 @@ export interface PageOptions {
   auditor?: Auditor | undefined;
   writeControllerMetrics?(text: MetricsText): void;
   workloads?: WorkloadMetrics;
+  flow?: Pick<FlowControl, "writeMetrics" | "levels">;
 }
 
 /** Metrics of the workloads on members. */
@@ -39,7 +42,7 @@ export interface WorkloadMetrics {
 export type PageRoute = Exclude<Route, ResourceRoute | { type: "dry-run" }>;
 
 export function pageResponse(
-  { deps, version, health, metrics, auditor, writeControllerMetrics, workloads }: PageOptions,
+  { deps, version, health, metrics, auditor, writeControllerMetrics, workloads, flow }: PageOptions,
   cluster: LogicalCluster,
   route: PageRoute,
   request: ApiRequest,
@@ -48,13 +51,17 @@ export function pageResponse(
   // Health endpoints accept any method, as in Kubernetes.
   if (route.type === "health") return healthResponse(route, request.query, health, cluster.name === HUB);
   if (request.method !== "GET") throw methodNotAllowed();
+  const remotes = deps.aggregation.remotes(cluster.name);
   switch (route.type) {
     case "discovery":
-      return discoveryResponse(cluster.table, route, request.headers);
+      return discoveryResponse(cluster.table, foreignVersions(remotes), route, request.headers);
     case "openapi-v3":
-      return openApiV3Response(cluster.table, route.document, request, deps.clock.now());
+      return openApiV3Response(cluster.table, foreignDocuments(remotes), route.document, request, deps.clock.now());
     case "openapi-v2":
-      return openApiV2Response(cluster.table, version, request);
+      if (remotes.length === 0) return openApiV2Response(cluster.table, [], version, request);
+      return foreignSwaggers(remotes, { clock: deps.clock, signal: request.signal }).then((foreign) =>
+        openApiV2Response(cluster.table, foreign, version, request),
+      );
     case "openid-configuration":
       return openIdConfiguration(deps.accountTokens, cluster, request);
     case "openid-keys":
@@ -79,6 +86,7 @@ export function pageResponse(
               writeControllerMetrics?.(text);
             }
           : workloads && ((text) => workloads.write(text, cluster.name)),
+        flow,
       );
     default:
       return jsonResponse(200, { paths: rootPaths(cluster) });
@@ -87,9 +95,10 @@ export function pageResponse(
 
 function metricsResponse(
   metrics: ServerMetrics,
-  { store, pressure, configured, conversions }: OperationDependencies,
+  { store, pressure, configured, conversions, aggregation }: OperationDependencies,
   cluster: LogicalCluster,
   more: PageOptions["writeControllerMetrics"],
+  flow: PageOptions["flow"],
 ): ApiResponse {
   const objects = new Map<string, number>();
   for (const resource of cluster.table.resources) {
@@ -102,7 +111,9 @@ function metricsResponse(
   return metricsText(
     metrics.render(cluster.name, figures, (text) => {
       configured.writeMetrics(cluster.name, text);
+      flow?.writeMetrics(cluster.name, text);
       conversions.writeMetrics(cluster.name, text);
+      aggregation.writeMetrics(cluster.name, text);
       more?.(text);
     }),
   );

@@ -64,6 +64,8 @@ export interface Cache {
   recall(after: number): Promise<void> | undefined;
   /** Resolves when `revision` is visible; rejects with the signal's reason. */
   whenAt(revision: number, signal: AbortSignal): Promise<void>;
+  /** Whether a write that changes nothing is needed to store the value in its present form. */
+  isOutdated(key: string): boolean;
   /** True when every accepted write is visible and every watcher was notified. */
   isQuiet(): boolean;
   /** Stops following. The engine stays open: its opener closes it afterwards. */

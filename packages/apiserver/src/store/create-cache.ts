@@ -148,6 +148,10 @@ class FollowingCache implements Cache {
     return this.#waits.until(revision, signal);
   }
 
+  isOutdated(key: string): boolean {
+    return this.#engine.isOutdated?.(key) ?? false;
+  }
+
   isQuiet(): boolean {
     return this.#writing === 0 && this.#watchers.isQuiet;
   }

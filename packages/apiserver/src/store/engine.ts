@@ -92,6 +92,8 @@ export interface Engine {
   compact(revision: number): Promise<void>;
   /** Writes a consistent copy to a file that an engine of this type can be opened on. */
   snapshot(path: string): Promise<void>;
+  /** Whether the value of a key is stored in a form that the next write replaces: with another key, for example. */
+  isOutdated?(key: string): boolean;
   /** Waits for accepted writes, then releases files and threads. */
   close(): Promise<void>;
 }

@@ -155,9 +155,12 @@ export async function rewriteObject(
       const insists = checkVersion(context, wanted, found.entry);
       const prepared = prepareUpdate(deps, request, { old, settled, change: wanted });
       const next = isPromise(prepared) ? await prepared : prepared;
-      if (changesNothing(old, next)) return { entry: found.entry, created: false };
-      const comparing = isStoredAs(deps, context, found.entry, old, next);
-      if (isPromise(comparing) ? await comparing : comparing) return { entry: found.entry, created: false };
+      // A value that is encrypted with an old key is written again, also if nothing else changes.
+      if (!deps.cache.isOutdated(found.entry.key)) {
+        if (changesNothing(old, next)) return { entry: found.entry, created: false };
+        const comparing = isStoredAs(deps, context, found.entry, old, next);
+        if (isPromise(comparing) ? await comparing : comparing) return { entry: found.entry, created: false };
+      }
       const entry = isFinished(next, served)
         ? await removeFinished(deps, request, found, next)
         : await storeObject(deps, request, {

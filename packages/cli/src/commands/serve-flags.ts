@@ -82,6 +82,67 @@ export const hubProcessFlags = {
     value: "FILE",
     description: "kubeconfig of a server that receives the audit events in batches",
   },
+  "kubeconfig-lifetime": {
+    type: "integer",
+    value: "HOURS",
+    default: 2160,
+    minimum: 1,
+    maximum: 87_600,
+    description:
+      "how long the token in a kubeconfig of the data directory is valid; the file gets a new one after half of it, while the process runs and at the start",
+  },
+  "encryption-provider-config": {
+    type: "string",
+    value: "FILE",
+    description: "keys that encrypt stored objects: an EncryptionConfiguration (apiserver.config.k8s.io/v1)",
+  },
+  "authentication-config": {
+    type: "string",
+    value: "FILE",
+    description: "identity providers and anonymous requests: an AuthenticationConfiguration (apiserver.config.k8s.io)",
+  },
+  "authentication-token-webhook-config-file": {
+    type: "string",
+    value: "FILE",
+    description: "kubeconfig of a webhook that is asked about tokens that the server does not know (TokenReview)",
+  },
+  "authentication-token-webhook-cache-ttl": {
+    type: "integer",
+    value: "SECONDS",
+    default: 120,
+    maximum: 86_400,
+    description: "how long its answers are remembered",
+  },
+  "oidc-issuer-url": {
+    type: "string",
+    value: "URL",
+    description: "one identity provider by flags, instead of --authentication-config",
+  },
+  "oidc-client-id": { type: "string", value: "ID", description: "the audience of its tokens" },
+  "oidc-username-claim": {
+    type: "string",
+    value: "CLAIM",
+    default: "sub",
+    description: "the claim with the name of the user",
+  },
+  "oidc-username-prefix": {
+    type: "string",
+    value: "TEXT",
+    description: "what is put before the name (default: the issuer and #; none for the claim email; - is none)",
+  },
+  "oidc-groups-claim": { type: "string", value: "CLAIM", description: "the claim with the groups of the user" },
+  "oidc-groups-prefix": { type: "string", value: "TEXT", description: "what is put before each group" },
+  "oidc-required-claim": {
+    type: "string",
+    value: "CLAIM=VALUE",
+    repeated: true,
+    description: "a claim that tokens must have; may be repeated",
+  },
+  "oidc-ca-file": {
+    type: "string",
+    value: "FILE",
+    description: "PEM of the authority of the provider's server (default: the system's)",
+  },
   "log-format": {
     type: "string",
     choices: ["text", "json"],
@@ -213,6 +274,26 @@ export function hubProcessOptions(
               maxAgeDays: flags["audit-log-maxage"],
             },
       webhookConfigFile: flags["audit-webhook-config-file"],
+    },
+    kubeconfigLifetimeMs: flags["kubeconfig-lifetime"] * 60 * 60 * 1000,
+    encryptionProviderConfig: flags["encryption-provider-config"],
+    identity: {
+      authenticationConfig: flags["authentication-config"],
+      tokenWebhookConfig: flags["authentication-token-webhook-config-file"],
+      tokenWebhookCacheMs: flags["authentication-token-webhook-cache-ttl"] * 1000,
+      oidc:
+        flags["oidc-issuer-url"] === undefined
+          ? undefined
+          : {
+              issuerUrl: flags["oidc-issuer-url"],
+              clientId: flags["oidc-client-id"],
+              usernameClaim: flags["oidc-username-claim"],
+              usernamePrefix: flags["oidc-username-prefix"],
+              groupsClaim: flags["oidc-groups-claim"],
+              groupsPrefix: flags["oidc-groups-prefix"],
+              requiredClaims: flags["oidc-required-claim"],
+              caFile: flags["oidc-ca-file"],
+            },
     },
     onTrouble: (text) => output.warn(output.called(`flotilla ${command}: ${text}`)),
   };

@@ -8,13 +8,14 @@ import { createProtobufCodec, HUB, unavailable } from "@flotilla/apimachinery";
 import type { CertificateAuthority, ConnectHandler } from "@flotilla/apimachinery";
 import { createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
 import { createApiServer, createCache, logicalClusterAdmission, StoreError } from "@flotilla/apiserver";
-import type { ApiServer, ApiServerOptions, Auditor, Cache, Engine } from "@flotilla/apiserver";
+import type { ApiServer, ApiServerOptions, Auditor, Cache, Engine, ExternalTokens } from "@flotilla/apiserver";
 import { formatTime } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
 import {
   agentCertificateLifetime,
+  apiServiceReferences,
   createDeletionProtection,
   createMembershipAdmissions,
   webhookReferences,
@@ -30,7 +31,7 @@ import { createSystemControllers, kubernetesKinds } from "@flotilla/kubernetes";
 import { createDecisionLog } from "../audit/decision-log.ts";
 import type { Part } from "./parts.ts";
 import { createProfiles } from "./profiles.ts";
-import type { ProfileOptions } from "./profiles.ts";
+import type { FrontProxyAuthorities, ProfileOptions } from "./profiles.ts";
 import { createSimulatedClusters } from "./simulated-clusters.ts";
 import type { SimulatedClusters } from "./simulated-clusters.ts";
 import type { FeatureGates } from "@flotilla/openkruise";
@@ -68,10 +69,14 @@ export interface HubApiServerOptions {
   signingKey?: () => Promise<string>;
   /** Signs certificate requests; unset leaves them to other signers. */
   authority?: Pick<CertificateAuthority, "signRequest">;
+  /** How this server calls aggregated servers; unset leaves them without users. */
+  frontProxy?: FrontProxy;
   /** A kubeconfig for an administrator of one logical cluster, served as the subresource of that name. */
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** Wraps the transport of every part, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
+  /** Tokens that others issue. */
+  externalTokens?: ExternalTokens | undefined;
   /** The audit log; unset audits nothing. */
   auditor?: Auditor | undefined;
   /** The file that keeps the decisions of controllers; unset keeps them in memory. */
@@ -86,11 +91,19 @@ export interface HubApiServerOptions {
   freeze?: boolean;
 }
 
+export interface FrontProxy extends FrontProxyAuthorities {
+  /** The certificate with a common name, signed by `ca`. */
+  identity: NonNullable<ApiServerOptions["frontProxy"]>;
+}
+
 export interface HubApiServer extends Part {
   server: ApiServer;
   cache: Cache;
   clusters: SimulatedClusters;
-  /** OpenKruise is installed on a simulated member as soon as the member serves one of its kinds. */
+  /**
+   * Flotilla's OpenKruise runs on a simulated member as soon as the member serves one of its kinds, unless the member
+   * runs a kruise-manager of its own.
+   */
   hasKruise(cluster: string): boolean;
   /** A client in this process with the identity of one part of Flotilla. */
   connect(part: string, fieldManager: string): Client;
@@ -127,6 +140,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
   const profiles = createProfiles({
     decisions: decisions.source,
     rootCertificate,
+    frontProxy: options.frontProxy,
     startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length),
     nodes,
     nowMs: clock.now(),
@@ -149,6 +163,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       createDeletionProtection(HUB),
       ...interpreterAdmissions,
       webhookReferences(HUB),
+      apiServiceReferences(HUB),
       ...createKruiseAdmissions({
         gates: options.kruiseGates,
         appliesTo: (cluster) => hasKruise(cluster),
@@ -157,9 +172,11 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       }),
       logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub")),
     ],
+    frontProxy: options.frontProxy?.identity,
     protobuf: createProtobufCodec(kubernetesKinds),
     actions: [decisions.action],
     auditor,
+    externalTokens: options.externalTokens,
     profiles,
     serviceAccounts: options.signingKey ? { signingKey: options.signingKey } : undefined,
     freeze: options.freeze ?? false,
@@ -184,7 +201,9 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
 
   const clusters = createSimulatedClusters(server);
   const hasKruise = (cluster: string): boolean =>
-    clusters.isSimulated(cluster) && kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural));
+    clusters.isSimulated(cluster) &&
+    !server.isManagedElsewhere(cluster, "kruise-manager") &&
+    kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural));
   const connect = (part: string, fieldManager: string): Client =>
     createClient({ transport: wrap(server.transport(flotillaUser(part)), part), fieldManager });
   const events = createEventRecorders({ client: connect("events", "flotilla-events"), clock, log });
@@ -229,6 +248,7 @@ function createSystemManager(
       home: HUB,
       rootCertificate,
       issueSecretToken: server.issueSecretToken,
+      isOwnToken: server.isOwnToken,
       isManagedElsewhere: server.isManagedElsewhere,
       signRequest: authority
         ? (cluster, request, terms) => authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) })

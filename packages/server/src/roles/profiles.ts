@@ -9,15 +9,16 @@ import {
   kubernetesKinds,
   rootCertificateConfigMap,
   servedKinds,
+  flowControlDefaults,
   systemPriorityClasses,
   tokenTrackingConfigMap,
 } from "@flotilla/kubernetes";
 import { createKubeconfigHandler } from "./kubeconfig-handler.ts";
 import type { ClusterRole, Namespace } from "@flotilla/kubernetes";
 import { kruiseKinds } from "@flotilla/openkruise";
-import { logicalClusterKind } from "@flotilla/apiserver";
+import { clusterId, frontProxyName, logicalClusterKind } from "@flotilla/apiserver";
 import type { ConnectHandler, Kind, KubernetesObject, ObjectSource } from "@flotilla/apimachinery";
-import type { Profile } from "@flotilla/apiserver";
+import type { ClusterObject, Profile } from "@flotilla/apiserver";
 import {
   clusterManagerLayer,
   karmadaLayer,
@@ -50,9 +51,18 @@ const withProxy = (kind: Kind, proxy: ConnectHandler | undefined): Kind =>
 
 const isClusterRole = (object: KubernetesObject): object is ClusterRole => object.kind === "ClusterRole";
 
+export interface FrontProxyAuthorities {
+  /** Signs the certificates with which this server calls aggregated servers. */
+  ca: string;
+  /** Signs the certificates of clients that aggregated servers accept directly: none. */
+  clientCa: string;
+}
+
 export interface ProfileOptions {
   /** PEM; if empty, it is omitted. */
   rootCertificate: string;
+  /** PEM of the CAs that aggregated servers trust; if unset, clusters do not publish them. */
+  frontProxy?: FrontProxyAuthorities;
   /** The day on which this server started to record the use of tokens in Secrets. */
   startedOn: string;
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
@@ -78,6 +88,7 @@ export interface ProfileOptions {
  */
 export function createProfiles({
   rootCertificate,
+  frontProxy,
   startedOn,
   clusterKubeconfig,
   clusterProxy,
@@ -98,10 +109,17 @@ export function createProfiles({
         ...(rootCertificate === "" ? [] : [rootCertificateConfigMap(name, rootCertificate)]),
       ];
     });
-  const shared = [...bootstrapRbac(), ...systemPriorityClasses(), tokenTrackingConfigMap(startedOn)];
+  const shared = [
+    ...bootstrapRbac(),
+    ...systemPriorityClasses(),
+    ...flowControlDefaults(`${startedOn}T00:00:00Z`),
+    tokenTrackingConfigMap(startedOn),
+  ];
   // No traffic flows through simulated clusters, so the server's Service must exist, but its address does not matter.
   const apiServer = apiServerService({ address: "127.0.0.1", port: 6443 }, `${startedOn}T00:00:00Z`);
+  const clusterObjects = frontProxy ? [aggregationSettings(frontProxy)] : [];
   const memberBare: Profile = {
+    clusterObjects,
     builtIns: kubernetesKinds,
     customs: [],
     objects: [...namespaces(...CLUSTER_NAMESPACES), ...apiServer, ...shared],
@@ -122,6 +140,7 @@ export function createProfiles({
     : memberBare;
   return {
     hub: {
+      clusterObjects,
       podsAreTemplates: true,
       builtIns: [
         ...kubernetesKinds,
@@ -160,3 +179,30 @@ export function createProfiles({
     empty: { ...memberBare, hasForeignKinds: true },
   };
 }
+
+/**
+ * How aggregated servers recognize requests of this server: by a certificate that is for their cluster alone. Clients with
+ * a certificate of their own are not accepted there, because one CA signs the clients of all logical clusters.
+ */
+function aggregationSettings({ ca, clientCa }: FrontProxyAuthorities): ClusterObject {
+  return {
+    object: EXTENSION_AUTHENTICATION,
+    fieldsOf: (cluster) => ({
+      data: {
+        "client-ca-file": clientCa,
+        "requestheader-allowed-names": JSON.stringify([frontProxyName(clusterId(cluster))]),
+        "requestheader-client-ca-file": ca,
+        "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]',
+        "requestheader-group-headers": '["X-Remote-Group"]',
+        "requestheader-uid-headers": '["X-Remote-Uid"]',
+        "requestheader-username-headers": '["X-Remote-User"]',
+      },
+    }),
+  };
+}
+
+const EXTENSION_AUTHENTICATION: KubernetesObject = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "extension-apiserver-authentication", namespace: "kube-system" },
+};
