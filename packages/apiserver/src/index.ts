@@ -1,3 +1,4 @@
+export { policyMetrics } from "./policies/policy-metrics.ts";
 export { aggregationMetrics } from "./aggregation/aggregation-metrics.ts";
 export { frontProxyName } from "./aggregation/identity-headers.ts";
 export type { Action } from "./actions/action.ts";
