@@ -1,6 +1,7 @@
 /**
  * The background work of an API server: garbage collection, emptying namespaces, expiry of Events, the addresses of
- * Services, the type checks of policies, and the APIServices of what the server serves. Each part follows the changes of the store.
+ * Services, the type checks of policies, the conditions of FlowSchemas, and the APIServices of what the server serves.
+ * Each part follows the changes of the store.
  */
 import type { Log } from "@flotilla/base";
 import { createLocalRegistration } from "./aggregation/local-registration.ts";
@@ -9,6 +10,7 @@ import { createBackground } from "./background/background.ts";
 import { createCleanup } from "./background/cleanup.ts";
 import { createEventExpiry } from "./background/event-expiry.ts";
 import { createGarbageCollector } from "./background/garbage-collection.ts";
+import { createFlowSchemaStatus } from "./background/flow-schema-status.ts";
 import { createHousekeeping } from "./background/housekeeping.ts";
 import type { Housekeeping } from "./background/housekeeping.ts";
 import { createControllerLeases } from "./clusters/controller-leases.ts";
@@ -65,6 +67,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
   const eventExpiry = createEventExpiry({ housekeeping, cache, clock });
   const addresses = createServiceAddresses({ housekeeping, cache, holderOf: allocation.holderOf });
   const typeChecks = createTypeCheckStatus(housekeeping, clock);
+  const flowSchemas = createFlowSchemaStatus({ housekeeping, store, clusters, clock });
   const registration = createLocalRegistration({ housekeeping, store, clusters, clock });
   const followers = [
     leases,
@@ -76,6 +79,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
     addresses,
     createDefaultRange({ housekeeping, clock }),
     typeChecks,
+    flowSchemas,
     registration,
     aggregation,
   ];
@@ -90,7 +94,8 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
         for (const event of events) for (const follower of followers) follower.observe(event);
       });
       const present = cache.list("/");
-      for (const part of [leases, collector, cleanup, eventExpiry, typeChecks, registration]) part.load(present);
+      for (const part of [leases, collector, cleanup, eventExpiry, typeChecks, flowSchemas, registration])
+        part.load(present);
       addresses.load();
       unsubscribe = clusters.subscribe(({ type, cluster }) => {
         if (type === "table") registration.register(cluster.name);

@@ -1,3 +1,4 @@
+export { policyMetrics } from "./policies/policy-metrics.ts";
 export { aggregationMetrics } from "./aggregation/aggregation-metrics.ts";
 export { frontProxyName } from "./aggregation/identity-headers.ts";
 export type { Action } from "./actions/action.ts";
@@ -5,6 +6,7 @@ export { auditMetrics, createAuditErrors, createAuditor } from "./audit/auditor.
 export type { AuditBackend, AuditLine, Auditor } from "./audit/auditor.ts";
 export { readAuditPolicy } from "./audit/audit-policy.ts";
 export { conversionMetrics } from "./conversion/conversion-metrics.ts";
+export { flowMetrics } from "./flowcontrol/flow-metrics.ts";
 export { webhookMetrics } from "./webhooks/webhook-metrics.ts";
 export { readClaims } from "./access/account-claims.ts";
 export { decodeToken, hasGoodSignature } from "./access/jwt.ts";

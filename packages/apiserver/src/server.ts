@@ -38,9 +38,11 @@ import { createConfiguredAdmission } from "./configured-admission/configured-adm
 import { createDefinitionStatus } from "./crd/crd-status.ts";
 import { writeDefinitionStatus } from "./write/definition-status.ts";
 import { createDirectTransport } from "./serve/direct-transport.ts";
+import { createFlowControl } from "./flowcontrol/flow-control.ts";
 import type { Auditor } from "./audit/auditor.ts";
 import { auditRejected } from "./serve/audited-request.ts";
 import { createHandler } from "./serve/handler.ts";
+import { createRequestTurns } from "./serve/request-turns.ts";
 import { Siblings } from "./write/siblings.ts";
 import { createServerMetrics } from "./serve/server-metrics.ts";
 import { createObjectStore } from "./clusters/objects.ts";
@@ -80,6 +82,8 @@ export interface ApiServerOptions {
   frontProxy?(commonName: string): ClientIdentity;
   /** Unset rejects protobuf bodies with a clear error. */
   protobuf?: ProtobufCodec;
+  /** How many requests run at the same time, in all clusters (ADR 0045). */
+  maxSeats?: number;
   version?: VersionInfo;
   /** The container runtimes of the clusters, for logs, commands and proxies. */
   connect?: ConnectBackend;
@@ -178,6 +182,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const tokens = createBearerTokens({
     accounts: { tokens: accountTokens, bootstrap: createBootstrapTokens({ store, clock }), clusters },
     external: options.externalTokens,
+    nowMs: () => clock.now(),
   });
   const allocation = createServiceAllocation({ cache, random });
   const definitions = createDefinitionStatus({
@@ -234,6 +239,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     isStoreNearlyFull: quota.isNearlyFull,
   };
   const metrics = createServerMetrics((cluster) => clusters.get(cluster) !== undefined);
+  const flow = createFlowControl({ cache, store, clusters, clock, serverSeats: options.maxSeats });
   let undelivered = 0;
 
   clusters.subscribe(({ type, cluster: { name } }) => {
@@ -243,6 +249,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     metrics.forget(name);
     writes.forget(name);
     configured.forget(name);
+    flow.forget(name);
     conversions.forget(name);
     aggregation.forget(name);
   });
@@ -250,8 +257,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   await clusters.finishRemovals();
   await definitions.settleAll();
 
+  const turns = createRequestTurns();
   const handle = createHandler({
     deps,
+    turns,
     log,
     version,
     stopping: stopping.signal,
@@ -262,6 +271,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     workloads: options.workloads,
     connect: options.connect,
     protobuf: options.protobuf,
+    flow,
   });
   return {
     handle,
@@ -275,6 +285,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
         handle,
         freeze: options.freeze ?? false,
         lists,
+        turns,
         auditor: options.auditor,
         track: (change) => {
           undelivered += change;
@@ -325,6 +336,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       authorizer.close();
       configured.close();
       conversions.close();
+      flow.close();
       aggregation.close();
       clusters.close();
     },

@@ -15,6 +15,9 @@ export interface StoreOptions {
 export interface IdentityOptions {
   /** A file with an AuthenticationConfiguration. */
   authenticationConfig?: string | undefined;
+  /** A kubeconfig of a webhook that knows tokens. */
+  tokenWebhookConfig?: string | undefined;
+  tokenWebhookCacheMs?: number | undefined;
   /** One provider by flags. */
   oidc?: {
     issuerUrl: string;
@@ -65,6 +68,8 @@ export interface HubProcessOptions {
   logLevel: "debug" | "info" | "warn" | "error";
   /** The format of log lines on standard error; unset means JSON. */
   logFormat?: "json" | "text";
+  /** How long the tokens in kubeconfigs of the data directory are valid; unset is 90 days. */
+  kubeconfigLifetimeMs?: number | undefined;
   /** The audit log of requests; unset records none. */
   audit?: AuditOptions;
   /** A file with an EncryptionConfiguration; unset stores values as they are. */

@@ -183,6 +183,15 @@ export { checkNewPod, checkTemplate } from "./pod/pod-validation.ts";
 export { createPodWriter, failureMessage } from "./pod/pod-writer.ts";
 export type { PodWords, PodWriter } from "./pod/pod-writer.ts";
 export { PodDisruptionBudget } from "./poddisruptionbudget/poddisruptionbudget-kind.ts";
+export { FlowSchema } from "./flowcontrol/flow-schema-kind.ts";
+export { PriorityLevelConfiguration } from "./flowcontrol/priority-level-kind.ts";
+export {
+  danglingCondition,
+  flowControlDefaults,
+  foundCondition,
+  mandatoryFlowSchemas,
+  mandatoryPriorityLevels,
+} from "./flowcontrol/flowcontrol-defaults.ts";
 export { PriorityClass } from "./priorityclass/priorityclass-kind.ts";
 export { systemPriorityClasses } from "./priorityclass/priorityclass-rules.ts";
 export {

@@ -44,6 +44,7 @@ import { persistentVolumeClaim } from "./persistentvolumeclaim/persistentvolumec
 import { pod } from "./pod/pod.ts";
 import { podDisruptionBudget } from "./poddisruptionbudget/poddisruptionbudget.ts";
 import { podTemplate } from "./podtemplate/podtemplate.ts";
+import { flowControlDefinitions } from "./flowcontrol/flowcontrol-definitions.ts";
 import { priorityClass } from "./priorityclass/priorityclass.ts";
 import { clusterRoleBinding } from "./rbac/cluster-role-binding.ts";
 import { clusterRole } from "./rbac/cluster-role.ts";
@@ -102,6 +103,7 @@ export const kubernetesDefinitions: readonly KindDefinition[] = [
   roleBinding,
   clusterRoleBinding,
   priorityClass,
+  ...flowControlDefinitions,
   runtimeClass,
   ingress,
   ingressClass,

@@ -2,6 +2,8 @@
  * What a process that serves a hub needs of files and the network: data directory, log, store, certificates, port and
  * kubeconfigs. `flotilla up` and `flotilla apiserver` share it.
  */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join, resolve } from "node:path";
 import { ensureCertificates, HUB } from "@flotilla/apimachinery";
@@ -31,7 +33,8 @@ import { openAudit } from "./audit/open-audit.ts";
 import { openEncryption } from "./data/open-encryption.ts";
 import { openIdentity } from "./identity/open-identity.ts";
 import type { OpenedIdentity } from "./identity/open-identity.ts";
-import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
+import { createClusterAccess, keptSecret } from "./cluster-access.ts";
+import { writeSecret } from "./secret-file.ts";
 import type { ClusterAccess } from "./cluster-access.ts";
 import { ensureDirectory, STORE } from "./data/data-directory.ts";
 import { openEtcdStore } from "./data/etcd-store.ts";
@@ -226,6 +229,7 @@ async function openProcess(
         authority: certificates.authority,
         log,
         endpointOf,
+        lifetimeMs: options.kubeconfigLifetimeMs,
       });
       opened.push(() => clusterAccess.close());
       await clusterAccess.prune();
@@ -239,6 +243,8 @@ async function openProcess(
       access = clusterAccess;
       await publishClusterInfo(client, HUB, { server: url, ca }, signal);
       await writeControllersKubeconfig(data, url, certificates);
+      const stopRenewing = renewKubeconfigs(() => refreshKubeconfigs(data, server.clusters(), clusterAccess), log);
+      opened.push(async () => stopRenewing());
       return { url, endpointOf, writeKubeconfigs: (clusters) => writeKubeconfigs(data, clusters, clusterAccess) };
     },
     ready() {
@@ -319,6 +325,30 @@ async function serveHttp(
     );
   }
   return port;
+}
+
+/** Their tokens have successors long before they expire. */
+const RENEW_INTERVAL_MS = 60 * 60 * 1000;
+
+/** Writes the kubeconfigs of the data directory again while the process runs. */
+function renewKubeconfigs(refresh: () => Promise<void>, log: Log): () => void {
+  const timer = setInterval(() => {
+    refresh().catch((error: unknown) =>
+      log.error("writing kubeconfigs failed; it is tried again in an hour", { error }),
+    );
+  }, RENEW_INTERVAL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Writes those whose token has a successor. One that an operator removed stays removed. */
+async function refreshKubeconfigs(data: string, clusters: readonly string[], access: ClusterAccess): Promise<void> {
+  for (const cluster of clusters) {
+    const file = kubeconfigPath(data, cluster);
+    if (!existsSync(file)) continue;
+    const text = await access.kubeconfig(cluster);
+    if ((await readFile(file, "utf8")) !== text) await writeSecret(file, text);
+  }
 }
 
 async function writeControllersKubeconfig(data: string, url: string, certificates: Certificates): Promise<void> {

@@ -3,6 +3,8 @@ import {
   aggregationMetrics,
   auditMetrics,
   conversionMetrics,
+  policyMetrics,
+  flowMetrics,
   serverMetrics,
   webhookMetrics,
 } from "@flotilla/apiserver";
@@ -39,7 +41,9 @@ export const metricsPages: readonly MetricsPage[] = [
     metrics: [
       ...serverMetrics,
       ...webhookMetrics,
+      ...policyMetrics,
       ...conversionMetrics,
+      ...flowMetrics,
       ...aggregationMetrics,
       ...auditMetrics,
       ...everyProcess,
@@ -65,7 +69,9 @@ export const metricsPages: readonly MetricsPage[] = [
     metrics: [
       ...serverMetrics,
       ...webhookMetrics,
+      ...policyMetrics,
       ...conversionMetrics,
+      ...flowMetrics,
       ...aggregationMetrics,
       ...processMetrics,
       ...workloadMetrics,

@@ -124,9 +124,18 @@ function indexResponse(table: ResourceTable, foreign: ReadonlyMap<string, string
   );
 }
 
+/** Pages that have documents besides those of the groups. */
+const PAGES: ReadonlySet<string> = new Set([
+  ".well-known/openid-configuration",
+  "api",
+  "apis",
+  "openid/v1/jwks",
+  "version",
+]);
+
 /** Documents of resources, and of the discovery pages. */
 function namesOf(table: ResourceTable): string[] {
-  const names = ["api", "apis", "version"];
+  const names = [...PAGES];
   for (const group of groupsOf(table)) {
     if (group !== "") names.push(`apis/${group}`);
     for (const version of versionsOf(table, group))
@@ -137,12 +146,8 @@ function namesOf(table: ResourceTable): string[] {
 
 function documentOf(table: ResourceTable, name: string): Document | undefined {
   const [root, first = "", second, ...rest] = name.split("/");
-  if (rest.length > 0) return undefined;
-  const isPage =
-    name === "api" ||
-    name === "apis" ||
-    name === "version" ||
-    (root === "apis" && second === undefined && table.hasGroup(first));
+  if (rest.length > 0 && !PAGES.has(name)) return undefined;
+  const isPage = PAGES.has(name) || (root === "apis" && second === undefined && table.hasGroup(first));
   if (isPage) return memoized(table, `openapi ${name}`, () => finished(pageDocument(name)));
   const [group, version] = root === "api" ? ["", first] : [first, second ?? ""];
   if ((root !== "api" && root !== "apis") || (root === "api" && second !== undefined)) return undefined;

@@ -34,11 +34,15 @@ import { representationOf } from "../request/negotiate.ts";
 import type { Representation } from "../request/negotiate.ts";
 import { authorize, connectHandler, findCluster, findResource, operate } from "./operations.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
+import type { FlowControl } from "../flowcontrol/flow-control.ts";
+import { inTurn } from "./in-turn.ts";
+import { METRIC_VERBS, newObservation, observe } from "./observed-request.ts";
+import { isConnect, verbOf } from "./request-verb.ts";
 import type { OperationDependencies, Verb } from "./operations.ts";
 import type { Input } from "../actions/action.ts";
-import { asksForWatch, listQuery, timeoutMsOf } from "../request/options.ts";
+import { listQuery, timeoutMsOf } from "../request/options.ts";
 import { checkDryRun, dryRunResponse } from "./dry-run.ts";
-import { createRequestTurns, LONG_LIST_ENTRIES } from "./request-turns.ts";
+import { LONG_LIST_ENTRIES } from "./request-turns.ts";
 import type { RequestTurns } from "./request-turns.ts";
 import { pageResponse } from "./pages.ts";
 import type { WorkloadMetrics } from "./pages.ts";
@@ -74,14 +78,15 @@ export interface HandlerOptions {
   writeControllerMetrics?(text: MetricsText): void;
   /** Metrics of the workloads on members. */
   workloads?: WorkloadMetrics;
+  /** Which requests wait when the server is busy; unset: none. */
+  flow?: FlowControl;
   /** The container runtimes of the clusters, if any. */
   connect?: ConnectBackend;
+  /** Shared with the transports of controllers. */
+  turns: RequestTurns;
 }
 
-type Handling = HandlerOptions & { turns: RequestTurns };
-
-export function createHandler(given: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
-  const options: Handling = { ...given, turns: createRequestTurns() };
+export function createHandler(options: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
   const { deps, log, metrics, auditor } = options;
   // Audit ids must be unique, not secret: one random prefix per server and a counter are cheaper than a random id per
   // request.
@@ -109,6 +114,10 @@ export function createHandler(given: HandlerOptions): (request: ApiRequest) => P
     if (audit) finishAudit(audit, response, failure instanceof ApiError ? failure.status : undefined);
     metrics.end(isMutating, seen, response.status, (performance.now() - startMs) / 1000);
     const headers = response.headers;
+    if (seen.flow) {
+      headers["x-kubernetes-pf-flowschema-uid"] = seen.flow.schemaUid;
+      headers["x-kubernetes-pf-prioritylevel-uid"] = seen.flow.levelUid;
+    }
     headers["audit-id"] = auditId;
     if (warnings.size > 0) headers["warning"] = warningHeaders(warnings);
     return response;
@@ -123,21 +132,8 @@ function readsTheNewest({ method, path, query }: ApiRequest): boolean {
   return method !== "GET" || !query.get("resourceVersion");
 }
 
-function newObservation({ method }: ApiRequest): ObservedRequest {
-  return {
-    cluster: "",
-    verb: method,
-    group: "",
-    version: "",
-    resource: "",
-    subresource: "",
-    scope: "",
-    dryRun: false,
-  };
-}
-
 function answer(
-  options: Handling,
+  options: HandlerOptions,
   request: ApiRequest,
   seen: ObservedRequest,
   warn: (text: string) => void,
@@ -158,17 +154,24 @@ function answer(
   timeoutMsOf(request.query, longest(request.method));
   const access = { cluster: clusterName, verb: request.method.toLowerCase(), path };
   const user = userOf(deps, request, access);
-  authorize(deps, { ...access, user }, request.audit);
-  const cluster = findCluster(deps, clusterName);
-  seen.cluster = clusterName;
-  const remote = remoteOfPage(deps, clusterName, route);
-  if (remote) return proxied(deps, remote, request, seen, user);
-  return pageResponse(options, cluster, route, request);
+  const page = (): ApiResponse | Promise<ApiResponse> => {
+    authorize(deps, { ...access, user }, request.audit);
+    const cluster = findCluster(deps, clusterName);
+    seen.cluster = clusterName;
+    const remote = remoteOfPage(deps, clusterName, route);
+    if (remote) return proxied(deps, remote, request, seen, user);
+    return pageResponse(options, cluster, route, request);
+  };
+  // Health is exempt in every configuration.
+  if (!options.flow || route.type === "health") return page();
+  const { verb } = access;
+  const { query, signal } = request;
+  return inTurn(options, clusterName, seen, { user, verb, path, query, isSingle: false, signal }, page);
 }
 
 /** One request of several in a dry run. */
 async function answerDryRun(
-  options: Handling,
+  options: HandlerOptions,
   request: ApiRequest,
   warn: (text: string) => void,
 ): Promise<ApiResponse> {
@@ -189,10 +192,35 @@ async function answerDryRun(
   return response;
 }
 
-async function answerResource(
-  options: Handling,
+function answerResource(
+  options: HandlerOptions,
   request: ApiRequest,
   clusterName: string,
+  route: ResourceRoute,
+  seen: ObservedRequest,
+  warn: (text: string) => void,
+): ApiResponse | Promise<ApiResponse> {
+  const { query, signal } = request;
+  const access = { cluster: clusterName, ...accessOf(request.method, route, query) };
+  const user = userOf(options.deps, request, access);
+  const work = (): Promise<ApiResponse> => answerAs(options, request, { access, user }, route, seen, warn);
+  // Connections that stay open are not limited, as in Kubernetes. A watch is until it starts.
+  if (!options.flow || (route.subresource !== undefined && isConnect(route.subresource))) return work();
+  const { verb, resource } = access;
+  const isSingle = route.name === undefined && resource.name !== undefined;
+  return inTurn(
+    options,
+    clusterName,
+    seen,
+    { user, verb, resource, path: request.path, query, isSingle, signal },
+    work,
+  );
+}
+
+async function answerAs(
+  options: HandlerOptions,
+  request: ApiRequest,
+  { access, user }: { access: { cluster: string } & ReturnType<typeof accessOf>; user: UserInfo },
   route: ResourceRoute,
   seen: ObservedRequest,
   warn: (text: string) => void,
@@ -200,8 +228,7 @@ async function answerResource(
   const { deps } = options;
   const { query, headers } = request;
   const { namespace, subresource } = route;
-  const access = { cluster: clusterName, ...accessOf(request.method, route, query) };
-  const user = userOf(deps, request, access);
+  const clusterName = access.cluster;
   authorize(deps, { ...access, user }, request.audit);
   if (clusterName === "*") return watchAllClusters(options, request, route, seen);
   const remote = deps.aggregation.find(clusterName, route.group, route.version);
@@ -238,7 +265,11 @@ async function answerResource(
     protobuf: tableFor(options.protobuf, served) !== undefined,
     protobufMetadata: options.protobuf !== undefined,
   });
-  if (verb === "watch") return watchResponse(options, context, route, representation, seen);
+  if (verb === "watch") {
+    // Many watches that are opened together each go through a long list.
+    if (access.resource.name === undefined && startsLong(deps, context)) await pause();
+    return watchResponse(options, context, route, representation, seen);
+  }
   const timeoutMs = timeoutMsOf(query, longest(request.method));
   // Awaited only when a watcher is lagging, so that a write costs no extra turn otherwise.
   const room =
@@ -264,6 +295,13 @@ async function answerResource(
   return answerResponse(result, representation, tableOptions, pause, options.protobuf);
 }
 
+/** Whether a watch begins with many objects, or selects from many. */
+function startsLong({ store }: OperationDependencies, { cluster, served, namespace, query }: RequestContext): boolean {
+  const startsNow = Number(query.get("resourceVersion") ?? 0) === 0 || query.get("sendInitialEvents") === "true";
+  const limit = LONG_LIST_ENTRIES + 1;
+  return startsNow && store.list(cluster, served.resource, namespace, { limit }).length === limit;
+}
+
 /** The user that the request acts as. */
 function userOf(
   { authorizer }: OperationDependencies,
@@ -280,38 +318,6 @@ function checkName(name: string): void {
   if (name === "." || name === "..")
     throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not be '${name}'`);
   if (name.includes("%")) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
-}
-
-const METRIC_VERBS: Readonly<Record<Verb, string>> = {
-  get: "GET",
-  list: "LIST",
-  watch: "WATCH",
-  create: "POST",
-  update: "PUT",
-  patch: "PATCH",
-  delete: "DELETE",
-  deletecollection: "DELETECOLLECTION",
-  connect: "CONNECT",
-};
-
-/**
- * Labels for the request metrics. Only names of served resources are used, so that clients cannot create arbitrary
- * series.
- */
-function observe(
-  seen: ObservedRequest,
-  { cluster, served, namespace, name, subresource = "", query }: RequestContext,
-  verb: Verb,
-  contentType: string | undefined,
-): void {
-  seen.cluster = cluster.name;
-  seen.verb = verb === "patch" && contentType?.startsWith("application/apply-patch") ? "APPLY" : METRIC_VERBS[verb];
-  seen.group = served.resource.name.group;
-  seen.version = served.version;
-  seen.resource = served.resource.name.resource;
-  seen.subresource = subresource;
-  seen.scope = name !== undefined ? "resource" : namespace !== undefined ? "namespace" : "cluster";
-  seen.dryRun = verb !== "get" && verb !== "list" && verb !== "watch" && query.has("dryRun");
 }
 
 /** Reviews and actions return the sent object, which has no columns. */
@@ -333,32 +339,6 @@ function rejectMethod(deps: OperationDependencies, clusterName: string, route: R
   findResource(findCluster(deps, clusterName), route, "get");
   throw methodNotAllowed();
 }
-
-function verbOf(method: string, { name, watch, subresource }: ResourceRoute, query: URLSearchParams): Verb | undefined {
-  if (watch) return method === "GET" ? "watch" : undefined;
-  if (name !== undefined && subresource !== undefined && isConnect(subresource)) return "connect";
-  switch (method) {
-    case "GET":
-      if (name !== undefined) return "get";
-      return asksForWatch(query) ? "watch" : "list";
-    case "POST":
-      if (name === undefined || subresource !== undefined) return "create";
-      break;
-    case "PUT":
-      if (name !== undefined) return "update";
-      break;
-    case "PATCH":
-      if (name !== undefined) return "patch";
-      break;
-    case "DELETE":
-      return name === undefined ? "deletecollection" : "delete";
-    default:
-  }
-  return undefined;
-}
-
-const CONNECTS = new Set(["proxy", "log", "exec", "attach", "portforward", "kubeconfig"]);
-const isConnect = (subresource: string): boolean => CONNECTS.has(subresource);
 
 async function connect(
   { deps, connect: backend }: HandlerOptions,

@@ -9,6 +9,7 @@ import type { LogicalCluster } from "../clusters/clusters.ts";
 import { foreignDocuments, foreignSwaggers, foreignVersions } from "../aggregation/foreign-versions.ts";
 import { discoveryResponse } from "../discovery/discovery.ts";
 import { healthPaths, healthResponse } from "./health.ts";
+import type { FlowControl } from "../flowcontrol/flow-control.ts";
 import type { HealthState } from "./health.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 import { openApiV2Response, openApiV3Response } from "../openapi/openapi.ts";
@@ -27,6 +28,7 @@ export interface PageOptions {
   auditor?: Auditor | undefined;
   writeControllerMetrics?(text: MetricsText): void;
   workloads?: WorkloadMetrics;
+  flow?: Pick<FlowControl, "writeMetrics" | "levels">;
 }
 
 /** Metrics of the workloads on members. */
@@ -40,7 +42,7 @@ export interface WorkloadMetrics {
 export type PageRoute = Exclude<Route, ResourceRoute | { type: "dry-run" }>;
 
 export function pageResponse(
-  { deps, version, health, metrics, auditor, writeControllerMetrics, workloads }: PageOptions,
+  { deps, version, health, metrics, auditor, writeControllerMetrics, workloads, flow }: PageOptions,
   cluster: LogicalCluster,
   route: PageRoute,
   request: ApiRequest,
@@ -84,6 +86,7 @@ export function pageResponse(
               writeControllerMetrics?.(text);
             }
           : workloads && ((text) => workloads.write(text, cluster.name)),
+        flow,
       );
     default:
       return jsonResponse(200, { paths: rootPaths(cluster) });
@@ -95,6 +98,7 @@ function metricsResponse(
   { store, pressure, configured, conversions, aggregation }: OperationDependencies,
   cluster: LogicalCluster,
   more: PageOptions["writeControllerMetrics"],
+  flow: PageOptions["flow"],
 ): ApiResponse {
   const objects = new Map<string, number>();
   for (const resource of cluster.table.resources) {
@@ -107,6 +111,7 @@ function metricsResponse(
   return metricsText(
     metrics.render(cluster.name, figures, (text) => {
       configured.writeMetrics(cluster.name, text);
+      flow?.writeMetrics(cluster.name, text);
       conversions.writeMetrics(cluster.name, text);
       aggregation.writeMetrics(cluster.name, text);
       more?.(text);

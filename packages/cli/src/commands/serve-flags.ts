@@ -96,6 +96,15 @@ export const hubProcessFlags = {
     value: "FILE",
     description: "kubeconfig of a server that receives the audit events in batches",
   },
+  "kubeconfig-lifetime": {
+    type: "integer",
+    value: "HOURS",
+    default: 2160,
+    minimum: 1,
+    maximum: 87_600,
+    description:
+      "how long the token in a kubeconfig of the data directory is valid; the file gets a new one after half of it, while the process runs and at the start",
+  },
   "encryption-provider-config": {
     type: "string",
     value: "FILE",
@@ -105,6 +114,18 @@ export const hubProcessFlags = {
     type: "string",
     value: "FILE",
     description: "identity providers and anonymous requests: an AuthenticationConfiguration (apiserver.config.k8s.io)",
+  },
+  "authentication-token-webhook-config-file": {
+    type: "string",
+    value: "FILE",
+    description: "kubeconfig of a webhook that is asked about tokens that the server does not know (TokenReview)",
+  },
+  "authentication-token-webhook-cache-ttl": {
+    type: "integer",
+    value: "SECONDS",
+    default: 120,
+    maximum: 86_400,
+    description: "how long its answers are remembered",
   },
   "oidc-issuer-url": {
     type: "string",
@@ -269,9 +290,12 @@ export function hubProcessOptions(
             },
       webhookConfigFile: flags["audit-webhook-config-file"],
     },
+    kubeconfigLifetimeMs: flags["kubeconfig-lifetime"] * 60 * 60 * 1000,
     encryptionProviderConfig: flags["encryption-provider-config"],
     identity: {
       authenticationConfig: flags["authentication-config"],
+      tokenWebhookConfig: flags["authentication-token-webhook-config-file"],
+      tokenWebhookCacheMs: flags["authentication-token-webhook-cache-ttl"] * 1000,
       oidc:
         flags["oidc-issuer-url"] === undefined
           ? undefined

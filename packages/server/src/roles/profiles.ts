@@ -9,6 +9,7 @@ import {
   kubernetesKinds,
   rootCertificateConfigMap,
   servedKinds,
+  flowControlDefaults,
   systemPriorityClasses,
   tokenTrackingConfigMap,
 } from "@flotilla/kubernetes";
@@ -108,7 +109,12 @@ export function createProfiles({
         ...(rootCertificate === "" ? [] : [rootCertificateConfigMap(name, rootCertificate)]),
       ];
     });
-  const shared = [...bootstrapRbac(), ...systemPriorityClasses(), tokenTrackingConfigMap(startedOn)];
+  const shared = [
+    ...bootstrapRbac(),
+    ...systemPriorityClasses(),
+    ...flowControlDefaults(`${startedOn}T00:00:00Z`),
+    tokenTrackingConfigMap(startedOn),
+  ];
   // No traffic flows through simulated clusters, so the server's Service must exist, but its address does not matter.
   const apiServer = apiServerService({ address: "127.0.0.1", port: 6443 }, `${startedOn}T00:00:00Z`);
   const clusterObjects = frontProxy ? [aggregationSettings(frontProxy)] : [];
