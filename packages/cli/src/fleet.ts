@@ -1,6 +1,16 @@
 /** What `up` and `demo` need from a running hub with simulated members. `cmd` starts it; the commands only use it. */
 import type { LastStart } from "./data-directory.ts";
 
+/** A store on other machines, and the files that it is reached with. */
+export interface StoreOptions {
+  /** `etcd://host:port,…/prefix`; `etcds` uses TLS. */
+  address: string;
+  caFile?: string;
+  certificateFile?: string;
+  keyFile?: string;
+  passwordFile?: string;
+}
+
 /** Kubernetes' flags for authentication. */
 export interface IdentityOptions {
   /** A file with an AuthenticationConfiguration. */
@@ -43,6 +53,8 @@ export interface HubProcessOptions {
   data: string;
   /** Keeps objects in memory only; certificates and kubeconfigs are still written to `data`. */
   ephemeral: boolean;
+  /** Objects are kept in etcd; unset means the data directory. */
+  store?: StoreOptions;
   /** The size of all objects above which none may be created or grow; 0 means no limit. */
   storeQuotaBytes?: number;
   /** 0 takes any free port. */

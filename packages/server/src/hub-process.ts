@@ -18,7 +18,7 @@ import {
   HEALTH_PATHS,
   openSqliteEngine,
 } from "@flotilla/apiserver";
-import type { ApiServer, Auditor, ExternalTokens } from "@flotilla/apiserver";
+import type { ApiServer, Auditor, Engine, ExternalTokens } from "@flotilla/apiserver";
 import { FlotillaError, systemClock, systemRandom } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import type { HubProcessOptions } from "@flotilla/cli";
@@ -37,6 +37,7 @@ import { createClusterAccess, keptSecret } from "./cluster-access.ts";
 import { writeSecret } from "./secret-file.ts";
 import type { ClusterAccess } from "./cluster-access.ts";
 import { ensureDirectory, STORE } from "./data/data-directory.ts";
+import { openEtcdStore } from "./data/etcd-store.ts";
 import { createFrontProxy } from "./data/front-proxy.ts";
 import { keepCertificates } from "./data/keep-certificates.ts";
 import type { FrontProxy } from "./roles/api-server.ts";
@@ -154,6 +155,11 @@ const OF_FILES: ReadonlySet<unknown> = new Set([
 ]);
 const isOfFiles = (error: unknown): boolean => error instanceof Error && "code" in error && OF_FILES.has(error.code);
 
+function openStore({ store, ephemeral }: HubProcessOptions, data: string, log: Log): Promise<Engine> {
+  if (store) return openEtcdStore(store, systemClock, log);
+  return ephemeral ? Promise.resolve(createMemoryEngine()) : openSqliteEngine({ path: storePath(data) });
+}
+
 async function openProcess(
   options: HubProcessOptions,
   data: string,
@@ -167,7 +173,7 @@ async function openProcess(
   opened.push(closeLog);
   const encryption = await openEncryption(options.encryptionProviderConfig, log);
   progress("opening the store");
-  const store = options.ephemeral ? createMemoryEngine() : await openSqliteEngine({ path: storePath(data) });
+  const store = await openStore(options, data, log);
   // Until everything runs, a disk that takes no writes fails the start, which reports it.
   let isReady = false;
   const troubled = watchStoreTroubles(store, systemClock, fileOnly, (text) => isReady && options.onTrouble?.(text));
@@ -207,7 +213,7 @@ async function openProcess(
         return access.issue(cluster, lifetimeMs);
       },
       storeQuotaBytes: options.storeQuotaBytes,
-      storeBytes: options.ephemeral ? undefined : () => sizeOfFiles(storePath(data)),
+      storeBytes: options.ephemeral || options.store ? undefined : () => sizeOfFiles(storePath(data)),
       onFailure: failed.resolve,
     },
     async serve({ server, client, stop: stopHub }, signal) {

@@ -5,7 +5,6 @@ import {
   ApiError,
   badRequest,
   HUB,
-  internalError,
   methodNotAllowed,
   notAcceptable,
   pathNotFound,
@@ -15,7 +14,6 @@ import { randomUuid } from "@flotilla/base";
 import type { Log, MetricsText } from "@flotilla/base";
 import type { ProtobufCodec } from "@flotilla/apimachinery";
 import type { PatchType } from "@flotilla/client";
-import { StoreWriteError } from "../store/errors.ts";
 import { accessOf } from "../access/attributes.ts";
 import { clientKeyOf } from "../access/client-key.ts";
 import { actingUser } from "../access/impersonation.ts";
@@ -29,13 +27,13 @@ import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "../codec/de
 import type { Body } from "../codec/decode.ts";
 import { PROTOBUF, tableFor } from "../codec/protobuf.ts";
 import { longest, withinTime } from "../request/deadline.ts";
+import { failureResponse } from "./failure-response.ts";
 import type { HealthState } from "./health.ts";
 import type { ObservedRequest, ServerMetrics } from "./server-metrics.ts";
-import { failureFormat, representationOf } from "../request/negotiate.ts";
+import { representationOf } from "../request/negotiate.ts";
 import type { Representation } from "../request/negotiate.ts";
 import { authorize, connectHandler, findCluster, findResource, operate } from "./operations.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
-import { TooBusyError } from "../flowcontrol/flow-control.ts";
 import type { FlowControl } from "../flowcontrol/flow-control.ts";
 import { inTurn } from "./in-turn.ts";
 import { METRIC_VERBS, newObservation, observe } from "./observed-request.ts";
@@ -52,7 +50,6 @@ import { patchTypeOf } from "../write/patch.ts";
 import { proxied, remoteOfPage } from "./aggregated.ts";
 import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
 import type { ServedVersion } from "../resources/resources.ts";
-import { statusResponse, textResponse } from "../request/respond.ts";
 import { answerResponse } from "./answer.ts";
 import { streamOf } from "../request/byte-streams.ts";
 import { routeOf, splitCluster } from "../request/router.ts";
@@ -107,6 +104,8 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
     let response: ApiResponse;
     let failure: unknown;
     try {
+      const behind = readsTheNewest(request) ? deps.cache.fresh() : undefined;
+      if (behind) await behind;
       response = await answer(options, request, seen, (text) => warnings.add(text));
     } catch (error) {
       failure = error;
@@ -125,20 +124,12 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
   };
 }
 
-function failureResponse(error: unknown, { headers, method, path }: ApiRequest, log: Log): ApiResponse {
-  if (error instanceof PageNotFound) return textResponse(404, "404 page not found\n");
-  // As kube-apiserver: the rejection of an overloaded server costs next to nothing.
-  if (error instanceof TooBusyError) return textResponse(429, `${error.message}\n`, { "retry-after": "1" });
-  if (error instanceof ApiError) return statusResponse(error, failureFormat(headers.accept));
-  // The owner of the store logs this once: a full disk rejects every write.
-  if (error instanceof StoreWriteError)
-    return statusResponse(
-      internalError("the disk of this server rejects writes; free some space there, and try again"),
-      failureFormat(headers.accept),
-    );
-  log.error("request failed", { method, path, error });
-  // Internal errors are logged, not sent to the client.
-  return statusResponse(internalError("the server could not handle the request; see its log for the reason"));
+const HEALTH = /\/(?:healthz|livez|readyz)(?:\/|$)/;
+
+/** A read that names a revision accepts what this server has; everything else must see what other servers acknowledged. */
+function readsTheNewest({ method, path, query }: ApiRequest): boolean {
+  if (HEALTH.test(path)) return false;
+  return method !== "GET" || !query.get("resourceVersion");
 }
 
 function answer(

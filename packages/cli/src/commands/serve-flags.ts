@@ -37,6 +37,20 @@ export const hubProcessFlags = {
     description: "more names and addresses that the serving certificate is valid for",
   },
   ephemeral: { type: "boolean", description: "keep objects in memory only; they are lost after a stop" },
+  store: {
+    type: "string",
+    value: "URL",
+    description:
+      "keep objects in etcd instead of DIR: etcd://HOST:PORT,HOST:PORT[/PREFIX], or etcds:// with TLS; several API servers may share it (default prefix /flotilla)",
+  },
+  "store-ca-file": { type: "string", value: "FILE", description: "certificate authority of etcd, with etcds://" },
+  "store-cert-file": { type: "string", value: "FILE", description: "client certificate for etcd, with etcds://" },
+  "store-key-file": { type: "string", value: "FILE", description: "key of --store-cert-file" },
+  "store-password-file": {
+    type: "string",
+    value: "FILE",
+    description: "password for etcd of the user that stands in --store (etcd://NAME@HOST:PORT)",
+  },
   "store-quota": {
     type: "integer",
     value: "MIB",
@@ -259,6 +273,7 @@ export function hubProcessOptions(
     advertiseAddress: flags["advertise-address"],
     tlsSans: namesIn(flags["tls-san"]),
     ephemeral: flags.ephemeral,
+    store: storeOptions(flags),
     storeQuotaBytes: flags["store-quota"] * 1024 * 1024,
     logLevel: flags["log-level"] as HubProcessOptions["logLevel"],
     logFormat: flags["log-format"] === "json" ? "json" : "text",
@@ -297,6 +312,27 @@ export function hubProcessOptions(
     },
     onTrouble: (text) => output.warn(output.called(`flotilla ${command}: ${text}`)),
   };
+}
+
+function storeOptions(flags: FlagValues<typeof hubProcessFlags>): HubProcessOptions["store"] {
+  const { store: address, ephemeral } = flags;
+  const files = {
+    caFile: flags["store-ca-file"],
+    certificateFile: flags["store-cert-file"],
+    keyFile: flags["store-key-file"],
+    passwordFile: flags["store-password-file"],
+  };
+  if (address === undefined) {
+    if (Object.values(files).some((file) => file !== undefined))
+      throw new UsageError(
+        "--store-ca-file, --store-cert-file, --store-key-file and --store-password-file need --store",
+      );
+    return undefined;
+  }
+  if (ephemeral) throw new UsageError("--ephemeral keeps objects in memory, --store in etcd; choose one");
+  if ((files.certificateFile === undefined) !== (files.keyFile === undefined))
+    throw new UsageError("--store-cert-file and --store-key-file belong together");
+  return { address, ...files };
 }
 
 export function controllerOptions(
