@@ -159,7 +159,7 @@ async function main(run: StockRun, deployments: number): Promise<void> {
   const denied = run.fails(
     kubectl,
     ["apply", "-f", "-"],
-    JSON.stringify({ ...policy(), spec: { resourceSelectors: [] } }),
+    JSON.stringify(policy({ spreadConstraints: [{ spreadByField: "cluster", spreadByLabel: "zone", minGroups: 1 }] })),
   );
   run.print(`a policy that Karmada's webhook rejects: ${denied}`);
   const converted = kubectl(["get", "--raw", "/apis/work.karmada.io/v1alpha1/namespaces/shop/resourcebindings"]);
@@ -180,7 +180,7 @@ interface DeploymentList {
   items: { status?: { readyReplicas?: number } }[];
 }
 
-const policy = (): object => ({
+const policy = (placement: object = {}): object => ({
   apiVersion: "policy.karmada.io/v1alpha1",
   kind: "PropagationPolicy",
   metadata: { name: "all", namespace: "shop" },
@@ -188,6 +188,7 @@ const policy = (): object => ({
     resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }],
     placement: {
       clusterAffinity: { clusterNames: MEMBERS },
+      ...placement,
       replicaScheduling: {
         replicaSchedulingType: "Divided",
         replicaDivisionPreference: "Weighted",

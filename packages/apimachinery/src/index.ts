@@ -92,6 +92,7 @@ export { ownKind, schemaErrors } from "./kind/own-kind.ts";
 export { createProtobufCodec } from "./kind/protobuf.ts";
 export type { ProtobufCodec } from "./kind/protobuf.ts";
 export { encodeDocument, encodeMessage, protobufEnvelope, protobufWatchFrame } from "./kind/protobuf-encode.ts";
+export { WireReader } from "./kind/protobuf-wire.ts";
 export { conditionsDescriptions, labelSelectorDescriptions } from "./kind/shared-descriptions.ts";
 export * as s from "./kind/schema-builder.ts";
 export type { Sent } from "./kind/sent.ts";

@@ -1,3 +1,4 @@
+export { policyMetrics } from "./policies/policy-metrics.ts";
 export { aggregationMetrics } from "./aggregation/aggregation-metrics.ts";
 export { frontProxyName } from "./aggregation/identity-headers.ts";
 export type { Action } from "./actions/action.ts";
@@ -39,7 +40,15 @@ export type { ApiServer, ApiServerOptions } from "./server.ts";
 export type { Cache } from "./store/cache.ts";
 export { createCache } from "./store/create-cache.ts";
 export type { Change, Engine, Entry, Guard, Outcome, PastChange, Write } from "./store/engine.ts";
-export { CompactedError, DamagedStoreError, StoreError, StoreWriteError } from "./store/errors.ts";
+export {
+  CompactedError,
+  DamagedStoreError,
+  StoreError,
+  StoreUnavailableError,
+  StoreWriteError,
+} from "./store/errors.ts";
+export { parseEtcdAddress } from "./store/etcd/etcd-address.ts";
+export { openEtcdEngine } from "./store/etcd/etcd-engine.ts";
 export { createMemoryEngine } from "./store/memory-engine.ts";
 export { openSqliteEngine } from "./store/sqlite-engine.ts";
 export { checkStore, repairStore } from "./store/sqlite-repair.ts";

@@ -42,6 +42,7 @@ import { createFlowControl } from "./flowcontrol/flow-control.ts";
 import type { Auditor } from "./audit/auditor.ts";
 import { auditRejected } from "./serve/audited-request.ts";
 import { createHandler } from "./serve/handler.ts";
+import { createRequestTurns } from "./serve/request-turns.ts";
 import { Siblings } from "./write/siblings.ts";
 import { createServerMetrics } from "./serve/server-metrics.ts";
 import { createObjectStore } from "./clusters/objects.ts";
@@ -181,6 +182,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const tokens = createBearerTokens({
     accounts: { tokens: accountTokens, bootstrap: createBootstrapTokens({ store, clock }), clusters },
     external: options.externalTokens,
+    nowMs: () => clock.now(),
   });
   const allocation = createServiceAllocation({ cache, random });
   const definitions = createDefinitionStatus({
@@ -255,8 +257,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   await clusters.finishRemovals();
   await definitions.settleAll();
 
+  const turns = createRequestTurns();
   const handle = createHandler({
     deps,
+    turns,
     log,
     version,
     stopping: stopping.signal,
@@ -281,6 +285,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
         handle,
         freeze: options.freeze ?? false,
         lists,
+        turns,
         auditor: options.auditor,
         track: (change) => {
           undelivered += change;

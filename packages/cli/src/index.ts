@@ -37,6 +37,7 @@ export type {
   FleetStarter,
   HubProcessOptions,
   Roles,
+  StoreOptions,
 } from "./fleet.ts";
 export { PROGRAM, asCalled, flagText, renderHelp, renderOverview, usageOf } from "./help.ts";
 export { commandHint } from "./command-hint.ts";

@@ -2,6 +2,8 @@
  * What a process that serves a hub needs of files and the network: data directory, log, store, certificates, port and
  * kubeconfigs. `flotilla up` and `flotilla apiserver` share it.
  */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join, resolve } from "node:path";
 import { ensureCertificates, HUB } from "@flotilla/apimachinery";
@@ -16,7 +18,7 @@ import {
   HEALTH_PATHS,
   openSqliteEngine,
 } from "@flotilla/apiserver";
-import type { ApiServer, Auditor, ExternalTokens } from "@flotilla/apiserver";
+import type { ApiServer, Auditor, Engine, ExternalTokens } from "@flotilla/apiserver";
 import { FlotillaError, systemClock, systemRandom } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import type { HubProcessOptions } from "@flotilla/cli";
@@ -31,9 +33,11 @@ import { openAudit } from "./audit/open-audit.ts";
 import { openEncryption } from "./data/open-encryption.ts";
 import { openIdentity } from "./identity/open-identity.ts";
 import type { OpenedIdentity } from "./identity/open-identity.ts";
-import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
+import { createClusterAccess, keptSecret } from "./cluster-access.ts";
+import { writeSecret } from "./secret-file.ts";
 import type { ClusterAccess } from "./cluster-access.ts";
 import { ensureDirectory, STORE } from "./data/data-directory.ts";
+import { openEtcdStore } from "./data/etcd-store.ts";
 import { createFrontProxy } from "./data/front-proxy.ts";
 import { keepCertificates } from "./data/keep-certificates.ts";
 import type { FrontProxy } from "./roles/api-server.ts";
@@ -151,6 +155,11 @@ const OF_FILES: ReadonlySet<unknown> = new Set([
 ]);
 const isOfFiles = (error: unknown): boolean => error instanceof Error && "code" in error && OF_FILES.has(error.code);
 
+function openStore({ store, ephemeral }: HubProcessOptions, data: string, log: Log): Promise<Engine> {
+  if (store) return openEtcdStore(store, systemClock, log);
+  return ephemeral ? Promise.resolve(createMemoryEngine()) : openSqliteEngine({ path: storePath(data) });
+}
+
 async function openProcess(
   options: HubProcessOptions,
   data: string,
@@ -164,7 +173,7 @@ async function openProcess(
   opened.push(closeLog);
   const encryption = await openEncryption(options.encryptionProviderConfig, log);
   progress("opening the store");
-  const store = options.ephemeral ? createMemoryEngine() : await openSqliteEngine({ path: storePath(data) });
+  const store = await openStore(options, data, log);
   // Until everything runs, a disk that takes no writes fails the start, which reports it.
   let isReady = false;
   const troubled = watchStoreTroubles(store, systemClock, fileOnly, (text) => isReady && options.onTrouble?.(text));
@@ -204,7 +213,7 @@ async function openProcess(
         return access.issue(cluster, lifetimeMs);
       },
       storeQuotaBytes: options.storeQuotaBytes,
-      storeBytes: options.ephemeral ? undefined : () => sizeOfFiles(storePath(data)),
+      storeBytes: options.ephemeral || options.store ? undefined : () => sizeOfFiles(storePath(data)),
       onFailure: failed.resolve,
     },
     async serve({ server, client, stop: stopHub }, signal) {
@@ -220,6 +229,7 @@ async function openProcess(
         authority: certificates.authority,
         log,
         endpointOf,
+        lifetimeMs: options.kubeconfigLifetimeMs,
       });
       opened.push(() => clusterAccess.close());
       await clusterAccess.prune();
@@ -233,6 +243,8 @@ async function openProcess(
       access = clusterAccess;
       await publishClusterInfo(client, HUB, { server: url, ca }, signal);
       await writeControllersKubeconfig(data, url, certificates);
+      const stopRenewing = renewKubeconfigs(() => refreshKubeconfigs(data, server.clusters(), clusterAccess), log);
+      opened.push(async () => stopRenewing());
       return { url, endpointOf, writeKubeconfigs: (clusters) => writeKubeconfigs(data, clusters, clusterAccess) };
     },
     ready() {
@@ -313,6 +325,30 @@ async function serveHttp(
     );
   }
   return port;
+}
+
+/** Their tokens have successors long before they expire. */
+const RENEW_INTERVAL_MS = 60 * 60 * 1000;
+
+/** Writes the kubeconfigs of the data directory again while the process runs. */
+function renewKubeconfigs(refresh: () => Promise<void>, log: Log): () => void {
+  const timer = setInterval(() => {
+    refresh().catch((error: unknown) =>
+      log.error("writing kubeconfigs failed; it is tried again in an hour", { error }),
+    );
+  }, RENEW_INTERVAL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Writes those whose token has a successor. One that an operator removed stays removed. */
+async function refreshKubeconfigs(data: string, clusters: readonly string[], access: ClusterAccess): Promise<void> {
+  for (const cluster of clusters) {
+    const file = kubeconfigPath(data, cluster);
+    if (!existsSync(file)) continue;
+    const text = await access.kubeconfig(cluster);
+    if ((await readFile(file, "utf8")) !== text) await writeSecret(file, text);
+  }
 }
 
 async function writeControllersKubeconfig(data: string, url: string, certificates: Certificates): Promise<void> {

@@ -3,6 +3,7 @@ import {
   aggregationMetrics,
   auditMetrics,
   conversionMetrics,
+  policyMetrics,
   flowMetrics,
   serverMetrics,
   webhookMetrics,
@@ -40,6 +41,7 @@ export const metricsPages: readonly MetricsPage[] = [
     metrics: [
       ...serverMetrics,
       ...webhookMetrics,
+      ...policyMetrics,
       ...conversionMetrics,
       ...flowMetrics,
       ...aggregationMetrics,
@@ -67,6 +69,7 @@ export const metricsPages: readonly MetricsPage[] = [
     metrics: [
       ...serverMetrics,
       ...webhookMetrics,
+      ...policyMetrics,
       ...conversionMetrics,
       ...flowMetrics,
       ...aggregationMetrics,

@@ -20,6 +20,8 @@ export interface StaticToken {
   uid?: string;
   /** The logical cluster that accepts the token; unset for all. */
   cluster?: string;
+  /** Unset never expires. */
+  expiresMs?: number;
 }
 
 export interface BearerTokens {
@@ -42,6 +44,7 @@ interface Known {
   cluster: string | undefined;
   /** Aborted when that cluster is removed: a later cluster of the same name must not accept the token. */
   removed: AbortSignal | undefined;
+  expiresMs: number;
 }
 
 export function createBearerTokens(
@@ -50,17 +53,25 @@ export function createBearerTokens(
     accounts?: { tokens: AccountTokens; bootstrap: BootstrapTokens; clusters: ClusterRegistry };
     /** Tokens that others issue; their users are the same in every cluster, and each cluster's roles decide. */
     external?: ExternalTokens | undefined;
+    nowMs?: (() => number) | undefined;
   } = {},
 ): BearerTokens {
-  const { accounts, external } = options;
+  const { accounts, external, nowMs = Date.now } = options;
   const byDigest = new Map<string, Known>();
   const tokens: BearerTokens = {
-    add({ token, user, groups = [], uid, cluster }) {
+    add({ token, user, groups = [], uid, cluster, expiresMs = Number.POSITIVE_INFINITY }) {
       const home = cluster === undefined ? undefined : accounts?.clusters.get(cluster);
-      byDigest.set(tokenDigest(token), { user: authenticatedUser(user, groups, uid), cluster, removed: home?.removed });
+      for (const [digest, known] of byDigest) if (known.expiresMs <= nowMs()) byDigest.delete(digest);
+      byDigest.set(tokenDigest(token), {
+        user: authenticatedUser(user, groups, uid),
+        cluster,
+        removed: home?.removed,
+        expiresMs,
+      });
     },
     async authenticate(clusterName, token, wanted, digest = tokenDigest(token)) {
-      const known = byDigest.get(digest);
+      const found = byDigest.get(digest);
+      const known = found && found.expiresMs > nowMs() ? found : undefined;
       const api = accounts?.tokens.audiences ?? [];
       // These tokens carry no audiences: they are for this API.
       const forApi = (user: UserInfo): TokenOutcome => {

@@ -92,8 +92,14 @@ export function createConfiguredAdmission(
         matching && deps.conversions.settle(request.context, () => policies.validate(matching, request));
       return evaluating instanceof Promise ? evaluating.then(askWebhooks) : askWebhooks();
     },
-    writeMetrics: webhooks.writeMetrics,
-    forget: webhooks.forget,
+    writeMetrics(cluster, text) {
+      webhooks.writeMetrics(cluster, text);
+      policies.writeMetrics(cluster, text);
+    },
+    forget(cluster) {
+      webhooks.forget(cluster);
+      policies.forget(cluster);
+    },
     close() {
       policies.close();
       webhooks.close();

@@ -16,7 +16,7 @@ export const FIN = 0x01;
 const VERSION = 3;
 const HEAD_BYTES = 8;
 /** Headers of a stream are a few short lines. */
-export const MAX_CONTROL_BYTES = 16 * 1024;
+const MAX_CONTROL_BYTES = 16 * 1024;
 
 export type Frame =
   | { type: "data"; stream: number; isLast: boolean; content: Buffer }

@@ -71,6 +71,7 @@ export function encryptEngine(engine: Engine, rules: readonly EncryptionRule[]):
   };
 
   return {
+    isShared: engine.isShared,
     async commit(write) {
       if (write.value === null || rules.length === 0) return plainOutcome(await engine.commit(write));
       const value = encrypt(write.key, write.value);
@@ -81,12 +82,13 @@ export function encryptEngine(engine: Engine, rules: readonly EncryptionRule[]):
     },
     async *changes(after, signal) {
       for await (const batch of engine.changes(after, signal))
-        yield rules.length === 0 ? batch : batch.map(plainChange);
+        yield rules.length === 0 ? batch : { ...batch, changes: batch.changes.map(plainChange) };
     },
     async *past(upTo) {
       for await (const batch of engine.past(upTo)) yield rules.length === 0 ? batch : batch.map(plainPast);
     },
     revision: () => engine.revision(),
+    isReachable: () => engine.isReachable?.() ?? true,
     compact: (revision) => engine.compact(revision),
     snapshot: (path) => engine.snapshot(path),
     isOutdated: (key) => outdated.has(key),

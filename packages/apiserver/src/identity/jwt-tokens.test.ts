@@ -181,6 +181,15 @@ test("a token is remembered until it expires", async () => {
   expect(await ask(token)).toContain("token is expired");
 });
 
+test("a static token of the server ends at its time", async () => {
+  const { server, clock } = await createTestServer();
+  server.tokens.add({ token: "short", user: "admin", expiresMs: clock.now() + 1_000 });
+
+  expect(await server.tokens.authenticate("hub", "short")).toMatchObject({ user: { name: "admin" } });
+  clock.advance(1_000);
+  expect(await server.tokens.authenticate("hub", "short")).toEqual({ error: undefined });
+});
+
 test("TokenReview and the authenticator of the server know such tokens", async () => {
   const { tokens } = start();
   const { server } = await createTestServer({ externalTokens: tokens });

@@ -12,6 +12,7 @@ import type { ServedVersion } from "../resources/resources.ts";
 import type { MutatingPolicy, ObjectType } from "./mutating-policy.ts";
 import { mutationDenied } from "./policy-denial.ts";
 import type { Denied } from "./policy-denial.ts";
+import type { PolicyMetrics } from "./policy-metrics.ts";
 import type { PolicyCandidate } from "./policy-index.ts";
 import { PolicyRequest } from "./policy-request.ts";
 import type { Invocation, PolicyDependencies } from "./policy-request.ts";
@@ -34,9 +35,16 @@ export class PolicyMutation {
   #isRepeated = false;
   #last: JsonObject | undefined;
 
-  constructor(deps: PolicyDependencies, candidates: readonly PolicyCandidate<MutatingPolicy>[]) {
+  readonly #metricsOf: (request: AdmissionRequest) => PolicyMetrics;
+
+  constructor(
+    deps: PolicyDependencies,
+    candidates: readonly PolicyCandidate<MutatingPolicy>[],
+    metricsOf: (request: AdmissionRequest) => PolicyMetrics,
+  ) {
     this.#deps = deps;
     this.#candidates = candidates;
+    this.#metricsOf = metricsOf;
   }
 
   /** The changed object; undefined when the policies change nothing. Throws when one fails. */
@@ -68,7 +76,15 @@ export class PolicyMutation {
       const key = keyOf(selected);
       if (!isWanted(key)) continue;
       const problems: string[] = [];
+      const startMs = performance.now();
       const next = this.#apply(selected, { ...request, object }, problems);
+      if (next !== "skipped")
+        this.#metricsOf(request).mutated(
+          policy.name,
+          selected.binding.name,
+          problems.length > 0,
+          (performance.now() - startMs) / 1000,
+        );
       if (!policy.ignoresFailures)
         for (const problem of problems) deny(policy.name, selected.binding.name, problem, DEFAULT_REASON);
       if (next === "skipped") continue;

@@ -23,7 +23,8 @@ import { auditedInput, objectOf } from "./audited-request.ts";
 import type { Auditor, RunningAudit } from "../audit/auditor.ts";
 import type { AuditRecord } from "../request/audit-record.ts";
 import type { OperationDependencies, Verb } from "./operations.ts";
-import type { Input } from "../actions/action.ts";
+import type { RequestTurns } from "./request-turns.ts";
+import type { Answer, Input } from "../actions/action.ts";
 import { conversionMemo } from "../codec/conversion.ts";
 import { needsConversion, objectAt, objectIn } from "../codec/render.ts";
 import { bodyOf } from "../request/byte-streams.ts";
@@ -45,6 +46,8 @@ export interface DirectTransportOptions {
   track: (change: number) => void;
   /** Shared by all transports of a server. */
   lists: ListTurns;
+  /** Large requests of clients wait for the operations of controllers. */
+  turns: Pick<RequestTurns, "countSmall">;
   /** The audit log; unset audits nothing. */
   auditor?: Auditor | undefined;
 }
@@ -56,9 +59,11 @@ export function createDirectTransport({
   freeze,
   track,
   lists,
+  turns,
   auditor,
 }: DirectTransportOptions): Transport {
   const byController = deps.isController(user);
+  const counted = (work: Promise<Answer>): Promise<Answer> => work.finally(turns.countSmall());
   const shared = <T>(value: T): T => (freeze ? (deepFreeze(value) as T) : value);
   const contextOf = (
     path: ResourcePath,
@@ -125,11 +130,13 @@ export function createDirectTransport({
       const audit = begin(path, verb, query);
       if (!audit) {
         const context = contextOf(path, verb, query, signal);
-        return shared(objectOf(await operate(deps, context, verb, inputOf(deps, context, request))));
+        return shared(objectOf(await counted(operate(deps, context, verb, inputOf(deps, context, request)))));
       }
       try {
         const context = contextOf(path, verb, query, signal, audit);
-        const answer = await operate(deps, context, verb, auditedInput(inputOf(deps, context, request), audit));
+        const answer = await counted(
+          operate(deps, context, verb, auditedInput(inputOf(deps, context, request), audit)),
+        );
         const object = objectOf(answer);
         audit.answered(() => object);
         audit.completed("code" in answer ? answer.code : 200);

@@ -5,7 +5,6 @@ import {
   ApiError,
   badRequest,
   HUB,
-  internalError,
   methodNotAllowed,
   notAcceptable,
   pathNotFound,
@@ -15,7 +14,6 @@ import { randomUuid } from "@flotilla/base";
 import type { Log, MetricsText } from "@flotilla/base";
 import type { ProtobufCodec } from "@flotilla/apimachinery";
 import type { PatchType } from "@flotilla/client";
-import { StoreWriteError } from "../store/errors.ts";
 import { accessOf } from "../access/attributes.ts";
 import { clientKeyOf } from "../access/client-key.ts";
 import { actingUser } from "../access/impersonation.ts";
@@ -29,13 +27,13 @@ import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "../codec/de
 import type { Body } from "../codec/decode.ts";
 import { PROTOBUF, tableFor } from "../codec/protobuf.ts";
 import { longest, withinTime } from "../request/deadline.ts";
+import { failureResponse } from "./failure-response.ts";
 import type { HealthState } from "./health.ts";
 import type { ObservedRequest, ServerMetrics } from "./server-metrics.ts";
-import { failureFormat, representationOf } from "../request/negotiate.ts";
+import { representationOf } from "../request/negotiate.ts";
 import type { Representation } from "../request/negotiate.ts";
 import { authorize, connectHandler, findCluster, findResource, operate } from "./operations.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
-import { TooBusyError } from "../flowcontrol/flow-control.ts";
 import type { FlowControl } from "../flowcontrol/flow-control.ts";
 import { inTurn } from "./in-turn.ts";
 import { METRIC_VERBS, newObservation, observe } from "./observed-request.ts";
@@ -44,7 +42,7 @@ import type { OperationDependencies, Verb } from "./operations.ts";
 import type { Input } from "../actions/action.ts";
 import { listQuery, timeoutMsOf } from "../request/options.ts";
 import { checkDryRun, dryRunResponse } from "./dry-run.ts";
-import { createRequestTurns, LONG_LIST_ENTRIES } from "./request-turns.ts";
+import { LONG_LIST_ENTRIES } from "./request-turns.ts";
 import type { RequestTurns } from "./request-turns.ts";
 import { pageResponse } from "./pages.ts";
 import type { WorkloadMetrics } from "./pages.ts";
@@ -52,7 +50,6 @@ import { patchTypeOf } from "../write/patch.ts";
 import { proxied, remoteOfPage } from "./aggregated.ts";
 import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
 import type { ServedVersion } from "../resources/resources.ts";
-import { statusResponse, textResponse } from "../request/respond.ts";
 import { answerResponse } from "./answer.ts";
 import { streamOf } from "../request/byte-streams.ts";
 import { routeOf, splitCluster } from "../request/router.ts";
@@ -85,12 +82,11 @@ export interface HandlerOptions {
   flow?: FlowControl;
   /** The container runtimes of the clusters, if any. */
   connect?: ConnectBackend;
+  /** Shared with the transports of controllers. */
+  turns: RequestTurns;
 }
 
-type Handling = HandlerOptions & { turns: RequestTurns };
-
-export function createHandler(given: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
-  const options: Handling = { ...given, turns: createRequestTurns() };
+export function createHandler(options: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
   const { deps, log, metrics, auditor } = options;
   // Audit ids must be unique, not secret: one random prefix per server and a counter are cheaper than a random id per
   // request.
@@ -108,6 +104,8 @@ export function createHandler(given: HandlerOptions): (request: ApiRequest) => P
     let response: ApiResponse;
     let failure: unknown;
     try {
+      const behind = readsTheNewest(request) ? deps.cache.fresh() : undefined;
+      if (behind) await behind;
       response = await answer(options, request, seen, (text) => warnings.add(text));
     } catch (error) {
       failure = error;
@@ -126,24 +124,16 @@ export function createHandler(given: HandlerOptions): (request: ApiRequest) => P
   };
 }
 
-function failureResponse(error: unknown, { headers, method, path }: ApiRequest, log: Log): ApiResponse {
-  if (error instanceof PageNotFound) return textResponse(404, "404 page not found\n");
-  // As kube-apiserver: the rejection of an overloaded server costs next to nothing.
-  if (error instanceof TooBusyError) return textResponse(429, `${error.message}\n`, { "retry-after": "1" });
-  if (error instanceof ApiError) return statusResponse(error, failureFormat(headers.accept));
-  // The owner of the store logs this once: a full disk rejects every write.
-  if (error instanceof StoreWriteError)
-    return statusResponse(
-      internalError("the disk of this server rejects writes; free some space there, and try again"),
-      failureFormat(headers.accept),
-    );
-  log.error("request failed", { method, path, error });
-  // Internal errors are logged, not sent to the client.
-  return statusResponse(internalError("the server could not handle the request; see its log for the reason"));
+const HEALTH = /\/(?:healthz|livez|readyz)(?:\/|$)/;
+
+/** A read that names a revision accepts what this server has; everything else must see what other servers acknowledged. */
+function readsTheNewest({ method, path, query }: ApiRequest): boolean {
+  if (HEALTH.test(path)) return false;
+  return method !== "GET" || !query.get("resourceVersion");
 }
 
 function answer(
-  options: Handling,
+  options: HandlerOptions,
   request: ApiRequest,
   seen: ObservedRequest,
   warn: (text: string) => void,
@@ -181,7 +171,7 @@ function answer(
 
 /** One request of several in a dry run. */
 async function answerDryRun(
-  options: Handling,
+  options: HandlerOptions,
   request: ApiRequest,
   warn: (text: string) => void,
 ): Promise<ApiResponse> {
@@ -203,7 +193,7 @@ async function answerDryRun(
 }
 
 function answerResource(
-  options: Handling,
+  options: HandlerOptions,
   request: ApiRequest,
   clusterName: string,
   route: ResourceRoute,
@@ -228,7 +218,7 @@ function answerResource(
 }
 
 async function answerAs(
-  options: Handling,
+  options: HandlerOptions,
   request: ApiRequest,
   { access, user }: { access: { cluster: string } & ReturnType<typeof accessOf>; user: UserInfo },
   route: ResourceRoute,
@@ -275,7 +265,11 @@ async function answerAs(
     protobuf: tableFor(options.protobuf, served) !== undefined,
     protobufMetadata: options.protobuf !== undefined,
   });
-  if (verb === "watch") return watchResponse(options, context, route, representation, seen);
+  if (verb === "watch") {
+    // Many watches that are opened together each go through a long list.
+    if (access.resource.name === undefined && startsLong(deps, context)) await pause();
+    return watchResponse(options, context, route, representation, seen);
+  }
   const timeoutMs = timeoutMsOf(query, longest(request.method));
   // Awaited only when a watcher is lagging, so that a write costs no extra turn otherwise.
   const room =
@@ -299,6 +293,13 @@ async function answerAs(
   if (result.type === "list" && result.result.entries.length > LONG_LIST_ENTRIES)
     await turns.next(clientKeyOf(clusterName, user.name), request.signal);
   return answerResponse(result, representation, tableOptions, pause, options.protobuf);
+}
+
+/** Whether a watch begins with many objects, or selects from many. */
+function startsLong({ store }: OperationDependencies, { cluster, served, namespace, query }: RequestContext): boolean {
+  const startsNow = Number(query.get("resourceVersion") ?? 0) === 0 || query.get("sendInitialEvents") === "true";
+  const limit = LONG_LIST_ENTRIES + 1;
+  return startsNow && store.list(cluster, served.resource, namespace, { limit }).length === limit;
 }
 
 /** The user that the request acts as. */

@@ -6,8 +6,8 @@
  * Large bodies are admitted by their bytes before they are decoded: a decoded body takes many times its size. What waits
  * holds its bytes only. No client holds more than half, because a request may wait for a slow webhook.
  *
- * Small requests never wait here. A small write needs several turns of the event loop, so a step is followed by a time
- * for them that is as long as the step, unless there are none.
+ * Small requests and operations of controllers never wait here. A small write needs several turns of the event loop, and
+ * a delivery several writes, so a step is followed by a time for them that is three times as long, unless there are none.
  */
 import { setImmediate } from "node:timers/promises";
 import { createSemaphore } from "@flotilla/base";
@@ -24,8 +24,10 @@ const MAX_DRY_RUNS = 4;
 const MAX_DRY_RUNS_WAITING = 16;
 /** A short body may have as many values as a long one. */
 const MIN_WEIGHT_BYTES = 1024 * 1024;
+/** Large requests have at least a quarter of the time. */
+const SMALL_TIMES = 3;
 /** Long enough for small writes; a step that took longer must not delay the next one by as much. */
-const MAX_YIELD_MS = 100;
+const MAX_YIELD_MS = 150;
 
 export interface RequestTurns {
   /**
@@ -61,7 +63,7 @@ export function createRequestTurns(nowMs: () => number = () => performance.now()
     const release = await turn.acquire(1, client);
     // What arrived while the step before it ran comes first.
     await setImmediate();
-    await small.done(Math.min(lastStepMs, MAX_YIELD_MS));
+    await small.done(Math.min(SMALL_TIMES * lastStepMs, MAX_YIELD_MS));
     const startMs = nowMs();
     void setImmediate().then(() => {
       lastStepMs = nowMs() - startMs;

@@ -8,7 +8,8 @@ import type { CachedEntry, CacheEvent } from "../store/cache.ts";
 import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
 import { matchesEntry, waitFor } from "../read/read.ts";
 import type { ReadDependencies } from "../read/read.ts";
-import { clusterOfKey, prefixOf } from "../resources/resources.ts";
+import { nameSelected } from "../access/attributes.ts";
+import { clusterOfKey, keyOf, prefixOf } from "../resources/resources.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import { selectionOf } from "../read/selection.ts";
 import type { Selection } from "../read/selection.ts";
@@ -120,6 +121,20 @@ function startRevision(target: WatchTarget, current: number): number {
   return wantsInitial(target) || !target.resourceVersion ? current : target.resourceVersion;
 }
 
+/** The entries that the selectors may match. A watch of one object, as of a mounted Secret, does not read all of them. */
+function candidates(
+  { store }: WatchDependencies,
+  cluster: LogicalCluster,
+  { resource }: ServedVersion,
+  { namespace, fieldSelector }: WatchTarget,
+): readonly CachedEntry[] {
+  const name = nameSelected(fieldSelector);
+  if (name === undefined || (namespace === undefined && resource.namespaced))
+    return store.list(cluster, resource, namespace);
+  const { entry } = store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name));
+  return entry ? [entry] : [];
+}
+
 function watchOne(
   deps: WatchDependencies,
   target: WatchTarget,
@@ -164,7 +179,7 @@ function watchOne(
     if (notices.length > 0) sink.notify(notices);
   });
   if (wantsInitial(target)) {
-    const listed = store.list(cluster, served.resource, namespace);
+    const listed = candidates(deps, cluster, served, target);
     const deliver = (): void => {
       const entries = listed.filter((entry) => selection.everything || matchesEntry(selection, entry, { served }));
       sink.initial(

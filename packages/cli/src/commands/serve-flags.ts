@@ -37,6 +37,20 @@ export const hubProcessFlags = {
     description: "more names and addresses that the serving certificate is valid for",
   },
   ephemeral: { type: "boolean", description: "keep objects in memory only; they are lost after a stop" },
+  store: {
+    type: "string",
+    value: "URL",
+    description:
+      "keep objects in etcd instead of DIR: etcd://HOST:PORT,HOST:PORT[/PREFIX], or etcds:// with TLS; several API servers may share it (default prefix /flotilla)",
+  },
+  "store-ca-file": { type: "string", value: "FILE", description: "certificate authority of etcd, with etcds://" },
+  "store-cert-file": { type: "string", value: "FILE", description: "client certificate for etcd, with etcds://" },
+  "store-key-file": { type: "string", value: "FILE", description: "key of --store-cert-file" },
+  "store-password-file": {
+    type: "string",
+    value: "FILE",
+    description: "password for etcd of the user that stands in --store (etcd://NAME@HOST:PORT)",
+  },
   "store-quota": {
     type: "integer",
     value: "MIB",
@@ -82,6 +96,15 @@ export const hubProcessFlags = {
     value: "FILE",
     description: "kubeconfig of a server that receives the audit events in batches",
   },
+  "kubeconfig-lifetime": {
+    type: "integer",
+    value: "HOURS",
+    default: 2160,
+    minimum: 1,
+    maximum: 87_600,
+    description:
+      "how long the token in a kubeconfig of the data directory is valid; the file gets a new one after half of it, while the process runs and at the start",
+  },
   "encryption-provider-config": {
     type: "string",
     value: "FILE",
@@ -91,6 +114,18 @@ export const hubProcessFlags = {
     type: "string",
     value: "FILE",
     description: "identity providers and anonymous requests: an AuthenticationConfiguration (apiserver.config.k8s.io)",
+  },
+  "authentication-token-webhook-config-file": {
+    type: "string",
+    value: "FILE",
+    description: "kubeconfig of a webhook that is asked about tokens that the server does not know (TokenReview)",
+  },
+  "authentication-token-webhook-cache-ttl": {
+    type: "integer",
+    value: "SECONDS",
+    default: 120,
+    maximum: 86_400,
+    description: "how long its answers are remembered",
   },
   "oidc-issuer-url": {
     type: "string",
@@ -238,6 +273,7 @@ export function hubProcessOptions(
     advertiseAddress: flags["advertise-address"],
     tlsSans: namesIn(flags["tls-san"]),
     ephemeral: flags.ephemeral,
+    store: storeOptions(flags),
     storeQuotaBytes: flags["store-quota"] * 1024 * 1024,
     logLevel: flags["log-level"] as HubProcessOptions["logLevel"],
     logFormat: flags["log-format"] === "json" ? "json" : "text",
@@ -254,9 +290,12 @@ export function hubProcessOptions(
             },
       webhookConfigFile: flags["audit-webhook-config-file"],
     },
+    kubeconfigLifetimeMs: flags["kubeconfig-lifetime"] * 60 * 60 * 1000,
     encryptionProviderConfig: flags["encryption-provider-config"],
     identity: {
       authenticationConfig: flags["authentication-config"],
+      tokenWebhookConfig: flags["authentication-token-webhook-config-file"],
+      tokenWebhookCacheMs: flags["authentication-token-webhook-cache-ttl"] * 1000,
       oidc:
         flags["oidc-issuer-url"] === undefined
           ? undefined
@@ -273,6 +312,27 @@ export function hubProcessOptions(
     },
     onTrouble: (text) => output.warn(output.called(`flotilla ${command}: ${text}`)),
   };
+}
+
+function storeOptions(flags: FlagValues<typeof hubProcessFlags>): HubProcessOptions["store"] {
+  const { store: address, ephemeral } = flags;
+  const files = {
+    caFile: flags["store-ca-file"],
+    certificateFile: flags["store-cert-file"],
+    keyFile: flags["store-key-file"],
+    passwordFile: flags["store-password-file"],
+  };
+  if (address === undefined) {
+    if (Object.values(files).some((file) => file !== undefined))
+      throw new UsageError(
+        "--store-ca-file, --store-cert-file, --store-key-file and --store-password-file need --store",
+      );
+    return undefined;
+  }
+  if (ephemeral) throw new UsageError("--ephemeral keeps objects in memory, --store in etcd; choose one");
+  if ((files.certificateFile === undefined) !== (files.keyFile === undefined))
+    throw new UsageError("--store-cert-file and --store-key-file belong together");
+  return { address, ...files };
 }
 
 export function controllerOptions(

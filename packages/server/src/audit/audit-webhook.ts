@@ -8,7 +8,7 @@ import type { Clock, Timer } from "@flotilla/base";
 import type { LostEvents } from "./lost-events.ts";
 
 /** Sends one body; rejects when the webhook did not take it. `isPassing` errors are retried. */
-export type PostEvents = (body: Buffer, signal: AbortSignal) => Promise<void>;
+type PostEvents = (body: Buffer, signal: AbortSignal) => Promise<void>;
 
 export interface AuditWebhookOptions {
   post: PostEvents;

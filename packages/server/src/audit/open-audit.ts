@@ -5,13 +5,12 @@ import type { AuditBackend, Auditor } from "@flotilla/apiserver";
 import { UsageError } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import type { AuditOptions } from "@flotilla/cli";
-import { connectionOf, createHttp2Transport, loadKubeconfig, readText } from "@flotilla/client";
 import { ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
 import { Work } from "@flotilla/karmada";
+import { postTo } from "../process/kubeconfig-post.ts";
 import { readOption } from "../process/read-option.ts";
 import { createAuditLogFile } from "./audit-log-file.ts";
 import { createAuditWebhook } from "./audit-webhook.ts";
-import type { PostEvents } from "./audit-webhook.ts";
 import { createLostEvents } from "./lost-events.ts";
 
 export interface OpenedAudit {
@@ -43,31 +42,18 @@ export async function openAudit(
   const backends: AuditBackend[] = [];
   if (file)
     backends.push(createAuditLogFile({ ...file, path: file.path === "-" ? "-" : resolve(file.path) }, lostBy("log")));
-  if (webhookConfigFile !== undefined)
-    backends.push(createAuditWebhook({ post: await postTo(webhookConfigFile), lost: lostBy("webhook"), clock }));
+  if (webhookConfigFile !== undefined) {
+    const send = await postTo(webhookConfigFile);
+    backends.push(
+      createAuditWebhook({
+        post: async (body, signal) => void (await send(body, signal)),
+        lost: lostBy("webhook"),
+        clock,
+      }),
+    );
+  }
   return {
     auditor: createAuditor({ policy, backends, lost: errors, clock, random }),
     close: async () => void (await Promise.all(backends.map((backend) => backend.close()))),
-  };
-}
-
-/** Sends a body to the server of a kubeconfig. */
-async function postTo(kubeconfig: string): Promise<PostEvents> {
-  const { server, ...connection } = await connectionOf(await loadKubeconfig(resolve(kubeconfig)));
-  const path = `${server.pathname}${server.search}`;
-  const transport = createHttp2Transport({
-    ...connection,
-    server: new URL(server.origin),
-    cluster: { only: "webhook" },
-    userAgent: "flotilla-apiserver",
-  });
-  return async (body, signal) => {
-    const headers = { "content-type": "application/json" };
-    const { status, body: answer } = await transport.raw(
-      { method: "POST", cluster: "webhook", path, headers, body },
-      signal,
-    );
-    const text = await readText(answer);
-    if (status < 200 || status > 299) throw new Error(`the webhook answered ${status}: ${text.slice(0, 200)}`);
   };
 }

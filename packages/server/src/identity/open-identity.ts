@@ -8,9 +8,11 @@ import {
 } from "@flotilla/apiserver";
 import type { AuthenticationConfiguration, ExternalTokens } from "@flotilla/apiserver";
 import { UsageError } from "@flotilla/base";
-import type { Clock, Log } from "@flotilla/base";
+import type { Clock, Json, Log } from "@flotilla/base";
 import type { IdentityOptions } from "@flotilla/cli";
 import { FLOTILLA_GROUP } from "@flotilla/flotilla";
+import { postTo } from "../process/kubeconfig-post.ts";
+import { createTokenWebhook } from "./token-webhook.ts";
 import { readOption } from "../process/read-option.ts";
 import { createFetchJson } from "./fetch-json.ts";
 
@@ -46,6 +48,18 @@ export async function openIdentity(
         clock,
       }),
     );
+  if (options.tokenWebhookConfig !== undefined) {
+    const post = await postTo(options.tokenWebhookConfig);
+    external.push(
+      createTokenWebhook({
+        post: async (body, signal) => JSON.parse(await post(body, signal)) as Json,
+        reservedGroups: [FLOTILLA_GROUP],
+        cacheMs: options.tokenWebhookCacheMs,
+        clock,
+        log,
+      }),
+    );
+  }
   return { externalTokens: anyOf(external), anonymous: configuration?.anonymous };
 }
 

@@ -7,7 +7,7 @@ import { messageOf } from "@flotilla/base";
 import type { ContainerFiles } from "./files.ts";
 import { readTar, writeTar } from "./tar.ts";
 
-export interface FileStreams {
+interface FileStreams {
   readonly stdin: AsyncIterable<Uint8Array>;
   stdout(chunk: Uint8Array): Promise<void>;
   err(text: string): Promise<void>;
