@@ -49,6 +49,8 @@ const CHECKS: readonly Check[] = [
   { name: "poststarthook/start-apiextensions-controllers" },
   { name: "poststarthook/crd-informer-synced" },
   { name: "poststarthook/start-system-namespaces-controller" },
+  { name: "poststarthook/start-cluster-authentication-info-controller" },
+  { name: "poststarthook/storage-readiness" },
   { name: "poststarthook/start-legacy-token-tracking-controller" },
   { name: "poststarthook/start-service-ip-repair-controllers" },
   { name: "poststarthook/rbac/bootstrap-roles" },
