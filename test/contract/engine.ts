@@ -53,8 +53,8 @@ async function changesBetween(engine: Engine, after: number, upTo: number): Prom
   const found: Change[] = [];
   if (upTo <= after) return found;
   const stop = new AbortController();
-  for await (const batch of engine.changes(after, stop.signal)) {
-    found.push(...batch);
+  for await (const { changes } of engine.changes(after, stop.signal)) {
+    found.push(...changes);
     if ((found.at(-1)?.revision ?? 0) >= upTo) break;
   }
   return found;
@@ -77,11 +77,14 @@ async function pastUpTo(
 const inShort = (changes: readonly Change[]): [key: string, revision: number, value: string | null][] =>
   changes.map(({ key, revision, value }) => [key, revision, text(value)]);
 
-export function describeEngine(
-  name: string,
-  abilities: { reopens: boolean; snapshots: boolean },
-  open: () => Promise<OpenedEngine>,
-): void {
+export interface EngineAbilities {
+  reopens: boolean;
+  snapshots: boolean;
+  /** Whether writes that do not depend on each other are also decided in the order of the calls. */
+  ordersAll: boolean;
+}
+
+export function describeEngine(name: string, abilities: EngineAbilities, open: () => Promise<OpenedEngine>): void {
   if (!abilities.reopens)
     process.stdout.write(`skipped for ${name}: what it keeps goes with the process, so it cannot be opened again\n`);
   if (!abilities.snapshots) process.stdout.write(`skipped for ${name}: it has no file to write a snapshot to\n`);
@@ -104,6 +107,14 @@ export function describeEngine(
         openSnapshot: (engine) => (opened.openSnapshot ?? missing)(engine).then(keep),
         cleanup: opened.cleanup,
       };
+    }
+
+    /** Commits without waiting for earlier ones, where their order is then certain. */
+    async function commitAll(engine: Engine, writes: readonly Write[]): Promise<Outcome[]> {
+      if (abilities.ordersAll) return Promise.all(writes.map((write) => engine.commit(write)));
+      const outcomes: Outcome[] = [];
+      for (const write of writes) outcomes.push(await engine.commit(write));
+      return outcomes;
     }
 
     const expectations: Record<string, { before: Write[]; write: Write; want: Outcome }> = {
@@ -267,17 +278,15 @@ export function describeEngine(
       const { engine } = await start();
       await engine.commit(put("/ns", "1"));
 
-      const outcomes = await Promise.all(
-        [
-          guarded(put("/a", "1", "absent"), ["/ns", 1]),
-          put("/ns", "terminating", 1),
-          guarded(put("/b", "1", "absent"), ["/ns", 1]),
-          guarded(put("/c", "1", "absent"), ["/ns", 3]),
-          remove("/ns", 3),
-          guarded(put("/d", "1", "absent"), ["/ns", 3]),
-          guarded(put("/e", "1", "absent"), ["/ns", "absent"]),
-        ].map((write) => engine.commit(write)),
-      );
+      const outcomes = await commitAll(engine, [
+        guarded(put("/a", "1", "absent"), ["/ns", 1]),
+        put("/ns", "terminating", 1),
+        guarded(put("/b", "1", "absent"), ["/ns", 1]),
+        guarded(put("/c", "1", "absent"), ["/ns", 3]),
+        remove("/ns", 3),
+        guarded(put("/d", "1", "absent"), ["/ns", 3]),
+        guarded(put("/e", "1", "absent"), ["/ns", "absent"]),
+      ]);
 
       expect(outcomes).toEqual([
         { ok: true, revision: 2 },
@@ -389,7 +398,7 @@ export function describeEngine(
       const seen: Change[] = [];
 
       const following = (async () => {
-        for await (const batch of engine.changes(0, stop.signal)) seen.push(...batch);
+        for await (const { changes } of engine.changes(0, stop.signal)) seen.push(...changes);
       })();
       await engine.commit(put("/a", "1"));
       stop.abort();
@@ -685,7 +694,7 @@ export function describeEngine(
             };
             pending.push(engine.commit(write));
             wanted.push(model.commit(write));
-            if (pause) await Promise.all(pending);
+            if (pause || !abilities.ordersAll) await Promise.all(pending);
           }
 
           const outcomes = await Promise.all(pending);

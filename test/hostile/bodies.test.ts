@@ -224,6 +224,19 @@ test("an object with more errors than a call takes arguments is rejected with a 
   expect(bytes.length).toBeLessThan(100_000);
 });
 
+test("large bodies at the same time on one connection are all answered", async () => {
+  const body = JSON.stringify({
+    spec: Object.fromEntries(Array.from({ length: 180_000 }, (_, at) => [`k${at}`, "x"])),
+  });
+  const api = door.api({ token: TOKENS.ann });
+
+  const answers = await Promise.all(
+    Array.from({ length: 24 }, () => api.create("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body)),
+  );
+
+  expect(answers.map(({ status }) => status)).toEqual(Array(24).fill(413));
+});
+
 describe("a body with many values", () => {
   const keys = (count: number): Record<string, string> =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, "x"]));

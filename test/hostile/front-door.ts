@@ -6,7 +6,7 @@ import { once } from "node:events";
 import http2 from "node:http2";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { kindAdmissions, createProfiles } from "@flotilla/server";
-import { createCertificateAuthority, createProtobufDecoder } from "@flotilla/apimachinery";
+import { createCertificateAuthority, createProtobufCodec } from "@flotilla/apimachinery";
 import type { CertificateAuthority } from "@flotilla/apimachinery";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import {
@@ -77,7 +77,7 @@ export async function openFrontDoor(
     log,
     admissions: [...kindAdmissions, logicalClusterAdmission(Object.keys(profiles))],
     profiles,
-    decodeProtobuf: createProtobufDecoder(kubernetesKinds),
+    protobuf: createProtobufCodec(kubernetesKinds),
     serviceAccounts: { signingKey },
   });
   for (const cluster of ["hub", "paris", "oslo"])

@@ -16,7 +16,8 @@ let created = 0;
 
 /** A token for one cluster. */
 export async function createJoinToken({ admin }: World, through: keyof typeof GROUPS): Promise<string> {
-  const id = `attk${String(++created).padStart(2, "0")}`;
+  // A token id has six characters.
+  const id = `a${String(++created).padStart(5, "0")}`;
   const secret = "0123456789abcdef";
   await must(
     admin.create("/api/v1/namespaces/kube-system/secrets", {

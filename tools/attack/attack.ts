@@ -2,6 +2,7 @@
  * An attack on a running hub, and what came of it. A verdict is computed from what was observed; an attack that could
  * not be carried out is "not tried", with the reason, and never counts as held.
  */
+import { messageOf } from "@flotilla/base";
 import type { Answer } from "../../test/contract/apiserver/raw-client.ts";
 import type { World } from "./world.ts";
 
@@ -81,6 +82,7 @@ export async function statusOf(answer: Promise<Pick<Answer, "status">>): Promise
 
 /** Only errors of the connection: others are mistakes in an attack. */
 function closedBy(error: unknown): { status: number; text: string } {
-  if (error instanceof Error && error.message.endsWith("failed on the wire")) return { status: 0, text: error.message };
+  if (error instanceof Error && error.message.endsWith("failed on the wire"))
+    return { status: 0, text: `${error.message}: ${messageOf(error.cause)}` };
   throw error;
 }

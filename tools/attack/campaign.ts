@@ -3,17 +3,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "@flotilla/base";
 import { notTried, type Attack, type Verdict } from "./attack.ts";
 import { startBystander, type Bystander } from "./bystander.ts";
-import { bystanderLimitMs, isOnlySlow, judge, type Judgement, type Latency } from "./judge.ts";
+import { bystanderLimitMs, isMemoryBack, isOnlySlow, judge, type Judgement, type Latency } from "./judge.ts";
 import { measureMemory, type MemoryMeter } from "./memory.ts";
 import { must, startHub, type AttackedHub } from "./world.ts";
 
-const ATTACK_LIMIT_MS = { full: 180_000, short: 30_000 };
-const QUIET_MS = { full: 3_000, short: 300 };
+const ATTACK_LIMIT_MS = { full: 120_000, short: 30_000 };
+const QUIET_MS = { full: 1_000, short: 300 };
 /** The bystander goes on for a moment, because some attacks have consequences after their last response. */
 const AFTERMATH_MS = 200;
 const LATER_MS = 60_000;
-/** Memory that grew by less is not waited for. */
-const GROWTH_WORTH_WAITING_MIB = 200;
+const LATER_STEP_MS = 1_000;
 
 const NO_WAITING: Latency = { longestReadMs: 0, longestWriteMs: 0, ownDelayMs: 0, reads: 0, writes: 0, failed: 0 };
 const MAX_QUIET_ROUNDS = 5;
@@ -30,23 +29,22 @@ export async function runCampaign(
   report: (judgement: Judgement) => void,
 ): Promise<Judgement[]> {
   const end = performance.now() + minutes * 60_000;
-  const hub = await startHub({ isShort });
-  const memory = measureMemory(() => hub.world.pid);
-  const bystander = await createBystander(hub);
   const judgements: Judgement[] = [];
+  let scene = await setScene(isShort);
   try {
     for (const attack of chosen) {
+      // The attacks after one that ended the hub are tried as well.
+      if (!scene.hub.isAlive()) {
+        await leaveScene(scene);
+        scene = await setScene(isShort);
+      }
       const judgement =
-        performance.now() > end || !hub.isAlive()
-          ? unstarted(attack, hub.isAlive() ? `${minutes} minutes are over` : "an earlier attack ended the hub")
-          : await carryOut(attack, { hub, bystander, memory, isShort });
+        performance.now() > end ? unstarted(attack, `${minutes} minutes are over`) : await carryOut(attack, scene);
       judgements.push(judgement);
       report(judgement);
     }
   } finally {
-    bystander.stop();
-    memory.stop();
-    await hub.stop();
+    await leaveScene(scene);
   }
   return judgements;
 }
@@ -58,10 +56,25 @@ interface Scene {
   isShort: boolean;
 }
 
-/** A stall on a busy machine may have another cause, so an attack that only took long is repeated once. */
+async function setScene(isShort: boolean): Promise<Scene> {
+  const hub = await startHub({ isShort });
+  const memory = measureMemory(() => hub.pid);
+  return { hub, memory, bystander: await createBystander(hub), isShort };
+}
+
+async function leaveScene({ hub, bystander, memory }: Scene): Promise<void> {
+  bystander.stop();
+  memory.stop();
+  await hub.stop();
+}
+
+/**
+ * A stall on a busy machine may have another cause, so an attack that only took long is repeated once, and so is one
+ * whose preparation failed.
+ */
 async function carryOut(attack: Attack, scene: Scene): Promise<Judgement> {
   const first = await attempt(attack, scene);
-  if (!isOnlySlow(first)) return first;
+  if (!isOnlySlow(first) && !(first.outcome === "not tried" && scene.hub.isAlive())) return first;
   const second = await attempt(attack, scene);
   return second.outcome === "not tried" ? first : second;
 }
@@ -75,17 +88,24 @@ async function attempt(attack: Attack, { hub, bystander, memory, isShort }: Scen
   await delay(AFTERMATH_MS);
   const during = await bystander.report();
   const peakMiB = memory.peak();
-  const grewMiB = (peakMiB ?? 0) - (idleMiB ?? 0);
-  const isWaitedFor = !isShort && grewMiB > GROWTH_WORTH_WAITING_MIB && hub.isAlive();
-  if (isWaitedFor) await delay(LATER_MS);
-  return judge(attack, verdict, {
-    isHubAlive: hub.isAlive(),
-    quiet,
-    during,
-    idleMiB,
-    peakMiB,
-    laterMiB: isWaitedFor ? memory.now() : undefined,
-  });
+  const later = isShort ? undefined : await memoryLater(memory, idleMiB, hub);
+  return judge(attack, verdict, { isHubAlive: hub.isAlive(), quiet, during, idleMiB, peakMiB, ...later });
+}
+
+/** The memory as soon as it is back, or after a minute. */
+export async function memoryLater(
+  memory: MemoryMeter,
+  idleMiB: number | undefined,
+  hub: Pick<AttackedHub, "isAlive">,
+): Promise<{ laterMiB?: number; laterSeconds: number }> {
+  const start = performance.now();
+  for (;;) {
+    const laterMiB = memory.now();
+    const waitedMs = performance.now() - start;
+    if (isMemoryBack(idleMiB, laterMiB) || waitedMs > LATER_MS || !hub.isAlive())
+      return { laterMiB, laterSeconds: Math.round(waitedMs / 1_000) };
+    await delay(LATER_STEP_MS);
+  }
 }
 
 /** The consequences of the attack before it, such as deletions, must not count as quiet. */
@@ -103,16 +123,17 @@ async function measureQuiet(bystander: Bystander, ms: number): Promise<Latency> 
 async function verdictFor(attack: Attack, hub: AttackedHub, isShort: boolean): Promise<Verdict> {
   const limitMs = isShort ? ATTACK_LIMIT_MS.short : ATTACK_LIMIT_MS.full;
   const signal = AbortSignal.timeout(limitMs);
+  const visit = hub.visit();
   const overdue = new Promise<Verdict>((resolve) =>
     signal.addEventListener("abort", () => resolve(notTried(attack.claim, `not finished within ${limitMs / 1000} s`))),
   );
   try {
-    return await Promise.race([attack.run({ ...hub.world, signal, onEnd: hub.onEnd }), overdue]);
+    return await Promise.race([attack.run({ ...visit.world, signal }), overdue]);
   } catch (error) {
     // A preparation that failed: nothing was shown.
     return notTried(attack.claim, messageOf(error));
   } finally {
-    await hub.endAttack();
+    await visit.end();
   }
 }
 
@@ -121,9 +142,12 @@ function unstarted({ name, claim }: Attack, reason: string): Judgement {
   return { name, claim, ...notTried(claim, reason), problems: [], observation };
 }
 
-async function createBystander({ world }: AttackedHub): Promise<Bystander> {
+/** Its namespace is kept until the hub stops. */
+async function createBystander(hub: AttackedHub): Promise<Bystander> {
+  const { world } = hub.visit();
   const namespace = await world.namespace("bystander");
-  const { token } = await world.account({ role: "edit", namespace });
+  const { token, api } = await world.account({ role: "edit", namespace });
+  api.close();
   const path = `/api/v1/namespaces/${namespace}/configmaps/own`;
   await must(world.admin.create(`/api/v1/namespaces/${namespace}/configmaps`, { metadata: { name: "own" } }));
   const bystander = startBystander({ origin: world.origin, path, ca: world.ca, token });

@@ -22,3 +22,6 @@ export const attacks: readonly Attack[] = [
   // Last, because their objects stay.
   ...lists,
 ];
+
+export const familyOf = ({ name }: Pick<Attack, "name">): string => name.split("/", 1)[0] ?? "";
+export const familyNames = (): string[] => [...new Set(attacks.map(familyOf))];

@@ -5,15 +5,14 @@
 import { once } from "node:events";
 import https from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import type { Duplex } from "node:stream";
+import type { AddressInfo, Socket } from "node:net";
 import { parseKubeconfig, connectionOf } from "@flotilla/client";
 import { createCertificateAuthority } from "@flotilla/apimachinery";
 import { systemClock } from "@flotilla/base";
 import { eventually, must, type World } from "./world.ts";
 
-/** Answers a request; `forward` answers it as the real cluster would. */
-export type Mode = (request: IncomingMessage, response: ServerResponse, forward: () => void) => void;
+/** Answers a request; `forward` answers it as the real cluster would, `reset` resets the TCP connection. */
+export type Mode = (request: IncomingMessage, response: ServerResponse, forward: () => void, reset: () => void) => void;
 
 export interface HostileMember {
   name: string;
@@ -32,8 +31,14 @@ let created = 0;
 
 const good: Mode = (_request, _response, forward) => forward();
 
+/** What a hostile member looks at in what the hub sends it: its text, and a token that is not its own. */
+export interface Loot {
+  text(text: string): void;
+  foreignToken(header: string): void;
+}
+
 /** Joins a member that is ready when this returns. It is removed when the attack ends. */
-export async function joinHostileMember(world: World): Promise<HostileMember> {
+export async function joinHostileMember(world: Omit<World, "signal">, loot?: Loot): Promise<HostileMember> {
   const { admin } = world;
   const name = `hostile-${++created}`;
   const backend = `${name}-backend`;
@@ -41,7 +46,12 @@ export async function joinHostileMember(world: World): Promise<HostileMember> {
   const kubeconfig = await must(admin.create(`${LOGICAL_CLUSTERS}/${backend}/kubeconfig`, ""));
   const token = await administratorToken(world, backend, kubeconfig.text);
   const authority = await createCertificateAuthority({ clock: systemClock });
-  const proxy = await startProxy(world, backend, await authority.issueServing([]));
+  const proxy = await startProxy(world, backend, await authority.issueServing([]), (request) => {
+    const { authorization } = request.headers;
+    if (authorization !== undefined && authorization !== `Bearer ${token}`) loot?.foreignToken(authorization);
+    loot?.text(`${request.url} ${request.rawHeaders.join(" ")}`);
+    return loot?.text;
+  });
   world.onEnd(() => proxy.close());
   await must(
     admin.create(`/api/v1/namespaces/${SECRETS}/secrets`, {
@@ -72,7 +82,7 @@ export async function joinHostileMember(world: World): Promise<HostileMember> {
 }
 
 /** A Secret of a Cluster has a token, and the kubeconfig of a logical cluster a certificate. */
-async function administratorToken(world: World, backend: string, kubeconfig: string): Promise<string> {
+async function administratorToken(world: Omit<World, "signal">, backend: string, kubeconfig: string): Promise<string> {
   const { cert, key } = await connectionOf(parseKubeconfig(kubeconfig));
   const there = world.api({ cert, key }, { cluster: backend });
   const account = { kind: "ServiceAccount", name: "hub", namespace: "kube-system" };
@@ -91,7 +101,7 @@ async function administratorToken(world: World, backend: string, kubeconfig: str
 }
 
 /** The condition Ready of a Cluster: status, reason and message. */
-export async function readyOf({ admin }: World, name: string): Promise<string> {
+export async function readyOf({ admin }: Pick<World, "admin">, name: string): Promise<string> {
   const { status } = (await admin.get(`${CLUSTERS}/${name}`)).body as {
     status?: { conditions?: { type: string; status: string; reason: string; message: string }[] };
   };
@@ -99,7 +109,7 @@ export async function readyOf({ admin }: World, name: string): Promise<string> {
   return ready ? `${ready.status} ${ready.reason} ${ready.message}` : "no condition";
 }
 
-async function leave({ admin }: World, name: string, backend: string): Promise<void> {
+async function leave({ admin }: Pick<World, "admin">, name: string, backend: string): Promise<void> {
   await admin.delete(`${CLUSTERS}/${name}`);
   await admin.delete(`/api/v1/namespaces/${SECRETS}/secrets/${name}`);
   await admin.delete(`${LOGICAL_CLUSTERS}/${backend}`);
@@ -114,29 +124,42 @@ interface Proxy {
 }
 
 async function startProxy(
-  world: World,
+  world: Pick<World, "ca" | "origin">,
   backend: string,
   serving: { certificate: string; key: string },
+  look: (request: IncomingMessage) => ((text: string) => void) | undefined,
 ): Promise<Proxy> {
   let mode = good;
   let reached = 0;
-  const sockets = new Set<Duplex>();
+  /** By the client's port: a TLS socket cannot reset its connection. */
+  const sockets = new Map<number, Socket>();
   const agent = new https.Agent({ ca: world.ca, keepAlive: true });
   const server = https.createServer({ cert: serving.certificate, key: serving.key }, (request, response) => {
     reached++;
+    const inspect = look(request);
     response.on("error", () => response.destroy());
-    mode(request, response, () => forward(request, response, { agent, origin: world.origin, backend }));
+    const port = request.socket.remotePort ?? 0;
+    mode(
+      request,
+      response,
+      () => {
+        if (inspect) request.on("data", (chunk: Buffer) => inspect(chunk.toString("latin1")));
+        forward(request, response, { agent, origin: world.origin, backend });
+      },
+      () => sockets.get(port)?.resetAndDestroy(),
+    );
   });
-  server.on("connection", (socket) => {
-    sockets.add(socket);
+  server.on("connection", (socket: Socket) => {
+    const port = socket.remotePort ?? 0;
+    sockets.set(port, socket);
     socket.on("error", () => socket.destroy());
-    socket.on("close", () => sockets.delete(socket));
+    socket.on("close", () => sockets.delete(port));
   });
   server.on("tlsClientError", (_error, socket) => socket.destroy());
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const disconnect = (): void => {
-    for (const socket of sockets) socket.destroy();
+    for (const socket of sockets.values()) socket.destroy();
   };
   return {
     port: (server.address() as AddressInfo).port,

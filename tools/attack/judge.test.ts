@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { notTried, runAttempts, verdictOf, type Attack, type Verdict } from "./attack.ts";
 import { attacks } from "./catalogue.ts";
-import { bystanderLimitMs, isOnlySlow, judge, type Latency, type Observation } from "./judge.ts";
+import { bystanderLimitMs, exitCodeOf, isOnlySlow, judge, type Latency, type Observation } from "./judge.ts";
 import { renderJudgement, renderSummary } from "./report.ts";
 
 const attack: Attack = { name: "bodies/large", claim: "it holds", run: async () => held };
@@ -66,7 +66,7 @@ const cases: Record<
   "broken when the memory is not given back within a minute": {
     observation: { peakMiB: 900, laterMiB: 800 },
     outcome: "broken",
-    problem: "800 MiB a minute later, 200 MiB before",
+    problem: "800 MiB 60 s later, 200 MiB before",
   },
   "not tried when it could not be carried out, whatever else is fine": {
     verdict: notTried("x", "no connection"),
@@ -144,11 +144,22 @@ test("the report has what was tried, what was observed, and the figures", () => 
       "           problem    a read took 501 ms, limit 500 ms",
       "           problem    a write took 501 ms, limit 500 ms",
       "           bystander  longest read 501 ms, write 501 ms (without attack 20 ms, 20 ms)",
-      "           memory     200 MiB before, 300 MiB at most, not waited for a minute later",
+      "           memory     200 MiB before, 300 MiB at most, not measured later",
       "",
     ].join("\n"),
   );
   expect(renderSummary([judgement])).toBe("1 attacks: 0 held, 1 broken, 0 not tried\nbroken: bodies/large\n");
+});
+
+test("the summary and the exit code show attacks that were not tried", () => {
+  const [good, bad, none] = [
+    judge(attack, held, observed()),
+    judge(attack, held, observed({ isHubAlive: false })),
+    judge(attack, notTried("x", "no connection"), observed()),
+  ];
+
+  expect(renderSummary([good, none])).toBe("2 attacks: 1 held, 0 broken, 1 not tried\nnot tried: bodies/large\n");
+  expect([[good], [good, none], [none, bad]].map(exitCodeOf)).toEqual([0, 3, 1]);
 });
 
 test("attacks have different names, with the family in front, and most families have some in the short form", () => {

@@ -22,8 +22,9 @@ export interface Observation {
   /** The hub's resident memory; unset where it cannot be measured. */
   idleMiB?: number;
   peakMiB?: number;
-  /** A minute after the attack; unset if it was not waited for. */
+  /** After the attack, once it was back or a minute had passed; unset if it was not waited for. */
   laterMiB?: number;
+  laterSeconds?: number;
 }
 
 export interface Judgement {
@@ -51,6 +52,16 @@ export function bystanderLimitMs({ longestReadMs, longestWriteMs }: Latency, own
   return Math.max(BYSTANDER_LIMIT_MS, QUIET_FACTOR * Math.max(longestReadMs, longestWriteMs, ownDelayMs));
 }
 
+export function isMemoryBack(idleMiB = 0, laterMiB = 0): boolean {
+  return laterMiB - idleMiB <= MAX_REMAINING_MIB;
+}
+
+/** Something did not hold, and otherwise something was not tried: an attack that was not tried shows nothing. */
+export function exitCodeOf(judgements: readonly Pick<Judgement, "outcome">[]): 0 | 1 | 3 {
+  if (judgements.some(({ outcome }) => outcome === "broken")) return 1;
+  return judgements.some(({ outcome }) => outcome === "not tried") ? 3 : 0;
+}
+
 export function judge({ name, claim, stopsHub }: Attack, verdict: Verdict, observation: Observation): Judgement {
   const problems = stopsHub ? [] : problemsOf(observation);
   // What other clients went through counts also when the attack itself could not be finished.
@@ -63,7 +74,15 @@ export function isOnlySlow({ outcome, problems, observation: { isHubAlive, durin
   return outcome === "broken" && problems.length > 0 && isHubAlive && during.failed === 0;
 }
 
-function problemsOf({ isHubAlive, quiet, during, idleMiB = 0, peakMiB, laterMiB }: Observation): string[] {
+function problemsOf({
+  isHubAlive,
+  quiet,
+  during,
+  idleMiB = 0,
+  peakMiB,
+  laterMiB,
+  laterSeconds,
+}: Observation): string[] {
   if (!isHubAlive) return ["the hub's process has ended"];
   const limit = bystanderLimitMs(quiet, during.ownDelayMs);
   const problems: string[] = [];
@@ -74,8 +93,8 @@ function problemsOf({ isHubAlive, quiet, during, idleMiB = 0, peakMiB, laterMiB 
   if (during.longestWriteMs > limit) problems.push(`a write took ${ms(during.longestWriteMs)}, limit ${ms(limit)}`);
   if (peakMiB !== undefined && peakMiB - idleMiB > MAX_GROWTH_MIB)
     problems.push(`memory grew from ${Math.round(idleMiB)} to ${Math.round(peakMiB)} MiB`);
-  if (laterMiB !== undefined && laterMiB - idleMiB > MAX_REMAINING_MIB)
-    problems.push(`${Math.round(laterMiB)} MiB a minute later, ${Math.round(idleMiB)} MiB before`);
+  if (laterMiB !== undefined && !isMemoryBack(idleMiB, laterMiB))
+    problems.push(`${Math.round(laterMiB)} MiB ${laterSeconds ?? 60} s later, ${Math.round(idleMiB)} MiB before`);
   return problems;
 }
 

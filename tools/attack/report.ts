@@ -4,7 +4,7 @@ import type { Judgement } from "./judge.ts";
 const MARKS = { held: "held      ", broken: "BROKEN    ", "not tried": "not tried " } as const;
 
 export function renderJudgement({ name, claim, outcome, tried, seen, problems, observation }: Judgement): string {
-  const { quiet, during, idleMiB, peakMiB, laterMiB } = observation;
+  const { quiet, during, idleMiB, peakMiB, laterMiB, laterSeconds } = observation;
   const lines = [
     `${MARKS[outcome]} ${name}: ${claim}`,
     `           tried      ${tried}`,
@@ -14,7 +14,7 @@ export function renderJudgement({ name, claim, outcome, tried, seen, problems, o
   if (outcome !== "not tried")
     lines.push(
       `           bystander  longest read ${ms(during.longestReadMs)}, write ${ms(during.longestWriteMs)} (without attack ${ms(quiet.longestReadMs)}, ${ms(quiet.longestWriteMs)})`,
-      `           memory     ${mib(idleMiB)} before, ${mib(peakMiB)} at most, ${laterMiB === undefined ? "not waited for" : mib(laterMiB)} a minute later`,
+      `           memory     ${mib(idleMiB)} before, ${mib(peakMiB)} at most, ${laterMiB === undefined ? "not measured later" : `${mib(laterMiB)} ${laterSeconds ?? 0} s later`}`,
     );
   return `${lines.join("\n")}\n`;
 }
@@ -22,10 +22,12 @@ export function renderJudgement({ name, claim, outcome, tried, seen, problems, o
 export function renderSummary(judgements: readonly Judgement[]): string {
   const count = (outcome: Judgement["outcome"]): number =>
     judgements.filter((judgement) => judgement.outcome === outcome).length;
-  const broken = judgements.filter(({ outcome }) => outcome === "broken").map(({ name }) => name);
+  const names = (outcome: Judgement["outcome"]): string =>
+    judgements.flatMap((judgement) => (judgement.outcome === outcome ? [judgement.name] : [])).join(", ");
   return [
     `${judgements.length} attacks: ${count("held")} held, ${count("broken")} broken, ${count("not tried")} not tried\n`,
-    broken.length > 0 ? `broken: ${broken.join(", ")}\n` : "",
+    count("broken") > 0 ? `broken: ${names("broken")}\n` : "",
+    count("not tried") > 0 ? `not tried: ${names("not tried")}\n` : "",
   ].join("");
 }
 

@@ -7,8 +7,14 @@ import http2 from "node:http2";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import { setTimeout as delay } from "node:timers/promises";
 import { connectionOf, loadKubeconfig } from "@flotilla/client";
-import { startFlotilla } from "../bench/process.ts";
-import { connectHttp1, connectHttp2, type Api, type Connection } from "../../test/contract/apiserver/raw-client.ts";
+import { startFlotilla, type RunningFleet } from "../bench/process.ts";
+import {
+  connectHttp1,
+  connectHttp2,
+  type Answer,
+  type Api,
+  type Connection,
+} from "../../test/contract/apiserver/raw-client.ts";
 
 /** Members of the hub; both are simulated in its process. */
 export const MEMBERS = ["member1", "member2"] as const;
@@ -53,14 +59,22 @@ export interface Account {
   api: Api;
 }
 
+/** One attacker at a time: what it opened and created is closed when it ends. */
+interface Visit {
+  world: Omit<World, "signal">;
+  end(): Promise<void>;
+}
+
 export interface AttackedHub {
-  world: Omit<World, "signal" | "onEnd">;
+  pid: number;
   isAlive(): boolean;
-  /** Calls what attacks registered to be closed. */
-  endAttack(): Promise<void>;
-  onEnd(close: () => unknown): void;
+  /** `inspect` sees all responses to clients that are not the administrator's. */
+  visit(inspect?: (text: string) => void): Visit;
   stop(): Promise<void>;
 }
+
+/** Namespaces that are kept for the attacks of a family. */
+const KEPT = "many";
 
 export async function startHub({
   isShort,
@@ -80,26 +94,56 @@ export async function startHub({
   ]);
   const { server, ca = "", token } = await connectionOf(await loadKubeconfig(fleet.kubeconfig("hub")));
   const adminToken = typeof token === "string" ? token : "";
-  const port = Number(server.port);
-  const closing: (() => unknown)[] = [];
-  let created = 0;
+  const hub: HubConnection = { fleet, server, ca, adminToken, admin: connectHttp2({ server, ca, token: adminToken }) };
+  return {
+    pid: fleet.pid,
+    isAlive: () => isRunning(fleet.pid),
+    visit(inspect) {
+      const closing: (() => unknown)[] = [];
+      return {
+        world: createWorld(hub, isShort, (close) => void closing.push(close), inspect),
+        async end() {
+          for (const close of closing.splice(0).reverse()) await close();
+        },
+      };
+    },
+    async stop() {
+      hub.admin.close();
+      await fleet.stop();
+    },
+  };
+}
 
+interface HubConnection {
+  fleet: RunningFleet;
+  server: URL;
+  ca: string;
+  adminToken: string;
+  admin: Api;
+}
+let created = 0;
+
+function createWorld(
+  { fleet, server, ca, adminToken, admin }: HubConnection,
+  isShort: boolean,
+  onEnd: World["onEnd"],
+  inspect: ((text: string) => void) | undefined,
+): Visit["world"] {
+  const port = Number(server.port);
   const api: World["api"] = (credentials, { cluster, http1 = false } = {}) => {
     const path = cluster === undefined ? "" : `/clusters/${cluster}`;
     const connection: Connection = { server: new URL(server.origin + path), ca, ...credentials };
     const client = http1 ? connectHttp1(connection) : connectHttp2(connection);
-    closing.push(() => client.close());
-    return client;
+    onEnd(() => client.close());
+    return inspect && credentials.token !== adminToken ? inspected(client, inspect) : client;
   };
-  const admin = connectHttp2({ server, ca, token: adminToken });
-
   const namespace: World["namespace"] = async (prefix) => {
     const name = `${prefix}-${++created}`;
     await must(admin.create("/api/v1/namespaces", { metadata: { name } }));
+    if (prefix !== KEPT) onEnd(() => admin.delete(`/api/v1/namespaces/${name}`));
     return name;
   };
-
-  const world: AttackedHub["world"] = {
+  return {
     origin: server.origin,
     port,
     pid: fleet.pid,
@@ -108,6 +152,7 @@ export async function startHub({
     adminToken,
     admin,
     isShort,
+    onEnd,
     api,
     namespace,
     async memberToken(member) {
@@ -125,7 +170,7 @@ export async function startHub({
     },
     async socket(protocol = "http/1.1") {
       const socket = connectTls({ host: "127.0.0.1", port, ca, ALPNProtocols: [protocol] });
-      closing.push(() => socket.destroy());
+      onEnd(() => socket.destroy());
       await once(socket, "secureConnect");
       // Most of these connections are meant to be closed by the server.
       socket.on("error", () => socket.destroy());
@@ -133,23 +178,30 @@ export async function startHub({
     },
     async session() {
       const session = http2.connect(server.origin, { ca });
-      closing.push(() => session.destroy());
+      onEnd(() => session.destroy());
       await once(session, "connect");
       session.on("error", () => session.destroy());
       return session;
     },
   };
+}
+
+function inspected(api: Api, inspect: (text: string) => void): Api {
+  const seen = async (answer: Promise<Answer>): Promise<Answer> => {
+    const got = await answer;
+    inspect(got.text);
+    return got;
+  };
   return {
-    world,
-    isAlive: () => isRunning(fleet.pid),
-    onEnd: (close) => void closing.push(close),
-    async endAttack() {
-      for (const close of closing.splice(0).reverse()) await close();
-    },
-    async stop() {
-      admin.close();
-      await fleet.stop();
-    },
+    request: (...args) => seen(api.request(...args)),
+    get: (...args) => seen(api.get(...args)),
+    create: (...args) => seen(api.create(...args)),
+    replace: (...args) => seen(api.replace(...args)),
+    patch: (...args) => seen(api.patch(...args)),
+    delete: (...args) => seen(api.delete(...args)),
+    watch: (...args) => api.watch(...args),
+    as: (headers) => inspected(api.as(headers), inspect),
+    close: () => api.close(),
   };
 }
 

@@ -56,7 +56,15 @@ export async function startFlotilla(flags: readonly string[], options: StartOpti
       env: { NODE_COMPILE_CACHE: "node_modules/.cache/flotilla/compiled", ...process.env },
     },
   );
-  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  // A tool that fails leaves no fleet behind.
+  const kill = (): void => void child.kill("SIGKILL");
+  process.once("exit", kill);
+  const exited = new Promise<void>((resolve) =>
+    child.once("exit", () => {
+      process.off("exit", kill);
+      resolve();
+    }),
+  );
   let printed = "";
   child.stdout.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
   while (!/^ready/m.test(printed)) {

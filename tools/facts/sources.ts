@@ -3,6 +3,7 @@ export const MODULES: Record<string, string> = {
   "k8s.io/api": "v0.36.3",
   "k8s.io/apimachinery": "v0.36.3",
   "k8s.io/apiextensions-apiserver": "v0.36.3",
+  "k8s.io/kube-aggregator": "v0.36.3",
   "github.com/karmada-io/karmada": "v1.18.1",
   "github.com/openkruise/kruise": "v1.9.1",
   "open-cluster-management.io/api": "v1.2.0",
@@ -23,7 +24,7 @@ export const SOURCES: Record<string, Source> = {
   "meta-v1": {
     package: "k8s.io/apimachinery/pkg/apis/meta/v1",
     module: "k8s.io/apimachinery",
-    roots: ["ObjectMeta", "DeleteOptions", "LabelSelector", "Condition", "Status"],
+    roots: ["ObjectMeta", "DeleteOptions", "LabelSelector", "Condition", "Status", "PartialObjectMetadata"],
     table: true,
   },
   "core-v1": {
@@ -57,6 +58,7 @@ export const SOURCES: Record<string, Source> = {
   ...kubernetes("coordination", "v1", "Lease"),
   ...kubernetes("discovery", "v1", "EndpointSlice"),
   ...kubernetes("events", "v1", "Event"),
+  ...kubernetes("flowcontrol", "v1", "FlowSchema", "PriorityLevelConfiguration"),
   ...kubernetes("networking", "v1", "Ingress", "IngressClass", "NetworkPolicy", "ServiceCIDR", "IPAddress"),
   ...kubernetes("node", "v1", "RuntimeClass"),
   ...kubernetes("policy", "v1", "PodDisruptionBudget", "Eviction"),
@@ -77,6 +79,12 @@ export const SOURCES: Record<string, Source> = {
     package: "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1",
     module: "k8s.io/apiextensions-apiserver",
     roots: ["CustomResourceDefinition"],
+    table: true,
+  },
+  "apiregistration-v1": {
+    package: "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1",
+    module: "k8s.io/kube-aggregator",
+    roots: ["APIService"],
     table: true,
   },
   "cluster-karmada-v1alpha1": {

@@ -1,6 +1,6 @@
 /** The API server's core on an in-memory store, for targets that need more than one of its functions. */
 import { kindAdmissions, createProfiles } from "@flotilla/server";
-import { createProtobufDecoder } from "@flotilla/apimachinery";
+import { createProtobufCodec } from "@flotilla/apimachinery";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import { createApiServer, createCache, createMemoryEngine, logicalClusterAdmission } from "@flotilla/apiserver";
 import type { ApiResponse } from "@flotilla/apiserver";
@@ -43,7 +43,7 @@ export async function createCore(): Promise<Core> {
     log,
     admissions: [...kindAdmissions, logicalClusterAdmission(Object.keys(profiles))],
     profiles,
-    decodeProtobuf: createProtobufDecoder(kubernetesKinds),
+    protobuf: createProtobufCodec(kubernetesKinds),
   });
   await server.addCluster("hub", "hub");
   const signal = new AbortController().signal;

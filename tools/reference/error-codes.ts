@@ -58,6 +58,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "a watch requested changes that were compacted",
     hint: "no action needed; clients list again",
   },
+  Configuration: {
+    happened: "a configuration file that a flag names is not valid: an audit policy, for example",
+    hint: "the message has the file, the field and what is expected; the server does not start with half of it",
+  },
   Conversion: {
     happened: "an object cannot be patched, because the server only has it in another version",
     hint: "update the object instead of patching it",

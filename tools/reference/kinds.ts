@@ -68,6 +68,7 @@ export function servedKinds(): Served[] {
     clusterKubeconfig: never,
     clusterProxy: nothing,
     explanation: nothing,
+    decisions: none,
     metrics: () => ({ nodes: none, pods: none }),
   });
   const served = new Map<string, Served>();

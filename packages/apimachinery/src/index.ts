@@ -87,8 +87,12 @@ export type {
 export { HUB } from "./kind/hub.ts";
 export { controllerOf, controllerReference, formatApiVersion, gvkOf, parseApiVersion } from "./kind/meta.ts";
 export type { KubernetesObject, ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./kind/meta.ts";
+export { ConfigurationError, readConfiguration } from "./kind/configuration-file.ts";
 export { ownKind, schemaErrors } from "./kind/own-kind.ts";
-export { createProtobufDecoder } from "./kind/protobuf.ts";
+export { createProtobufCodec } from "./kind/protobuf.ts";
+export type { ProtobufCodec } from "./kind/protobuf.ts";
+export { encodeDocument, encodeMessage, protobufEnvelope, protobufWatchFrame } from "./kind/protobuf-encode.ts";
+export { WireReader } from "./kind/protobuf-wire.ts";
 export { conditionsDescriptions, labelSelectorDescriptions } from "./kind/shared-descriptions.ts";
 export * as s from "./kind/schema-builder.ts";
 export type { Sent } from "./kind/sent.ts";

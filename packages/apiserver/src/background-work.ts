@@ -1,15 +1,20 @@
 /**
  * The background work of an API server: garbage collection, emptying namespaces, expiry of Events, the addresses of
- * Services, and the type checks of policies. Each part follows the changes of the store.
+ * Services, the type checks of policies, the conditions of FlowSchemas, and the APIServices of what the server serves.
+ * Each part follows the changes of the store.
  */
 import type { Log } from "@flotilla/base";
+import { createLocalRegistration } from "./aggregation/local-registration.ts";
+import { removeForeignContent } from "./aggregation/namespace-content.ts";
 import { createBackground } from "./background/background.ts";
 import { createCleanup } from "./background/cleanup.ts";
 import { createEventExpiry } from "./background/event-expiry.ts";
 import { createGarbageCollector } from "./background/garbage-collection.ts";
+import { createFlowSchemaStatus } from "./background/flow-schema-status.ts";
 import { createHousekeeping } from "./background/housekeeping.ts";
 import type { Housekeeping } from "./background/housekeeping.ts";
 import { createControllerLeases } from "./clusters/controller-leases.ts";
+import type { ControllerLeases } from "./clusters/controller-leases.ts";
 import type { OperationDependencies } from "./serve/operations.ts";
 import { createTypeCheckStatus } from "./background/type-check-status.ts";
 import { createServiceAddresses } from "./services/addresses.ts";
@@ -26,8 +31,8 @@ export interface BackgroundWorkOptions extends OperationDependencies {
 
 export interface BackgroundWork {
   readonly housekeeping: Housekeeping;
-  /** Whether the cluster runs its own kube-controller-manager. */
-  isManagedElsewhere(cluster: string): boolean;
+  /** The programs that clusters run themselves. */
+  readonly programs: Pick<ControllerLeases, "isHeld" | "onHeld">;
   /** Loads what is stored, and follows the changes. */
   start(): void;
   isQuiet(): boolean;
@@ -35,7 +40,7 @@ export interface BackgroundWork {
 }
 
 export function createBackgroundWork(options: BackgroundWorkOptions): BackgroundWork {
-  const { cache, store, clusters, clock, log, allocation } = options;
+  const { cache, store, clusters, clock, log, allocation, aggregation } = options;
   const background = createBackground({ clock, log });
   const leases = createControllerLeases({
     clock,
@@ -48,10 +53,22 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
   });
   const housekeeping = createHousekeeping({ ...options, background, leases });
   const collector = createGarbageCollector(housekeeping);
-  const cleanup = createCleanup({ housekeeping, store, clusters, clock, collector });
+  const cleanup = createCleanup({
+    housekeeping,
+    store,
+    clusters,
+    clock,
+    collector,
+    removeForeign(cluster, namespace, signal) {
+      const remotes = aggregation.remotes(cluster);
+      return remotes.length === 0 ? undefined : removeForeignContent(remotes, namespace, { clock, signal });
+    },
+  });
   const eventExpiry = createEventExpiry({ housekeeping, cache, clock });
   const addresses = createServiceAddresses({ housekeeping, cache, holderOf: allocation.holderOf });
   const typeChecks = createTypeCheckStatus(housekeeping, clock);
+  const flowSchemas = createFlowSchemaStatus({ housekeeping, store, clusters, clock });
+  const registration = createLocalRegistration({ housekeeping, store, clusters, clock });
   const followers = [
     leases,
     collector,
@@ -62,23 +79,33 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
     addresses,
     createDefaultRange({ housekeeping, clock }),
     typeChecks,
+    flowSchemas,
+    registration,
+    aggregation,
   ];
   let stopWatching: (() => void) | undefined;
+  let unsubscribe: (() => void) | undefined;
 
   return {
     housekeeping,
-    isManagedElsewhere: leases.isHeld,
+    programs: leases,
     start() {
       stopWatching = cache.watch("/", cache.revision, (events) => {
         for (const event of events) for (const follower of followers) follower.observe(event);
       });
       const present = cache.list("/");
-      for (const part of [leases, collector, cleanup, eventExpiry, typeChecks]) part.load(present);
+      for (const part of [leases, collector, cleanup, eventExpiry, typeChecks, flowSchemas, registration])
+        part.load(present);
       addresses.load();
+      unsubscribe = clusters.subscribe(({ type, cluster }) => {
+        if (type === "table") registration.register(cluster.name);
+      });
+      aggregation.start((key, change) => housekeeping.rewrite(key, "status", change));
     },
     isQuiet: () => background.isQuiet(),
     async close() {
       stopWatching?.();
+      unsubscribe?.();
       leases.close();
       eventExpiry.close();
       typeChecks.close();

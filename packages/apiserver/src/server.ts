@@ -2,7 +2,7 @@
  * The API server without a transport. It owns the logical clusters, their resources, and the server's background work
  * (garbage collection, emptying namespaces). The caller owns the store.
  */
-import type { AnyStep } from "@flotilla/apimachinery";
+import type { AnyStep, ApiError, ProtobufCodec } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, Log, MetricsText, Random } from "@flotilla/base";
 import type { Transport } from "@flotilla/client";
@@ -13,9 +13,11 @@ import { createBootstrapTokens } from "./access/bootstrap-tokens.ts";
 import type { BearerTokens } from "./access/bearer-tokens.ts";
 import { createEscalationCheck } from "./access/escalation.ts";
 import { markUsed } from "./background/last-used.ts";
+import type { ExternalTokens } from "./access/external-tokens.ts";
 import { createRbac } from "./access/rbac.ts";
 import { MASTERS, memberOf } from "./request/authorize.ts";
 import { createActions } from "./actions/action.ts";
+import type { Action } from "./actions/action.ts";
 import { builtInActions } from "./actions/index.ts";
 import { createAdmissionChain } from "./admission/chain.ts";
 import { createBuiltInSteps } from "./admission/index.ts";
@@ -23,15 +25,24 @@ import { createServiceAllocation } from "./services/allocation.ts";
 import { createBackPressure } from "./watch/back-pressure.ts";
 import { ListTurns } from "./watch/list-turns.ts";
 import { createBackgroundWork } from "./background-work.ts";
+import type { ForeignProgram } from "./clusters/controller-leases.ts";
 import { createClusterRegistry } from "./clusters/clusters.ts";
+import { clusterId } from "./clusters/layer.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
+import { createAggregation } from "./aggregation/aggregation.ts";
+import type { ClientIdentity } from "./aggregation/remote-service.ts";
+import { frontProxyName } from "./aggregation/identity-headers.ts";
+import { createConversions } from "./conversion/conversions.ts";
 import { createConfiguredAdmission } from "./configured-admission/configured-admission.ts";
 import { createDefinitionStatus } from "./crd/crd-status.ts";
 import { writeDefinitionStatus } from "./write/definition-status.ts";
-import type { ProtobufDecoder } from "./codec/decode.ts";
 import { createDirectTransport } from "./serve/direct-transport.ts";
+import { createFlowControl } from "./flowcontrol/flow-control.ts";
+import type { Auditor } from "./audit/auditor.ts";
+import { auditRejected } from "./serve/audited-request.ts";
 import { createHandler } from "./serve/handler.ts";
+import { createRequestTurns } from "./serve/request-turns.ts";
 import { Siblings } from "./write/siblings.ts";
 import { createServerMetrics } from "./serve/server-metrics.ts";
 import { createObjectStore } from "./clusters/objects.ts";
@@ -60,10 +71,19 @@ export interface ApiServerOptions {
    * process exits.
    */
   serviceAccounts?: { issuer?: string; signingKey?: () => Promise<string> };
+  /** Tokens that others issue: of identity providers, for example. */
+  externalTokens?: ExternalTokens | undefined;
   /** Group of the controllers that belong to this server (`IsController`); unset means that there are none. */
   controllerGroup?: string;
+  /**
+   * The certificate with a common name with which aggregated servers are called; it is signed by the CA that clusters
+   * publish for them. Unset: aggregated servers cannot authenticate users.
+   */
+  frontProxy?(commonName: string): ClientIdentity;
   /** Unset rejects protobuf bodies with a clear error. */
-  decodeProtobuf?: ProtobufDecoder;
+  protobuf?: ProtobufCodec;
+  /** How many requests run at the same time, in all clusters (ADR 0045). */
+  maxSeats?: number;
   version?: VersionInfo;
   /** The container runtimes of the clusters, for logs, commands and proxies. */
   connect?: ConnectBackend;
@@ -77,6 +97,10 @@ export interface ApiServerOptions {
    * Metrics of the workloads on members: on each cluster's `/metrics`, and together on the hub's `/metrics/members`.
    */
   workloads?: WorkloadMetrics;
+  /** Requests of products that code handles; the server adds those of Kubernetes. */
+  actions?: readonly Action[];
+  /** The audit log; unset audits nothing. */
+  auditor?: Auditor | undefined;
   /** For tests: returned objects are frozen. */
   freeze?: boolean;
 }
@@ -84,6 +108,8 @@ export interface ApiServerOptions {
 export interface ApiServer {
   /** Never throws: failures are returned as a Status. */
   handle(request: ApiRequest): Promise<ApiResponse>;
+  /** A request whose credentials were rejected before `handle`; only the audit log learns of it. */
+  rejected(request: ApiRequest, error: ApiError): void;
   /** Direct calls for controllers in this process, with one identity. */
   transport(user: UserInfo): Transport;
   /** Stored. Adding a cluster that exists with the same profile does nothing. */
@@ -93,8 +119,12 @@ export interface ApiServer {
   clusters(): string[];
   /** The profile of a cluster; undefined when the cluster does not exist. */
   profileOf(name: string): string | undefined;
-  /** Whether the cluster runs its own kube-controller-manager. */
-  isManagedElsewhere(cluster: string): boolean;
+  /** Whether the cluster runs its own kube-controller-manager, or another program that this process stands in for. */
+  isManagedElsewhere(cluster: string, program?: ForeignProgram): boolean;
+  /** Notifies the listener when a cluster starts to run such a program. */
+  onManagedElsewhere(listener: (cluster: string, program: ForeignProgram) => void): () => void;
+  /** Whether this server issued a service account token, for this cluster. */
+  isOwnToken(cluster: string, token: string): Promise<boolean>;
   /**
    * Identifies a cluster and distinguishes it from an earlier one of the same name. Throws 404 when it does not exist.
    */
@@ -151,6 +181,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   });
   const tokens = createBearerTokens({
     accounts: { tokens: accountTokens, bootstrap: createBootstrapTokens({ store, clock }), clusters },
+    external: options.externalTokens,
+    nowMs: () => clock.now(),
   });
   const allocation = createServiceAllocation({ cache, random });
   const definitions = createDefinitionStatus({
@@ -160,7 +192,17 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     clock,
     writeStatus: (cluster, name, change) => writeDefinitionStatus(deps, cluster, name, change, stopping.signal),
   });
-  const configured = createConfiguredAdmission({ cache, store, clusters, authorizer, clock, random, log });
+  const conversions = createConversions({ store, clusters, clock, random, log });
+  const configured = createConfiguredAdmission({ cache, store, clusters, authorizer, clock, random, log, conversions });
+  const { frontProxy } = options;
+  const aggregation = createAggregation({
+    cache,
+    store,
+    clusters,
+    clock,
+    log,
+    ...(frontProxy && { identityOf: (cluster: LogicalCluster) => frontProxy(frontProxyName(clusterId(cluster))) }),
+  });
   const deps: OperationDependencies = {
     cache,
     store,
@@ -168,6 +210,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     definitions,
     siblings: new Siblings(),
     configured,
+    conversions,
+    aggregation,
     chain: createAdmissionChain([
       ...admissions,
       allocation.step,
@@ -178,7 +222,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       }),
       createEscalationCheck({ authorizer, clusters }),
     ]),
-    actions: createActions(builtInActions),
+    actions: createActions([...builtInActions, ...(options.actions ?? [])]),
     pressure: createBackPressure({ clock }),
     clock,
     random,
@@ -195,6 +239,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     isStoreNearlyFull: quota.isNearlyFull,
   };
   const metrics = createServerMetrics((cluster) => clusters.get(cluster) !== undefined);
+  const flow = createFlowControl({ cache, store, clusters, clock, serverSeats: options.maxSeats });
   let undelivered = 0;
 
   clusters.subscribe(({ type, cluster: { name } }) => {
@@ -204,25 +249,35 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     metrics.forget(name);
     writes.forget(name);
     configured.forget(name);
+    flow.forget(name);
+    conversions.forget(name);
+    aggregation.forget(name);
   });
   work.start();
   await clusters.finishRemovals();
   await definitions.settleAll();
 
+  const turns = createRequestTurns();
   const handle = createHandler({
     deps,
+    turns,
     log,
     version,
     stopping: stopping.signal,
     health,
     metrics,
+    auditor: options.auditor,
     writeControllerMetrics: options.controllers ? options.controllers.writeMetrics : undefined,
     workloads: options.workloads,
     connect: options.connect,
-    decodeProtobuf: options.decodeProtobuf,
+    protobuf: options.protobuf,
+    flow,
   });
   return {
     handle,
+    rejected(request, { status }) {
+      if (options.auditor) auditRejected(options.auditor, request, status);
+    },
     transport: (user) =>
       createDirectTransport({
         deps,
@@ -230,6 +285,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
         handle,
         freeze: options.freeze ?? false,
         lists,
+        turns,
+        auditor: options.auditor,
         track: (change) => {
           undelivered += change;
         },
@@ -238,15 +295,20 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     removeCluster: (name) => clusters.remove(name),
     clusters: () => clusters.all().map(({ name }) => name),
     profileOf: (name) => clusters.get(name)?.profile.name,
-    isManagedElsewhere: work.isManagedElsewhere,
-    clusterId: (name) => idOf(findCluster(deps, name)),
+    isManagedElsewhere: work.programs.isHeld,
+    onManagedElsewhere: work.programs.onHeld,
+    async isOwnToken(name, token) {
+      const cluster = clusters.get(name);
+      return cluster !== undefined && accountTokens.isIssued(cluster, token);
+    },
+    clusterId: (name) => clusterId(findCluster(deps, name)),
     isCluster(name, id) {
       const cluster = clusters.get(name);
-      return cluster !== undefined && idOf(cluster) === id;
+      return cluster !== undefined && clusterId(cluster) === id;
     },
     onClusterGone: (listener) =>
       clusters.subscribe(({ type, cluster }) => {
-        if (type === "gone") listener(cluster.name, idOf(cluster));
+        if (type === "gone") listener(cluster.name, clusterId(cluster));
       }),
     serves: (cluster, group, resource) => clusters.get(cluster)?.table.resource(group, resource) !== undefined,
     onServed(listener) {
@@ -273,10 +335,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       await work.close();
       authorizer.close();
       configured.close();
+      conversions.close();
+      flow.close();
+      aggregation.close();
       clusters.close();
     },
   };
 }
-
-/** No two clusters are created by the same write. */
-const idOf = ({ name, revision }: LogicalCluster): string => `${name}.${revision}`;

@@ -81,6 +81,9 @@ export interface TestServerOptions {
   workloads?: ApiServerOptions["workloads"];
   takesWrites?(): boolean;
   storeQuotaBytes?: number;
+  frontProxy?: ApiServerOptions["frontProxy"];
+  auditor?: ApiServerOptions["auditor"];
+  externalTokens?: ApiServerOptions["externalTokens"];
 }
 
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -102,6 +105,9 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     workloads: options.workloads,
     takesWrites: options.takesWrites,
     storeQuotaBytes: options.storeQuotaBytes,
+    frontProxy: options.frontProxy,
+    auditor: options.auditor,
+    externalTokens: options.externalTokens,
   });
   for (const [name, profile] of Object.entries(options.clusters ?? { hub: "hub" }))
     await server.addCluster(name, profile);

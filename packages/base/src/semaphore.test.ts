@@ -72,3 +72,55 @@ test("work whose signal is aborted leaves the queue", async () => {
   expect([semaphore.held, semaphore.waiting]).toEqual([0, 0]);
   await expect(semaphore.acquire(1, "a", stop.signal)).rejects.toThrow("gone");
 });
+
+test("an owner that holds its share waits, and others are admitted meanwhile", async () => {
+  const semaphore = createSemaphore(10, { perOwner: 4 });
+  const order: string[] = [];
+  const enter = (owner: string, weight: number): Promise<() => void> =>
+    semaphore.acquire(weight, owner).then((release) => (order.push(owner), release));
+
+  const first = await enter("a", 3);
+  const again = enter("a", 3);
+  const other = await enter("b", 4);
+  const atFirst = [...order];
+  first();
+  (await again)();
+  other();
+
+  expect(atFirst).toEqual(["a", "b"]);
+  expect(order).toEqual(["a", "b", "a"]);
+  expect([semaphore.held, semaphore.waiting]).toEqual([0, 0]);
+});
+
+test("work heavier than an owner's share runs when the owner holds nothing else", async () => {
+  const semaphore = createSemaphore(10, { perOwner: 4 });
+
+  const heavy = await semaphore.acquire(8, "a");
+
+  expect(semaphore.held).toBe(8);
+  heavy();
+});
+
+test("when too much waits, the newest work of the owner with the most is rejected", async () => {
+  const semaphore = createSemaphore(1, { maxWaiting: 3, overflow: () => new Error("full") });
+  const release = await semaphore.acquire(1, "a");
+  const order: string[] = [];
+  const run = async (name: string, owner: string): Promise<void> => {
+    try {
+      const done = await semaphore.acquire(1, owner);
+      order.push(name);
+      done();
+    } catch (error) {
+      order.push(`${name}: ${(error as Error).message}`);
+    }
+  };
+
+  const running = [run("a1", "a"), run("a2", "a"), run("a3", "a"), run("b1", "b")];
+  await settle();
+  const rejected = [...order];
+  release();
+  await Promise.all(running);
+
+  expect(rejected).toEqual(["a3: full"]);
+  expect(order).toEqual(["a3: full", "a1", "b1", "a2"]);
+});

@@ -5,7 +5,8 @@
 export interface Semaphore {
   /**
    * Resolves with a function that gives the weight back, when there is room. Work that is heavier than the capacity
-   * runs alone. Rejects with the signal's reason when it is aborted before.
+   * runs alone. Rejects with the signal's reason when it is aborted before, and with the error of `overflow` when too
+   * much work waits.
    */
   acquire(weight: number, owner?: string, signal?: AbortSignal): Promise<() => void>;
   /** The weight that is admitted now. */
@@ -13,42 +14,91 @@ export interface Semaphore {
   readonly waiting: number;
 }
 
+export interface SemaphoreOptions {
+  /** The weight that one owner may hold, so that work that lasts leaves room for others; heavier work runs alone. */
+  perOwner?: number;
+  /** Above this, the newest work of the owner with the most waiting work is rejected. */
+  maxWaiting?: number;
+  overflow?(): Error;
+}
+
 interface Waiter {
   weight: number;
   admit(): void;
+  reject(error: Error): void;
 }
 
-export function createSemaphore(capacity: number): Semaphore {
+export function createSemaphore(capacity: number, options: SemaphoreOptions = {}): Semaphore {
+  const { perOwner = Number.POSITIVE_INFINITY, maxWaiting = Number.POSITIVE_INFINITY } = options;
+  const { overflow = () => new Error("too much work is waiting") } = options;
   let held = 0;
   let waiting = 0;
   /** In the order of their turns. Owners without waiters are absent. */
   const owners = new Map<string, Set<Waiter>>();
+  /** What owners hold; counted only where it is limited. Owners that hold nothing are absent. */
+  const shares = new Map<string, number>();
   const fits = (weight: number): boolean => held === 0 || held + weight <= capacity;
+  const mayHold = (owner: string, weight: number): boolean => {
+    const share = shares.get(owner);
+    return share === undefined || share + weight <= perOwner;
+  };
 
-  function take(weight: number): () => void {
+  function add(owner: string, weight: number): void {
     held += weight;
+    if (perOwner === Number.POSITIVE_INFINITY) return;
+    const share = (shares.get(owner) ?? 0) + weight;
+    if (share > 0) shares.set(owner, share);
+    else shares.delete(owner);
+  }
+
+  function take(owner: string, weight: number): () => void {
+    add(owner, weight);
     let isReleased = false;
     return () => {
       if (isReleased) return;
       isReleased = true;
-      held -= weight;
+      add(owner, -weight);
       admitWaiters();
     };
   }
 
+  function drop(owner: string, waiter: Waiter): boolean {
+    const waiters = owners.get(owner);
+    if (!waiters?.delete(waiter)) return false;
+    if (waiters.size === 0) owners.delete(owner);
+    waiting--;
+    return true;
+  }
+
+  /** The owner whose turn it is; owners that hold their share are passed over. */
+  function nextInTurn(): [owner: string, waiters: Set<Waiter>, next: Waiter] | undefined {
+    for (const [owner, waiters] of owners) {
+      const [next] = waiters;
+      if (next && mayHold(owner, next.weight)) return [owner, waiters, next];
+    }
+    return undefined;
+  }
+
   function admitWaiters(): void {
     for (;;) {
-      const [turn] = owners;
-      const [next] = turn?.[1] ?? [];
+      const turn = nextInTurn();
       // The next in turn is not overtaken by lighter work: it would wait for ever.
-      if (!turn || !next || !fits(next.weight)) return;
-      const [owner, waiters] = turn;
-      owners.delete(owner);
-      waiters.delete(next);
-      if (waiters.size > 0) owners.set(owner, waiters);
-      waiting--;
+      if (!turn || !fits(turn[2].weight)) return;
+      const [owner, waiters, next] = turn;
+      drop(owner, next);
+      if (waiters.size > 0) {
+        owners.delete(owner);
+        owners.set(owner, waiters);
+      }
       next.admit();
     }
+  }
+
+  function rejectNewest(): void {
+    let [most, crowd]: [string, ReadonlySet<Waiter>] = ["", new Set()];
+    for (const [owner, waiters] of owners) if (waiters.size > crowd.size) [most, crowd] = [owner, waiters];
+    const newest = [...crowd].at(-1);
+    if (newest && drop(most, newest)) newest.reject(overflow());
   }
 
   return {
@@ -61,12 +111,9 @@ export function createSemaphore(capacity: number): Semaphore {
     acquire(weight, owner = "", signal) {
       return new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason as Error);
-        if (waiting === 0 && fits(weight)) return resolve(take(weight));
+        if (waiting === 0 && fits(weight) && mayHold(owner, weight)) return resolve(take(owner, weight));
         const leave = (): void => {
-          const waiters = owners.get(owner);
-          if (!waiters?.delete(waiter)) return;
-          if (waiters.size === 0) owners.delete(owner);
-          waiting--;
+          if (!drop(owner, waiter)) return;
           reject(signal?.reason as Error);
           admitWaiters();
         };
@@ -74,7 +121,11 @@ export function createSemaphore(capacity: number): Semaphore {
           weight,
           admit() {
             signal?.removeEventListener("abort", leave);
-            resolve(take(weight));
+            resolve(take(owner, weight));
+          },
+          reject(error) {
+            signal?.removeEventListener("abort", leave);
+            reject(error);
           },
         };
         signal?.addEventListener("abort", leave, { once: true });
@@ -82,6 +133,9 @@ export function createSemaphore(capacity: number): Semaphore {
         const waiters = owners.get(owner);
         if (waiters) waiters.add(waiter);
         else owners.set(owner, new Set([waiter]));
+        // Others may wait only because they hold their share.
+        admitWaiters();
+        if (waiting > maxWaiting) rejectNewest();
       });
     },
   };

@@ -51,6 +51,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/why.ts")).whyCommand,
   },
   {
+    name: "audit",
+    section: "Looking",
+    summary: "show what the controllers decided and why: placements, moves, evictions, rollout steps",
+    load: async () => (await import("./commands/audit.ts")).auditCommand,
+  },
+  {
     name: "top",
     section: "Looking",
     summary: "show the CPU and memory usage of pods or nodes on all members",
@@ -181,6 +187,12 @@ export const commands: readonly CommandEntry[] = [
     section: "Changing",
     summary: "find mistakes and pitfalls in manifests before you apply them, without a server",
     load: async () => (await import("./commands/lint.ts")).lintCommand,
+  },
+  {
+    name: "encrypt",
+    section: "Operating",
+    summary: "store objects again with the current key of the encryption configuration",
+    load: async () => (await import("./commands/encrypt.ts")).encryptCommand,
   },
   {
     name: "fsck",

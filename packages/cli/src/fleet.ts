@@ -1,6 +1,50 @@
 /** What `up` and `demo` need from a running hub with simulated members. `cmd` starts it; the commands only use it. */
 import type { LastStart } from "./data-directory.ts";
 
+/** A store on other machines, and the files that it is reached with. */
+export interface StoreOptions {
+  /** `etcd://host:port,…/prefix`; `etcds` uses TLS. */
+  address: string;
+  caFile?: string;
+  certificateFile?: string;
+  keyFile?: string;
+  passwordFile?: string;
+}
+
+/** Kubernetes' flags for authentication. */
+export interface IdentityOptions {
+  /** A file with an AuthenticationConfiguration. */
+  authenticationConfig?: string | undefined;
+  /** A kubeconfig of a webhook that knows tokens. */
+  tokenWebhookConfig?: string | undefined;
+  tokenWebhookCacheMs?: number | undefined;
+  /** One provider by flags. */
+  oidc?: {
+    issuerUrl: string;
+    clientId: string | undefined;
+    usernameClaim: string;
+    usernamePrefix: string | undefined;
+    groupsClaim: string | undefined;
+    groupsPrefix: string | undefined;
+    requiredClaims: readonly string[];
+    caFile: string | undefined;
+  };
+}
+
+/** Kubernetes' flags for the audit log. */
+export interface AuditOptions {
+  policyFile?: string | undefined;
+  log?: {
+    /** `-` is standard output. */
+    path: string;
+    maxSizeMib?: number | undefined;
+    maxBackups?: number | undefined;
+    maxAgeDays?: number | undefined;
+  };
+  /** A kubeconfig. */
+  webhookConfigFile?: string | undefined;
+}
+
 /** What a process that serves a hub needs. */
 export interface HubProcessOptions {
   /** The command that starts it, for the hint of a stopped hub; unset means `up`. */
@@ -9,6 +53,8 @@ export interface HubProcessOptions {
   data: string;
   /** Keeps objects in memory only; certificates and kubeconfigs are still written to `data`. */
   ephemeral: boolean;
+  /** Objects are kept in etcd; unset means the data directory. */
+  store?: StoreOptions;
   /** The size of all objects above which none may be created or grow; 0 means no limit. */
   storeQuotaBytes?: number;
   /** 0 takes any free port. */
@@ -22,6 +68,14 @@ export interface HubProcessOptions {
   logLevel: "debug" | "info" | "warn" | "error";
   /** The format of log lines on standard error; unset means JSON. */
   logFormat?: "json" | "text";
+  /** How long the tokens in kubeconfigs of the data directory are valid; unset is 90 days. */
+  kubeconfigLifetimeMs?: number | undefined;
+  /** The audit log of requests; unset records none. */
+  audit?: AuditOptions;
+  /** A file with an EncryptionConfiguration; unset stores values as they are. */
+  encryptionProviderConfig?: string | undefined;
+  /** Identities of clients besides certificates and tokens of the hub. */
+  identity?: IdentityOptions;
   /**
    * Called with a sentence that states what to do when a running hub needs a person: its disk is full, or it listens
    * on a public address.

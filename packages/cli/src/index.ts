@@ -30,7 +30,15 @@ export type { LastStart } from "./data-directory.ts";
 export { checkKubeconfig } from "./membership/hub-kubeconfig.ts";
 export type { DoctorFinding } from "./doctor/check.ts";
 export type { DoctorReport } from "./doctor/run-checks.ts";
-export type { ControllersRoleOptions, FleetStarter, HubProcessOptions, Roles } from "./fleet.ts";
+export type {
+  AuditOptions,
+  ControllersRoleOptions,
+  IdentityOptions,
+  FleetStarter,
+  HubProcessOptions,
+  Roles,
+  StoreOptions,
+} from "./fleet.ts";
 export { PROGRAM, asCalled, flagText, renderHelp, renderOverview, usageOf } from "./help.ts";
 export { commandHint } from "./command-hint.ts";
 export { findKubectl, fromPackage } from "./kubectl.ts";

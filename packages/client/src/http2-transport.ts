@@ -34,6 +34,8 @@ import type {
   TransportWatchEvent,
 } from "./transport.ts";
 import { createWatchDecoder } from "./watch-decoder.ts";
+import { createWatchPace } from "./watch-pace.ts";
+import type { WatchPace } from "./watch-pace.ts";
 
 /**
  * The clusters that the server serves: exactly one, for a real cluster, or many logical ones, of which `root` is at the
@@ -89,6 +91,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
     limits = TRUSTED_LIMITS,
   } = options;
   const meter = createBufferMeter(limits.bufferedBytes);
+  const pace = createWatchPace(limits.watchBytesPerSecond, clock);
   const connection = createHttpConnection({
     server,
     tls: options,
@@ -191,7 +194,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
         ),
       );
       try {
-        for await (const events of readWatch(doing, response, signal, { limits, meter }))
+        for await (const events of readWatch(doing, response, signal, { limits, meter, pace }))
           yield where ? eventsOf(events, where) : events;
       } finally {
         silence.cancel();
@@ -234,7 +237,7 @@ async function* readWatch(
   doing: string,
   response: HttpResponse,
   signal: AbortSignal,
-  bounds: { limits: ResponseLimits; meter: BufferMeter },
+  bounds: { limits: ResponseLimits; meter: BufferMeter; pace: WatchPace },
 ): AsyncGenerator<TransportWatchEvent[]> {
   const decoder = createWatchDecoder(bounds);
   try {
@@ -242,6 +245,8 @@ async function* readWatch(
       const { events, failure } = decoder.push(chunk);
       if (events.length > 0) yield events;
       if (failure) throw failure;
+      const wait = bounds.pace.read(chunk.length, events.length, signal);
+      if (wait) await wait;
     }
   } catch (error) {
     if (signal.aborted) return;

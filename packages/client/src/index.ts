@@ -5,6 +5,10 @@ export type { CredentialSource, Credentials } from "./credentials.ts";
 export { eachObject } from "./each-object.ts";
 export { ResponseLimitError, UnreachableError } from "./errors.ts";
 export { find } from "./find.ts";
+export { createHttpConnection } from "./http-connection.ts";
+export type { HttpConnection } from "./http-connection.ts";
+export type { HttpResponse } from "./http-requests.ts";
+export type { TlsOptions } from "./http-sockets.ts";
 export { createHttp2Transport } from "./http2-transport.ts";
 export type { Http2TransportOptions } from "./http2-transport.ts";
 export { impersonationHeaders } from "./impersonation.ts";
@@ -30,7 +34,7 @@ export type {
   TransportWatchEvent,
   WriteVerb,
 } from "./transport.ts";
-export { openUpgrade } from "./upgrade.ts";
+export { joinSockets, openUpgrade } from "./upgrade.ts";
 export type { UpgradeResponse } from "./upgrade.ts";
 export { tracedTransport } from "./traced-transport.ts";
 export { createWatchDecoder } from "./watch-decoder.ts";

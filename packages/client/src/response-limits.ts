@@ -11,6 +11,8 @@ export interface ResponseLimits {
   listValues: number;
   /** All incomplete responses and watch events of one connection together. */
   bufferedBytes: number;
+  /** All watches of one connection together; what exceeds it is read later. */
+  watchBytesPerSecond: number;
 }
 
 /** For servers that the user of this process chose, such as the hub of a command. */
@@ -22,6 +24,7 @@ export const TRUSTED_LIMITS: ResponseLimits = {
   listBytes: 256 * 1024 * 1024,
   listValues: Number.MAX_SAFE_INTEGER,
   bufferedBytes: Number.MAX_SAFE_INTEGER,
+  watchBytesPerSecond: Number.POSITIVE_INFINITY,
 };
 
 /** For servers of others, such as members. */
@@ -36,6 +39,8 @@ export const UNTRUSTED_LIMITS: ResponseLimits = {
   listValues: 2_000_000,
   // A few pages of lists at once, or an incomplete event on each of some thirty watches.
   bufferedBytes: 128 * 1024 * 1024,
+  // A thousand changes of pods each second; decoding them takes an eighth of a core's time.
+  watchBytesPerSecond: 8 * 1024 * 1024,
 };
 
 /** Rejects a text with more values than the limit, before it is parsed. */

@@ -18,7 +18,7 @@ export interface UpgradeRequest {
   /** Path and query under the server's URL. */
   path: string;
   /** Including the upgrade headers. */
-  headers: Readonly<Record<string, string>>;
+  headers: Readonly<Record<string, string | string[]>>;
   impersonate?: Impersonation;
 }
 
@@ -88,4 +88,18 @@ function answerOf(response: IncomingMessage): UpgradeResponse {
     ]),
   );
   return { status: response.statusCode ?? 502, headers, body: response as AsyncIterable<Uint8Array> };
+}
+
+/** Pipes two connections together. The returned function ends both. */
+export function joinSockets(ours: Duplex, oursHead: Buffer, theirs: Duplex, theirsHead: Buffer): () => void {
+  const end = (): void => {
+    ours.destroy();
+    theirs.destroy();
+  };
+  for (const socket of [ours, theirs]) socket.on("error", end).once("close", end);
+  if (theirsHead.length > 0) ours.write(theirsHead);
+  if (oursHead.length > 0) theirs.write(oursHead);
+  ours.pipe(theirs);
+  theirs.pipe(ours);
+  return end;
 }

@@ -122,7 +122,7 @@ export {
 export type { PodTemplateShape, Workload } from "./interpreter/workload.ts";
 export { Job } from "./job/job-kind.ts";
 export {
-  createKubernetesAdmissions,
+  kubernetesAdmissions,
   createKubernetesControllers,
   kubernetesDefinitions,
   kubernetesKinds,
@@ -130,6 +130,9 @@ export {
 } from "./kubernetes-definitions.ts";
 export { MutatingAdmissionPolicyBinding } from "./admissionregistration/mutating-admission-policy-binding-kind.ts";
 export { MutatingAdmissionPolicy } from "./admissionregistration/mutating-admission-policy-kind.ts";
+export { APIService, availabilityOf } from "./apiservice/api-service-kind.ts";
+export type { ApiServiceCondition } from "./apiservice/api-service-kind.ts";
+export { AUTOMANAGED, LOCALLY_AVAILABLE, localApiService, localPriority } from "./apiservice/local-api-services.ts";
 export { MutatingWebhookConfiguration } from "./admissionregistration/mutating-webhook-configuration-kind.ts";
 export { ValidatingAdmissionPolicyBinding } from "./admissionregistration/validating-admission-policy-binding-kind.ts";
 export { ValidatingAdmissionPolicy } from "./admissionregistration/validating-admission-policy-kind.ts";
@@ -181,6 +184,15 @@ export { checkNewPod, checkTemplate } from "./pod/pod-validation.ts";
 export { createPodWriter, failureMessage } from "./pod/pod-writer.ts";
 export type { PodWords, PodWriter } from "./pod/pod-writer.ts";
 export { PodDisruptionBudget } from "./poddisruptionbudget/poddisruptionbudget-kind.ts";
+export { FlowSchema } from "./flowcontrol/flow-schema-kind.ts";
+export { PriorityLevelConfiguration } from "./flowcontrol/priority-level-kind.ts";
+export {
+  danglingCondition,
+  flowControlDefaults,
+  foundCondition,
+  mandatoryFlowSchemas,
+  mandatoryPriorityLevels,
+} from "./flowcontrol/flowcontrol-defaults.ts";
 export { PriorityClass } from "./priorityclass/priorityclass-kind.ts";
 export { systemPriorityClasses } from "./priorityclass/priorityclass-rules.ts";
 export {

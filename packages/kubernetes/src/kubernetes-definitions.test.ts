@@ -1,4 +1,4 @@
-import { createProtobufDecoder, formatApiVersion } from "@flotilla/apimachinery";
+import { createProtobufCodec, formatApiVersion } from "@flotilla/apimachinery";
 import { expect, test } from "vitest";
 import { isServed } from "./definition/kind-definition.ts";
 import { kubernetesDefinitions, kubernetesKinds } from "./kubernetes-definitions.ts";
@@ -11,7 +11,7 @@ function emptyBody(apiVersion: string, kind: string): Uint8Array {
 }
 
 test("every served version, and every kind that a subresource receives, can be written in protobuf", () => {
-  const decode = createProtobufDecoder(kubernetesKinds);
+  const { decode } = createProtobufCodec(kubernetesKinds);
   const types = [
     ...kubernetesKinds.flatMap(({ group, kind, versions }) =>
       Object.keys(versions).map((version) => ({ group, version, kind })),

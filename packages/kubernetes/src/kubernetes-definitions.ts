@@ -18,7 +18,7 @@ import { configMap } from "./configmap/configmap.ts";
 import { controllerRevision } from "./controllerrevision/controllerrevision.ts";
 import { cronJob } from "./cronjob/cronjob.ts";
 import { csiDefinitions } from "./csi/csi-definitions.ts";
-import type { CrdRuleOptions } from "./customresourcedefinition/customresourcedefinition-rules.ts";
+import { apiService } from "./apiservice/api-service.ts";
 import { customResourceDefinition } from "./customresourcedefinition/customresourcedefinition.ts";
 import { daemonSet } from "./daemonset/daemonset.ts";
 import { controllersOf, interpretersOf, rulesOf, servedKinds } from "./definition/kind-definition.ts";
@@ -44,6 +44,7 @@ import { persistentVolumeClaim } from "./persistentvolumeclaim/persistentvolumec
 import { pod } from "./pod/pod.ts";
 import { podDisruptionBudget } from "./poddisruptionbudget/poddisruptionbudget.ts";
 import { podTemplate } from "./podtemplate/podtemplate.ts";
+import { flowControlDefinitions } from "./flowcontrol/flowcontrol-definitions.ts";
 import { priorityClass } from "./priorityclass/priorityclass.ts";
 import { clusterRoleBinding } from "./rbac/cluster-role-binding.ts";
 import { clusterRole } from "./rbac/cluster-role.ts";
@@ -62,7 +63,7 @@ import { statefulSet } from "./statefulset/statefulset.ts";
 import { storageClass } from "./storageclass/storageclass.ts";
 import type { WorkloadDependencies } from "./workloads/dependencies.ts";
 
-export const kubernetesDefinitions: readonly KindDefinition<CrdRuleOptions>[] = [
+export const kubernetesDefinitions: readonly KindDefinition[] = [
   namespace,
   configMap,
   secret,
@@ -102,6 +103,7 @@ export const kubernetesDefinitions: readonly KindDefinition<CrdRuleOptions>[] = 
   roleBinding,
   clusterRoleBinding,
   priorityClass,
+  ...flowControlDefinitions,
   runtimeClass,
   ingress,
   ingressClass,
@@ -116,12 +118,12 @@ export const kubernetesDefinitions: readonly KindDefinition<CrdRuleOptions>[] = 
   ...serviceRangeDefinitions,
   ...csiDefinitions,
   ...deviceDefinitions,
+  apiService,
 ];
 
 export const kubernetesKinds: readonly Kind[] = servedKinds(kubernetesDefinitions);
 
-export const createKubernetesAdmissions = (converts?: CrdRuleOptions["converts"]): readonly AnyAdmission[] =>
-  rulesOf(kubernetesDefinitions, { converts });
+export const kubernetesAdmissions: readonly AnyAdmission[] = rulesOf(kubernetesDefinitions, undefined);
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the list holds interpreters of different kinds.
 export const nativeKinds: readonly KindInterpreter<any>[] = interpretersOf(kubernetesDefinitions);

@@ -3,8 +3,9 @@
 const MIN_INT64 = -(2 ** 63);
 const MAX_INT64 = 2 ** 63;
 const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz";
-const FLOAT = /^[+-]?(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/;
-const HEX_FLOAT = /^([+-]?)0[xX]_?([\da-fA-F_]*)\.?([\da-fA-F_]*)[pP]([+-]?\d+)$/;
+/** No digit can be matched by two parts: scripts choose the text, and its length would count squared. */
+const FLOAT = /^[+-]?(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/;
+const HEX_FLOAT = /^([+-]?)0[xX]_?([\da-fA-F_]*)(?:\.([\da-fA-F_]*))?[pP]([+-]?\d+)$/;
 
 /** Whether a number prints without a fraction: it must fit into a 64-bit integer. */
 export const isInt64 = (value: number): boolean => Number.isInteger(value) && value >= MIN_INT64 && value < MAX_INT64;

@@ -27,7 +27,11 @@ async function start(ids: Record<string, string>): Promise<Started> {
     log: silentLog,
     endpointOf: (cluster) => `https://localhost/clusters/${cluster}`,
     server: {
-      tokens: { add() {}, authenticate: () => Promise.resolve({ error: undefined }) },
+      tokens: {
+        add() {},
+        authenticate: () => Promise.resolve({ error: undefined }),
+        homeOf: () => Promise.resolve(undefined),
+      },
       clusters: () => [...clusters.keys()],
       clusterId: (cluster) => clusters.get(cluster) ?? "",
       onClusterGone(listener) {

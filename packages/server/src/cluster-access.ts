@@ -1,18 +1,22 @@
 /**
  * Administrators' kubeconfigs for logical clusters.
  *
- * Those in the data directory have a token, stored beside the certificates. The hub's token is valid for every cluster. A
+ * Those in the data directory have a token that expires, stored beside the certificates, and are written again with its
+ * successor. The hub's token is valid for every cluster. A
  * cluster's own token is valid only there, and is deleted with the cluster: a cluster recreated under the same name gets
  * a new one. Those that the API issues have a certificate of the cluster that expires soon.
  */
-import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { HUB } from "@flotilla/apimachinery";
 import type { CertificateAuthority } from "@flotilla/apimachinery";
 import type { ApiServer } from "@flotilla/apiserver";
-import { systemRandom } from "@flotilla/base";
-import type { Log } from "@flotilla/base";
+import { required, systemClock } from "@flotilla/base";
+import type { Clock, Log } from "@flotilla/base";
 import { renderKubeconfig } from "@flotilla/client";
+import { keepTokens } from "./data/administrator-tokens.ts";
+import type { AdministratorToken } from "./data/administrator-tokens.ts";
+import { writeSecret } from "./secret-file.ts";
 
 export interface ClusterAccess {
   /** Makes the administrator token of every cluster valid. Before it resolves, clients with a valid token would get 401. */
@@ -27,6 +31,8 @@ export interface ClusterAccess {
   close(): Promise<void>;
 }
 
+/** A quarter: a copy of a kubeconfig that is forgotten ends by itself. */
+const LIFETIME_MS = 90 * 24 * 60 * 60 * 1000;
 const ADMINISTRATOR = { commonName: "admin", organizations: ["system:masters"] };
 
 export function createClusterAccess(options: {
@@ -35,10 +41,13 @@ export function createClusterAccess(options: {
   authority: Pick<CertificateAuthority, "certificate" | "issueClusterClient">;
   log: Log;
   endpointOf(cluster: string): string;
+  /** How long a token is valid; it has a successor after half of that. */
+  lifetimeMs?: number | undefined;
+  clock?: Clock;
 }): ClusterAccess {
-  const { server, pki, authority, log, endpointOf } = options;
+  const { server, pki, authority, log, endpointOf, lifetimeMs = LIFETIME_MS, clock = systemClock } = options;
   const ca = authority.certificate;
-  const known = new Map<string, string>();
+  const known = new Map<string, AdministratorToken>();
   const kept = join(pki, "clusters");
   const removals = new Set<Promise<void>>();
   const stopListening = server.onClusterGone((cluster, id) => {
@@ -52,19 +61,24 @@ export function createClusterAccess(options: {
   /** Returns the administrator token of the cluster, and makes it valid. */
   const admit = async (cluster: string): Promise<string> => {
     const id = server.clusterId(cluster);
+    const nowMs = clock.now();
     const admitted = known.get(id);
-    if (admitted !== undefined) return admitted;
-    const token = await keptSecret(cluster === HUB ? join(pki, "admin.token") : join(kept, `${id}.token`), newToken);
+    if (admitted && admitted.expiresMs - nowMs > lifetimeMs / 2) return admitted.token;
+    const path = cluster === HUB ? join(pki, "admin.token") : join(kept, `${id}.token`);
+    const tokens = await keepTokens(path, { nowMs, lifetimeMs });
     // While the file was read, the cluster may have been replaced by another of its name, which has its own token.
     if (server.clusterId(cluster) !== id) return admit(cluster);
-    server.tokens.add({
-      token,
-      user: ADMINISTRATOR.commonName,
-      groups: ADMINISTRATOR.organizations,
-      cluster: cluster !== HUB ? cluster : undefined,
-    });
-    known.set(id, token);
-    return token;
+    for (const { token, expiresMs } of tokens)
+      server.tokens.add({
+        token,
+        user: ADMINISTRATOR.commonName,
+        groups: ADMINISTRATOR.organizations,
+        cluster: cluster !== HUB ? cluster : undefined,
+        expiresMs,
+      });
+    const newest = required(tokens[0], "the newest token");
+    known.set(id, newest);
+    return newest.token;
   };
   return {
     async admitAll() {
@@ -104,8 +118,6 @@ async function filesIn(directory: string): Promise<string[]> {
   }
 }
 
-const newToken = (): string => Buffer.from(systemRandom.bytes(32)).toString("base64url");
-
 /** A secret that an earlier start stored in a file, or a new one that is stored now. */
 export async function keptSecret(path: string, make: () => string | Promise<string>): Promise<string> {
   try {
@@ -117,12 +129,4 @@ export async function keptSecret(path: string, make: () => string | Promise<stri
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   await writeSecret(path, `${secret}\n`);
   return secret;
-}
-
-/** Atomic, and readable only by the user. */
-export async function writeSecret(path: string, text: string): Promise<void> {
-  const unfinished = `${path}.${process.pid}`;
-  await writeFile(unfinished, text, { mode: 0o600 });
-  await chmod(unfinished, 0o600);
-  await rename(unfinished, path);
 }

@@ -18,7 +18,7 @@ import {
   fenceTransport,
 } from "@flotilla/controller-runtime";
 import type { Leadership } from "@flotilla/controller-runtime";
-import { createMonitoring } from "@flotilla/flotilla";
+import { createDecisions, createMonitoring } from "@flotilla/flotilla";
 import { serveMetrics } from "./agent/agent-metrics.ts";
 import { CONTROLLERS_LEASE_KEY, renewingWhile } from "./roles/controllers-lease.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
@@ -144,6 +144,7 @@ async function startTerm(
   const clientFor = (part: string): Client =>
     createWriteThroughClient(createClient({ transport, fieldManager: `flotilla-${part}` }), [informers]);
   const events = createEventRecorders({ client: clientFor("events"), clock: systemClock, log });
+  const decisions = createDecisions({ client: clientFor("decisions"), hub: HUB, clock: systemClock, log });
   const onHub = { hub: HUB, informers, events: events.recorders, ...surroundings, log };
   const monitoring = createMonitoring({ ...onHub, version: VERSION });
   const readers = createHubReaders({
@@ -156,6 +157,7 @@ async function startTerm(
   const controllers = createHubControllers({
     ...onHub,
     clientFor,
+    decisions,
     sources: readers.sources,
     monitoring,
     origin,
@@ -166,6 +168,7 @@ async function startTerm(
   const metrics = createHubMetrics({
     hub: HUB,
     monitoring,
+    decisions,
     writeInterpreterMetrics: readers.writeInterpreterMetrics,
     templates: readers.sources.views.templates,
     membership: controllers.membership,
@@ -173,7 +176,14 @@ async function startTerm(
     managers: () => [controllers.manager],
     lanes: controllers.lanes,
   });
-  const parts: readonly Part[] = [{ stop: () => informers.close() }, events, metrics, readers, controllers];
+  const parts: readonly Part[] = [
+    { stop: () => informers.close() },
+    events,
+    { stop: () => decisions.stop() },
+    metrics,
+    readers,
+    controllers,
+  ];
   try {
     await startParts(parts, signal);
   } catch (error) {

@@ -2,6 +2,8 @@
  * What a process that serves a hub needs of files and the network: data directory, log, store, certificates, port and
  * kubeconfigs. `flotilla up` and `flotilla apiserver` share it.
  */
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join, resolve } from "node:path";
 import { ensureCertificates, HUB } from "@flotilla/apimachinery";
@@ -12,10 +14,11 @@ import {
   createMemoryEngine,
   createSigningKey,
   DamagedStoreError,
+  encryptEngine,
   HEALTH_PATHS,
   openSqliteEngine,
 } from "@flotilla/apiserver";
-import type { ApiServer } from "@flotilla/apiserver";
+import type { ApiServer, Auditor, Engine, ExternalTokens } from "@flotilla/apiserver";
 import { FlotillaError, systemClock, systemRandom } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import type { HubProcessOptions } from "@flotilla/cli";
@@ -25,10 +28,19 @@ import type { Client } from "@flotilla/client";
 import { CLUSTER_INFO_PATH, publishClusterInfo } from "@flotilla/kubernetes";
 import { planAddress, urlOf } from "./address.ts";
 import type { AddressPlan } from "./address.ts";
-import { createClusterAccess, keptSecret, writeSecret } from "./cluster-access.ts";
+import { DECISIONS_FILE } from "./audit/decision-log.ts";
+import { openAudit } from "./audit/open-audit.ts";
+import { openEncryption } from "./data/open-encryption.ts";
+import { openIdentity } from "./identity/open-identity.ts";
+import type { OpenedIdentity } from "./identity/open-identity.ts";
+import { createClusterAccess, keptSecret } from "./cluster-access.ts";
+import { writeSecret } from "./secret-file.ts";
 import type { ClusterAccess } from "./cluster-access.ts";
 import { ensureDirectory, STORE } from "./data/data-directory.ts";
+import { openEtcdStore } from "./data/etcd-store.ts";
+import { createFrontProxy } from "./data/front-proxy.ts";
 import { keepCertificates } from "./data/keep-certificates.ts";
+import type { FrontProxy } from "./roles/api-server.ts";
 import { keepPrivate } from "./data/private-directory.ts";
 import { listen, refuseTakenPort } from "./process/port.ts";
 import { createProcessLog } from "./process/process-log.ts";
@@ -51,8 +63,12 @@ interface HubSurroundings extends WatchedStore {
   log: Log;
   rootCertificate: string;
   authority: Certificates["authority"];
+  frontProxy: FrontProxy;
   signingKey(): Promise<string>;
   clusterKubeconfig(cluster: string, lifetimeMs: number): string;
+  auditor: Auditor | undefined;
+  externalTokens: ExternalTokens | undefined;
+  decisionsFile: string | undefined;
   storeBytes?(): number;
   storeQuotaBytes?: number;
   onFailure(error: Error): void;
@@ -139,6 +155,11 @@ const OF_FILES: ReadonlySet<unknown> = new Set([
 ]);
 const isOfFiles = (error: unknown): boolean => error instanceof Error && "code" in error && OF_FILES.has(error.code);
 
+function openStore({ store, ephemeral }: HubProcessOptions, data: string, log: Log): Promise<Engine> {
+  if (store) return openEtcdStore(store, systemClock, log);
+  return ephemeral ? Promise.resolve(createMemoryEngine()) : openSqliteEngine({ path: storePath(data) });
+}
+
 async function openProcess(
   options: HubProcessOptions,
   data: string,
@@ -150,11 +171,13 @@ async function openProcess(
   const logFile = logPath(data);
   const { log, fileOnly, close: closeLog } = createProcessLog(options.logLevel, logFile, options.logFormat);
   opened.push(closeLog);
+  const encryption = await openEncryption(options.encryptionProviderConfig, log);
   progress("opening the store");
-  const store = options.ephemeral ? createMemoryEngine() : await openSqliteEngine({ path: storePath(data) });
+  const store = await openStore(options, data, log);
   // Until everything runs, a disk that takes no writes fails the start, which reports it.
   let isReady = false;
-  const watched = watchStoreTroubles(store, systemClock, fileOnly, (text) => isReady && options.onTrouble?.(text));
+  const troubled = watchStoreTroubles(store, systemClock, fileOnly, (text) => isReady && options.onTrouble?.(text));
+  const watched = { ...troubled, engine: encryptEngine(troubled.engine, encryption) };
   opened.push(() => watched.engine.close());
   if ((await watched.engine.revision()) > LONG_HISTORY) growYoungGeneration();
 
@@ -162,6 +185,9 @@ async function openProcess(
   const pki = join(data, "pki");
   const certificatesOnDisk = (): Promise<Certificates> => ensureHubCertificates(pki, addresses, log);
   const certificates = await certificatesOnDisk();
+  const identity = await openIdentity(options.identity ?? {}, { clock: systemClock, log });
+  const audit = await openAudit(options.audit ?? {}, { clock: systemClock, random: systemRandom, log });
+  if (audit) opened.splice(-1, 0, audit.close);
   const failed = Promise.withResolvers<Error>();
   let access: ClusterAccess | undefined;
 
@@ -176,14 +202,18 @@ async function openProcess(
       log,
       rootCertificate: certificates.authority.certificate,
       authority: certificates.authority,
+      frontProxy: createFrontProxy(certificates),
       signingKey: () => keptSecret(join(pki, "service-accounts.key"), createSigningKey),
+      auditor: audit?.auditor,
+      externalTokens: identity.externalTokens,
+      decisionsFile: options.ephemeral ? undefined : join(data, DECISIONS_FILE),
       clusterKubeconfig(cluster, lifetimeMs) {
         if (!access)
           throw new FlotillaError("Starting", `the hub is starting; ask for the kubeconfig of ${cluster} again`);
         return access.issue(cluster, lifetimeMs);
       },
       storeQuotaBytes: options.storeQuotaBytes,
-      storeBytes: options.ephemeral ? undefined : () => sizeOfFiles(storePath(data)),
+      storeBytes: options.ephemeral || options.store ? undefined : () => sizeOfFiles(storePath(data)),
       onFailure: failed.resolve,
     },
     async serve({ server, client, stop: stopHub }, signal) {
@@ -199,16 +229,22 @@ async function openProcess(
         authority: certificates.authority,
         log,
         endpointOf,
+        lifetimeMs: options.kubeconfigLifetimeMs,
       });
       opened.push(() => clusterAccess.close());
       await clusterAccess.prune();
       // Before the first request: clients take a 401 for a valid token as final.
       await clusterAccess.admitAll();
-      const port = await serveHttp({ server, certificates, certificatesOnDisk, addresses, data, options, log }, opened);
+      const port = await serveHttp(
+        { server, certificates, certificatesOnDisk, addresses, data, options, anonymous: identity.anonymous, log },
+        opened,
+      );
       url = urlOf(addresses.advertise, port);
       access = clusterAccess;
       await publishClusterInfo(client, HUB, { server: url, ca }, signal);
       await writeControllersKubeconfig(data, url, certificates);
+      const stopRenewing = renewKubeconfigs(() => refreshKubeconfigs(data, server.clusters(), clusterAccess), log);
+      opened.push(async () => stopRenewing());
       return { url, endpointOf, writeKubeconfigs: (clusters) => writeKubeconfigs(data, clusters, clusterAccess) };
     },
     ready() {
@@ -243,22 +279,25 @@ interface HttpOptions {
   addresses: AddressPlan;
   data: string;
   options: HubProcessOptions;
+  /** Unset admits what every hub needs: health, and how agents find the hub. */
+  anonymous: OpenedIdentity["anonymous"];
   log: Log;
 }
 
 /** Listens, and records in the data directory that this process does; returns the port. */
 async function serveHttp(
-  { server, certificates, certificatesOnDisk, addresses, data, options, log }: HttpOptions,
+  { server, certificates, certificatesOnDisk, addresses, data, options, anonymous, log }: HttpOptions,
   opened: Opened,
 ): Promise<number> {
   const clientCa = certificates.authority.certificate;
   const http = createHttpServer({
     handle: (request) => server.handle(request),
+    onRejected: (request, error) => server.rejected(request, error),
     // As in Kubernetes, requests without credentials reach only what the cluster's roles open to everyone.
     authenticator: createAuthenticator({
       tokens: server.tokens,
       isCluster: server.isCluster,
-      anonymous: new Set([...HEALTH_PATHS, CLUSTER_INFO_PATH]),
+      anonymous: anonymous ?? new Set([...HEALTH_PATHS, CLUSTER_INFO_PATH]),
     }),
     tls: { ...certificates.serving, clientCa },
     log,
@@ -286,6 +325,30 @@ async function serveHttp(
     );
   }
   return port;
+}
+
+/** Their tokens have successors long before they expire. */
+const RENEW_INTERVAL_MS = 60 * 60 * 1000;
+
+/** Writes the kubeconfigs of the data directory again while the process runs. */
+function renewKubeconfigs(refresh: () => Promise<void>, log: Log): () => void {
+  const timer = setInterval(() => {
+    refresh().catch((error: unknown) =>
+      log.error("writing kubeconfigs failed; it is tried again in an hour", { error }),
+    );
+  }, RENEW_INTERVAL_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Writes those whose token has a successor. One that an operator removed stays removed. */
+async function refreshKubeconfigs(data: string, clusters: readonly string[], access: ClusterAccess): Promise<void> {
+  for (const cluster of clusters) {
+    const file = kubeconfigPath(data, cluster);
+    if (!existsSync(file)) continue;
+    const text = await access.kubeconfig(cluster);
+    if ((await readFile(file, "utf8")) !== text) await writeSecret(file, text);
+  }
 }
 
 async function writeControllersKubeconfig(data: string, url: string, certificates: Certificates): Promise<void> {

@@ -3,16 +3,17 @@
  * pull. No network and no files: `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
 import { HUB } from "@flotilla/apimachinery";
-import type { ApiServer, Cache, Engine } from "@flotilla/apiserver";
+import type { ApiServer, Auditor, Cache, Engine, ExternalTokens } from "@flotilla/apiserver";
 import type { CertificateAuthority } from "@flotilla/apimachinery";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { VERSION } from "@flotilla/cli";
 import { find } from "@flotilla/client";
 import type { Client, ConnectWebhook, Transport } from "@flotilla/client";
-import { createMonitoring, dryRunOver } from "@flotilla/flotilla";
+import { createDecisions, createMonitoring, dryRunOver } from "@flotilla/flotilla";
 import { Lease } from "@flotilla/kubernetes";
 import type {
   ConnectMember,
+  Decisions,
   FailoverOptions,
   MembershipTimes,
   Monitoring,
@@ -25,7 +26,7 @@ import { createAddMembers } from "./roles/add-members.ts";
 import type { AddMembers } from "./roles/add-members.ts";
 import { showComponents } from "./roles/component-readiness.ts";
 import { createHubApiServer } from "./roles/api-server.ts";
-import type { HubApiServer, HubExtensions } from "./roles/api-server.ts";
+import type { FrontProxy, HubApiServer, HubExtensions } from "./roles/api-server.ts";
 import { createHubAccess } from "./roles/hub-access.ts";
 import type { HubAccess } from "./roles/hub-access.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
@@ -91,10 +92,18 @@ export interface HubOptions {
   signingKey?: () => Promise<string>;
   /** Signs client certificate requests; if unset, they are left to other signers. */
   authority?: Pick<CertificateAuthority, "signRequest">;
+  /** How the server calls aggregated servers; if unset, they see no user. */
+  frontProxy?: FrontProxy;
   /** A kubeconfig for an administrator of one logical cluster, served by the subresource of that name. */
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** Wraps the in-process transport of every component, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
+  /** Tokens that others issue. */
+  externalTokens?: ExternalTokens | undefined;
+  /** The audit log; unset audits nothing. */
+  auditor?: Auditor | undefined;
+  /** The file that keeps the decisions of controllers; unset keeps them in memory. */
+  decisionsFile?: string | undefined;
   /** Called when the API server exists and before controllers connect to it, for example to serve it over HTTP. */
   onServer?(server: ApiServer): Promise<void>;
   /** Size of the store on disk; unset if it is in memory. */
@@ -143,6 +152,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
     monitoring: createMonitoring({ hub: HUB, version: VERSION, informers, clock }),
     origin: await readWorkOrigin(client, HUB),
     logs: createHubLogs(clock),
+    decisions: createDecisions({ client: api.connect("decisions", "flotilla-decisions"), hub: HUB, clock, log }),
   };
   const members = wireMemberControllers(base);
   const readers = wireReaders(base);
@@ -157,6 +167,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   };
   const parts: readonly Part[] = [
     api,
+    { stop: () => base.decisions.stop() },
     access,
     metrics,
     members,
@@ -174,7 +185,8 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       return [...managers, ...pull.managers()];
     },
     isCut: base.simulated.network.isCut,
-    isQuiet: () => server.isQuiet() && controllers.isQuiet() && access.isQuiet() && pull.isQuiet(),
+    isQuiet: () =>
+      server.isQuiet() && controllers.isQuiet() && access.isQuiet() && pull.isQuiet() && base.decisions.isQuiet(),
     start: (signal) => startParts(parts, signal),
     addMembers: createAddMembers({
       ...options,
@@ -197,6 +209,7 @@ interface Base {
   /** Identifies this hub to members. */
   origin: WorkOrigin;
   logs: HubLogs;
+  decisions: Decisions;
 }
 
 function wireMemberControllers({ options, api, access }: Base): MemberControllers {
@@ -250,12 +263,13 @@ function wireReaders(base: Base): HubReaders {
 }
 
 function wireHubControllers(base: Base, { sources }: HubReaders): HubControllers {
-  const { options, api, access, simulated, monitoring, origin } = base;
+  const { options, api, access, simulated, monitoring, origin, decisions } = base;
   return createHubControllers({
     hub: HUB,
     clientFor: access.clientFor,
     informers: access.informers,
     events: access.events,
+    decisions,
     sources,
     monitoring,
     origin,
@@ -302,13 +316,14 @@ function wirePullMembers({ options, api, access, simulated, monitoring, origin, 
 }
 
 function wireMetrics(
-  { options, api, access, monitoring }: Base,
+  { options, api, access, monitoring, decisions }: Base,
   roles: { readers: HubReaders; controllers: HubControllers; pull: PullMembers; managers: readonly Manager[] },
 ): HubMetrics {
   const { readers, controllers, pull, managers } = roles;
   return createHubMetrics({
     hub: HUB,
     monitoring,
+    decisions,
     writeInterpreterMetrics: readers.writeInterpreterMetrics,
     templates: readers.sources.views.templates,
     membership: controllers.membership,
@@ -352,8 +367,8 @@ function extensionsOf(
     runtimeOf(cluster) {
       // The hub runs nothing but the components in this process that its pods represent.
       if (cluster === HUB) return logs.hubRuntime;
-      const runs = options.nodes > 0 && clusters.isSimulated(cluster) && !server.isManagedElsewhere(cluster);
-      return runs ? memberRuntime : undefined;
+      // Kubelets are simulated also where other programs schedule and control the pods.
+      return options.nodes > 0 && clusters.isSimulated(cluster) ? memberRuntime : undefined;
     },
     controllers: {
       writeMetrics: (text) => metrics.write(text),

@@ -1,8 +1,23 @@
 /** Every metric of Flotilla, by page: the source of the reference, and of a test that checks the pages. */
-import { serverMetrics, webhookMetrics } from "@flotilla/apiserver";
+import {
+  aggregationMetrics,
+  auditMetrics,
+  conversionMetrics,
+  policyMetrics,
+  flowMetrics,
+  serverMetrics,
+  webhookMetrics,
+} from "@flotilla/apiserver";
 import { processMetrics } from "@flotilla/base";
 import type { Metric } from "@flotilla/base";
-import { hookMetrics, membersPageMetrics, monitoringMetrics, scriptMetrics, workloadMetrics } from "@flotilla/flotilla";
+import {
+  decisionMetrics,
+  hookMetrics,
+  membersPageMetrics,
+  monitoringMetrics,
+  scriptMetrics,
+  workloadMetrics,
+} from "@flotilla/flotilla";
 import { controllerMetrics } from "@flotilla/controller-runtime";
 import { agentMetrics, sharedAgentMetrics } from "./agent/agent-metrics.ts";
 
@@ -23,7 +38,18 @@ export const metricsPages: readonly MetricsPage[] = [
     path: "/metrics",
     about:
       "The API server as in Kubernetes, the controllers as in controller-runtime, the pipeline and the members under Karmada's names, Placements under Open Cluster Management's, and Flotilla's own metrics as `flotilla_…`.",
-    metrics: [...serverMetrics, ...webhookMetrics, ...everyProcess, ...monitoringMetrics],
+    metrics: [
+      ...serverMetrics,
+      ...webhookMetrics,
+      ...policyMetrics,
+      ...conversionMetrics,
+      ...flowMetrics,
+      ...aggregationMetrics,
+      ...auditMetrics,
+      ...everyProcess,
+      ...monitoringMetrics,
+      ...decisionMetrics,
+    ],
   },
   {
     title: "All members",
@@ -40,7 +66,16 @@ export const metricsPages: readonly MetricsPage[] = [
     path: "/clusters/NAME/metrics",
     about:
       "Its API server, and its workloads without the label `member_cluster`, as kruise-state-metrics exposes them on a real cluster.",
-    metrics: [...serverMetrics, ...webhookMetrics, ...processMetrics, ...workloadMetrics],
+    metrics: [
+      ...serverMetrics,
+      ...webhookMetrics,
+      ...policyMetrics,
+      ...conversionMetrics,
+      ...flowMetrics,
+      ...aggregationMetrics,
+      ...processMetrics,
+      ...workloadMetrics,
+    ],
   },
   {
     title: "An agent",

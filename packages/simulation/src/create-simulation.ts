@@ -18,6 +18,7 @@ import { createMetricsSources } from "./metrics/kinds.ts";
 import { usageOf } from "./metrics/usage.ts";
 import type { PodUsage } from "./metrics/usage.ts";
 import { createNodeEvictionController } from "./nodes/eviction-controller.ts";
+import { createHeartbeatController } from "./nodes/heartbeat-controller.ts";
 import { createNodeLifecycleController } from "./nodes/lifecycle-controller.ts";
 import type { NodeTimes } from "./nodes/lifecycle-controller.ts";
 import { ensureNodes } from "./nodes/nodes.ts";
@@ -38,6 +39,10 @@ export interface SimulationDependencies {
   times?: Partial<KubeletTimes & NodeTimes>;
   /** Unset emits no events. */
   events?: EventRecorders;
+  /** Whether a member has its own kube-controller-manager, which judges the health of nodes. */
+  isManagedElsewhere?(cluster: string): boolean;
+  /** Notifies about members that start to have one. */
+  onManagedElsewhere?(listener: (cluster: string) => void): () => void;
   /** The API server is in another process, so it applies the rules for external schedulers. */
   isElsewhere?: boolean;
   /** OpenKruise's container hashes; unset disables the simulation of its node daemon. */
@@ -47,7 +52,17 @@ export interface SimulationDependencies {
 }
 
 export interface Simulation {
+  /** By the program that does the same in a real cluster, which may run on a member instead. */
+  parts: {
+    scheduler: Controller<ObjectKey>[];
+    /** Always simulated: nothing else can be the kubelet of a simulated node. */
+    kubelets: Controller<ObjectKey>[];
+    controllerManager: Controller<ObjectKey>[];
+  };
+  /** All of them. */
   controllers: Controller<ObjectKey>[];
+  /** Renews the Leases of nodes where a kube-controller-manager reads them. */
+  heartbeat: Controller<{ cluster: string }>;
   /** Serves logs and commands of the containers. */
   runtime: SimulatedRuntime;
   /** The sources of `metrics.k8s.io`; see `metricsKinds`. */
@@ -65,8 +80,8 @@ export function createSimulation(deps: SimulationDependencies): Simulation {
   const volumes = createVolumeReads(informers);
   const storage = { ...deps, volumes, events: recorders?.("persistentvolume-controller") };
   const lifecycle = { ...deps, views, events: recorders?.("node-controller") };
-  return {
-    controllers: [
+  const parts: Simulation["parts"] = {
+    scheduler: [
       createPlacementController({
         ...deps,
         bind: deps.isElsewhere ? bindByBinding(deps.client) : bindByUpdate(deps.client),
@@ -74,6 +89,8 @@ export function createSimulation(deps: SimulationDependencies): Simulation {
         volumes,
         events: recorders?.("default-scheduler"),
       }),
+    ],
+    kubelets: [
       createKubeletController({
         ...deps,
         views,
@@ -84,11 +101,19 @@ export function createSimulation(deps: SimulationDependencies): Simulation {
         events: recorders?.("kubelet"),
       }),
       createNodeLifecycleController(lifecycle),
+    ],
+    controllerManager: [
       createNodeEvictionController({ ...deps, views, events: recorders?.("taint-eviction-controller") }),
       createClaimController(storage),
       createVolumeController(storage),
       createEphemeralVolumeController(storage),
     ],
+  };
+  const { isManagedElsewhere = () => false, onManagedElsewhere = () => () => {} } = deps;
+  return {
+    parts,
+    heartbeat: createHeartbeatController({ ...deps, views, isManagedElsewhere, onManagedElsewhere }),
+    controllers: Object.values(parts).flat(),
     runtime: deps.componentLogs
       ? withComponentLogs(createSimulatedRuntime(deps), deps.componentLogs, KRUISE_NAMESPACE)
       : createSimulatedRuntime(deps),

@@ -105,10 +105,17 @@ interface Wire {
   close(): void;
 }
 
+/**
+ * Node's default of 10 MB also counts bodies that are not sent yet: with more of them the client itself would reset
+ * streams whose response has arrived (ENHANCE_YOUR_CALM).
+ */
+const SESSION_MEMORY_MB = 256;
+
 export function connectHttp2(connection: Connection): Api {
   const session = http2.connect(connection.server.origin, {
     ...tlsOf(connection),
     settings: { initialWindowSize: 1024 * 1024 },
+    maxSessionMemory: SESSION_MEMORY_MB,
   });
   session.on("error", () => {}); // Each request reports the error itself.
   const wire: Wire = {

@@ -659,3 +659,30 @@ test("a stock HTTP/2 client may keep hundreds of streams on one connection", asy
 
   expect(settings.maxConcurrentStreams).toBeGreaterThanOrEqual(250);
 });
+
+describe("a request at the root with the credentials of one logical cluster", () => {
+  const authenticator = createAuthenticator({
+    tokens: [
+      { token: "s3cret", user: "robot" },
+      { token: "paris-only", user: "admin", cluster: "paris" },
+    ],
+  });
+  const pathSeen = async (path: string, token: string): Promise<unknown> => {
+    const { port } = await serve(echo, { authenticator });
+    const { status, body } = await http1(port, { path, headers: { authorization: `Bearer ${token}` } });
+    return status === 200 ? (JSON.parse(body.toString()) as { path: string }).path : status;
+  };
+
+  test("is for that cluster", async () => {
+    expect(await pathSeen("/api/v1/pods?limit=1", "paris-only")).toBe("/clusters/paris/api/v1/pods");
+  });
+
+  test("is for the hub when the hub accepts them", async () => {
+    expect(await pathSeen("/api/v1/pods", "s3cret")).toBe("/api/v1/pods");
+  });
+
+  test("is rejected when the path names another cluster", async () => {
+    expect(await pathSeen("/clusters/rome/api/v1/pods", "paris-only")).toBe(401);
+    expect(await pathSeen("/clusters/hub/api/v1/pods", "paris-only")).toBe(401);
+  });
+});

@@ -1,4 +1,5 @@
 /** Large and hostile request bodies, by accounts with few permissions (A3, A4, and the rows of bodies in section 7). */
+import { setTimeout as delay } from "node:timers/promises";
 import { countStatuses, runAttempts, statusOf, verdictOf, type Attack, type Attempt } from "../attack.ts";
 import { must, type World } from "../world.ts";
 import type { Api } from "../../../test/contract/apiserver/raw-client.ts";
@@ -181,6 +182,44 @@ const reviewsBelowTheCount: Attack = {
     const body = Buffer.from(JSON.stringify({ spec }));
     const send = (): Promise<{ status: number }> => api.create(`${REVIEWS}?fieldValidation=Strict`, body);
     return flood(world, send, [400, 413, 429], "reviews with 63,000 unknown fields");
+  },
+};
+
+const dryRuns: Attack = {
+  name: "bodies/dry-runs",
+  claim: "dry runs of many requests, also with responses that are not read, take neither memory nor time of others",
+  short: true,
+  async run(world) {
+    const { api, namespace, token } = await world.account({ role: "edit" });
+    const large = { metadata: { name: "large" }, data: { text: "x".repeat(1_000_000) } };
+    await must(api.create(configMaps(namespace), large));
+    const requestsOf = (count: number, name: string): Buffer => {
+      const get = JSON.stringify({ method: "GET", path: `${configMaps(namespace)}/${name}` });
+      return Buffer.from(`{"requests":[${Array(count).fill(get).join(",")}]}`);
+    };
+    const statuses: number[] = [];
+    const send = async (body: Buffer): Promise<void> =>
+      void statuses.push(await statusOf(api.create("/dry-run", body)));
+    await send(Buffer.from(`{"requests":[${"{},".repeat(10_000_000)}{}]}`));
+    await send(requestsOf(300_000, "large"));
+    await send(requestsOf(1_000, "large"));
+    await Promise.all(Array.from({ length: world.isShort ? 4 : 30 }, () => send(requestsOf(5_000, "none"))));
+    const unread = requestsOf(60, "large");
+    const sockets = await Promise.all(Array.from({ length: world.isShort ? 4 : 40 }, () => world.socket()));
+    for (const socket of sockets) {
+      socket.pause();
+      socket.write(
+        `POST /dry-run HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${token}\r\ncontent-length: ${unread.length}\r\n\r\n`,
+      );
+      socket.write(unread);
+    }
+    await delay(world.isShort ? 500 : 8_000);
+    const odd = statuses.filter((status) => ![200, 413, 429].includes(status));
+    return verdictOf(
+      "dry runs with millions of values, with 300,000 requests, with responses of 1 GB, at the same time, and unread",
+      odd.length > 0 ? [countStatuses(odd)] : [],
+      countStatuses(statuses),
+    );
   },
 };
 
@@ -449,6 +488,7 @@ export const bodies: readonly Attack[] = [
   unknownFields,
   reviewsBelowTheCount,
   ...floods,
+  dryRuns,
   growth,
   bombs,
   pollution,

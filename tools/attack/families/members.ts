@@ -40,13 +40,13 @@ const podEvents = (): string => Array.from({ length: 100 }, podEvent).join("");
 /** Only watches misbehave. */
 const onWatch =
   (mode: Mode): Mode =>
-  (request, response, forward) =>
-    isWatch(request.url) ? mode(request, response, forward) : forward();
+  (request, response, forward, reset) =>
+    isWatch(request.url) ? mode(request, response, forward, reset) : forward();
 /** Probes of the member's health are answered; nothing else is. */
 const healthyOnly =
   (mode: Mode): Mode =>
-  (request, response, forward) =>
-    /\/(readyz|healthz|livez|version)/.test(request.url ?? "") ? forward() : mode(request, response, forward);
+  (request, response, forward, reset) =>
+    /\/(readyz|healthz|livez|version)/.test(request.url ?? "") ? forward() : mode(request, response, forward, reset);
 
 const object = (more: object): object => ({
   apiVersion: "v1",
@@ -56,7 +56,7 @@ const object = (more: object): object => ({
 });
 const LEVELS = 200_000;
 
-const modes: Record<string, { mode: Mode; short?: boolean }> = {
+export const modes: Readonly<Record<string, { mode: Mode; short?: boolean }>> = {
   "errors-500": { mode: text("boom", 500) },
   "errors-503": { mode: text("{}", 503) },
   "retry-after-a-year": { mode: text("{}", 429, { "retry-after": "31536000" }) },
@@ -99,7 +99,7 @@ const modes: Record<string, { mode: Mode; short?: boolean }> = {
         .end("{}"),
   },
   close: { mode: (_request, response) => void response.destroy() },
-  reset: { mode: (request) => void request.socket.resetAndDestroy() },
+  reset: { mode: (_request, _response, _forward, reset) => reset() },
   drip: {
     mode: (_request, response) => {
       response.writeHead(200, { "content-type": "application/json" });
@@ -136,9 +136,9 @@ const modes: Record<string, { mode: Mode; short?: boolean }> = {
     mode: endless('{"kind":"List","metadata":{},"items":[', () => `${JSON.stringify(object({}))},`.repeat(500)),
   },
   podflood: {
-    mode: (request, response, forward) =>
+    mode: (request, response, forward, reset) =>
       isWatch(request.url) && request.url?.includes("/pods")
-        ? endless("", podEvents)(request, response, forward)
+        ? endless("", podEvents)(request, response, forward, reset)
         : forward(),
     short: true,
   },
@@ -157,7 +157,7 @@ async function attackAs(world: World, mode: Mode): ReturnType<Attack["run"]> {
   const change = await createWorkload(world, member.name);
   const quiet = await timesOf(change, 2);
   member.setMode(mode);
-  const during = await (world.isShort ? timesOf(change, 3) : timesOf(change, CHANGES, 1_000));
+  const during = await (world.isShort ? timesOf(change, 3) : timesOf(change, CHANGES, 500));
   const reached = member.reached();
   const ready = await readyOf(world, member.name);
   if (reached === 0)

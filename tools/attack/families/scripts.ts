@@ -10,6 +10,8 @@ const bombs: Record<string, string> = {
   "a set of 900,000 characters": "(' '):find('['..('%900000d'):format(1)..']')",
   "a pattern of 900,000 characters": `${LONG} (' '):find(s)`,
   "65,000 sets": "local t = {} for i = 1, 65000 do t[i] = '[ab]' end (' '):find(table.concat(t))",
+  "a long numeral":
+    "local s = '0' for i = 1, 19 do s = s .. s end local n = pcall(function() return (s .. '!') + 1 end)",
   "an endless loop": "while true do end",
   "an endless loop inside pcall": "while true do pcall(function() while true do end end) end",
   "a string that doubles": "local s = 'x' while true do s = s .. s end",
@@ -51,7 +53,7 @@ const dryRuns: Attack = {
   short: true,
   async run({ admin, isShort }) {
     const statuses: number[] = [];
-    const chosen = Object.entries(bombs).slice(0, isShort ? 4 : undefined);
+    const chosen = Object.entries(bombs).slice(0, isShort ? 5 : undefined);
     for (const [, bomb] of chosen)
       statuses.push(
         await statusOf(

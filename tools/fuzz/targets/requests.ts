@@ -1,7 +1,7 @@
 /**
  * Whole requests to the API server's core: bodies in all formats, patches, lists with forged tokens and random options.
  */
-import { ApiError, createProtobufDecoder, formatYaml } from "@flotilla/apimachinery";
+import { ApiError, createProtobufCodec, formatYaml } from "@flotilla/apimachinery";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import { equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
 import type { Chance } from "../chance.ts";
@@ -318,7 +318,7 @@ export const lists = defineTarget({
   },
 });
 
-const decodeProtobuf = createProtobufDecoder(kubernetesKinds);
+const { decode: decodeProtobuf } = createProtobufCodec(kubernetesKinds);
 
 export const protobuf = defineTarget({
   name: "protobuf",

@@ -367,8 +367,13 @@ export const accept = defineTarget({
   run(text) {
     failureFormat(text);
     acceptedType(text, ["application/json", "text/plain"]);
-    const { format, as } = representationOf({ accept: text, "user-agent": "" }, new URLSearchParams());
-    return ["json", "yaml"].includes(format) && ["object", "table", "metadata", "metadata-list"].includes(as)
+    const { format, as } = representationOf({ accept: text, "user-agent": "" }, new URLSearchParams(), {
+      table: true,
+      protobuf: true,
+      protobufMetadata: true,
+    });
+    return ["json", "yaml", "protobuf"].includes(format) &&
+      ["object", "table", "metadata", "metadata-list"].includes(as)
       ? undefined
       : "an unknown representation";
   },

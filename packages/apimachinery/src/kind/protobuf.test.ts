@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { builtInKind } from "./define.ts";
 import type { Kind } from "./kind.ts";
-import { createProtobufDecoder } from "./protobuf.ts";
+import { createProtobufCodec } from "./protobuf.ts";
 
 /** Recorded from kubectl and client-go. */
 const bodies = {
@@ -28,7 +28,7 @@ const makeKind = (group: string, kind: string, facts: string, subresources: Kind
     subresources,
   });
 
-const decodeProtobuf = createProtobufDecoder([
+const { decode: decodeProtobuf } = createProtobufCodec([
   ...["Namespace", "ConfigMap", "Service", "Event"].map((kind) => makeKind("", kind, "core-v1")),
   makeKind("", "Pod", "core-v1", { actions: { eviction: { group: "policy", version: "v1", kind: "Eviction" } } }),
   makeKind("apps", "Deployment", "apps-v1"),

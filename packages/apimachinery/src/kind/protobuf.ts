@@ -18,18 +18,32 @@ const MAGIC = [0x6b, 0x38, 0x73, 0x00];
 /** `apiVersion kind` -> table. */
 type Tables = ReadonlyMap<string, string>;
 
+/** Protobuf documents of the built-in kinds, and of what their subresources receive and return. */
+export interface ProtobufCodec {
+  /** The object in a request body. */
+  decode(body: Uint8Array): JsonObject;
+  /** The fact table with the type of a kind; undefined for a kind without a protobuf form. */
+  tableOf(apiVersion: string, kind: string): string | undefined;
+}
+
 /**
- * Decodes bodies of the built-in kinds among these, and of their subresources: a pod's Eviction, a Scale, a service
- * account's TokenRequest.
+ * Decodes and encodes the built-in kinds among these, and what their subresources use: a pod's Eviction, a Scale, a
+ * service account's TokenRequest.
  */
-export function createProtobufDecoder(kinds: readonly Kind[]): (body: Uint8Array) => JsonObject {
+export function createProtobufCodec(kinds: readonly Kind[]): ProtobufCodec {
   const tables = tablesOf(kinds);
-  return (body) => decodeProtobuf(body, tables);
+  return {
+    decode: (body) => decodeProtobuf(body, tables),
+    tableOf: (apiVersion, kind) => tables.get(`${apiVersion} ${kind}`),
+  };
 }
 
 function tablesOf(kinds: readonly Kind[]): Tables {
   // The same for the scale of every kind.
-  const tables = new Map([["autoscaling/v1 Scale", "autoscaling-v1"]]);
+  const tables = new Map([
+    ["autoscaling/v1 Scale", "autoscaling-v1"],
+    ["v1 Status", "meta-v1"],
+  ]);
   const byApiVersion = new Map<string, string>();
   for (const { group, kind, versions } of kinds) {
     for (const [version, { facts }] of Object.entries(versions)) {

@@ -20,6 +20,10 @@ export interface Certificates {
   serving: KeyPair;
   /** By the requested names. */
   clients: Record<string, KeyPair>;
+  /** Signs the certificates with which the server calls aggregated servers. */
+  frontProxy: CertificateAuthority;
+  /** PEM of a CA that signs nothing: the clients that aggregated servers accept by certificate. */
+  noClients: string;
 }
 
 class CertificateError extends FlotillaError {
@@ -85,7 +89,23 @@ export async function ensureCertificates(options: {
       () => authority.issueClient(subject),
     );
   }
-  return { authority, serving, clients };
+  const proxy = await keep(
+    "front-proxy-ca",
+    (pair) => isUsable(pair, pair.certificate, clock),
+    async () => createCertificateAuthority({ clock, commonName: "flotilla-front-proxy-ca" }),
+  );
+  const clientless = await keep(
+    "aggregated-clients-ca",
+    (pair) => isUsable(pair, pair.certificate, clock),
+    async () => createCertificateAuthority({ clock, commonName: "flotilla-aggregated-clients-ca" }),
+  );
+  return {
+    authority,
+    serving,
+    clients,
+    frontProxy: openCertificateAuthority(proxy, clock),
+    noClients: clientless.certificate,
+  };
 }
 
 function isFor(certificate: string, subject: CertificateSubject): boolean {

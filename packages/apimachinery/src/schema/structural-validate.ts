@@ -334,8 +334,14 @@ function trial(schema: Schema, value: Json, walk: ValidationWalk): ValidationWal
 function checkJunctors(schema: Schema, value: Json, walk: ValidationWalk): void {
   const { allOf, anyOf, oneOf, not } = schema;
   if (anyOf && anyOf.length > 0) {
-    const trials = anyOf.map((option) => trial(option, value, walk));
-    const passed = trials.find(({ errors }) => errors.length === 0);
+    const trials: ValidationWalk[] = [];
+    let passed: ValidationWalk | undefined;
+    for (const option of anyOf) {
+      const tried = trial(option, value, walk);
+      if (tried.errors.length === 0) passed = tried;
+      if (passed) break;
+      trials.push(tried);
+    }
     if (!passed) walk.remark(`${quoteText(walk.path())} must validate at least one schema (anyOf)`);
     take(walk, passed ?? closest(trials));
   }

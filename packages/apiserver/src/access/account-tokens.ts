@@ -50,11 +50,16 @@ export interface AccountTokens {
     audiences: readonly string[],
     digest: string,
   ): Promise<TokenOutcome>;
+  /** Whether this server signed the token for this cluster; it may have expired. */
+  isIssued(cluster: LogicalCluster, token: string): Promise<boolean>;
+  /** The one of these clusters whose tokens have the key id of the token. The token is not checked. */
+  homeOf(token: string, clusters: readonly LogicalCluster[]): Promise<LogicalCluster | undefined>;
   /** The public keys that verify the tokens of a cluster, for external verifiers. */
   keySet(cluster: LogicalCluster): Promise<{ keys: Record<string, string>[] }>;
 }
 
-const ISSUER = "https://kubernetes.default.svc.cluster.local";
+/** The default issuer, as in most clusters. */
+export const SERVICE_ACCOUNT_ISSUER = "https://kubernetes.default.svc.cluster.local";
 const MAX_REMEMBERED = 10_000;
 /** `2024-05-01` */
 const DAY_LENGTH = 10;
@@ -70,7 +75,7 @@ interface Verified extends CheckedToken {
 export function createAccountTokens({
   store,
   clock,
-  issuer = ISSUER,
+  issuer = SERVICE_ACCOUNT_ISSUER,
   signingKey = createSigningKey,
   onSecretTokenUsed,
 }: AccountTokenOptions): AccountTokens {
@@ -153,6 +158,18 @@ export function createAccountTokens({
       if (problem !== undefined) return { error: problem };
       if (verified.claims.isLegacy) noteUse(verified);
       return { user: verified.user, audiences: shared };
+    },
+    async isIssued(cluster, token) {
+      const decoded = decodeToken(token);
+      if (!decoded) return false;
+      const key = await openKey();
+      return decoded.kid === idOf(key, cluster) && hasGoodSignature(key, decoded);
+    },
+    async homeOf(token, clusters) {
+      const decoded = decodeToken(token);
+      if (!decoded || decoded.kid === "") return undefined;
+      const key = await openKey();
+      return clusters.find((cluster) => idOf(key, cluster) === decoded.kid);
     },
     async keySet(cluster) {
       const key = await openKey();

@@ -9,6 +9,7 @@ import { hash } from "node:crypto";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import type { UserInfo } from "../request/request.ts";
 import type { AccountTokens, TokenOutcome } from "./account-tokens.ts";
+import type { ExternalTokens } from "./external-tokens.ts";
 import type { BootstrapTokens } from "./bootstrap-tokens.ts";
 import { AUTHENTICATED } from "./subjects.ts";
 
@@ -19,6 +20,8 @@ export interface StaticToken {
   uid?: string;
   /** The logical cluster that accepts the token; unset for all. */
   cluster?: string;
+  /** Unset never expires. */
+  expiresMs?: number;
 }
 
 export interface BearerTokens {
@@ -29,6 +32,8 @@ export interface BearerTokens {
    * token do not receive it.
    */
   authenticate(cluster: string, token: string, audiences?: readonly string[], digest?: string): Promise<TokenOutcome>;
+  /** The one cluster in which a token may be valid; undefined when it does not say. The token is not checked. */
+  homeOf(token: string, digest?: string): Promise<string | undefined>;
 }
 
 /** The digest that identifies a token. A caller that sends the same token repeatedly may cache it. */
@@ -39,23 +44,34 @@ interface Known {
   cluster: string | undefined;
   /** Aborted when that cluster is removed: a later cluster of the same name must not accept the token. */
   removed: AbortSignal | undefined;
+  expiresMs: number;
 }
 
 export function createBearerTokens(
   options: {
     tokens?: readonly StaticToken[];
     accounts?: { tokens: AccountTokens; bootstrap: BootstrapTokens; clusters: ClusterRegistry };
+    /** Tokens that others issue; their users are the same in every cluster, and each cluster's roles decide. */
+    external?: ExternalTokens | undefined;
+    nowMs?: (() => number) | undefined;
   } = {},
 ): BearerTokens {
-  const { accounts } = options;
+  const { accounts, external, nowMs = Date.now } = options;
   const byDigest = new Map<string, Known>();
   const tokens: BearerTokens = {
-    add({ token, user, groups = [], uid, cluster }) {
+    add({ token, user, groups = [], uid, cluster, expiresMs = Number.POSITIVE_INFINITY }) {
       const home = cluster === undefined ? undefined : accounts?.clusters.get(cluster);
-      byDigest.set(tokenDigest(token), { user: authenticatedUser(user, groups, uid), cluster, removed: home?.removed });
+      for (const [digest, known] of byDigest) if (known.expiresMs <= nowMs()) byDigest.delete(digest);
+      byDigest.set(tokenDigest(token), {
+        user: authenticatedUser(user, groups, uid),
+        cluster,
+        removed: home?.removed,
+        expiresMs,
+      });
     },
     async authenticate(clusterName, token, wanted, digest = tokenDigest(token)) {
-      const known = byDigest.get(digest);
+      const found = byDigest.get(digest);
+      const known = found && found.expiresMs > nowMs() ? found : undefined;
       const api = accounts?.tokens.audiences ?? [];
       // These tokens carry no audiences: they are for this API.
       const forApi = (user: UserInfo): TokenOutcome => {
@@ -67,9 +83,17 @@ export function createBearerTokens(
       const cluster = accounts?.clusters.get(clusterName);
       const bootstrapper = cluster && accounts?.bootstrap.authenticate(cluster, token);
       if (bootstrapper) return forApi(bootstrapper);
-      return accounts && cluster
-        ? accounts.tokens.authenticate(cluster, token, wanted ?? api, digest)
-        : { error: undefined };
+      const own: TokenOutcome =
+        accounts && cluster
+          ? await accounts.tokens.authenticate(cluster, token, wanted ?? api, digest)
+          : { error: undefined };
+      if (!external || "user" in own) return own;
+      return (await external.authenticate(token, wanted, digest)) ?? own;
+    },
+    async homeOf(token, digest = tokenDigest(token)) {
+      const known = byDigest.get(digest);
+      if (known) return known.cluster;
+      return (await accounts?.tokens.homeOf(token, accounts.clusters.all()))?.name;
     },
   };
   for (const token of options.tokens ?? []) tokens.add(token);

@@ -118,6 +118,7 @@ export async function updateScale(
       appliedFields: managers.inParent(metadataOf(tracked).managedFields),
     };
   });
+  await deps.conversions.prepare(context.cluster, served, [entry], context.signal);
   return scaleOf(context, objectIn(entry, served));
 }
 

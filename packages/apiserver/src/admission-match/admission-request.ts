@@ -22,8 +22,6 @@ export interface AdmissionRequest {
   /** Unset for a deletion. */
   readonly object: JsonObject | undefined;
   readonly oldObject: JsonObject | undefined;
-  /** Receives annotations for the audit log. */
-  readonly annotate?: ((key: string, value: string) => void) | undefined;
 }
 
 type OptionsKind = "CreateOptions" | "UpdateOptions" | "DeleteOptions";

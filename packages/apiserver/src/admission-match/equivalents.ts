@@ -1,5 +1,7 @@
 /** The same objects in other versions, and under another group for kinds that are views of another kind. */
 import type { JsonObject } from "@flotilla/base";
+import { convertBetween } from "../codec/conversion.ts";
+import type { RequestContext } from "../request/context.ts";
 import { ordered } from "../codec/render.ts";
 import type { AdmissionRequest } from "./admission-request.ts";
 import type { ResourceTable, ServedVersion } from "../resources/resources.ts";
@@ -14,12 +16,19 @@ export function equivalentsOf({ resources }: ResourceTable, served: ServedVersio
     .filter((version) => version !== served);
 }
 
-/** The object in another version of the same kind. */
-export function converted(object: JsonObject, from: ServedVersion, to: ServedVersion): JsonObject {
+/** The object in another version of the same kind. Throws `ConversionPending`. */
+export function converted(
+  { conversions }: Pick<RequestContext, "conversions">,
+  object: JsonObject,
+  from: ServedVersion,
+  to: ServedVersion,
+): JsonObject {
   if (from === to) return object;
-  const stored = from.toStorage?.(object) ?? object;
-  const result = to.fromStorage?.(stored) ?? stored;
-  return ordered({ ...result, apiVersion: to.apiVersion, kind: to.resource.kind.kind });
+  return ordered({
+    ...convertBetween(conversions, object, from, to),
+    apiVersion: to.apiVersion,
+    kind: to.resource.kind.kind,
+  });
 }
 
 /** The objects of a request in the version that a webhook or a policy names. */
@@ -28,6 +37,6 @@ export function inVersion(
   { context, kind, object, oldObject }: AdmissionRequest,
 ): Pick<AdmissionRequest, "object" | "oldObject"> {
   const convert = (value: JsonObject | undefined): JsonObject | undefined =>
-    value && !kind ? converted(value, context.served, served) : value;
+    value && !kind ? converted(context, value, context.served, served) : value;
   return { object: convert(object), oldObject: convert(oldObject) };
 }

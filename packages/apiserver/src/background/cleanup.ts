@@ -35,8 +35,14 @@ export function createCleanup(deps: {
   clusters: ClusterRegistry;
   clock: Clock;
   collector: Pick<GarbageCollector, "settleDependentsOf">;
+  /** Deletes what other servers hold in a namespace; undefined when there are none. */
+  removeForeign?(
+    cluster: string,
+    namespace: string,
+    signal: AbortSignal,
+  ): Promise<Parameters<typeof namespaceConditions>[3]> | undefined;
 }): Cleanup {
-  const { housekeeping, store, clusters, clock, collector } = deps;
+  const { housekeeping, store, clusters, clock, collector, removeForeign } = deps;
   const content = createContentRemoval({ housekeeping, store });
   /** Namespaces that are being emptied: place to key. */
   const emptying = new Map<string, string>();
@@ -66,6 +72,12 @@ export function createCleanup(deps: {
     emptying.set(place, key);
     const remaining = await content.removeNamespace(cluster, name);
     if (remaining.length > 0) return reportRemaining(key, remaining);
+    const foreign = await removeForeign?.(cluster.name, name, housekeeping.signal);
+    if (foreign && foreign.unknown.length + foreign.remaining.size > 0) {
+      await reportRemaining(key, [], foreign);
+      // No event announces the end of objects of other servers.
+      throw new Error(`namespace ${name}: aggregated servers still have objects, or cannot be asked`);
+    }
     emptying.delete(place);
     await housekeeping.rewrite(key, "finalize", (object) => {
       // Another object of the same name, in a recreated cluster.
@@ -79,12 +91,16 @@ export function createCleanup(deps: {
     });
   };
 
-  const reportRemaining = (key: string, remaining: readonly Remaining[]): Promise<void> =>
+  const reportRemaining = (
+    key: string,
+    remaining: readonly Remaining[],
+    foreign?: Parameters<typeof namespaceConditions>[3],
+  ): Promise<void> =>
     housekeeping.rewrite(key, "status", (object) => ({
       ...object,
       status: {
         ...(isObject(object.status) ? object.status : {}),
-        conditions: namespaceConditions(object, remaining, formatTime(clock.now())),
+        conditions: namespaceConditions(object, remaining, formatTime(clock.now()), foreign),
       },
     }));
 

@@ -4,9 +4,20 @@ import type { Json, JsonObject } from "@flotilla/base";
 import { finalizersOf, metadataOf } from "../codec/metadata.ts";
 import type { Remaining } from "./content-removal.ts";
 
+/** What other servers hold in a namespace, as far as it is known. */
+interface ForeignContent {
+  readonly unknown: readonly string[];
+  readonly remaining: ReadonlyMap<string, number>;
+}
+
 /** Reports what blocks the deletion of a namespace in its conditions. */
-export function namespaceConditions(namespace: JsonObject, remaining: readonly Remaining[], now: string): Json[] {
-  const counts = new Map<string, number>();
+export function namespaceConditions(
+  namespace: JsonObject,
+  remaining: readonly Remaining[],
+  now: string,
+  foreign: ForeignContent = { unknown: [], remaining: new Map() },
+): Json[] {
+  const counts = new Map<string, number>(foreign.remaining);
   const finalizers = new Map<string, number>();
   for (const { resource, object } of remaining) {
     const name = resource.name.group
@@ -34,12 +45,19 @@ export function namespaceConditions(namespace: JsonObject, remaining: readonly R
     };
   };
   return [
-    condition(
-      "NamespaceDeletionDiscoveryFailure",
-      false,
-      "ResourcesDiscovered",
-      "All resources successfully discovered",
-    ),
+    foreign.unknown.length > 0
+      ? condition(
+          "NamespaceDeletionDiscoveryFailure",
+          true,
+          "DiscoveryFailed",
+          `Discovery failed for some groups, ${foreign.unknown.length} failing: unable to retrieve the complete list of server APIs: ${foreign.unknown.map((version) => `${version}: stale GroupVersion discovery: ${version}`).join(", ")}`,
+        )
+      : condition(
+          "NamespaceDeletionDiscoveryFailure",
+          false,
+          "ResourcesDiscovered",
+          "All resources successfully discovered",
+        ),
     condition(
       "NamespaceDeletionGroupVersionParsingFailure",
       false,
@@ -52,12 +70,14 @@ export function namespaceConditions(namespace: JsonObject, remaining: readonly R
       "ContentDeleted",
       "All content successfully deleted, may be waiting on finalization",
     ),
-    condition(
-      "NamespaceContentRemaining",
-      true,
-      "SomeResourcesRemain",
-      `Some resources are remaining: ${list(counts, (name, count) => `${name} has ${count} resource instances`)}`,
-    ),
+    counts.size > 0
+      ? condition(
+          "NamespaceContentRemaining",
+          true,
+          "SomeResourcesRemain",
+          `Some resources are remaining: ${list(counts, (name, count) => `${name} has ${count} resource instances`)}`,
+        )
+      : condition("NamespaceContentRemaining", false, "ContentRemoved", "All content successfully removed"),
     finalizers.size > 0
       ? condition(
           "NamespaceFinalizersRemaining",

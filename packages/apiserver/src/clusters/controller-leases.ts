@@ -1,6 +1,6 @@
 /**
- * Tracks which logical clusters run their own kube-controller-manager. It collects garbage and empties namespaces as
- * the server does, and the two would conflict, so the server leaves that work to it while it holds its lease.
+ * Tracks which logical clusters run their own kube-controller-manager, kube-scheduler or kruise-manager. Such a program
+ * does what this process does otherwise, and the two would conflict, so that work is left to it while it holds its lease.
  *
  * As in leader election, the time at which a renewal was observed counts: the holder's clock is not trusted.
  */
@@ -11,21 +11,29 @@ import { isMarker } from "./objects.ts";
 import { clusterOfKey } from "../resources/resources.ts";
 
 const LEASES = "/coordination.k8s.io/leases/";
-const LEASE = "/kube-system/kube-controller-manager";
+/** A program of a cluster that this process stands in for otherwise. */
+export type ForeignProgram = "controller-manager" | "scheduler" | "kruise-manager";
+const PROGRAMS: ReadonlyMap<string, ForeignProgram> = new Map([
+  ["kube-system/kube-controller-manager", "controller-manager"],
+  ["kube-system/kube-scheduler", "scheduler"],
+  ["kruise-system/kruise-manager", "kruise-manager"],
+]);
 /** A longer time would leave a cluster without a controller for too long after the holder died. */
 const MAX_HELD_MS = 120_000;
 
 export interface ControllerLeases {
-  /** Whether the cluster runs its own controllers. */
-  isHeld(cluster: string): boolean;
+  /** Whether the cluster runs its own program. */
+  isHeld(cluster: string, program?: ForeignProgram): boolean;
+  /** Notifies the listener when a program starts to hold its lease. */
+  onHeld(listener: (cluster: string, program: ForeignProgram) => void): () => void;
   load(entries: Iterable<CachedEntry>): void;
   observe(event: CacheEvent): void;
   close(): void;
 }
 
 /**
- * `onLapse` is called when a holder released its lease or stopped renewing it: the server then takes over the remaining
- * work.
+ * `onLapse` is called when a controller manager released its lease or stopped renewing it: the server then takes over the
+ * remaining work.
  */
 export function createControllerLeases({
   clock,
@@ -35,32 +43,48 @@ export function createControllerLeases({
   onLapse(cluster: string): void;
 }): ControllerLeases {
   const held = new Map<string, { untilMs: number; timer: Timer }>();
+  const listeners = new Set<(cluster: string, program: ForeignProgram) => void>();
+  const idOf = (cluster: string, program: ForeignProgram): string => `${program} ${cluster}`;
 
-  const lapse = (cluster: string): void => {
-    held.get(cluster)?.timer.cancel();
-    if (held.delete(cluster)) onLapse(cluster);
+  const lapse = (cluster: string, program: ForeignProgram): void => {
+    const id = idOf(cluster, program);
+    held.get(id)?.timer.cancel();
+    if (held.delete(id) && program === "controller-manager") onLapse(cluster);
   };
   /** One timer per holder: a renewal only changes the time that the timer reads when it fires. */
-  const watch = (cluster: string, delayMs: number): Timer =>
+  const watch = (cluster: string, program: ForeignProgram, delayMs: number): Timer =>
     clock.after(delayMs, () => {
-      const lease = held.get(cluster);
+      const lease = held.get(idOf(cluster, program));
       if (!lease) return;
       const leftMs = lease.untilMs - clock.now();
-      if (leftMs > 0) lease.timer = watch(cluster, leftMs);
-      else lapse(cluster);
+      if (leftMs > 0) lease.timer = watch(cluster, program, leftMs);
+      else lapse(cluster, program);
     });
   const observeKey = (key: string, entry: CachedEntry | undefined): void => {
-    if (!key.startsWith(LEASES) || !key.endsWith(LEASE)) return;
+    if (!key.startsWith(LEASES)) return;
     const cluster = clusterOfKey(key);
+    const program = PROGRAMS.get(key.slice(LEASES.length + cluster.length + 1));
+    if (!program) return;
     const durationMs = entry && !isMarker(entry) ? heldMs(entry) : 0;
-    if (durationMs === 0) return lapse(cluster);
-    const lease = held.get(cluster);
-    if (lease) lease.untilMs = clock.now() + durationMs;
-    else held.set(cluster, { untilMs: clock.now() + durationMs, timer: watch(cluster, durationMs) });
+    if (durationMs === 0) return lapse(cluster, program);
+    const lease = held.get(idOf(cluster, program));
+    if (lease) {
+      lease.untilMs = clock.now() + durationMs;
+      return;
+    }
+    held.set(idOf(cluster, program), {
+      untilMs: clock.now() + durationMs,
+      timer: watch(cluster, program, durationMs),
+    });
+    for (const listener of listeners) listener(cluster, program);
   };
 
   return {
-    isHeld: (cluster) => held.has(cluster),
+    isHeld: (cluster, program = "controller-manager") => held.size > 0 && held.has(idOf(cluster, program)),
+    onHeld(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     load(entries) {
       for (const entry of entries) observeKey(entry.key, entry);
     },
@@ -68,6 +92,7 @@ export function createControllerLeases({
     close() {
       for (const { timer } of held.values()) timer.cancel();
       held.clear();
+      listeners.clear();
     },
   };
 }

@@ -14,3 +14,6 @@ export interface LayerViewer {
 export function isOfLayer(entry: CachedEntry, viewer: LayerViewer): boolean {
   return entry.revision === viewer.revision;
 }
+
+/** Identifies a cluster, and distinguishes it from an earlier one of the same name: no two are created by one write. */
+export const clusterId = ({ name, revision }: Pick<LayerViewer, "name" | "revision">): string => `${name}.${revision}`;

@@ -4,13 +4,14 @@
  * the cluster, so a thousand members share one copy of OpenKruise's CRDs.
  */
 import { hash } from "node:crypto";
-import { asNewNamespace } from "@flotilla/kubernetes";
+import { APIService, asNewNamespace, localApiService } from "@flotilla/kubernetes";
 import { gvkOf, parseApiVersion } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { Namespace } from "@flotilla/kubernetes";
 import { copy, formatUuid, invariant } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { CachedEntry } from "../store/cache.ts";
+import { localStatus, servedVersions } from "./local-services.ts";
 import { definitionOf } from "../resources/definition.ts";
 import type { LayerViewer } from "./layer.ts";
 import { createResourceTable, createResources, isNamespaceKind } from "../resources/resources.ts";
@@ -24,10 +25,18 @@ export interface Profile {
   customs: readonly Kind[];
   /** Bootstrap objects: namespaces, roles. */
   objects: readonly KubernetesObject[];
+  /** Bootstrap objects with fields that differ between clusters. They are computed when they are read. */
+  clusterObjects?: readonly ClusterObject[];
   /** Pods in this profile are templates for other clusters: they get no service account and no token of this one. */
   podsAreTemplates?: true;
   /** The cluster is left to other controllers: kinds of its CRDs are theirs, also where we know a kind of the name. */
   hasForeignKinds?: true;
+}
+
+export interface ClusterObject {
+  object: KubernetesObject;
+  /** The fields of a cluster, which replace those of the object. */
+  fieldsOf(cluster: LayerViewer): JsonObject;
 }
 
 export interface ProfileLayer {
@@ -49,6 +58,8 @@ interface LayerObject {
   relativeKey: string;
   /** Created on first use: a CRD carries its whole schema. */
   object(): JsonObject;
+  /** Fields that differ between clusters. */
+  fieldsOf?: ((viewer: LayerViewer) => JsonObject) | undefined;
   /** The bootstrap objects that own this one: their uids also derive from the cluster. */
   owners: readonly LayerOwner[];
 }
@@ -70,11 +81,18 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
     relativeKey: string,
     object: () => JsonObject,
     owners: readonly LayerOwner[] = [],
+    fieldsOf?: LayerObject["fieldsOf"],
   ): void => {
     let objects = layer.get(resource.prefix);
     if (!objects) layer.set(resource.prefix, (objects = new Map()));
     let made: JsonObject | undefined;
-    objects.set(relativeKey, { served: resource.storage, relativeKey, object: () => (made ??= object()), owners });
+    objects.set(relativeKey, {
+      served: resource.storage,
+      relativeKey,
+      object: () => (made ??= object()),
+      owners,
+      fieldsOf,
+    });
   };
 
   const byKind = new Map(resources.map((resource) => [`${resource.kind.group}/${resource.kind.kind}`, resource]));
@@ -94,7 +112,11 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
       };
     });
 
-  for (const object of profile.objects) {
+  const objects: readonly { object: KubernetesObject; fieldsOf?: ClusterObject["fieldsOf"] }[] = [
+    ...profile.objects.map((object) => ({ object })),
+    ...(profile.clusterObjects ?? []),
+  ];
+  for (const { object, fieldsOf } of objects) {
     const { group, version, kind } = gvkOf(object);
     const resource = resourceOf({ group, kind });
     invariant(
@@ -108,8 +130,19 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
       resource.namespaced ? `${namespace ?? ""}/${objectName}` : objectName,
       () => completeOnce(resource, object, () => object),
       ownersOf(object),
+      fieldsOf,
     );
   }
+  const services = table.resource(APIService.group, APIService.plural);
+  if (services)
+    for (const [serviceName, { group, version, isBuiltIn }] of servedVersions(table))
+      add(
+        services,
+        serviceName,
+        () => complete(services, localApiService(group, version, isBuiltIn)),
+        [],
+        ({ createdAt }) => ({ status: localStatus(createdAt) }),
+      );
   const definitions = table.resource("apiextensions.k8s.io", "customresourcedefinitions");
   if (definitions) {
     for (const kind of profile.customs)
@@ -186,7 +219,7 @@ function complete(resource: Resource, object: KubernetesObject): JsonObject {
 
 /** An entry that is not stored. It shares everything but its metadata with all other clusters of the profile. */
 function layerEntry(
-  { served, relativeKey, object, owners }: LayerObject,
+  { served, relativeKey, object, owners, fieldsOf }: LayerObject,
   prefix: string,
   viewer: LayerViewer,
 ): CachedEntry {
@@ -203,7 +236,7 @@ function layerEntry(
     creationTimestamp: viewer.createdAt,
     ...(owners.length > 0 && { ownerReferences }),
   };
-  const own: JsonObject = { ...shared, metadata };
+  const own: JsonObject = { ...shared, metadata, ...fieldsOf?.(viewer) };
   return {
     key,
     revision: viewer.revision,

@@ -8,6 +8,8 @@ import { tooLarge } from "@flotilla/apimachinery";
 
 /** As in kube-apiserver. */
 export const MAX_BODY_BYTES = 3 * 1024 * 1024;
+/** Above this a body is large: decoding and validating it takes long. */
+export const LARGE_BODY_BYTES = 64 * 1024;
 /** The largest published CRDs have some 50,000. */
 const MAX_BODY_VALUES = 65_536;
 /** A ConfigMap of 1 MiB with a hundred bytes for each key. An object costs more for each different key. */

@@ -16,6 +16,7 @@ import {
   undecodable,
   unsupportedMediaType,
 } from "@flotilla/apimachinery";
+import type { ProtobufCodec } from "@flotilla/apimachinery";
 import { checkBody, checkDecoded } from "./body-limits.ts";
 import { infiniteNumber, integerErrors, wellFormed } from "./exact-json.ts";
 import { yamlProblem } from "./yaml-problem.ts";
@@ -46,9 +47,6 @@ export interface DecodedPatch extends Findings {
   value: Json;
 }
 
-/** Converts the protobuf body of a built-in kind into JSON. Injected, because the field numbers are facts of `api`. */
-export type ProtobufDecoder = (body: Uint8Array) => JsonObject;
-
 const ACCEPTED =
   "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf";
 
@@ -71,7 +69,7 @@ export function decodeObject(
   { bytes, contentType }: Body,
   served: ServedVersion,
   subresource: string | undefined,
-  decodeProtobuf: ProtobufDecoder | undefined,
+  protobuf: ProtobufCodec | undefined,
 ): DecodedObject {
   const { kind } = served.resource;
   const builtIn = kind.builtIn || subresource === "scale";
@@ -103,8 +101,8 @@ export function decodeObject(
     }
     case "application/vnd.kubernetes.protobuf":
       if (!builtIn) throw unsupportedMediaType(ACCEPTED);
-      if (!decodeProtobuf) throw notImplemented("protobuf bodies");
-      return { object: checkDecoded(decodeProtobuf(bytes), bytes), duplicates: [] };
+      if (!protobuf) throw notImplemented("protobuf bodies");
+      return { object: checkDecoded(protobuf.decode(bytes), bytes), duplicates: [] };
     default:
       throw unsupportedMediaType(ACCEPTED);
   }
@@ -172,12 +170,12 @@ export function decodePatch({ bytes, contentType }: Body, builtIn: boolean): Dec
 }
 
 /** Decodes any JSON or YAML value: options. */
-export function decodeValue({ bytes, contentType }: Body, decodeProtobuf?: ProtobufDecoder): Json {
+export function decodeValue({ bytes, contentType }: Body, protobuf?: ProtobufCodec): Json {
   const mediaType = mediaTypeOf(contentType);
   checkBody(bytes, mediaType);
   if (mediaType === "application/vnd.kubernetes.protobuf") {
-    if (!decodeProtobuf) throw notImplemented("protobuf bodies");
-    return checkDecoded(decodeProtobuf(bytes), bytes);
+    if (!protobuf) throw notImplemented("protobuf bodies");
+    return checkDecoded(protobuf.decode(bytes), bytes);
   }
   const text = decodeText(bytes);
   if (mediaType.endsWith("yaml")) return parseYaml(text);

@@ -10,7 +10,8 @@ import type { JsonObject } from "@flotilla/base";
 import { encodeSharing, FIRST_FIELDS } from "./encode.ts";
 import type { Former, Layout } from "./encode.ts";
 import type { ByteWriter } from "./byte-writer.ts";
-import type { ServedVersion } from "../resources/resources.ts";
+import { ConversionPending } from "./conversion.ts";
+import type { Resource, ServedVersion } from "../resources/resources.ts";
 
 /** An object as the store holds it: bytes at a key. `memo` holds its views. */
 export interface StoredObject {
@@ -34,8 +35,12 @@ interface View {
   settled?: boolean;
   /** Set when not verbatim: the whole object with its resourceVersion. */
   bytes?: Uint8Array;
+  /** `bytes` is the object as a webhook converted it. */
+  isConverted?: boolean;
   /** The positions of the object's parts in the stored value. */
   layout?: Layout;
+  /** The protobuf message. Several readers at the same time share it; it is not worth memory for longer. */
+  message?: WeakRef<Uint8Array>;
   next?: View;
 }
 
@@ -88,7 +93,11 @@ export function objectIn(entry: StoredObject, served: ServedVersion): JsonObject
 
 function readInto(view: View, entry: StoredObject): JsonObject {
   const { served } = view;
-  const object = served.isStorage ? parseStored(entry, served) : convertFromStorage(entry, served);
+  const object = served.resource.conversion
+    ? readConverted(view, entry)
+    : served.isStorage
+      ? parseStored(entry, served)
+      : convertFromStorage(entry, served);
   view.object = new WeakRef(object);
   return object;
 }
@@ -107,6 +116,26 @@ export function formerOf(entry: StoredObject, served: ServedVersion): Former | u
   const { layout, object } = viewOf(entry, served);
   const former = layout && object?.deref();
   return former && { object: former, value: entry.value, layout };
+}
+
+/** The cached protobuf message of an entry; `encode` makes it otherwise. */
+export function messageIn(entry: StoredObject, served: ServedVersion): Uint8Array | undefined;
+export function messageIn(
+  entry: StoredObject,
+  served: ServedVersion,
+  encode: (object: JsonObject) => Uint8Array,
+): Uint8Array;
+export function messageIn(
+  entry: StoredObject,
+  served: ServedVersion,
+  encode?: (object: JsonObject) => Uint8Array,
+): Uint8Array | undefined {
+  const view = viewOf(entry, served);
+  const known = view.message?.deref();
+  if (known || !encode) return known;
+  const message = encode(objectIn(entry, served));
+  view.message = new WeakRef(message);
+  return message;
 }
 
 /** The last state of the object, at the revision of the change that removed it from the watch. */
@@ -230,6 +259,51 @@ function parseStored(entry: StoredObject, served: ServedVersion): JsonObject {
   if (object.apiVersion !== served.apiVersion) object = upgradeStored(object, served);
   // Built-in values are served verbatim, so their parsed form must not differ from the bytes.
   if (!served.resource.kind.builtIn) object = admitted(object, served);
+  return object;
+}
+
+/** Whether a webhook has to convert the object before it can be read in a version. */
+export function needsConversion(entry: StoredObject, served: ServedVersion): boolean {
+  if (!served.resource.conversion || viewOf(entry, served).isConverted) return false;
+  // Stored values begin with their apiVersion.
+  const prefix = `{"apiVersion":${JSON.stringify(served.apiVersion)},`;
+  return Buffer.from(entry.value.buffer, entry.value.byteOffset, prefix.length).toString("latin1") !== prefix;
+}
+
+/** The stored object in the version in which it was written, for a webhook that converts it. */
+export function storedForm(entry: StoredObject, { storage, former }: Resource): JsonObject {
+  const object = JSON.parse(decoder.decode(entry.value)) as JsonObject;
+  const { metadata } = object;
+  if (isObject(metadata)) metadata.resourceVersion = String(entry.revision);
+  return former && former.apiVersion === object.apiVersion
+    ? { ...former.toStorage(object), apiVersion: storage.apiVersion }
+    : object;
+}
+
+/** Keeps the object as a webhook converted it, as long as the entry. */
+export function addConverted(entry: StoredObject, served: ServedVersion, converted: JsonObject): void {
+  const view = viewOf(entry, served);
+  const object = admitted(ordered(converted), served);
+  const metadata = object.metadata as JsonObject;
+  if (entry.revision > 0) metadata.resourceVersion = String(entry.revision);
+  view.bytes = encoder.encode(JSON.stringify(object));
+  view.isConverted = true;
+  view.verbatim = false;
+  view.object = new WeakRef(object);
+}
+
+function readConverted({ served, isConverted, bytes }: View, entry: StoredObject): JsonObject {
+  if (isConverted && bytes) return JSON.parse(decoder.decode(bytes)) as JsonObject;
+  const stored = storedForm(entry, served.resource);
+  if (stored.apiVersion === served.apiVersion) return admitted(withoutVersion(stored), served);
+  if (!served.isStorage) throw new ConversionPending({ entry, to: served });
+  // The server's own readers use the storage version for metadata, which no conversion changes.
+  return { ...stored, apiVersion: served.apiVersion };
+}
+
+/** Set by `objectIn`; a stored value has none. */
+function withoutVersion(object: JsonObject): JsonObject {
+  if (isObject(object.metadata)) delete object.metadata.resourceVersion;
   return object;
 }
 

@@ -2,6 +2,7 @@
  * The policies and webhooks that a cluster has configured, in the order of Kubernetes: mutating policies, mutating
  * webhooks, and after the server's own validation the validating policies and webhooks.
  */
+import { isPromise } from "../admission/run.ts";
 import { equalJson } from "@flotilla/base";
 import type { JsonObject, MetricsText } from "@flotilla/base";
 import type { AdmissionRequest } from "../admission-match/admission-request.ts";
@@ -57,30 +58,48 @@ export function createConfiguredAdmission(
     callsWebhooks: (context, operation) => webhooks.find(context, operation) !== undefined,
     mutate(found, request, complete) {
       const mutation = found.policies?.mutating.length ? policies.mutation(found.policies) : undefined;
-      const changed = mutation?.run(request);
-      const hooks = found.webhooks?.mutating.length ? found.webhooks : undefined;
-      if (!changed && !hooks) return undefined;
+      const changing = mutation && deps.conversions.settle(request.context, () => mutation.run(request));
+      if (isPromise(changing)) return changing.then((changed) => mutateFrom(changed) ?? changed);
+      return mutateFrom(changing);
 
-      /** Policies see once more what was changed after them. */
-      const settle = async (object: JsonObject): Promise<JsonObject> => {
-        const completed = await complete(object);
-        const again = mutation?.repeat({ ...request, object: completed });
-        return again ? complete(again) : completed;
-      };
-      return (async () => {
-        let object = changed && (await complete(changed));
-        if (hooks) object = (await webhooks.mutate(hooks, object ? { ...request, object } : request, settle)) ?? object;
-        if (!changed || !object) return object;
-        const again = mutation?.repeat({ ...request, object });
-        return again ? complete(again) : object;
-      })();
+      function mutateFrom(changed: JsonObject | undefined): Promise<JsonObject | undefined> | undefined {
+        const hooks = found.webhooks?.mutating.length ? found.webhooks : undefined;
+        if (!changed && !hooks) return undefined;
+
+        const repeat = (object: JsonObject): JsonObject | undefined | Promise<JsonObject | undefined> =>
+          mutation && deps.conversions.settle(request.context, () => mutation.repeat({ ...request, object }));
+        /** Policies see once more what was changed after them. */
+        const settle = async (object: JsonObject): Promise<JsonObject> => {
+          const completed = await complete(object);
+          const again = await repeat(completed);
+          return again ? complete(again) : completed;
+        };
+        return (async () => {
+          let object = changed && (await complete(changed));
+          if (hooks)
+            object = (await webhooks.mutate(hooks, object ? { ...request, object } : request, settle)) ?? object;
+          if (!changed || !object) return object;
+          const again = await repeat(object);
+          return again ? complete(again) : object;
+        })();
+      }
     },
     validate(found, request) {
-      if (found.policies) policies.validate(found.policies, request);
-      return found.webhooks?.validating.length ? webhooks.validate(found.webhooks, request) : undefined;
+      const { policies: matching, webhooks: called } = found;
+      const askWebhooks = (): Promise<void> | undefined =>
+        called?.validating.length ? webhooks.validate(called, request) : undefined;
+      const evaluating =
+        matching && deps.conversions.settle(request.context, () => policies.validate(matching, request));
+      return evaluating instanceof Promise ? evaluating.then(askWebhooks) : askWebhooks();
     },
-    writeMetrics: webhooks.writeMetrics,
-    forget: webhooks.forget,
+    writeMetrics(cluster, text) {
+      webhooks.writeMetrics(cluster, text);
+      policies.writeMetrics(cluster, text);
+    },
+    forget(cluster) {
+      webhooks.forget(cluster);
+      policies.forget(cluster);
+    },
     close() {
       policies.close();
       webhooks.close();

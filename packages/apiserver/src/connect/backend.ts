@@ -29,6 +29,13 @@ export interface ContainerRuntime {
     streams: ContainerStreams,
     signal: AbortSignal,
   ): Promise<{ exitCode: number }>;
+  /** A connection to a port of a pod, until either side ends it. Rejects with the reason when nothing listens there. */
+  forward?(
+    pod: Omit<ContainerTarget, "container">,
+    port: number,
+    connection: PortConnection,
+    signal: AbortSignal,
+  ): Promise<void>;
   /** An HTTP request to a pod, a service or a node. */
   proxy?(target: ProxyTarget, request: ProxyRequest, signal: AbortSignal): Promise<ConnectResponse>;
 }
@@ -70,6 +77,13 @@ export interface ContainerStreams {
   stderr(chunk: Uint8Array): Promise<void>;
   /** Calls the listener with the size of the client's terminal, initially and whenever it changes. */
   onResize(listener: (size: { width: number; height: number }) => void): void;
+}
+
+export interface PortConnection {
+  /** Ends when the client sends no more. */
+  readonly input: AsyncIterable<Uint8Array>;
+  /** Resolves when there is room for more. */
+  output(chunk: Uint8Array): Promise<void>;
 }
 
 export interface ProxyTarget {

@@ -2,11 +2,12 @@
  * `v5.channel.k8s.io` and `v4.channel.k8s.io`: the streams of a command over one WebSocket. The first byte of a message
  * identifies its stream. The result of the command comes last, as a Status. In v5 the client can also close a stream.
  */
-import { isObject, messageOf } from "@flotilla/base";
 import type { Clock, JsonObject } from "@flotilla/base";
 import type { WebSocket, WebSocketOptions } from "@flotilla/client";
-import { ApiError } from "@flotilla/apimachinery";
+import type { ApiError } from "@flotilla/apimachinery";
 import type { ContainerStreams } from "./backend.ts";
+import { exitStatus, failureStatus, terminalSize } from "./command-result.ts";
+import { InputQueue } from "./input-queue.ts";
 
 /** In order of preference. */
 export const CHANNEL_PROTOCOLS: readonly string[] = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
@@ -33,7 +34,7 @@ export function serveChannels(
   session: ChannelSession,
 ): () => void {
   const abort = new AbortController();
-  const stdin = new Queue();
+  const stdin = new InputQueue();
   let resize: ((size: { width: number; height: number }) => void) | undefined;
   const web = open({
     side: "server",
@@ -46,7 +47,7 @@ export function serveChannels(
         if (stdin.push(content) > MAX_WAITING_BYTES) web.pause();
       } else if (channel === CHANNEL.close && content[0] === CHANNEL.stdin) stdin.end();
       else if (channel === CHANNEL.resize) {
-        const size = sizeOf(content);
+        const size = terminalSize(content);
         if (size) resize?.(size);
       }
       // Data for any other stream is dropped, as in Kubernetes.
@@ -84,75 +85,7 @@ export function serveChannels(
   };
   session.run(streams, abort.signal).then(
     ({ exitCode }) => finish(exitStatus(exitCode)),
-    (error: unknown) =>
-      finish(
-        error instanceof ApiError
-          ? error.status
-          : { metadata: {}, status: "Failure", message: messageOf(error), reason: "InternalError", code: 500 },
-      ),
+    (error: unknown) => finish(failureStatus(error)),
   );
   return () => web.close();
-}
-
-function exitStatus(code: number): JsonObject {
-  if (code === 0) return { metadata: {}, status: "Success" };
-  return {
-    metadata: {},
-    status: "Failure",
-    message: `command terminated with non-zero exit code: exit status ${code}`,
-    reason: "NonZeroExitCode",
-    details: { causes: [{ reason: "ExitCode", message: String(code) }] },
-  };
-}
-
-function sizeOf(content: Buffer): { width: number; height: number } | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(content.toString());
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-  if (!isObject(value)) return undefined;
-  const { Width: width, Height: height } = value;
-  return typeof width === "number" && typeof height === "number" ? { width, height } : undefined;
-}
-
-/** Chunks between a sending client and a reading command. */
-class Queue {
-  onTaken: (waiting: number) => void = () => {};
-  readonly #chunks: Uint8Array[] = [];
-  #bytes = 0;
-  #ended = false;
-  #wake: (() => void) | undefined;
-
-  /** Returns the number of queued bytes. */
-  push(chunk: Uint8Array): number {
-    if (this.#ended || chunk.byteLength === 0) return this.#bytes;
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.byteLength;
-    this.#wake?.();
-    return this.#bytes;
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#wake?.();
-  }
-
-  async *chunks(): AsyncGenerator<Uint8Array> {
-    for (;;) {
-      const chunk = this.#chunks.shift();
-      if (chunk) {
-        this.#bytes -= chunk.byteLength;
-        this.onTaken(this.#bytes);
-        yield chunk;
-      } else if (this.#ended) return;
-      else {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-      }
-    }
-  }
 }

@@ -304,7 +304,11 @@ describe("a command", () => {
   });
 
   const refused: Record<string, { headers: Record<string, string>; status: number }> = {
-    "rejects SPDY": { headers: { ...HANDSHAKE, upgrade: "SPDY/3.1" }, status: 501 },
+    "rejects an unknown upgrade": { headers: { ...HANDSHAKE, upgrade: "SPDY/2" }, status: 501 },
+    "rejects SPDY without a known protocol of its streams": {
+      headers: { ...HANDSHAKE, upgrade: "SPDY/3.1", "x-stream-protocol-version": "v1.channel.k8s.io" },
+      status: 400,
+    },
     "rejects an unknown protocol": {
       headers: { ...HANDSHAKE, "sec-websocket-protocol": "chat" },
       status: 400,

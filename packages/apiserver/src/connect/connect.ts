@@ -28,6 +28,9 @@ import { admitConnection } from "./admit-connection.ts";
 import { CHANNEL_PROTOCOLS, serveChannels } from "./channels.ts";
 import { checkNode, containerOf, nodeNameOf } from "./container.ts";
 import { logBytes, logOptions } from "./log.ts";
+import { PORT_FORWARD_PROTOCOL, servePortForward, serveTunnel, TUNNEL_PROTOCOL } from "./port-forward.ts";
+import type { Forward } from "./port-forward.ts";
+import { COMMAND_PROTOCOLS, serveSpdyCommand } from "./spdy-command.ts";
 import { proxiedHeaders } from "./proxied-headers.ts";
 import { connectShape } from "../resources/connect-shapes.ts";
 
@@ -163,9 +166,7 @@ async function streamResponse(
   if (node === "") throw badRequest(`pod ${name} does not have a host assigned`);
   checkNode(node, nodeExists(deps, context));
   if (!request.canUpgrade) throw badRequest("Upgrade request required");
-  // Not even a simulated kubelet has a listening process.
-  if (subresource === "portforward")
-    throw badRequest(`port forwarding is not supported: pod ${name} has no listening process`);
+  if (subresource === "portforward") return portForwardResponse(deps, context, request, pod);
   const options = {
     command: query.getAll("command"),
     stdin: flagOf(query.get("stdin")),
@@ -182,25 +183,72 @@ async function streamResponse(
   if (!run) throw internalError(`error dialing backend: ${unreachable(node)}`);
   // A terminal has a single output stream.
   const session = { ...options, stderr: options.stderr && !options.tty, run };
+  if (isSpdy(request))
+    return upgradeToSpdy(request, COMMAND_PROTOCOLS, (socket, head) =>
+      serveSpdyCommand(socket, head, deps.clock, session),
+    );
   const createWebSocket = await loadWebSockets();
-  return upgrade(request, (socket, head) =>
+  return upgrade(request, CHANNEL_PROTOCOLS, (socket, head) =>
     serveChannels((handlers) => createWebSocket(socket, head, handlers), deps.clock, session),
   );
 }
 
+async function portForwardResponse(
+  deps: ConnectDependencies,
+  context: RequestContext,
+  request: ApiRequest,
+  pod: DeepReadonly<JsonObject>,
+): Promise<ApiResponse> {
+  const runtime = runtimeOf(deps, context);
+  const { cluster, namespace = "" } = context;
+  if (!runtime?.forward) throw internalError(`error dialing backend: ${unreachable(nodeNameOf(pod))}`);
+  const forward: Forward = runtime.forward.bind(runtime, { cluster: cluster.name, namespace, pod });
+  if (isSpdy(request))
+    return upgradeToSpdy(request, [PORT_FORWARD_PROTOCOL], (socket, head) => servePortForward(socket, head, forward));
+  const createWebSocket = await loadWebSockets();
+  return upgrade(request, [TUNNEL_PROTOCOL], (socket, head) =>
+    serveTunnel((options) => createWebSocket(socket, head, options), deps.clock, forward),
+  );
+}
+
+const isSpdy = ({ headers }: ApiRequest): boolean => headers.upgrade?.toLowerCase() === "spdy/3.1";
+
+/** The response to an upgrade to SPDY. The client names the protocols of its streams in a header. */
+function upgradeToSpdy(
+  { headers }: ApiRequest,
+  protocols: readonly string[],
+  take: NonNullable<ApiResponse["upgrade"]>,
+): ApiResponse {
+  const offered = (headers["x-stream-protocol-version"] ?? "").split(",").map((text) => text.trim());
+  const protocol = protocols.find((known) => offered.includes(known));
+  if (protocol === undefined) throw unknownProtocols(offered, protocols);
+  return {
+    status: 101,
+    headers: { upgrade: "SPDY/3.1", connection: "Upgrade", "x-stream-protocol-version": protocol },
+    body: new Uint8Array(),
+    upgrade: take,
+  };
+}
+
+const unknownProtocols = (offered: readonly string[], supported: readonly string[]): Error =>
+  badRequest(
+    `unable to upgrade: unknown protocols ${offered.join(", ").slice(0, 256)}; supported protocols are ${supported.join(", ")}`,
+  );
+
 /** The response to a WebSocket handshake. */
-function upgrade({ headers }: ApiRequest, take: NonNullable<ApiResponse["upgrade"]>): ApiResponse {
+function upgrade(
+  { headers }: ApiRequest,
+  protocols: readonly string[],
+  take: NonNullable<ApiResponse["upgrade"]>,
+): ApiResponse {
   const asked = headers.upgrade?.toLowerCase() ?? "";
-  if (asked !== "websocket") throw notImplemented(`streaming over ${asked.slice(0, 32)} (use WebSockets)`);
+  if (asked !== "websocket") throw notImplemented(`streaming over ${asked.slice(0, 32)} (use WebSockets or SPDY/3.1)`);
   const key = headers["sec-websocket-key"] ?? "";
   if (headers["sec-websocket-version"] !== "13" || !/^[A-Za-z0-9+/]{22}==$/.test(key))
     throw badRequest("the WebSocket handshake does not use version 13");
   const offered = (headers["sec-websocket-protocol"] ?? "").split(",").map((text) => text.trim());
-  const protocol = CHANNEL_PROTOCOLS.find((known) => offered.includes(known));
-  if (protocol === undefined)
-    throw badRequest(
-      `unable to upgrade: unknown protocols ${offered.join(", ").slice(0, 256)}; supported protocols are ${CHANNEL_PROTOCOLS.join(", ")}`,
-    );
+  const protocol = protocols.find((known) => offered.includes(known));
+  if (protocol === undefined) throw unknownProtocols(offered, protocols);
   return {
     status: 101,
     headers: {

@@ -266,21 +266,6 @@ describe("a CRD", () => {
       definition: { ...makeDefinition({ group: "x.k8s.io" }), metadata: { name: "widgets.x.k8s.io" } },
       want: "protected groups must have approval annotation",
     },
-    "must not use a conversion webhook": {
-      definition: makeDefinition({
-        conversion: {
-          strategy: "Webhook",
-          webhook: { conversionReviewVersions: ["v1"], clientConfig: { url: "https://example.com/convert" } },
-        },
-        versions: ["v1", "v2"].map((name) => ({
-          name,
-          served: true,
-          storage: name === "v1",
-          schema: { openAPIV3Schema: { type: "object" } },
-        })),
-      }),
-      want: "Flotilla does not call conversion webhooks yet",
-    },
     "must have valid patterns": {
       definition: makeDefinition({
         versions: [

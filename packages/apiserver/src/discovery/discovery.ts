@@ -3,54 +3,173 @@
  * kept as bytes; clusters that serve the same resources share them.
  */
 import { createHash } from "node:crypto";
+import type { JsonObject } from "@flotilla/base";
+import { PROTOBUF } from "../codec/protobuf.ts";
+import { encodeDiscovery } from "./protobuf.ts";
 import { negotiate } from "../request/negotiate.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
 import { pathNotFound } from "@flotilla/apimachinery";
+import { localPriority } from "@flotilla/kubernetes";
 import { connectShapes } from "../resources/connect-shapes.ts";
 import { compareVersions } from "../resources/definition.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
 import { isNamespaceKind, memoized } from "../resources/resources.ts";
 import type { Resource, ResourceTable, ServedVersion } from "../resources/resources.ts";
-import { encode, jsonResponse } from "../request/respond.ts";
+import { encode, jsonResponse, PRIVATE } from "../request/respond.ts";
 import type { Route } from "../request/router.ts";
 
-const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+const AGGREGATED = ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/** A version that another server answers for, as discovery shows it. */
+export interface ForeignVersion {
+  readonly group: string;
+  readonly version: string;
+  readonly groupPriority: number;
+  readonly versionPriority: number;
+  /** Its resources in the form of aggregated discovery. */
+  readonly resources: readonly object[];
+  readonly isCurrent: boolean;
+}
 
 export function discoveryResponse(
   table: ResourceTable,
+  foreign: readonly ForeignVersion[],
   route: Extract<Route, { type: "discovery" }>,
   headers: ApiRequest["headers"],
 ): ApiResponse {
   const isRoot = route.group === undefined;
-  const { as } = negotiate(
+  const { as, format } = negotiate(
     headers.accept,
-    ({ kind, group, version }) =>
-      isRoot && kind === "APIGroupDiscoveryList" && group === "apidiscovery.k8s.io" && version === "v2",
+    (form, asked) =>
+      form === undefined ||
+      (isRoot &&
+        asked !== "yaml" &&
+        form.kind === "APIGroupDiscoveryList" &&
+        form.group === "apidiscovery.k8s.io" &&
+        form.version === "v2"),
   );
-  if (as) return aggregatedResponse(table, route.legacy, headers["if-none-match"]);
-  return jsonResponse(200, legacyDocument(table, route), { vary: "Accept" });
+  const isProtobuf = format === "protobuf";
+  if (as) return aggregatedResponse({ table, foreign, legacy: route.legacy, isProtobuf }, headers["if-none-match"]);
+  const document = legacyDocument(table, foreign, route);
+  if (!isProtobuf) return jsonResponse(200, document, { vary: "Accept" });
+  return {
+    status: 200,
+    headers: { "content-type": PROTOBUF, "cache-control": PRIVATE, vary: "Accept" },
+    body: encodeDiscovery(document as JsonObject),
+  };
 }
 
-function aggregatedResponse(table: ResourceTable, legacy: boolean, known: string | undefined): ApiResponse {
-  const { body, etag } = memoized(table, `aggregated ${legacy}`, () => {
-    const items = groupsOf(table)
-      .filter((group) => (group === "") === legacy)
-      .map((group) => aggregatedGroup(table, group));
-    const body = encode(
-      JSON.stringify({ kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items }),
-    );
+interface HashedDocument {
+  readonly body: Uint8Array;
+  readonly etag: string;
+}
+
+interface AggregatedRequest {
+  readonly table: ResourceTable;
+  readonly foreign: readonly ForeignVersion[];
+  readonly legacy: boolean;
+  readonly isProtobuf: boolean;
+}
+
+/** Documents with what other servers serve, in both formats, until one of them changes. */
+const merged = new WeakMap<
+  readonly ForeignVersion[],
+  { table: ResourceTable; documents: Map<boolean, HashedDocument> }
+>();
+
+function aggregatedDocument({ table, foreign, legacy, isProtobuf }: AggregatedRequest): HashedDocument {
+  const make = (items: object[]): HashedDocument => {
+    const list = { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items };
+    const body = isProtobuf ? encodeDiscovery(list as unknown as JsonObject) : encode(JSON.stringify(list));
     return { body, etag: `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"` };
-  });
-  const headers = { "content-type": AGGREGATED, "cache-control": "public", etag, vary: "Accept" };
+  };
+  if (legacy || foreign.length === 0)
+    return memoized(table, `aggregated ${legacy} ${isProtobuf}`, () =>
+      make(
+        groupsOf(table)
+          .filter((group) => (group === "") === legacy)
+          .map((group) => aggregatedGroup(table, group)),
+      ),
+    );
+  let known = merged.get(foreign);
+  if (known?.table !== table) merged.set(foreign, (known = { table, documents: new Map() }));
+  let document = known.documents.get(isProtobuf);
+  if (!document) {
+    document = make(
+      mergedGroups(table, foreign).map(({ name, versions }) => ({
+        metadata: { name },
+        versions: versions.map(({ version, foreign: other }) =>
+          other
+            ? { version, resources: other.resources, freshness: other.isCurrent ? "Current" : "Stale" }
+            : aggregatedVersion(table, name, version),
+        ),
+      })),
+    );
+    known.documents.set(isProtobuf, document);
+  }
+  return document;
+}
+
+function aggregatedResponse(request: AggregatedRequest, known: string | undefined): ApiResponse {
+  const { body, etag } = aggregatedDocument(request);
+  const headers = {
+    "content-type": (request.isProtobuf ? PROTOBUF : "application/json") + AGGREGATED,
+    "cache-control": "public",
+    etag,
+    vary: "Accept",
+  };
   return known === etag ? { status: 304, headers, body: new Uint8Array() } : { status: 200, headers, body };
+}
+
+interface MergedVersion {
+  readonly version: string;
+  readonly priority: number;
+  /** Set when another server answers for it. */
+  readonly foreign?: ForeignVersion;
+}
+
+/** The groups of a cluster in order of priority, with those of other servers. Pure. */
+function mergedGroups(
+  table: ResourceTable,
+  foreign: readonly ForeignVersion[],
+): { name: string; versions: readonly MergedVersion[] }[] {
+  const groups = new Map<string, { priority: number; versions: Map<string, MergedVersion> }>();
+  const add = (name: string, priority: number, version: MergedVersion): void => {
+    const group = groups.get(name) ?? { priority: 0, versions: new Map<string, MergedVersion>() };
+    group.priority = Math.max(group.priority, priority);
+    group.versions.set(version.version, version);
+    groups.set(name, group);
+  };
+  for (const name of groupsOf(table)) {
+    if (name === "") continue;
+    for (const version of versionsOf(table, name)) {
+      const priority = localPriority(name, version);
+      add(name, priority.group, { version, priority: priority.version });
+    }
+  }
+  for (const each of foreign)
+    add(each.group, each.groupPriority, { version: each.version, priority: each.versionPriority, foreign: each });
+  return [...groups]
+    .sort(([a, left], [b, right]) => right.priority - left.priority || rankOf(a) - rankOf(b) || (a < b ? -1 : 1))
+    .map(([name, { versions }]) => ({
+      name,
+      versions: [...versions.values()].sort((a, b) => b.priority - a.priority || compareVersions(a.version, b.version)),
+    }));
 }
 
 function legacyDocument(
   table: ResourceTable,
+  foreign: readonly ForeignVersion[],
   { legacy, group, version }: Extract<Route, { type: "discovery" }>,
 ): unknown {
   if (group === undefined) {
     if (legacy) return { kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [] };
+    if (foreign.length > 0)
+      return {
+        kind: "APIGroupList",
+        apiVersion: "v1",
+        groups: mergedGroups(table, foreign).map(({ name, versions }) => groupOf(name, versions.map(versionName))),
+      };
     return memoized(table, "groups", () => ({
       kind: "APIGroupList",
       apiVersion: "v1",
@@ -58,6 +177,10 @@ function legacyDocument(
         .filter(Boolean)
         .map((name) => groupDocument(table, name)),
     }));
+  }
+  if (version === undefined && foreign.some((each) => each.group === group)) {
+    const found = mergedGroups(table, foreign).find(({ name }) => name === group);
+    return { kind: "APIGroup", apiVersion: "v1", ...groupOf(group, (found?.versions ?? []).map(versionName)) };
   }
   if (!table.hasGroup(group, version))
     throw table.hasGroup(group) ? pathNotFound() : legacy ? pathNotFound() : new PageNotFound();
@@ -70,8 +193,14 @@ function legacyDocument(
   }));
 }
 
+const versionName = ({ version }: MergedVersion): string => version;
+
 function groupDocument(table: ResourceTable, name: string): object {
-  const versions = versionsOf(table, name).map((version) => ({ groupVersion: `${name}/${version}`, version }));
+  return groupOf(name, versionsOf(table, name));
+}
+
+function groupOf(name: string, names: readonly string[]): object {
+  const versions = names.map((version) => ({ groupVersion: `${name}/${version}`, version }));
   return { name, versions, preferredVersion: versions[0] };
 }
 
@@ -81,11 +210,12 @@ const GROUP_ORDER =
     " ",
   );
 
+const rankOf = (group: string): number =>
+  group === "" ? -1 : GROUP_ORDER.includes(group) ? GROUP_ORDER.indexOf(group) : GROUP_ORDER.length;
+
 export function groupsOf(table: ResourceTable): string[] {
-  const rank = (group: string): number =>
-    group === "" ? -1 : GROUP_ORDER.includes(group) ? GROUP_ORDER.indexOf(group) : GROUP_ORDER.length;
   const groups = new Set(table.resources.filter(({ versions }) => versions.length > 0).map(({ name }) => name.group));
-  return [...groups].sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  return [...groups].sort((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1));
 }
 
 export function versionsOf(table: ResourceTable, group: string): string[] {
@@ -190,13 +320,15 @@ function storageVersionHash({ kind, storage }: Resource): string {
 function aggregatedGroup(table: ResourceTable, group: string): object {
   return {
     metadata: group ? { name: group } : {},
-    versions: versionsOf(table, group).map((version) => ({
-      version,
-      resources: servedIn(table, group, version).map(aggregatedResource),
-      freshness: "Current",
-    })),
+    versions: versionsOf(table, group).map((version) => aggregatedVersion(table, group, version)),
   };
 }
+
+const aggregatedVersion = (table: ResourceTable, group: string, version: string): object => ({
+  version,
+  resources: servedIn(table, group, version).map(aggregatedResource),
+  freshness: "Current",
+});
 
 function aggregatedResource({ resource, version, subresources: declared }: ServedVersion): object {
   const { kind, name, singular, namespaced } = resource;

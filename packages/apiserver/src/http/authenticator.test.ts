@@ -81,3 +81,27 @@ describe("authenticator", () => {
     });
   });
 });
+
+describe("the home of credentials", () => {
+  const home = (credentials: Parameters<NonNullable<typeof authenticator.homeOf>>[0]) =>
+    authenticator.homeOf?.(credentials);
+
+  test("is the cluster that a token is for", async () => {
+    expect(await home({ bearerToken: "paris-only" })).toBe("paris");
+  });
+
+  test("is the cluster of the certificate request, or the one that the organization names", async () => {
+    expect(await home({ certificate: { commonName: "a", organizations: [], cluster: "rome.2.17" } })).toBe("rome.2");
+    expect(await home({ certificate: { commonName: "a", organizations: [clusterOrganization("oslo")] } })).toBe("oslo");
+  });
+
+  test("is unknown for credentials of all clusters, of several, and of none", async () => {
+    expect(await home({ bearerToken: "s3cret" })).toBeUndefined();
+    expect(await home({ bearerToken: "wrong" })).toBeUndefined();
+    expect(
+      await home({
+        certificate: { commonName: "a", organizations: [clusterOrganization("oslo"), clusterOrganization("rome")] },
+      }),
+    ).toBeUndefined();
+  });
+});

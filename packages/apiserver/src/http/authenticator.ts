@@ -69,6 +69,11 @@ export function createAuthenticator({
       if ("error" in outcome) throw unauthorized();
       return outcome.user;
     },
+    async homeOf({ certificate, bearerToken, bearerDigest }) {
+      const home = certificate && homeOfCertificate(certificate);
+      if (home !== undefined || bearerToken === undefined) return home;
+      return bearers.homeOf(bearerToken, bearerDigest);
+    },
   };
 }
 
@@ -80,6 +85,13 @@ function userOfSubject({ commonName, organizations, credentialId }: ClientSubjec
   return credentialId === undefined
     ? user
     : Object.freeze({ ...user, extra: Object.freeze({ [CREDENTIAL_ID]: [credentialId] }) });
+}
+
+/** The cluster that a certificate is limited to. Ids of clusters end in a dot and a number. */
+function homeOfCertificate({ cluster, organizations }: ClientSubject): string | undefined {
+  if (cluster !== undefined) return cluster.slice(0, cluster.lastIndexOf("."));
+  const [tie, ...more] = organizations.filter((organization) => organization.startsWith(CLUSTER_PREFIX));
+  return more.length > 0 ? undefined : tie?.slice(CLUSTER_PREFIX.length);
 }
 
 /** A certificate without a common name does not identify a user. */

@@ -4,22 +4,27 @@
  * Credentials are checked before the body is read, so that unauthenticated clients cannot make the server buffer data.
  */
 import type { Clock, Log } from "@flotilla/base";
-import { notImplemented, timedOut, unauthorized, unavailable } from "@flotilla/apimachinery";
+import { ApiError, HUB, notImplemented, timedOut, unauthorized, unavailable } from "@flotilla/apimachinery";
+import { clientKeyOf } from "../access/client-key.ts";
 import { longest, requestTimedOut } from "../request/deadline.ts";
+import type { AuditRecord } from "../request/audit-record.ts";
 import type { ApiRequest, ApiResponse, Authenticator, UserInfo } from "../request/request.ts";
 import { statusResponse } from "../request/respond.ts";
 import { routeOf, splitCluster } from "../request/router.ts";
 import { ANONYMOUS } from "./authenticator.ts";
 import { digestFrom, expiredText } from "./peer.ts";
 import type { Peer } from "./peer.ts";
-import type { BodyReader } from "./request-body.ts";
+import type { BodyBudget } from "./body-budget.ts";
+import { readBody } from "./request-body.ts";
 import { failureResponse, sendResponse } from "./response.ts";
 import type { Headers, Wire } from "./wire.ts";
 
 export interface ExchangeDependencies {
   handle(request: ApiRequest): Promise<ApiResponse>;
   authenticator: Authenticator;
-  bodies: BodyReader;
+  /** Called when the credentials of a request are rejected. */
+  onRejected?: ((request: ApiRequest, error: ApiError) => void) | undefined;
+  bodies: BodyBudget;
   clock: Clock;
   log: Log;
   /** The server is stopping; new requests are rejected. */
@@ -74,15 +79,25 @@ class RunningExchange implements Exchange {
     const request = this.#request;
     let response: ApiResponse;
     let read = !wire.hasBody;
+    let release: (() => void) | undefined;
     try {
       rejectUnsupportedMethod(wire);
       if (deps.isStopping()) throw unavailable("the server is stopping");
-      request.user = (await identify(wire.headers, splitCluster(request.path), peer, deps)) ?? ANONYMOUS;
+      request.address = peer.address;
+      request.user = (await this.#identify(peer, deps)) ?? ANONYMOUS;
+      const target = splitCluster(request.path);
       // An unauthenticated client may not write anything, so its body is not buffered: the core rejects the request
       // without it.
       if (wire.hasBody && request.user !== ANONYMOUS) {
         this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
-        request.body = await deps.bodies.read(wire, isDryRun(request.path) ? MAX_DRY_RUN_BYTES : undefined);
+        const body = await readBody(
+          wire,
+          deps.bodies,
+          () => clientKeyOf(target.cluster, request.user.name),
+          isDryRun(request.path) ? MAX_DRY_RUN_BYTES : undefined,
+        );
+        request.body = body.bytes;
+        release = body.release;
         read = true;
       }
       this.#handling = true;
@@ -91,6 +106,8 @@ class RunningExchange implements Exchange {
     } catch (error) {
       if (wire.closed) return;
       response = failureResponse(error, deps.log);
+    } finally {
+      release?.();
     }
     this.#handling = false;
     if (wire.closed || this.#expired) return;
@@ -104,6 +121,16 @@ class RunningExchange implements Exchange {
       if (wire.closed) this.abort();
     });
     if (sending) await sending;
+  }
+
+  async #identify(peer: Peer, deps: ExchangeDependencies): Promise<UserInfo | undefined> {
+    try {
+      return await identifyAtHome(this.#request, peer, deps);
+    } catch (error) {
+      if (deps.onRejected && error instanceof ApiError && error.status.code === 401)
+        deps.onRejected(this.#request, error);
+      throw error;
+    }
   }
 
   checkDeadline(nowMs: number): void {
@@ -137,12 +164,14 @@ class RunningExchange implements Exchange {
 /** Most requests never use their signal and many have no query, so both are created lazily. */
 class IncomingRequest implements ApiRequest {
   readonly method: string;
-  readonly path: string;
+  path: string;
   readonly headers: Headers;
   readonly rawHeaders: readonly string[];
   readonly canUpgrade: boolean;
   body: Uint8Array = NOTHING;
   user: UserInfo = ANONYMOUS;
+  address: string | undefined;
+  audit: AuditRecord | undefined;
   /** The request has been answered, so its signal needs no abort. */
   answered = false;
   readonly #search: string;
@@ -178,24 +207,49 @@ class IncomingRequest implements ApiRequest {
   }
 }
 
+/**
+ * Identifies the user. A request at the root whose credentials are not valid on the hub, but belong to one logical
+ * cluster, is for that cluster: many clients accept only a host and a port (docs/adr/0041). Its path is completed.
+ */
+async function identifyAtHome(
+  request: IncomingRequest,
+  peer: Peer,
+  deps: ExchangeDependencies,
+): Promise<UserInfo | undefined> {
+  try {
+    return await identify(request.headers, splitCluster(request.path), peer, deps);
+  } catch (error) {
+    const isOfRoot = !request.path.startsWith("/clusters/") && error instanceof ApiError && error.status.code === 401;
+    const home = isOfRoot ? await deps.authenticator.homeOf?.(credentialsOf(request.headers, peer, deps)) : undefined;
+    if (home === undefined || home === HUB) throw error;
+    const path = `/clusters/${encodeURIComponent(home)}${request.path}`;
+    const user = await identify(request.headers, splitCluster(path), peer, deps);
+    request.path = path;
+    return user;
+  }
+}
+
+function credentialsOf(headers: Headers, peer: Peer, { clock }: ExchangeDependencies) {
+  const bearerToken = bearerOf(headers["authorization"]);
+  return {
+    certificate: peer.subject && clock.now() < peer.validToMs ? peer.subject : undefined,
+    bearerToken,
+    bearerDigest: bearerToken !== undefined ? digestFrom(peer, bearerToken) : undefined,
+  };
+}
+
 function identify(
   headers: Headers,
   { cluster, path }: ReturnType<typeof splitCluster>,
   peer: Peer,
   deps: ExchangeDependencies,
 ): Promise<UserInfo | undefined> {
-  const bearerToken = bearerOf(headers["authorization"]);
-  const certificate = peer.subject && deps.clock.now() < peer.validToMs ? peer.subject : undefined;
+  const credentials = credentialsOf(headers, peer, deps);
+  const { certificate, bearerToken } = credentials;
   // An invalid certificate is rejected, unless a token identifies the user.
   if (!certificate && bearerToken === undefined && (peer.untrusted || peer.subject))
     throw unauthorized(peer.problem ?? (peer.subject && expiredText(peer.validToMs)));
-  return deps.authenticator.authenticate({
-    certificate,
-    bearerToken,
-    bearerDigest: bearerToken !== undefined ? digestFrom(peer, bearerToken) : undefined,
-    cluster,
-    path,
-  });
+  return deps.authenticator.authenticate({ ...credentials, cluster, path });
 }
 
 function bearerOf(authorization: string | undefined): string | undefined {

@@ -21,13 +21,22 @@ export interface Peer {
   untrusted: boolean;
   /** The reason, when the client can fix it. */
   problem?: string;
+  /** The address that the client connects from. */
+  address?: string | undefined;
   /** The token that the client sent last, with its digest. */
   lastToken?: { readonly text: string; readonly digest: string };
 }
 
 export function peerOf(
-  socket: Pick<TLSSocket, "authorized" | "getPeerX509Certificate"> & { authorizationError?: unknown },
+  socket: Pick<TLSSocket, "authorized" | "getPeerX509Certificate"> & {
+    authorizationError?: unknown;
+    remoteAddress?: string | undefined;
+  },
 ): Peer {
+  return { ...identityOf(socket), address: socket.remoteAddress };
+}
+
+function identityOf(socket: Parameters<typeof peerOf>[0]): Peer {
   const certificate = socket.getPeerX509Certificate();
   if (!certificate) return { validToMs: Number.POSITIVE_INFINITY, untrusted: false };
   if (!socket.authorized) {

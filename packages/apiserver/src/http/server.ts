@@ -13,18 +13,20 @@ import type { TLSSocket } from "node:tls";
 import { FlotillaError, systemClock } from "@flotilla/base";
 import type { Clock, Log, Timer } from "@flotilla/base";
 import type { ApiRequest, ApiResponse, Authenticator } from "../request/request.ts";
-import type { KeyPair } from "@flotilla/apimachinery";
+import type { ApiError, KeyPair } from "@flotilla/apimachinery";
+import { createBodyBudget } from "./body-budget.ts";
 import { createExchanges } from "./exchanges.ts";
 import { createHandshakes } from "./handshakes.ts";
 import { peerOf } from "./peer.ts";
 import type { Peer } from "./peer.ts";
-import { createBodyReader } from "./request-body.ts";
 import { createSessions } from "./sessions.ts";
 import { http1Wire, http2Wire, upgradeWire } from "./wire.ts";
 
 export interface HttpServerOptions {
   handle(request: ApiRequest): Promise<ApiResponse>;
   authenticator: Authenticator;
+  /** Called when the credentials of a request are rejected. */
+  onRejected?: (request: ApiRequest, error: ApiError) => void;
   tls: ServerTls;
   log: Log;
   clock?: Clock;
@@ -76,8 +78,8 @@ const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
 /** A thousand watches reach Node's default limit of 10 MB per connection. */
 const SESSION_MEMORY_MB = 512;
 const MAX_HEADER_BYTES = 64 * 1024;
-/** Eighty bodies of the maximum size at the same time. */
-const MAX_TOTAL_BODY_BYTES = 256 * 1024 * 1024;
+/** Bodies that are being read, wait or are handled: eighty of the maximum size, and a thousand of 64 KiB beside them. */
+const BODY_BYTES = { large: 256 * 1024 * 1024, small: 64 * 1024 * 1024 };
 const MAX_CONNECTIONS = 10_000;
 /** A fifth of all connections, so that clients without credentials cannot use up the others' places. */
 const MAX_HANDSHAKES = 2_000;
@@ -100,7 +102,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const deps = {
     handle: options.handle,
     authenticator: options.authenticator,
-    bodies: createBodyReader({ maxTotalBytes: MAX_TOTAL_BODY_BYTES }),
+    onRejected: options.onRejected,
+    bodies: createBodyBudget(BODY_BYTES),
     clock,
     log,
     isStopping: () => stopping,

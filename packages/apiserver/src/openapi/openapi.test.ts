@@ -47,6 +47,7 @@ describe("OpenAPI v3", () => {
     const answers = await Promise.all(names.map(async (name) => (await request("GET", `/openapi/v3/${name}`)).status));
 
     expect(names).toEqual([
+      ".well-known/openid-configuration",
       "api",
       "api/v1",
       "apis",
@@ -54,6 +55,7 @@ describe("OpenAPI v3", () => {
       "apis/apiextensions.k8s.io/v1",
       "apis/apps",
       "apis/apps/v1",
+      "openid/v1/jwks",
       "version",
     ]);
     expect(new Set(answers)).toEqual(new Set([200]));

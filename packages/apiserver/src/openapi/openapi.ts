@@ -10,6 +10,7 @@ import { groupsOf, servedIn, subresourcesOf, versionsOf } from "../discovery/dis
 import { acceptedType } from "../request/negotiate.ts";
 import { customName, customSchema } from "./custom.ts";
 import { pathsOf, tagOf } from "./paths.ts";
+import { encodeOpenApi } from "./protobuf-v3.ts";
 import { encodeSwagger } from "./protobuf.ts";
 import { Components } from "./types.ts";
 import { swaggerOf } from "./v2.ts";
@@ -28,35 +29,60 @@ interface Document {
 const NOTHING = new Uint8Array();
 const PRIVATE = "no-cache, private";
 const YEAR_MS = 365 * 24 * 3600 * 1000;
+const V3_PROTOBUF = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf";
 const V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
-/** `nowMs` determines the expiry time of a cacheable document. */
+/** `foreign` are the URLs of documents of other servers; `nowMs` determines the expiry time of a cacheable document. */
 export function openApiV3Response(
   table: ResourceTable,
+  foreign: ReadonlyMap<string, string>,
   name: string | undefined,
   request: ApiRequest,
   nowMs: number,
 ): ApiResponse {
-  if (name === undefined) return indexResponse(table);
-  if (acceptedType(request.headers.accept, ["application/json"]) === undefined)
-    return { status: 406, headers: { "cache-control": PRIVATE, vary: "Accept" }, body: NOTHING };
+  if (name === undefined) return indexResponse(table, foreign);
+  const type = acceptedType(request.headers.accept, [
+    "application/json",
+    V3_PROTOBUF,
+    V3_PROTOBUF.replace(".v1.0", "@v1.0"),
+  ]);
+  if (type === undefined) return { status: 406, headers: { "cache-control": PRIVATE, vary: "Accept" }, body: NOTHING };
   const document = documentOf(table, name);
   if (!document) return { status: 404, headers: { "cache-control": PRIVATE }, body: NOTHING };
   const { hash } = document;
+  const contentType = type === "application/json" ? type : V3_PROTOBUF;
   const asked = request.query.get("hash");
   if (asked === null || asked === hash)
-    return documentResponse(document, "application/json", request, asked === null ? undefined : nowMs + YEAR_MS);
+    return documentResponse(
+      contentType === V3_PROTOBUF ? { hash, body: protobufOf(document) } : document,
+      contentType,
+      request,
+      asked === null ? undefined : nowMs + YEAR_MS,
+    );
   return {
     status: 301,
     headers: {
       location: `${request.path}?hash=${hash}`,
       "cache-control": PRIVATE,
-      "content-type": "application/json",
+      "content-type": contentType,
       etag: `"${hash}"`,
       vary: "Accept",
     },
     body: NOTHING,
   };
+}
+
+/** Few clients request this form, so it is encoded on first request. The hash is the one of the JSON form. */
+const protobufForms = new WeakMap<Document, Uint8Array>();
+
+function protobufOf(document: Document): Uint8Array {
+  let body = protobufForms.get(document);
+  if (!body)
+    protobufForms.set(
+      document,
+      (body = encodeOpenApi(JSON.parse(Buffer.from(document.body).toString()) as JsonObject)),
+    );
+  return body;
 }
 
 /** With `expiresMs` the URL contains the content hash, so the content never changes. */
@@ -83,23 +109,33 @@ function documentResponse(
  * The URLs have no prefix, as in Kubernetes: clients prepend the prefix they reach the server with. This is
  * `/clusters/<name>` or, through the proxy of a Cluster, another one that this server cannot know.
  */
-function indexResponse(table: ResourceTable): ApiResponse {
+function indexResponse(table: ResourceTable, foreign: ReadonlyMap<string, string>): ApiResponse {
   const paths = memoized(table, "openapi index", () =>
     namesOf(table).map((name) => [name, documentOf(table, name)?.hash ?? ""] as const),
   );
   return textResponse(
     200,
     JSON.stringify({
-      paths: Object.fromEntries(
-        paths.map(([name, hash]) => [name, { serverRelativeURL: `/openapi/v3/${name}?hash=${hash}` }]),
-      ),
+      paths: Object.fromEntries([
+        ...paths.map(([name, hash]) => [name, { serverRelativeURL: `/openapi/v3/${name}?hash=${hash}` }]),
+        ...[...foreign].map(([name, url]) => [name, { serverRelativeURL: url }]),
+      ]),
     }),
   );
 }
 
+/** Pages that have documents besides those of the groups. */
+const PAGES: ReadonlySet<string> = new Set([
+  ".well-known/openid-configuration",
+  "api",
+  "apis",
+  "openid/v1/jwks",
+  "version",
+]);
+
 /** Documents of resources, and of the discovery pages. */
 function namesOf(table: ResourceTable): string[] {
-  const names = ["api", "apis", "version"];
+  const names = [...PAGES];
   for (const group of groupsOf(table)) {
     if (group !== "") names.push(`apis/${group}`);
     for (const version of versionsOf(table, group))
@@ -110,12 +146,8 @@ function namesOf(table: ResourceTable): string[] {
 
 function documentOf(table: ResourceTable, name: string): Document | undefined {
   const [root, first = "", second, ...rest] = name.split("/");
-  if (rest.length > 0) return undefined;
-  const isPage =
-    name === "api" ||
-    name === "apis" ||
-    name === "version" ||
-    (root === "apis" && second === undefined && table.hasGroup(first));
+  if (rest.length > 0 && !PAGES.has(name)) return undefined;
+  const isPage = PAGES.has(name) || (root === "apis" && second === undefined && table.hasGroup(first));
   if (isPage) return memoized(table, `openapi ${name}`, () => finished(pageDocument(name)));
   const [group, version] = root === "api" ? ["", first] : [first, second ?? ""];
   if ((root !== "api" && root !== "apis") || (root === "api" && second !== undefined)) return undefined;
@@ -200,8 +232,10 @@ function pageDocument(name: string): V3Document {
   return { ...OPENAPI, paths: { [`/${name}/`]: { get } }, components: { schemas: {}, securitySchemes: SECURITY } };
 }
 
+/** `foreign` are the parts of other servers. */
 export function openApiV2Response(
   table: ResourceTable,
+  foreign: readonly ForeignPart[],
   { major, minor }: VersionInfo,
   request: ApiRequest,
 ): ApiResponse {
@@ -212,7 +246,7 @@ export function openApiV2Response(
     V2_PROTOBUF.replace(".v1.0", "@v1.0"),
   ]);
   if (type === undefined) return { status: 406, headers: { "cache-control": PRIVATE, vary: "Accept" }, body: NOTHING };
-  const swagger = (): JsonObject =>
+  const own = (): JsonObject =>
     swaggerOf(
       groupsOf(table).flatMap((group) =>
         versionsOf(table, group).map((version) =>
@@ -221,15 +255,41 @@ export function openApiV2Response(
       ),
       `${major}.${minor}`,
     );
+  if (foreign.length > 0) {
+    const whole = withForeign(own(), foreign);
+    if (type === "application/json") return documentResponse(finished(whole), type, request);
+    const body = encodeSwagger(whole);
+    return documentResponse({ body, hash: hashOf(body) }, V2_PROTOBUF, request);
+  }
   if (type === "application/json")
     return documentResponse(
-      memoized(table, "openapi v2", () => finished(swagger())),
+      memoized(table, "openapi v2", () => finished(own())),
       type,
       request,
     );
   const document = memoized(table, "openapi v2 protobuf", () => {
-    const body = encodeSwagger(swagger());
+    const body = encodeSwagger(own());
     return { body, hash: hashOf(body) };
   });
   return documentResponse(document, V2_PROTOBUF, request);
+}
+
+interface ForeignPart {
+  readonly paths: JsonObject;
+  readonly definitions: JsonObject;
+}
+
+/** Of definitions with the same name, those of this server are kept. */
+function withForeign(swagger: JsonObject, foreign: readonly ForeignPart[]): JsonObject {
+  const paths: JsonObject = {};
+  const definitions: JsonObject = {};
+  for (const part of foreign) {
+    Object.assign(paths, part.paths);
+    Object.assign(definitions, part.definitions);
+  }
+  return {
+    ...swagger,
+    paths: { ...(swagger.paths as JsonObject), ...paths },
+    definitions: { ...definitions, ...(swagger.definitions as JsonObject) },
+  };
 }

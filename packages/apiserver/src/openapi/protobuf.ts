@@ -4,28 +4,9 @@
  * with field numbers instead of names, so encoding only needs a table of them.
  */
 import { isObject } from "@flotilla/base";
-import type { Json, JsonObject } from "@flotilla/base";
-import { textOf } from "../codec/text.ts";
-
-type Shape =
-  | "string"
-  | "bool"
-  | "double"
-  | "int"
-  /** A value as YAML text; JSON is YAML. */
-  | "any"
-  /** `{ value: [text, …] }`: there may be several types. */
-  | "type"
-  | { readonly message: string }
-  /** A message that wraps one of several alternatives, chosen by its content. */
-  | { readonly choose: (value: JsonObject) => readonly [number, Shape] }
-  | { readonly each: Shape }
-  /** `{ entries: [{ name, value }, …] }`, where `entries` has this field number. */
-  | { readonly map: Shape; readonly number: number };
-
-const each = (shape: Shape): Shape => ({ each: shape });
-const message = (name: string): Shape => ({ message: name });
-const entries = (shape: Shape, number = 1): Shape => ({ map: shape, number });
+import type { JsonObject } from "@flotilla/base";
+import { each, encodeShape, entries, message } from "../codec/message-shapes.ts";
+import type { Messages, Shape } from "../codec/message-shapes.ts";
 
 const SCHEMA = message("Schema");
 const parameter: Shape = {
@@ -43,10 +24,7 @@ const parameter: Shape = {
   ],
 };
 
-/** Numbers and shapes of the fields, and the number for `x-` extensions. */
-const MESSAGES: Readonly<
-  Record<string, { fields: Readonly<Record<string, readonly [number, Shape]>>; extensions: number }>
-> = {
+const MESSAGES: Messages = {
   Document: {
     extensions: 16,
     fields: {
@@ -145,132 +123,12 @@ const MESSAGES: Readonly<
       required: [19, each("string")],
       enum: [20, each("any")],
       additionalProperties: [21, { choose: (value) => (isObject(value) ? [1, SCHEMA] : [2, "bool"]) }],
-      type: [22, "type"],
+      type: [22, "texts"],
       items: [23, { choose: () => [1, SCHEMA] }],
       properties: [25, entries(SCHEMA)],
     },
   },
 };
 
-export function encodeSwagger(document: JsonObject): Uint8Array {
-  const writer = new Writer();
-  writeMessage(writer, "Document", document);
-  return writer.finish();
-}
-
-function writeMessage(writer: Writer, name: string, value: JsonObject): void {
-  const { fields, extensions } = MESSAGES[name] ?? { fields: {}, extensions: 0 };
-  for (const [key, inner] of Object.entries(value)) {
-    if (key.startsWith("x-"))
-      writer.nested(extensions, () => writeNamed(writer, key, () => writeField(writer, 2, "any", inner)));
-    else {
-      const field = Object.hasOwn(fields, key) ? fields[key] : undefined;
-      // Fields that this form lacks are omitted; they are in v3.
-      if (field) writeField(writer, field[0], field[1], inner);
-    }
-  }
-}
-
-function writeNamed(writer: Writer, name: string, writeValue: () => void): void {
-  writer.text(1, name);
-  writeValue();
-}
-
-function writeField(writer: Writer, number: number, shape: Shape, value: Json): void {
-  switch (shape) {
-    case "string":
-      return writer.text(number, textOf(value));
-    case "bool":
-      return writer.integer(number, value === true ? 1 : 0);
-    case "int":
-      return writer.integer(number, Number(value));
-    case "double":
-      return writer.double(number, Number(value));
-    case "any":
-      return writer.nested(number, () => writer.text(2, JSON.stringify(value)));
-    case "type":
-      return writer.nested(number, () => writer.text(1, textOf(value)));
-    default:
-  }
-  if ("message" in shape) writer.nested(number, () => writeMessage(writer, shape.message, value as JsonObject));
-  else if ("each" in shape) for (const item of value as Json[]) writeField(writer, number, shape.each, item);
-  else if ("choose" in shape) {
-    const [inner, chosen] = shape.choose(value as JsonObject);
-    writer.nested(number, () => {
-      if (inner > 0) writeField(writer, inner, chosen, value);
-    });
-  } else {
-    writer.nested(number, () => {
-      for (const [name, inner] of Object.entries(value as JsonObject))
-        writer.nested(shape.number, () => writeNamed(writer, name, () => writeField(writer, 2, shape.map, inner)));
-    });
-  }
-}
-
-const FIRST_SIZE = 1 << 20;
-
-/** Writes protobuf fields sequentially. A nested message is written first; its length is then inserted in front. */
-class Writer {
-  #bytes = Buffer.allocUnsafe(FIRST_SIZE);
-  #length = 0;
-
-  text(number: number, text: string): void {
-    const length = Buffer.byteLength(text);
-    this.#tag(number, 2);
-    this.#varint(length);
-    this.#reserve(length);
-    this.#length += this.#bytes.write(text, this.#length);
-  }
-
-  integer(number: number, value: number): void {
-    this.#tag(number, 0);
-    this.#varint(value);
-  }
-
-  double(number: number, value: number): void {
-    this.#tag(number, 1);
-    this.#reserve(8);
-    this.#length = this.#bytes.writeDoubleLE(value, this.#length);
-  }
-
-  nested(number: number, write: () => void): void {
-    this.#tag(number, 2);
-    const start = this.#length;
-    write();
-    const size = this.#length - start;
-    const head = varintSize(size);
-    this.#reserve(head);
-    this.#bytes.copyWithin(start + head, start, this.#length);
-    this.#length = start;
-    this.#varint(size);
-    this.#length += size;
-  }
-
-  finish(): Uint8Array {
-    return Uint8Array.prototype.slice.call(this.#bytes, 0, this.#length);
-  }
-
-  #tag(number: number, wire: number): void {
-    this.#varint(number * 8 + wire);
-  }
-
-  #varint(value: number): void {
-    this.#reserve(10);
-    let rest = Math.max(0, Math.trunc(value));
-    for (; rest > 127; rest = Math.floor(rest / 128)) this.#bytes[this.#length++] = (rest % 128) | 128;
-    this.#bytes[this.#length++] = rest;
-  }
-
-  #reserve(bytes: number): void {
-    if (this.#length + bytes <= this.#bytes.byteLength) return;
-    const larger = Buffer.allocUnsafe(Math.max(this.#bytes.byteLength * 2, this.#length + bytes));
-    this.#bytes.copy(larger, 0, 0, this.#length);
-    this.#bytes = larger;
-  }
-}
-
-function varintSize(value: number): number {
-  let size = 1;
-  for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) size++;
-  return size;
-}
+/** Fields that this form lacks are omitted; they are in v3. */
+export const encodeSwagger = (document: JsonObject): Uint8Array => encodeShape(MESSAGES, "Document", document);

@@ -81,6 +81,12 @@ const UNIONS: Readonly<Record<string, JsonObject[]>> = {
     { discriminator: "type", "fields-to-discriminateBy": { localhostProfile: "LocalhostProfile" } },
   ],
   "core-v1.PodSchedulingGroup": [{ "fields-to-discriminateBy": { podGroupName: "PodGroupName" } }],
+  "flowcontrol-v1.Subject": [
+    {
+      discriminator: "kind",
+      "fields-to-discriminateBy": { group: "Group", serviceAccount: "ServiceAccount", user: "User" },
+    },
+  ],
   "core-v1.SeccompProfile": [
     { discriminator: "type", "fields-to-discriminateBy": { localhostProfile: "LocalhostProfile" } },
   ],

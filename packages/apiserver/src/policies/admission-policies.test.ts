@@ -480,3 +480,18 @@ function makeCrd(): JsonObject {
     },
   };
 }
+
+test("evaluations are counted by policy, binding and what was done", async () => {
+  await validating({ binding: { validationActions: ["Warn"] } });
+  await mutating("Object{data: {'b': '2'}}", { name: "m" });
+  await create("a");
+
+  const { text } = await subject.request("GET", "/metrics");
+
+  expect(text).toContain(
+    'apiserver_validating_admission_policy_check_total{policy="p",policy_binding="p-b",error_type="no_error",enforcement_action="warn"} 1',
+  );
+  expect(text).toContain(
+    'apiserver_mutating_admission_policy_check_total{policy="m",policy_binding="m-b",error_type="no_error"} 1',
+  );
+});

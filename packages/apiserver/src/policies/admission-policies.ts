@@ -4,6 +4,7 @@
  */
 import type { ApiError } from "@flotilla/apimachinery";
 import { invariant } from "@flotilla/base";
+import type { MetricsText } from "@flotilla/base";
 import type { AdmissionRequest } from "../admission-match/admission-request.ts";
 import type { AdmissionOperation } from "../admission-match/match-rules.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
@@ -14,6 +15,8 @@ import { validationDenied } from "./policy-denial.ts";
 import type { Denied } from "./policy-denial.ts";
 import { createPolicyIndex } from "./policy-index.ts";
 import type { PolicyCandidates } from "./policy-index.ts";
+import { PolicyMetrics } from "./policy-metrics.ts";
+import type { PolicyAction } from "./policy-metrics.ts";
 import { PolicyMutation } from "./policy-mutation.ts";
 import { PolicyRequest } from "./policy-request.ts";
 import type { Invocation, PolicyDependencies } from "./policy-request.ts";
@@ -26,6 +29,9 @@ export interface AdmissionPolicies {
   mutation(candidates: PolicyCandidates): PolicyMutation;
   /** Throws when a policy denies the request. */
   validate(candidates: PolicyCandidates, request: AdmissionRequest): void;
+  writeMetrics(cluster: string, text: MetricsText): void;
+  /** The cluster was removed. */
+  forget(cluster: string): void;
   close(): void;
 }
 
@@ -36,14 +42,26 @@ export interface AdmissionPolicyDependencies extends PolicyDependencies {
 
 export function createAdmissionPolicies(deps: AdmissionPolicyDependencies): AdmissionPolicies {
   const index = createPolicyIndex(deps);
+  const metrics = new Map<string, PolicyMetrics>();
+  const metricsOf = ({ context: { cluster } }: AdmissionRequest): PolicyMetrics => {
+    const known = metrics.get(cluster.name);
+    if (known) return known;
+    const created = new PolicyMetrics();
+    // A request may end after its cluster was removed; nothing would forget these.
+    if (deps.clusters.get(cluster.name)) metrics.set(cluster.name, created);
+    return created;
+  };
   return {
     find: ({ cluster, served, subresource }, operation) =>
       index.candidates(cluster, { served, subresource, operation }),
-    mutation: ({ mutating }) => new PolicyMutation(deps, mutating),
+    mutation: ({ mutating }) => new PolicyMutation(deps, mutating, metricsOf),
     validate({ validating }, request) {
-      const denied = validate(deps, validating, request);
+      if (validating.length === 0) return;
+      const denied = validate(deps, validating, request, metricsOf(request));
       if (denied) throw denied;
     },
+    writeMetrics: (cluster, text) => (metrics.get(cluster) ?? new PolicyMetrics()).write(text),
+    forget: (cluster) => void metrics.delete(cluster),
     close: () => index.close(),
   };
 }
@@ -53,6 +71,7 @@ function validate(
   deps: PolicyDependencies,
   candidates: PolicyCandidates["validating"],
   request: AdmissionRequest,
+  metrics: PolicyMetrics,
 ): ApiError | undefined {
   const denied: Denied[] = [];
   const audit = new AuditAnnotations();
@@ -64,15 +83,24 @@ function validate(
         denied.push({ policy: policy.name, binding: selected.binding, message: selected.message });
       continue;
     }
+    const startMs = performance.now();
     const { denials, errors, annotations } = policy.compiled.evaluate(asked.input(selected));
+    const actions = denials.length === 0 ? ALLOWED : selected.binding.actions.map(actionOf);
+    const seconds = (performance.now() - startMs) / 1000;
+    for (const action of errors.length > 0 ? DENIED : actions)
+      metrics.validated(policy.name, selected.binding.name, errors.length > 0, action, seconds);
     for (const denial of denials) enforce(selected, denial, request, denied, audit);
     for (const { key, value } of annotations) audit.add(policy.name, key, value);
     for (const message of errors) denied.push({ policy: policy.name, binding: selected.binding.name, message });
   }
-  audit.publish(request.annotate);
+  audit.publish(request.context.audit);
   const [first] = denied;
   return first && validationDenied(request, first);
 }
+
+const ALLOWED: readonly PolicyAction[] = ["allow"];
+const DENIED: readonly PolicyAction[] = ["deny"];
+const actionOf = (action: string): PolicyAction => (action === "Warn" ? "warn" : action === "Audit" ? "audit" : "deny");
 
 /** Does what the binding wants to be done about a failed validation. */
 function enforce(

@@ -5,8 +5,10 @@ function published(fill: (annotations: AuditAnnotations) => void): Record<string
   const result: Record<string, string> = {};
   const annotations = new AuditAnnotations();
   fill(annotations);
-  annotations.publish((key, value) => {
-    result[key] = value;
+  annotations.publish({
+    annotate(key, value) {
+      result[key] = value;
+    },
   });
   return result;
 }

@@ -1,4 +1,5 @@
 /** The annotations of policies for the audit log. */
+import type { AuditRecord } from "../request/audit-record.ts";
 
 /** A failed validation whose binding has the action Audit, in the form of upstream's log. */
 export interface ValidationFailure {
@@ -28,8 +29,8 @@ export class AuditAnnotations {
     this.#failures.push(failure);
   }
 
-  publish(annotate: ((key: string, value: string) => void) | undefined): void {
-    for (const [key, values] of this.#values) annotate?.(key, [...values].join(", "));
-    if (this.#failures.length > 0) annotate?.(FAILURE_KEY, JSON.stringify(this.#failures));
+  publish(record: Pick<AuditRecord, "annotate"> | undefined): void {
+    for (const [key, values] of this.#values) record?.annotate(key, [...values].join(", "));
+    if (this.#failures.length > 0) record?.annotate(FAILURE_KEY, JSON.stringify(this.#failures));
   }
 }

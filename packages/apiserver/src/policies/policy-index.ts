@@ -17,11 +17,7 @@ import type {
 } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { CandidateMemo } from "../admission-match/candidate-memo.ts";
-import {
-  CONFIGURATION_GROUP,
-  followConfigurations,
-  readConfigured,
-} from "../admission-match/cluster-configurations.ts";
+import { CONFIGURATION_GROUP, followConfigurations, readConfigured } from "../clusters/cluster-configurations.ts";
 import type { RequestTarget } from "../admission-match/match-rules.ts";
 import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
 import type { Cache } from "../store/cache.ts";
@@ -85,6 +81,7 @@ export interface PolicyIndex {
 
 export function createPolicyIndex({ cache, clusters }: { cache: Cache; clusters: ClusterRegistry }): PolicyIndex {
   const configured = followConfigurations<ClusterPolicies>({
+    group: CONFIGURATION_GROUP,
     cache,
     clusters,
     plurals: [
@@ -107,14 +104,14 @@ function readPolicies(
   former: ClusterPolicies | undefined,
 ): ClusterPolicies | undefined {
   const mutating = bind(
-    readConfigured<MutatingAdmissionPolicy>(cache, cluster, MutatingAdmissionPolicy.plural),
-    readConfigured<MutatingAdmissionPolicyBinding>(cache, cluster, MutatingAdmissionPolicyBinding.plural),
+    readConfigured(cache, cluster, MutatingAdmissionPolicy),
+    readConfigured(cache, cluster, MutatingAdmissionPolicyBinding),
     former?.mutating ?? [],
     compileMutatingPolicy,
   );
   const validating = bind(
-    readConfigured<ValidatingAdmissionPolicy>(cache, cluster, ValidatingAdmissionPolicy.plural),
-    readConfigured<ValidatingAdmissionPolicyBinding>(cache, cluster, ValidatingAdmissionPolicyBinding.plural),
+    readConfigured(cache, cluster, ValidatingAdmissionPolicy),
+    readConfigured(cache, cluster, ValidatingAdmissionPolicyBinding),
     former?.validating ?? [],
     compileValidatingPolicy,
   );

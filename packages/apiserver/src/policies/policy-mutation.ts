@@ -12,6 +12,7 @@ import type { ServedVersion } from "../resources/resources.ts";
 import type { MutatingPolicy, ObjectType } from "./mutating-policy.ts";
 import { mutationDenied } from "./policy-denial.ts";
 import type { Denied } from "./policy-denial.ts";
+import type { PolicyMetrics } from "./policy-metrics.ts";
 import type { PolicyCandidate } from "./policy-index.ts";
 import { PolicyRequest } from "./policy-request.ts";
 import type { Invocation, PolicyDependencies } from "./policy-request.ts";
@@ -34,9 +35,16 @@ export class PolicyMutation {
   #isRepeated = false;
   #last: JsonObject | undefined;
 
-  constructor(deps: PolicyDependencies, candidates: readonly PolicyCandidate<MutatingPolicy>[]) {
+  readonly #metricsOf: (request: AdmissionRequest) => PolicyMetrics;
+
+  constructor(
+    deps: PolicyDependencies,
+    candidates: readonly PolicyCandidate<MutatingPolicy>[],
+    metricsOf: (request: AdmissionRequest) => PolicyMetrics,
+  ) {
     this.#deps = deps;
     this.#candidates = candidates;
+    this.#metricsOf = metricsOf;
   }
 
   /** The changed object; undefined when the policies change nothing. Throws when one fails. */
@@ -48,8 +56,9 @@ export class PolicyMutation {
   repeat(request: AdmissionRequest): JsonObject | undefined {
     if (this.#isRepeated || this.#invoked.size === 0) return undefined;
     if (!this.#isChanged && equalJson(this.#last, request.object)) return undefined;
+    const changed = this.#pass(request, (key) => this.#invoked.has(key));
     this.#isRepeated = true;
-    return this.#pass(request, (key) => this.#invoked.has(key));
+    return changed;
   }
 
   #pass(request: AdmissionRequest, isWanted: (key: string) => boolean): JsonObject | undefined {
@@ -67,7 +76,15 @@ export class PolicyMutation {
       const key = keyOf(selected);
       if (!isWanted(key)) continue;
       const problems: string[] = [];
+      const startMs = performance.now();
       const next = this.#apply(selected, { ...request, object }, problems);
+      if (next !== "skipped")
+        this.#metricsOf(request).mutated(
+          policy.name,
+          selected.binding.name,
+          problems.length > 0,
+          (performance.now() - startMs) / 1000,
+        );
       if (!policy.ignoresFailures)
         for (const problem of problems) deny(policy.name, selected.binding.name, problem, DEFAULT_REASON);
       if (next === "skipped") continue;
@@ -99,7 +116,7 @@ export class PolicyMutation {
       else problems.push(result.problem);
     }
     if (equalJson(object, before)) return undefined;
-    return request.kind ? object : converted(object, served, request.context.served);
+    return request.kind ? object : converted(request.context, object, served, request.context.served);
   }
 }
 

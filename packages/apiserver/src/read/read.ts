@@ -5,6 +5,7 @@ import { CompactedError } from "../store/errors.ts";
 import type { Cache, CachedEntry } from "../store/cache.ts";
 import type { RequestContext } from "../request/context.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
+import type { Conversions } from "../conversion/conversions.ts";
 import { listQuery, parseRevision } from "../request/options.ts";
 import { keyOf, prefixOf } from "../resources/resources.ts";
 import { synthesizedEntries, synthesizedEntry } from "./synthesized.ts";
@@ -15,6 +16,7 @@ export interface ReadDependencies {
   cache: Cache;
   store: ObjectStore;
   clock: Clock;
+  conversions: Conversions;
 }
 
 /** How long a read waits for a revision that this server has not reached yet. */
@@ -51,6 +53,9 @@ export async function listObjects(deps: ReadDependencies, context: RequestContex
       ),
       revision: deps.cache.revision,
     };
+  // Selectors read the objects in the version of the request.
+  if (resource.conversion && !selection.everything)
+    await deps.conversions.prepare(cluster, served, deps.store.list(cluster, resource, namespace), context.signal);
   const prefix = prefixOf(resource, cluster.name, namespace);
   if (continueToken !== "") {
     const token = decodeToken(continueToken);

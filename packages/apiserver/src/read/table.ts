@@ -164,11 +164,12 @@ function printedTime(text: string, nowMs: number): string {
 }
 
 export function partialMetadata(object: JsonObject, version: Representation["version"] = "v1"): JsonObject {
-  return {
-    kind: "PartialObjectMetadata",
-    apiVersion: `meta.k8s.io/${version}`,
-    metadata: object.kind === "DaemonSet" ? ownMetadata(object) : (object.metadata ?? {}),
-  };
+  return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, ...metadataOnly(object) };
+}
+
+/** The metadata of an object as it is served without the rest. */
+export function metadataOnly(object: JsonObject): JsonObject {
+  return { metadata: object.kind === "DaemonSet" ? ownMetadata(object) : (object.metadata ?? {}) };
 }
 
 const TEMPLATE_GENERATION = "deprecated.daemonset.template.generation";

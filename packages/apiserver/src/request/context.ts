@@ -1,6 +1,8 @@
 /** The context that every operation on a resource needs, however the request arrived. */
 import { ApiError } from "@flotilla/apimachinery";
+import type { ConversionMemo } from "../codec/conversion.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { AuditRecord } from "./audit-record.ts";
 import type { UserInfo } from "./request.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 
@@ -15,9 +17,13 @@ export interface RequestContext {
   readonly userAgent: string;
   /** The caller is one of the controllers that belong to this server, in this process or another (`IsController`). */
   readonly byController: boolean;
+  /** Set while the request is audited. */
+  readonly audit?: AuditRecord | undefined;
   /** Adds a `Warning:` header to the response. */
   readonly warn: (message: string) => void;
   readonly signal: AbortSignal;
+  /** Set when a webhook converts the kind. */
+  readonly conversions?: ConversionMemo | undefined;
   /** Set for a request with a large body: resolves when its next step may run, in turn with other large requests. */
   readonly pause?: () => Promise<void>;
 }

@@ -3,6 +3,7 @@
  * stream, tests fill it directly. The response is bytes, or a stream that the front end drains at the client's pace.
  */
 import type { Duplex } from "node:stream";
+import type { AuditRecord } from "./audit-record.ts";
 
 export interface UserInfo {
   name: string;
@@ -24,6 +25,10 @@ export interface ApiRequest {
   rawHeaders?: readonly string[];
   body: Uint8Array;
   user: UserInfo;
+  /** The address of the client; unset in this process. */
+  address?: string | undefined;
+  /** Set while the request is audited. */
+  audit?: AuditRecord | undefined;
   /** Aborted when the client disconnects or the server stops. */
   signal: AbortSignal;
 }
@@ -73,4 +78,6 @@ interface Credentials {
  */
 export interface Authenticator {
   authenticate(credentials: Credentials): Promise<UserInfo | undefined>;
+  /** The one logical cluster in which credentials may be valid; undefined when they do not say. They are not checked. */
+  homeOf?(credentials: Omit<Credentials, "cluster" | "path">): Promise<string | undefined>;
 }

@@ -2,6 +2,7 @@
 import type { JsonObject } from "@flotilla/base";
 import { formatYaml } from "@flotilla/apimachinery";
 import type { ApiError, Status } from "@flotilla/apimachinery";
+import { PROTOBUF, statusDocument } from "../codec/protobuf.ts";
 import type { Representation } from "./negotiate.ts";
 import type { ApiResponse } from "./request.ts";
 
@@ -37,14 +38,24 @@ export function textResponse(status: number, text: string, headers: Record<strin
 
 export function statusResponse({ status }: ApiError, format: Representation["format"] = "json"): ApiResponse {
   const retry = status.details?.retryAfterSeconds;
+  if (format === "protobuf")
+    return {
+      status: status.code,
+      headers: {
+        "content-type": PROTOBUF,
+        "cache-control": PRIVATE,
+        ...(retry !== undefined && { "retry-after": String(retry) }),
+      },
+      body: statusDocument(status),
+    };
   return valueResponse(status.code, status, format, retry === undefined ? {} : { "retry-after": String(retry) });
 }
 
-/** A value in the requested format. */
+/** A value in the requested text format. */
 export function valueResponse(
   code: number,
   value: JsonObject | Status,
-  format: Representation["format"],
+  format: "json" | "yaml",
   headers: Record<string, string> = {},
   pretty = false,
 ): ApiResponse {

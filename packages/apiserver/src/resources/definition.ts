@@ -3,12 +3,13 @@
  * like any other; kinds of a profile that are defined in code are shown as CRDs.
  */
 import { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "@flotilla/kubernetes";
+import type { WebhookClientConfig } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
 import type { Kind, KindVersion, KubernetesObject, ScalePaths, Schema } from "@flotilla/apimachinery";
 import { formatApiVersion } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
-import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createResource } from "./resources.ts";
-import type { Resource } from "./resources.ts";
+import type { Resource, WebhookConversion } from "./resources.ts";
 
 export const CRD_GROUP = "apiextensions.k8s.io";
 export const CRD_PLURAL = "customresourcedefinitions";
@@ -49,7 +50,10 @@ export interface Definition extends KubernetesObject {
     scope: "Namespaced" | "Cluster";
     names: DefinitionNames;
     versions: DefinitionVersion[];
-    conversion?: { strategy?: string; webhook?: Json };
+    conversion?: {
+      strategy?: string;
+      webhook?: { clientConfig?: WebhookClientConfig; conversionReviewVersions?: string[] };
+    };
     preserveUnknownFields?: boolean;
   };
   status?: { conditions?: DefinitionCondition[]; acceptedNames?: DefinitionNames; storedVersions?: string[] };
@@ -118,12 +122,11 @@ export function resourceOfDefinition(definition: DeepReadonly<Definition>, known
 }
 
 /**
- * The resource that a CRD serves in a cluster that is left to other controllers: objects are stored as they are written.
- * Conversion webhooks are not called, so a CRD that has one gets our conversion where we know the kind.
+ * The resource that a CRD serves in a cluster that is left to other controllers: objects are stored as they are written,
+ * and converted by the CRD's webhook.
  */
 export function foreignResource(definition: DeepReadonly<Definition>, known: Kind | undefined): Resource {
-  const isConverted = definition.spec.conversion?.strategy === "Webhook";
-  return resourceFrom(definition, { known: isConverted ? known : undefined, isForeign: true, former: known });
+  return resourceFrom(definition, { isForeign: true, former: known });
 }
 
 function resourceFrom(
@@ -177,6 +180,7 @@ function resourceFrom(
       listKind: names.listKind || undefined,
       unserved,
       former: formerVersion(kind, former),
+      conversion: ours ? undefined : webhookConversion(spec.conversion),
       selectableFields: [
         ...new Set(
           versions
@@ -186,6 +190,12 @@ function resourceFrom(
       ],
     },
   );
+}
+
+function webhookConversion(conversion: DeepReadonly<Definition>["spec"]["conversion"]): WebhookConversion | undefined {
+  if (conversion?.strategy !== "Webhook") return undefined;
+  const { clientConfig = {}, conversionReviewVersions = [] } = conversion.webhook ?? {};
+  return { clientConfig, reviewVersions: conversionReviewVersions };
 }
 
 /** Earlier releases stored objects of kinds that we know in our version, also where the CRD does not have it. */

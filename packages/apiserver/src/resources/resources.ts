@@ -6,9 +6,16 @@
 import { compileSchema, formatApiVersion } from "@flotilla/apimachinery";
 import type { Column, CompiledSchema, Kind, KindVersion, ResourceName, Schema, SpecPart } from "@flotilla/apimachinery";
 import { invariant, required } from "@flotilla/base";
-import type { JsonObject } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import type { WebhookClientConfig } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
 import { compileValidations } from "@flotilla/cel";
 import type { CompiledValidations } from "@flotilla/cel";
+
+/** The webhook that converts the objects of a CustomResourceDefinition between its versions. */
+export interface WebhookConversion {
+  readonly clientConfig: DeepReadonly<WebhookClientConfig>;
+  readonly reviewVersions: readonly string[];
+}
 
 /** A kind in one version. Identity matters: it is the cache key for rendered responses. */
 export interface ServedVersion {
@@ -44,6 +51,8 @@ export interface Resource {
   readonly storage: ServedVersion;
   /** Paths that field selectors may use besides name and namespace (`spec.color`). */
   readonly selectableFields: readonly string[];
+  /** Set when a webhook converts the objects (`codec/conversion.ts`); versions then have no conversion of their own. */
+  readonly conversion?: WebhookConversion | undefined;
   /** A version that the CRD does not have and in which earlier releases stored objects. */
   readonly former?: { readonly apiVersion: string; toStorage(object: JsonObject): JsonObject } | undefined;
 }
@@ -56,6 +65,7 @@ export interface ResourceOptions {
   /** The resource that stores the objects of this one, for a kind that is a view of another. */
   storedIn?: Resource;
   former?: Resource["former"];
+  conversion?: WebhookConversion | undefined;
 }
 
 /** A kind defined in code is the same in every profile, so its schemas are compiled once for all profiles. */
@@ -97,6 +107,7 @@ export function createResource(kind: Kind, options: ResourceOptions = {}): Resou
     },
     selectableFields: options.selectableFields ?? [],
     former: options.former,
+    conversion: options.conversion,
   };
   for (const [version, declared] of Object.entries(kind.versions)) all.push(createVersion(resource, version, declared));
   const served = all.filter(({ version }) => !options.unserved?.has(version));

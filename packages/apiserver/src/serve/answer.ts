@@ -1,20 +1,25 @@
 /** The result of an operation as a response: objects and lists from cached bytes, tables, and partial metadata. */
 import { formatYaml } from "@flotilla/apimachinery";
+import type { ProtobufCodec } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import type { Answer } from "../actions/action.ts";
+import { documentOf, PROTOBUF, protobufEnvelope, rendererOf } from "../codec/protobuf.ts";
+import type { MessageRenderer } from "../codec/protobuf.ts";
 import { bodyIn, objectIn } from "../codec/render.ts";
 import type { ListResult } from "../read/read.ts";
-import { metadataListOf, partialMetadata, tableOf } from "../read/table.ts";
+import { metadataListOf, metadataOnly, partialMetadata, tableOf } from "../read/table.ts";
 import type { TableOptions } from "../read/table.ts";
 import { withoutDetails } from "../request/negotiate.ts";
 import type { Representation } from "../request/negotiate.ts";
 import type { ApiResponse } from "../request/request.ts";
 import { PRIVATE, encode, valueResponse } from "../request/respond.ts";
 import type { ServedVersion } from "../resources/resources.ts";
+import type { CachedEntry } from "../store/cache.ts";
 import { streamOf } from "../request/byte-streams.ts";
 import { listItems } from "./list-items.ts";
 import { isLongList, isLongToRender, listParts, renderedParts } from "./list-stream.ts";
 import type { ListFrame } from "./list-stream.ts";
+import { protobufListBody } from "./protobuf-list.ts";
 import { LONG_LIST_ENTRIES } from "./request-turns.ts";
 
 /**
@@ -26,8 +31,10 @@ export function answerResponse(
   representation: Representation,
   options: TableOptions,
   pause: () => Promise<void>,
+  protobuf?: ProtobufCodec,
 ): ApiResponse {
   const { format, as, version, pretty } = representation;
+  if (format === "protobuf") return protobufResponse(answer, representation, pause, protobuf);
   const respond = (code: number, value: JsonObject): ApiResponse => valueResponse(code, value, format, {}, pretty);
   if (answer.type === "object") return respond(answer.code, answer.object);
   const { served } = answer;
@@ -42,9 +49,7 @@ export function answerResponse(
       case "metadata":
         return respond(code, partialMetadata(objectIn(entry, served), version));
       case "metadata-list":
-        throw withoutDetails(
-          `you requested PartialObjectMetadataList, but the requested object is not a list (${typeName(served, "")})`,
-        );
+        throw notAList(served);
       default:
     }
     if (format === "yaml" || pretty) return respond(code, objectIn(entry, served));
@@ -68,9 +73,7 @@ export function answerResponse(
     case "table":
       return respond(200, tableOf(served, objects(), listMetadata(result, served, true), options));
     case "metadata":
-      throw withoutDetails(
-        `you requested PartialObjectMetadata, but the requested object is a list (${typeName(served, "List")})`,
-      );
+      throw isAList(served);
     case "metadata-list":
       return respond(200, metadataListOf(objects(), listMetadata(result, served), version));
     default:
@@ -82,6 +85,45 @@ export function answerResponse(
     headers: { "content-type": "application/json", "cache-control": PRIVATE },
     ...listBody(served, result, pause),
   };
+}
+
+const notAList = (served: ServedVersion): Error =>
+  withoutDetails(
+    `you requested PartialObjectMetadataList, but the requested object is not a list (${typeName(served, "")})`,
+  );
+const isAList = (served: ServedVersion): Error =>
+  withoutDetails(
+    `you requested PartialObjectMetadata, but the requested object is a list (${typeName(served, "List")})`,
+  );
+
+/** Negotiation returns this format only for what has a protobuf form, and never for tables. */
+function protobufResponse(
+  answer: Answer,
+  { as, version }: Representation,
+  pause: () => Promise<void>,
+  codec: ProtobufCodec | undefined,
+): ApiResponse {
+  const headers = (): ApiResponse["headers"] => ({ "content-type": PROTOBUF, "cache-control": PRIVATE });
+  if (answer.type === "object") {
+    const body = codec && documentOf(codec, answer.object);
+    return body ? { status: answer.code, headers: headers(), body } : valueResponse(answer.code, answer.object, "json");
+  }
+  const { served } = answer;
+  const renderer = rendererOf(codec, served, as === "object" ? "object" : version, metadataOnly);
+  if (answer.type === "entry") {
+    if (as === "metadata-list") throw notAList(served);
+    return { status: answer.code, headers: headers(), body: entryDocument(renderer, answer.entry) };
+  }
+  if (as === "metadata") throw isAList(served);
+  const { result } = answer;
+  const metadata = listMetadata(result, served, true);
+  return { status: 200, headers: headers(), ...protobufListBody(renderer, metadata, result.entries, pause) };
+}
+
+function entryDocument(renderer: MessageRenderer, entry: CachedEntry): readonly Uint8Array[] {
+  const message = renderer.message(entry);
+  const { head, tail } = protobufEnvelope(renderer.apiVersion, renderer.kind, message.byteLength);
+  return [head, message, tail];
 }
 
 function wholeList(result: ListResult, served: ServedVersion, objects: readonly JsonObject[]): JsonObject {

@@ -4,7 +4,7 @@
  */
 import { deepFreeze, isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { impersonationHeaders } from "@flotilla/client";
+import { impersonationHeaders, queryText } from "@flotilla/client";
 import type {
   RawRequest,
   RawResponse,
@@ -13,15 +13,20 @@ import type {
   TransportRequest,
   TransportWatchEvent,
 } from "@flotilla/client";
-import { badRequest, copySharing, withoutUndefined } from "@flotilla/apimachinery";
+import { ApiError, badRequest, copySharing, HUB, withoutUndefined } from "@flotilla/apimachinery";
+import type { Status } from "@flotilla/apimachinery";
 import { nameSelected } from "../access/attributes.ts";
 import type { RequestContext } from "../request/context.ts";
 import { listQuery } from "../request/options.ts";
 import { authorize, findCluster, findResource, operate } from "./operations.ts";
-import { listMetadata } from "./answer.ts";
+import { auditedInput, objectOf } from "./audited-request.ts";
+import type { Auditor, RunningAudit } from "../audit/auditor.ts";
+import type { AuditRecord } from "../request/audit-record.ts";
 import type { OperationDependencies, Verb } from "./operations.ts";
+import type { RequestTurns } from "./request-turns.ts";
 import type { Answer, Input } from "../actions/action.ts";
-import { objectAt, objectIn } from "../codec/render.ts";
+import { conversionMemo } from "../codec/conversion.ts";
+import { needsConversion, objectAt, objectIn } from "../codec/render.ts";
 import { bodyOf } from "../request/byte-streams.ts";
 import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
 import { keyOf } from "../resources/resources.ts";
@@ -41,25 +46,44 @@ export interface DirectTransportOptions {
   track: (change: number) => void;
   /** Shared by all transports of a server. */
   lists: ListTurns;
+  /** Large requests of clients wait for the operations of controllers. */
+  turns: Pick<RequestTurns, "countSmall">;
+  /** The audit log; unset audits nothing. */
+  auditor?: Auditor | undefined;
 }
 
-export function createDirectTransport({ deps, user, handle, freeze, track, lists }: DirectTransportOptions): Transport {
+export function createDirectTransport({
+  deps,
+  user,
+  handle,
+  freeze,
+  track,
+  lists,
+  turns,
+  auditor,
+}: DirectTransportOptions): Transport {
   const byController = deps.isController(user);
+  const counted = (work: Promise<Answer>): Promise<Answer> => work.finally(turns.countSmall());
   const shared = <T>(value: T): T => (freeze ? (deepFreeze(value) as T) : value);
   const contextOf = (
     path: ResourcePath,
     verb: Verb,
     query: Readonly<Record<string, string>> | undefined,
     signal: AbortSignal,
+    audit?: AuditRecord,
   ): RequestContext => {
     const { group, resource, namespace, name, subresource } = path;
     const asked = name ?? (verb === "list" || verb === "watch" ? nameSelected(query?.["fieldSelector"]) : undefined);
-    authorize(deps, {
-      user,
-      verb,
-      cluster: path.cluster,
-      resource: { group, resource, subresource: subresource || undefined, namespace, name: asked },
-    });
+    authorize(
+      deps,
+      {
+        user,
+        verb,
+        cluster: path.cluster,
+        resource: { group, resource, subresource: subresource || undefined, namespace, name: asked },
+      },
+      audit,
+    );
     const cluster = findCluster(deps, path.cluster);
     const served = findResource(cluster, path, verb, byController);
     return {
@@ -72,20 +96,67 @@ export function createDirectTransport({ deps, user, handle, freeze, track, lists
       user,
       userAgent: "",
       byController,
+      audit,
+      conversions: conversionMemo(served),
       warn: () => {},
       signal,
     };
   };
 
+  const begin = (
+    path: ResourcePath,
+    verb: Verb,
+    query: Readonly<Record<string, string>> | undefined,
+  ): RunningAudit | undefined => {
+    if (!auditor) return undefined;
+    const { cluster, group, version, resource, namespace, name, subresource } = path;
+    return auditor.begin({
+      id: auditor.newId(),
+      cluster,
+      verb,
+      user,
+      uri: uriOf(path) + queryText(query),
+      path: "",
+      version,
+      resource: { group, resource, subresource: subresource || undefined, namespace, name },
+      sourceIps: [],
+      userAgent: IN_PROCESS,
+    });
+  };
+
   return {
     async send(request: TransportRequest, signal = NEVER): Promise<JsonObject> {
-      const context = contextOf(request.path, request.verb, request.query, signal);
-      return shared(toObject(await operate(deps, context, request.verb, inputOf(deps, context, request))));
+      const { path, verb, query } = request;
+      const audit = begin(path, verb, query);
+      if (!audit) {
+        const context = contextOf(path, verb, query, signal);
+        return shared(objectOf(await counted(operate(deps, context, verb, inputOf(deps, context, request)))));
+      }
+      try {
+        const context = contextOf(path, verb, query, signal, audit);
+        const answer = await counted(
+          operate(deps, context, verb, auditedInput(inputOf(deps, context, request), audit)),
+        );
+        const object = objectOf(answer);
+        audit.answered(() => object);
+        audit.completed("code" in answer ? answer.code : 200);
+        return shared(object);
+      } catch (error) {
+        audit.completed(...failureOf(error));
+        throw error;
+      }
     },
 
     async *watch({ path, query, where }, signal): AsyncGenerator<TransportWatchEvent[]> {
-      if (path.cluster !== "*") contextOf(path, "watch", query, signal);
-      else authorize(deps, { user, verb: "watch", cluster: "*", resource: path });
+      const audit = begin(path, "watch", query);
+      try {
+        if (path.cluster !== "*") contextOf(path, "watch", query, signal, audit);
+        else authorize(deps, { user, verb: "watch", cluster: "*", resource: path }, audit);
+      } catch (error) {
+        audit?.completed(...failureOf(error));
+        throw error;
+      }
+      audit?.started(200);
       const { group, version, resource, namespace } = path;
       const { labelSelector, fieldSelector, resourceVersion, sendInitialEvents, allowBookmarks } = listQuery(
         new URLSearchParams(query),
@@ -128,6 +199,7 @@ export function createDirectTransport({ deps, user, handle, freeze, track, lists
       } finally {
         stop();
         feed.close();
+        audit?.completed(200);
         signal.removeEventListener("abort", onAbort);
       }
     },
@@ -165,6 +237,27 @@ function headersOf({ headers = {}, impersonate }: RawRequest): Pick<ApiRequest, 
     (Array.isArray(value) ? value : [value]).map((each) => [name, each] as const),
   );
   return { headers: Object.fromEntries(lines), rawHeaders: lines.flat() };
+}
+
+/** The user agent of requests in this process, in the audit log. */
+const IN_PROCESS = "flotilla (in process)";
+
+/** The path that an HTTP client would send. Names are not checked here: that is part of the request. */
+function uriOf({ cluster, group, version, resource, namespace, name, subresource }: ResourcePath): string {
+  const parts = [
+    ...(cluster === HUB ? [] : ["clusters", cluster]),
+    ...(group === "" ? ["api"] : ["apis", group]),
+    version,
+    ...(namespace === undefined ? [] : ["namespaces", namespace]),
+    resource,
+    ...(name === undefined ? [] : [name]),
+    ...(subresource ? [subresource] : []),
+  ];
+  return `/${parts.map(encodeURIComponent).join("/")}`;
+}
+
+function failureOf(error: unknown): [code: number, status?: Status] {
+  return error instanceof ApiError ? [error.status.code ?? 500, error.status] : [500];
 }
 
 const NO_QUERY = new URLSearchParams();
@@ -206,25 +299,7 @@ function storedObject(
   { cluster, served, namespace, name = "" }: RequestContext,
 ): JsonObject | undefined {
   const { entry } = store.find(cluster, served.resource, keyOf(served.resource, cluster.name, namespace, name));
-  return entry && objectIn(entry, served);
-}
-
-function toObject(answer: Answer): JsonObject {
-  switch (answer.type) {
-    case "entry":
-      return objectIn(answer.entry, answer.served);
-    case "object":
-      return answer.object;
-    default: {
-      const { served, result } = answer;
-      return {
-        kind: served.resource.listKind,
-        apiVersion: served.apiVersion,
-        metadata: listMetadata(result, served),
-        items: result.entries.map((entry) => objectIn(entry, served)),
-      };
-    }
-  }
+  return entry && !needsConversion(entry, served) ? objectIn(entry, served) : undefined;
 }
 
 function eventOf({ type, cluster, served, entry, revision }: Notice, all: boolean): TransportWatchEvent {

@@ -148,4 +148,54 @@ describe("a dry run of several requests", () => {
 
     expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 405]);
   });
+
+  test("rejects more requests than one dry run may have, before it decodes them", async () => {
+    const { request } = await createTestServer();
+    const many = JSON.stringify({ requests: Array(10_001).fill(get(`${SHOP}/c`)) });
+
+    const answers = [
+      await request("POST", "/dry-run", many),
+      await request("POST", "/dry-run", `{"requests":[${"{},".repeat(1_000_000)}{}]}`),
+    ];
+
+    expect(answers.map(({ status }) => status)).toEqual([413, 413]);
+    expect(answers[0]?.body.message).toContain("at most 10000 requests");
+  });
+
+  test("rejects requests whose responses together are too long", async () => {
+    const { request } = await createTestServer();
+    await request("POST", "/api/v1/namespaces/default/configmaps", {
+      ...makeConfigMap("large"),
+      data: { text: "x".repeat(1_000_000) },
+    });
+    const gets = (count: number): object => ({
+      requests: Array(count).fill(get("/api/v1/namespaces/default/configmaps/large")),
+    });
+
+    const few = await request("POST", "/dry-run", gets(10));
+    const many = await request("POST", "/dry-run", gets(1_000));
+    const again = await request("POST", "/dry-run", gets(1));
+
+    expect((few.body.responses as unknown[]).length).toBe(10);
+    expect(many.status).toBe(413);
+    expect(again.status).toBe(200);
+  });
+
+  test("rejects a path that is not one", async () => {
+    const { request } = await createTestServer();
+
+    const { status } = await request("POST", "/dry-run", { requests: [get("//[")] });
+
+    expect(status).toBe(400);
+  });
+
+  test("is not for clients without credentials", async () => {
+    const { request } = await createTestServer({
+      user: { name: "system:anonymous", groups: ["system:unauthenticated"] },
+    });
+
+    const { status } = await request("POST", "/dry-run", { requests: [] });
+
+    expect(status).toBe(401);
+  });
 });

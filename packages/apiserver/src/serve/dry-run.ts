@@ -9,8 +9,8 @@
  * Every request is authorized and admitted as if it had been sent alone. Gets of one object, creates, updates and
  * patches are supported, without subresources.
  */
-import { badRequest, methodNotAllowed } from "@flotilla/apimachinery";
-import { formatTime, InvariantError, isObject } from "@flotilla/base";
+import { badRequest, methodNotAllowed, tooLarge, unauthorized } from "@flotilla/apimachinery";
+import { exceedsJsonLimits, formatTime, InvariantError, isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { CachedEntry } from "../store/cache.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
@@ -22,36 +22,78 @@ import { conditionOf, isDefinition } from "../resources/definition.ts";
 import type { Definition } from "../resources/definition.ts";
 import { createResourceTable, prefixOf } from "../resources/resources.ts";
 import type { Resource, ResourceTable } from "../resources/resources.ts";
-import { bodyOf } from "../request/byte-streams.ts";
-import type { ApiRequest, ApiResponse } from "../request/request.ts";
+import { clientKeyOf } from "../access/client-key.ts";
+import { UNAUTHENTICATED } from "../access/subjects.ts";
+import { bodyOf, streamOf } from "../request/byte-streams.ts";
+import type { ApiRequest, ApiResponse, ByteStream } from "../request/request.ts";
 import { PRIVATE, encode } from "../request/respond.ts";
 import { routeOf, splitCluster } from "../request/router.ts";
 import type { OperationDependencies } from "./operations.ts";
+import type { RequestTurns } from "./request-turns.ts";
 
-/** Between two groups of this many requests, the server handles other requests. */
-const REQUESTS_PER_TURN = 20;
+/** Several times the largest known plan: two thousand objects with their policies. */
+const MAX_REQUESTS = 10_000;
+/** Method, path, media type, body and the request itself; bodies are texts. */
+const MAX_VALUES = { values: 6 * MAX_REQUESTS, keys: 10 };
+/** Twice the body: a get in a few bytes may be answered with an object of the maximum size. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+const SENT_WHOLE_BYTES = 1024 * 1024;
+/** Other requests wait for no more than this, and for one request of the dry run. */
+const STEP_MS = 10;
 
 /** Answers one request with these dependencies; never rejects. */
 type Answer = (deps: OperationDependencies, request: ApiRequest, warn: (text: string) => void) => Promise<ApiResponse>;
+
+/** Turns of the event loop, and of dry runs. */
+type DryRunTurns = Pick<RequestTurns, "beginDryRun" | "pause">;
 
 export async function dryRunResponse(
   deps: OperationDependencies,
   cluster: LogicalCluster,
   request: ApiRequest,
+  turns: DryRunTurns,
   answer: Answer,
 ): Promise<ApiResponse> {
   if (request.method !== "POST") throw methodNotAllowed();
+  // Its body is not read, and whether the cluster exists is not said.
+  if (request.user.groups.includes(UNAUTHENTICATED)) throw unauthorized();
+  const client = clientKeyOf(cluster.name, request.user.name);
+  const end = await turns.beginDryRun(client, request.signal);
+  // The response of a client that has disconnected is never opened.
+  request.signal.addEventListener("abort", end, { once: true });
+  try {
+    const chunks = await responsesTo(deps, cluster, request, () => turns.pause(client), answer);
+    return heldResponse(chunks, end);
+  } catch (error) {
+    end();
+    throw error;
+  }
+}
+
+async function responsesTo(
+  deps: OperationDependencies,
+  cluster: LogicalCluster,
+  request: ApiRequest,
+  pause: () => Promise<void>,
+  answer: Answer,
+): Promise<BoundedChunks> {
   const requests = requestsIn(request);
   const preview = withPreview(deps, cluster);
-  const chunks: Uint8Array[] = [encode('{"responses":[')];
+  const chunks = new BoundedChunks();
+  chunks.push(encode('{"responses":['));
+  let stepEndMs = performance.now() + STEP_MS;
   for (const [index, { method, path, contentType, body }] of requests.entries()) {
-    if (index > 0 && index % REQUESTS_PER_TURN === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (performance.now() > stepEndMs) {
+      await pause();
+      stepEndMs = performance.now() + STEP_MS;
+    }
     request.signal.throwIfAborted();
-    const url = new URL(path, "http://hub");
+    const url = urlOf(path);
     const query = new URLSearchParams(url.searchParams);
     if (method !== "GET") query.set("dryRun", "All");
     const each = {
       ...request,
+      signal: request.signal,
       method,
       path: `/clusters/${cluster.name}${url.pathname}`,
       query,
@@ -65,7 +107,58 @@ export async function dryRunResponse(
     chunks.push(encode(warnings.size > 0 ? `,"warnings":${JSON.stringify([...warnings])}}` : "}"));
   }
   chunks.push(encode("]}"));
-  return { status: 200, headers: { "content-type": "application/json", "cache-control": PRIVATE }, body: chunks };
+  return chunks;
+}
+
+/** A long response is sent as the client reads it, and counts until then: the client need not read. */
+function heldResponse({ list, bytes }: BoundedChunks, end: () => void): ApiResponse {
+  const headers = { "content-type": "application/json", "cache-control": PRIVATE };
+  if (bytes <= SENT_WHOLE_BYTES) {
+    end();
+    return { status: 200, headers, body: list };
+  }
+  const body: ByteStream = {
+    open(sink) {
+      const close = streamOf(inTurn(list)).open({
+        write: (chunk) => sink.write(chunk),
+        onDrain: (resume) => sink.onDrain(resume),
+        end() {
+          end();
+          sink.end();
+        },
+      });
+      return () => {
+        end();
+        close();
+      };
+    },
+  };
+  return { status: 200, headers, body, isFinite: true };
+}
+
+async function* inTurn(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* chunks;
+}
+
+/** Throws 413 for more bytes than one response may have. */
+class BoundedChunks {
+  readonly list: Uint8Array[] = [];
+  bytes = 0;
+
+  push(chunk: Uint8Array): void {
+    this.bytes += chunk.byteLength;
+    if (this.bytes > MAX_RESPONSE_BYTES)
+      throw tooLarge(
+        `the responses of a dry run have more than ${MAX_RESPONSE_BYTES} bytes; divide it into several dry runs`,
+      );
+    this.list.push(chunk);
+  }
+}
+
+function urlOf(path: string): URL {
+  const url = URL.parse(path, "http://hub");
+  if (!url) throw badRequest(`the path of a request is invalid: ${path.slice(0, 200)}`);
+  return url;
 }
 
 interface SentRequest {
@@ -79,6 +172,7 @@ function requestsIn({ body }: ApiRequest): SentRequest[] {
   const sent = parse(body);
   const requests = isObject(sent) ? sent["requests"] : undefined;
   if (!Array.isArray(requests)) throw badRequest("the body of a dry run needs a list of requests");
+  if (requests.length > MAX_REQUESTS) throw tooManyRequested();
   return requests.map((each: unknown): SentRequest => {
     const { method, path, contentType = "application/json", body: own = "" } = isObject(each) ? each : {};
     if (typeof method !== "string" || typeof path !== "string" || !path.startsWith("/"))
@@ -89,7 +183,12 @@ function requestsIn({ body }: ApiRequest): SentRequest[] {
   });
 }
 
+const tooManyRequested = (): Error =>
+  tooLarge(`a dry run has at most ${MAX_REQUESTS} requests; divide it into several dry runs`);
+
 function parse(body: Uint8Array): unknown {
+  // Counted before it is decoded: a few bytes of JSON can take a hundred times their size in memory.
+  if (exceedsJsonLimits(body, MAX_VALUES)) throw tooManyRequested();
   try {
     return JSON.parse(Buffer.from(body).toString());
   } catch (error) {

@@ -5,7 +5,6 @@ import {
   ApiError,
   badRequest,
   HUB,
-  internalError,
   methodNotAllowed,
   notAcceptable,
   pathNotFound,
@@ -13,35 +12,44 @@ import {
 } from "@flotilla/apimachinery";
 import { randomUuid } from "@flotilla/base";
 import type { Log, MetricsText } from "@flotilla/base";
+import type { ProtobufCodec } from "@flotilla/apimachinery";
 import type { PatchType } from "@flotilla/client";
-import { StoreWriteError } from "../store/errors.ts";
 import { accessOf } from "../access/attributes.ts";
+import { clientKeyOf } from "../access/client-key.ts";
 import { actingUser } from "../access/impersonation.ts";
 import type { ConnectBackend } from "../connect/backend.ts";
 import { connectResponse } from "../connect/connect.ts";
 import { proxiedHeaders } from "../connect/proxied-headers.ts";
 import type { RequestContext } from "../request/context.ts";
+import { LARGE_BODY_BYTES } from "../codec/body-limits.ts";
+import { conversionMemo } from "../codec/conversion.ts";
 import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "../codec/decode.ts";
-import type { Body, ProtobufDecoder } from "../codec/decode.ts";
+import type { Body } from "../codec/decode.ts";
+import { PROTOBUF, tableFor } from "../codec/protobuf.ts";
 import { longest, withinTime } from "../request/deadline.ts";
+import { failureResponse } from "./failure-response.ts";
 import type { HealthState } from "./health.ts";
 import type { ObservedRequest, ServerMetrics } from "./server-metrics.ts";
-import { failureFormat, representationOf } from "../request/negotiate.ts";
+import { representationOf } from "../request/negotiate.ts";
 import type { Representation } from "../request/negotiate.ts";
 import { authorize, connectHandler, findCluster, findResource, operate } from "./operations.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
+import type { FlowControl } from "../flowcontrol/flow-control.ts";
+import { inTurn } from "./in-turn.ts";
+import { METRIC_VERBS, newObservation, observe } from "./observed-request.ts";
+import { isConnect, verbOf } from "./request-verb.ts";
 import type { OperationDependencies, Verb } from "./operations.ts";
 import type { Input } from "../actions/action.ts";
-import { asksForWatch, listQuery, timeoutMsOf } from "../request/options.ts";
+import { listQuery, timeoutMsOf } from "../request/options.ts";
 import { checkDryRun, dryRunResponse } from "./dry-run.ts";
-import { createRequestTurns, LARGE_BODY_BYTES, LONG_LIST_ENTRIES } from "./request-turns.ts";
+import { LONG_LIST_ENTRIES } from "./request-turns.ts";
 import type { RequestTurns } from "./request-turns.ts";
 import { pageResponse } from "./pages.ts";
 import type { WorkloadMetrics } from "./pages.ts";
 import { patchTypeOf } from "../write/patch.ts";
-import type { ApiRequest, ApiResponse } from "../request/request.ts";
+import { proxied, remoteOfPage } from "./aggregated.ts";
+import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
 import type { ServedVersion } from "../resources/resources.ts";
-import { statusResponse, textResponse } from "../request/respond.ts";
 import { answerResponse } from "./answer.ts";
 import { streamOf } from "../request/byte-streams.ts";
 import { routeOf, splitCluster } from "../request/router.ts";
@@ -50,30 +58,36 @@ import { selectionOf } from "../read/selection.ts";
 import { includeObjectOf } from "../read/table.ts";
 import type { VersionInfo } from "../discovery/version.ts";
 import { warningHeaders } from "../request/warnings.ts";
+import { auditedInput, auditedRequest, finishAudit, objectOf } from "./audited-request.ts";
+import type { Auditor } from "../audit/auditor.ts";
 import { createWatchStream } from "./watch-stream.ts";
 
 export interface HandlerOptions {
   deps: OperationDependencies;
   log: Log;
   version: VersionInfo;
-  decodeProtobuf?: ProtobufDecoder;
+  /** Unset: protobuf is neither accepted nor returned. */
+  protobuf?: ProtobufCodec;
   /** Aborted when the server stops: later requests are rejected so that clients reconnect elsewhere. */
   stopping: AbortSignal;
   health: HealthState;
   metrics: ServerMetrics;
+  /** The audit log; unset audits nothing. */
+  auditor?: Auditor | undefined;
   /** Writes the metrics of the controllers in this process. */
   writeControllerMetrics?(text: MetricsText): void;
   /** Metrics of the workloads on members. */
   workloads?: WorkloadMetrics;
+  /** Which requests wait when the server is busy; unset: none. */
+  flow?: FlowControl;
   /** The container runtimes of the clusters, if any. */
   connect?: ConnectBackend;
+  /** Shared with the transports of controllers. */
+  turns: RequestTurns;
 }
 
-type Handling = HandlerOptions & { turns: RequestTurns };
-
-export function createHandler(given: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
-  const options: Handling = { ...given, turns: createRequestTurns() };
-  const { deps, log, metrics } = options;
+export function createHandler(options: HandlerOptions): (request: ApiRequest) => Promise<ApiResponse> {
+  const { deps, log, metrics, auditor } = options;
   // Audit ids must be unique, not secret: one random prefix per server and a counter are cheaper than a random id per
   // request.
   const auditPrefix = randomUuid(deps.random).slice(0, 24);
@@ -83,50 +97,43 @@ export function createHandler(given: HandlerOptions): (request: ApiRequest) => P
     const isMutating = request.method !== "GET" && request.method !== "HEAD";
     const startMs = performance.now();
     const seen = newObservation(request);
+    const auditId = request.headers["audit-id"] || auditPrefix + (++requests).toString(16).padStart(12, "0");
+    const audit = auditor?.begin(auditedRequest(request, auditId));
+    if (audit) request.audit = audit;
     metrics.begin(isMutating);
     let response: ApiResponse;
+    let failure: unknown;
     try {
+      const behind = readsTheNewest(request) ? deps.cache.fresh() : undefined;
+      if (behind) await behind;
       response = await answer(options, request, seen, (text) => warnings.add(text));
     } catch (error) {
+      failure = error;
       response = failureResponse(error, request, log);
     }
+    if (audit) finishAudit(audit, response, failure instanceof ApiError ? failure.status : undefined);
     metrics.end(isMutating, seen, response.status, (performance.now() - startMs) / 1000);
     const headers = response.headers;
-    headers["audit-id"] = request.headers["audit-id"] || auditPrefix + (++requests).toString(16).padStart(12, "0");
+    if (seen.flow) {
+      headers["x-kubernetes-pf-flowschema-uid"] = seen.flow.schemaUid;
+      headers["x-kubernetes-pf-prioritylevel-uid"] = seen.flow.levelUid;
+    }
+    headers["audit-id"] = auditId;
     if (warnings.size > 0) headers["warning"] = warningHeaders(warnings);
     return response;
   };
 }
 
-function newObservation({ method }: ApiRequest): ObservedRequest {
-  return {
-    cluster: "",
-    verb: method,
-    group: "",
-    version: "",
-    resource: "",
-    subresource: "",
-    scope: "",
-    dryRun: false,
-  };
-}
+const HEALTH = /\/(?:healthz|livez|readyz)(?:\/|$)/;
 
-function failureResponse(error: unknown, { headers, method, path }: ApiRequest, log: Log): ApiResponse {
-  if (error instanceof PageNotFound) return textResponse(404, "404 page not found\n");
-  if (error instanceof ApiError) return statusResponse(error, failureFormat(headers.accept));
-  // The owner of the store logs this once: a full disk rejects every write.
-  if (error instanceof StoreWriteError)
-    return statusResponse(
-      internalError("the disk of this server rejects writes; free some space there, and try again"),
-      failureFormat(headers.accept),
-    );
-  log.error("request failed", { method, path, error });
-  // Internal errors are logged, not sent to the client.
-  return statusResponse(internalError("the server could not handle the request; see its log for the reason"));
+/** A read that names a revision accepts what this server has; everything else must see what other servers acknowledged. */
+function readsTheNewest({ method, path, query }: ApiRequest): boolean {
+  if (HEALTH.test(path)) return false;
+  return method !== "GET" || !query.get("resourceVersion");
 }
 
 function answer(
-  options: Handling,
+  options: HandlerOptions,
   request: ApiRequest,
   seen: ObservedRequest,
   warn: (text: string) => void,
@@ -139,37 +146,81 @@ function answer(
   if (route.type === "resource") return answerResource(options, request, clusterName, route, seen, warn);
   // Each of its requests is authorized separately.
   if (route.type === "dry-run")
-    return dryRunResponse(deps, findCluster(deps, clusterName), request, (preview, each, warnOfEach) =>
+    return dryRunResponse(deps, findCluster(deps, clusterName), request, options.turns, (preview, each, warnOfEach) =>
       answerDryRun({ ...options, deps: preview }, each, warnOfEach),
     );
 
   // The response is immediate, so the timeout only has to be valid.
   timeoutMsOf(request.query, longest(request.method));
   const access = { cluster: clusterName, verb: request.method.toLowerCase(), path };
-  authorize(deps, { ...access, user: actingUser(deps.authorizer, request, access) });
-  const cluster = findCluster(deps, clusterName);
-  seen.cluster = clusterName;
-  return pageResponse(options, cluster, route, request);
+  const user = userOf(deps, request, access);
+  const page = (): ApiResponse | Promise<ApiResponse> => {
+    authorize(deps, { ...access, user }, request.audit);
+    const cluster = findCluster(deps, clusterName);
+    seen.cluster = clusterName;
+    const remote = remoteOfPage(deps, clusterName, route);
+    if (remote) return proxied(deps, remote, request, seen, user);
+    return pageResponse(options, cluster, route, request);
+  };
+  // Health is exempt in every configuration.
+  if (!options.flow || route.type === "health") return page();
+  const { verb } = access;
+  const { query, signal } = request;
+  return inTurn(options, clusterName, seen, { user, verb, path, query, isSingle: false, signal }, page);
 }
 
 /** One request of several in a dry run. */
 async function answerDryRun(
-  options: Handling,
+  options: HandlerOptions,
   request: ApiRequest,
   warn: (text: string) => void,
 ): Promise<ApiResponse> {
+  const { auditor } = options;
+  // Its own record: the request that carries it says nothing about what it reads.
+  const audit = auditor?.begin(auditedRequest(request, auditor.newId()));
+  const one = { ...request, audit };
+  let response: ApiResponse;
+  let failure: unknown;
   try {
     checkDryRun(request);
-    return await answer(options, request, newObservation(request), warn);
+    response = await answer(options, one, newObservation(request), warn);
   } catch (error) {
-    return failureResponse(error instanceof PageNotFound ? pathNotFound() : error, request, options.log);
+    failure = error instanceof PageNotFound ? pathNotFound() : error;
+    response = failureResponse(failure, request, options.log);
   }
+  if (audit) finishAudit(audit, response, failure instanceof ApiError ? failure.status : undefined);
+  return response;
 }
 
-async function answerResource(
-  options: Handling,
+function answerResource(
+  options: HandlerOptions,
   request: ApiRequest,
   clusterName: string,
+  route: ResourceRoute,
+  seen: ObservedRequest,
+  warn: (text: string) => void,
+): ApiResponse | Promise<ApiResponse> {
+  const { query, signal } = request;
+  const access = { cluster: clusterName, ...accessOf(request.method, route, query) };
+  const user = userOf(options.deps, request, access);
+  const work = (): Promise<ApiResponse> => answerAs(options, request, { access, user }, route, seen, warn);
+  // Connections that stay open are not limited, as in Kubernetes. A watch is until it starts.
+  if (!options.flow || (route.subresource !== undefined && isConnect(route.subresource))) return work();
+  const { verb, resource } = access;
+  const isSingle = route.name === undefined && resource.name !== undefined;
+  return inTurn(
+    options,
+    clusterName,
+    seen,
+    { user, verb, resource, path: request.path, query, isSingle, signal },
+    work,
+  );
+}
+
+async function answerAs(
+  options: HandlerOptions,
+  request: ApiRequest,
+  { access, user }: { access: { cluster: string } & ReturnType<typeof accessOf>; user: UserInfo },
   route: ResourceRoute,
   seen: ObservedRequest,
   warn: (text: string) => void,
@@ -177,16 +228,19 @@ async function answerResource(
   const { deps } = options;
   const { query, headers } = request;
   const { namespace, subresource } = route;
-  const access = { cluster: clusterName, ...accessOf(request.method, route, query) };
-  const user = actingUser(deps.authorizer, request, access);
-  authorize(deps, { ...access, user });
+  const clusterName = access.cluster;
+  authorize(deps, { ...access, user }, request.audit);
   if (clusterName === "*") return watchAllClusters(options, request, route, seen);
+  const remote = deps.aggregation.find(clusterName, route.group, route.version);
+  if (remote) return proxied(deps, remote, request, seen, user);
   const verb = verbOf(request.method, route, query) ?? rejectMethod(deps, clusterName, route);
   const cluster = findCluster(deps, clusterName);
   const byController = deps.isController(user);
   const served = findResource(cluster, route, verb, byController);
   if (route.name !== undefined) checkName(route.name);
   const isLarge = request.body.byteLength > LARGE_BODY_BYTES;
+  const { turns } = options;
+  const pause = (): Promise<void> => turns.pause(clientKeyOf(clusterName, user.name));
   const context: RequestContext = {
     cluster,
     served,
@@ -197,35 +251,66 @@ async function answerResource(
     user,
     userAgent: headers["user-agent"] ?? "",
     byController,
+    audit: request.audit,
+    conversions: conversionMemo(served),
     warn,
     signal: request.signal,
-    pause: isLarge ? () => options.turns.pause(user.name) : undefined,
+    pause: isLarge ? pause : undefined,
   };
   observe(seen, context, verb, headers["content-type"]);
   if (verb !== "connect" && route.rest !== "") throw pathNotFound();
   if (verb === "connect") return connect(options, context, route, request);
-  const representation = representationOf(headers, query, hasTable(context));
-  if (verb === "watch") return watchResponse(options, context, route, representation, seen);
+  const representation = representationOf(headers, query, {
+    table: hasTable(context),
+    protobuf: tableFor(options.protobuf, served) !== undefined,
+    protobufMetadata: options.protobuf !== undefined,
+  });
+  if (verb === "watch") {
+    // Many watches that are opened together each go through a long list.
+    if (access.resource.name === undefined && startsLong(deps, context)) await pause();
+    return watchResponse(options, context, route, representation, seen);
+  }
   const timeoutMs = timeoutMsOf(query, longest(request.method));
   // Awaited only when a watcher is lagging, so that a write costs no extra turn otherwise.
-  const room = isRead(verb) || isUrgent(deps, context) ? undefined : deps.pressure.room(clusterName, request.signal);
+  const room =
+    isRead(verb) || isUrgent(deps, context)
+      ? undefined
+      : deps.pressure.room(clusterName, request.signal, clientKeyOf(clusterName, user.name));
   if (room) await room;
-  if (isLarge) await options.turns.next(user.name, request.signal);
   const tableOptions = {
     includeObject: representation.as === "table" ? includeObjectOf(query) : ("None" as const),
     nowMs: deps.clock.now(),
     version: representation.version,
   };
-  const work = operate(
-    deps,
-    context,
-    verb,
-    inputOf(request, deps.actions.of(served, subresource)?.sends ?? served, subresource, options.decodeProtobuf),
-  );
+  const sends = deps.actions.of(served, subresource)?.sends ?? served;
+  const input = inputOf(request, sends, subresource, options.protobuf);
+  const end = isLarge
+    ? await turns.begin(clientKeyOf(clusterName, user.name), request.body.byteLength, request.signal)
+    : turns.countSmall();
+  const work = operate(deps, context, verb, request.audit ? auditedInput(input, request.audit) : input).finally(end);
   const result = await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work));
+  request.audit?.answered(() => objectOf(result));
   if (result.type === "list" && result.result.entries.length > LONG_LIST_ENTRIES)
-    await options.turns.next(user.name, request.signal);
-  return answerResponse(result, representation, tableOptions, () => options.turns.pause(user.name));
+    await turns.next(clientKeyOf(clusterName, user.name), request.signal);
+  return answerResponse(result, representation, tableOptions, pause, options.protobuf);
+}
+
+/** Whether a watch begins with many objects, or selects from many. */
+function startsLong({ store }: OperationDependencies, { cluster, served, namespace, query }: RequestContext): boolean {
+  const startsNow = Number(query.get("resourceVersion") ?? 0) === 0 || query.get("sendInitialEvents") === "true";
+  const limit = LONG_LIST_ENTRIES + 1;
+  return startsNow && store.list(cluster, served.resource, namespace, { limit }).length === limit;
+}
+
+/** The user that the request acts as. */
+function userOf(
+  { authorizer }: OperationDependencies,
+  request: ApiRequest,
+  access: Parameters<typeof actingUser>[2],
+): UserInfo {
+  const user = actingUser(authorizer, request, access);
+  if (request.audit && user !== request.user) request.audit.impersonated(user);
+  return user;
 }
 
 /** Names that would have another meaning in a path. */
@@ -233,38 +318,6 @@ function checkName(name: string): void {
   if (name === "." || name === "..")
     throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not be '${name}'`);
   if (name.includes("%")) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
-}
-
-const METRIC_VERBS: Readonly<Record<Verb, string>> = {
-  get: "GET",
-  list: "LIST",
-  watch: "WATCH",
-  create: "POST",
-  update: "PUT",
-  patch: "PATCH",
-  delete: "DELETE",
-  deletecollection: "DELETECOLLECTION",
-  connect: "CONNECT",
-};
-
-/**
- * Labels for the request metrics. Only names of served resources are used, so that clients cannot create arbitrary
- * series.
- */
-function observe(
-  seen: ObservedRequest,
-  { cluster, served, namespace, name, subresource = "", query }: RequestContext,
-  verb: Verb,
-  contentType: string | undefined,
-): void {
-  seen.cluster = cluster.name;
-  seen.verb = verb === "patch" && contentType?.startsWith("application/apply-patch") ? "APPLY" : METRIC_VERBS[verb];
-  seen.group = served.resource.name.group;
-  seen.version = served.version;
-  seen.resource = served.resource.name.resource;
-  seen.subresource = subresource;
-  seen.scope = name !== undefined ? "resource" : namespace !== undefined ? "namespace" : "cluster";
-  seen.dryRun = verb !== "get" && verb !== "list" && verb !== "watch" && query.has("dryRun");
 }
 
 /** Reviews and actions return the sent object, which has no columns. */
@@ -286,32 +339,6 @@ function rejectMethod(deps: OperationDependencies, clusterName: string, route: R
   findResource(findCluster(deps, clusterName), route, "get");
   throw methodNotAllowed();
 }
-
-function verbOf(method: string, { name, watch, subresource }: ResourceRoute, query: URLSearchParams): Verb | undefined {
-  if (watch) return method === "GET" ? "watch" : undefined;
-  if (name !== undefined && subresource !== undefined && isConnect(subresource)) return "connect";
-  switch (method) {
-    case "GET":
-      if (name !== undefined) return "get";
-      return asksForWatch(query) ? "watch" : "list";
-    case "POST":
-      if (name === undefined || subresource !== undefined) return "create";
-      break;
-    case "PUT":
-      if (name !== undefined) return "update";
-      break;
-    case "PATCH":
-      if (name !== undefined) return "patch";
-      break;
-    case "DELETE":
-      return name === undefined ? "deletecollection" : "delete";
-    default:
-  }
-  return undefined;
-}
-
-const CONNECTS = new Set(["proxy", "log", "exec", "attach", "portforward", "kubeconfig"]);
-const isConnect = (subresource: string): boolean => CONNECTS.has(subresource);
 
 async function connect(
   { deps, connect: backend }: HandlerOptions,
@@ -364,7 +391,7 @@ function rawRestOf(path: string, { group, namespace }: ResourceRoute): string {
 }
 
 function watchResponse(
-  { deps, metrics }: HandlerOptions,
+  { deps, metrics, protobuf }: HandlerOptions,
   context: RequestContext,
   route: ResourceRoute,
   representation: Representation,
@@ -382,19 +409,26 @@ function watchResponse(
   if (served.deprecationWarning !== undefined) context.warn(served.deprecationWarning);
   return {
     status: 200,
-    headers: { "content-type": "application/json", "cache-control": "no-cache, private" },
+    headers: {
+      "content-type": representation.format === "protobuf" ? `${PROTOBUF};stream=watch` : "application/json",
+      "cache-control": "no-cache, private",
+    },
     body: createWatchStream(deps, {
       cluster,
+      protobuf,
       path: route,
       served,
       query: { ...query, fieldSelector },
       representation,
       includeObject,
       signal,
+      client: clientKeyOf(cluster.name, context.user.name),
       meter: () => metrics.watch(seen),
     }),
   };
 }
+
+const ONLY_TEXT = { table: true, protobuf: false, protobufMetadata: false };
 
 /** `/clusters/*` covers every logical cluster and can only be watched; events then carry the name of their cluster. */
 function watchAllClusters(
@@ -406,7 +440,7 @@ function watchAllClusters(
   const { group, version, resource, name, subresource } = route;
   if (name !== undefined || subresource !== undefined || verbOf(request.method, route, request.query) !== "watch")
     throw badRequest("all logical clusters together can only be watched");
-  const representation = representationOf(request.headers, request.query);
+  const representation = representationOf(request.headers, request.query, ONLY_TEXT);
   if (representation.as !== "object" || representation.format !== "json") throw notAcceptable("application/json");
   Object.assign(seen, { cluster: HUB, verb: METRIC_VERBS.watch, group, version, resource, scope: "cluster" });
   return {
@@ -428,12 +462,12 @@ function inputOf(
   { body: bytes, headers }: ApiRequest,
   served: ServedVersion,
   subresource: string | undefined,
-  decodeProtobuf: ProtobufDecoder | undefined,
+  protobuf: ProtobufCodec | undefined,
 ): Input {
   const body: Body = { bytes, contentType: headers["content-type"] };
   return {
-    object: () => decodeObject(body, served, subresource, decodeProtobuf),
-    value: () => (bytes.byteLength === 0 ? undefined : decodeValue(body, decodeProtobuf)),
+    object: () => decodeObject(body, served, subresource, protobuf),
+    value: () => (bytes.byteLength === 0 ? undefined : decodeValue(body, protobuf)),
     patch: () => decodePatch(body, served.resource.kind.builtIn || subresource === "scale"),
     patchType: (): PatchType => patchTypeOf(mediaTypeOf(headers["content-type"]), served.resource.kind.builtIn),
   };

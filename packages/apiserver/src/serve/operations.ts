@@ -5,6 +5,8 @@ import type { ConnectHandler } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { ApiError, methodNotAllowed, notFound, pathNotFound, verbNotSupported } from "@flotilla/apimachinery";
 import type { ActionDependencies, Actions, Answer, Input } from "../actions/action.ts";
+import type { Aggregation } from "../aggregation/aggregation.ts";
+import type { AuditRecord } from "../request/audit-record.ts";
 import type { BackPressure } from "../watch/back-pressure.ts";
 import { confirmSubject } from "../access/subject.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
@@ -32,7 +34,12 @@ import { updateObject } from "../write/update.ts";
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "connect";
 
 export type OperationDependencies = ActionDependencies &
-  WatchDependencies & { isController: IsController; actions: Actions; pressure: BackPressure };
+  WatchDependencies & {
+    isController: IsController;
+    actions: Actions;
+    pressure: BackPressure;
+    aggregation: Aggregation;
+  };
 
 /** What the path names in a cluster. Controllers of this server may also name a version that is only stored. Throws 404 and 405. */
 export function findResource(
@@ -95,8 +102,16 @@ export function findCluster({ clusters }: Pick<OperationDependencies, "clusters"
   return cluster;
 }
 
-export function authorize({ authorizer }: Pick<OperationDependencies, "authorizer">, request: AccessRequest): void {
+export function authorize(
+  { authorizer }: Pick<OperationDependencies, "authorizer">,
+  request: AccessRequest,
+  audit?: AuditRecord,
+): void {
   const { allowed, reason } = authorizer.decide(request);
+  if (audit) {
+    audit.annotate("authorization.k8s.io/decision", allowed ? "allow" : "forbid");
+    audit.annotate("authorization.k8s.io/reason", reason);
+  }
   if (!allowed) throw accessDenied(request, reason);
 }
 
@@ -117,14 +132,31 @@ export function operate(
   });
 }
 
+/** The result of an operation, in a form that can be rendered without waiting. */
 async function perform(
   deps: OperationDependencies,
   context: RequestContext,
   verb: Exclude<Verb, "watch" | "connect">,
   input: Input,
 ): Promise<Answer> {
+  const answer = await carryOut(deps, context, verb, input);
+  if (!context.served.resource.conversion || answer.type === "object") return answer;
+  const entries = answer.type === "entry" ? [answer.entry] : answer.result.entries;
+  await deps.conversions.prepare(context.cluster, answer.served, entries, context.signal);
+  return answer;
+}
+
+async function carryOut(
+  deps: OperationDependencies,
+  context: RequestContext,
+  verb: Exclude<Verb, "watch" | "connect">,
+  input: Input,
+): Promise<Answer> {
   const { served, subresource } = context;
-  if (served.deprecationWarning !== undefined) context.warn(served.deprecationWarning);
+  if (served.deprecationWarning !== undefined) {
+    context.warn(served.deprecationWarning);
+    context.audit?.annotate("k8s.io/deprecated", "true");
+  }
   if (subresource === "scale") return operateScale(deps, context, verb, input);
   const action = verb === "create" ? deps.actions.of(served, subresource) : undefined;
   if (action) return action.run(deps, context, input);
@@ -163,7 +195,7 @@ async function perform(
       if (answersWithObject(served.resource)) return { type: "entry", entry, served, code: 200 };
       return {
         type: "object",
-        object: deletedStatus(served.resource, objectIn(entry, served)) as unknown as JsonObject,
+        object: deletedStatus(served.resource, objectIn(entry, served.resource.storage)) as unknown as JsonObject,
         code: 200,
       };
     }
@@ -182,12 +214,11 @@ async function operateScale(
   verb: Verb,
   input: Input,
 ): Promise<Answer> {
-  if (verb === "get")
-    return {
-      type: "object",
-      object: scaleOf(context, objectIn(await getObject(deps, context), context.served)),
-      code: 200,
-    };
+  if (verb === "get") {
+    const entry = await getObject(deps, context);
+    await deps.conversions.prepare(context.cluster, context.served, [entry], context.signal);
+    return { type: "object", object: scaleOf(context, objectIn(entry, context.served)), code: 200 };
+  }
   const body: ScaleBody =
     verb === "patch" ? { type: input.patchType(), sent: input.patch() } : { type: "update", sent: input.object() };
   return {

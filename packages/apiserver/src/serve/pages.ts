@@ -3,9 +3,13 @@ import { HUB, methodNotAllowed } from "@flotilla/apimachinery";
 import { openIdConfiguration, openIdKeys } from "./openid.ts";
 import { METRICS_CONTENT_TYPE } from "@flotilla/base";
 import type { MetricsText } from "@flotilla/base";
+import { auditMetrics } from "../audit/auditor.ts";
+import type { Auditor } from "../audit/auditor.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
+import { foreignDocuments, foreignSwaggers, foreignVersions } from "../aggregation/foreign-versions.ts";
 import { discoveryResponse } from "../discovery/discovery.ts";
 import { healthPaths, healthResponse } from "./health.ts";
+import type { FlowControl } from "../flowcontrol/flow-control.ts";
 import type { HealthState } from "./health.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
 import { openApiV2Response, openApiV3Response } from "../openapi/openapi.ts";
@@ -21,8 +25,10 @@ export interface PageOptions {
   version: VersionInfo;
   health: HealthState;
   metrics: ServerMetrics;
+  auditor?: Auditor | undefined;
   writeControllerMetrics?(text: MetricsText): void;
   workloads?: WorkloadMetrics;
+  flow?: Pick<FlowControl, "writeMetrics" | "levels">;
 }
 
 /** Metrics of the workloads on members. */
@@ -36,7 +42,7 @@ export interface WorkloadMetrics {
 export type PageRoute = Exclude<Route, ResourceRoute | { type: "dry-run" }>;
 
 export function pageResponse(
-  { deps, version, health, metrics, writeControllerMetrics, workloads }: PageOptions,
+  { deps, version, health, metrics, auditor, writeControllerMetrics, workloads, flow }: PageOptions,
   cluster: LogicalCluster,
   route: PageRoute,
   request: ApiRequest,
@@ -45,13 +51,17 @@ export function pageResponse(
   // Health endpoints accept any method, as in Kubernetes.
   if (route.type === "health") return healthResponse(route, request.query, health, cluster.name === HUB);
   if (request.method !== "GET") throw methodNotAllowed();
+  const remotes = deps.aggregation.remotes(cluster.name);
   switch (route.type) {
     case "discovery":
-      return discoveryResponse(cluster.table, route, request.headers);
+      return discoveryResponse(cluster.table, foreignVersions(remotes), route, request.headers);
     case "openapi-v3":
-      return openApiV3Response(cluster.table, route.document, request, deps.clock.now());
+      return openApiV3Response(cluster.table, foreignDocuments(remotes), route.document, request, deps.clock.now());
     case "openapi-v2":
-      return openApiV2Response(cluster.table, version, request);
+      if (remotes.length === 0) return openApiV2Response(cluster.table, [], version, request);
+      return foreignSwaggers(remotes, { clock: deps.clock, signal: request.signal }).then((foreign) =>
+        openApiV2Response(cluster.table, foreign, version, request),
+      );
     case "openid-configuration":
       return openIdConfiguration(deps.accountTokens, cluster, request);
     case "openid-keys":
@@ -68,7 +78,15 @@ export function pageResponse(
         metrics,
         deps,
         cluster,
-        cluster.name === HUB ? writeControllerMetrics : workloads && ((text) => workloads.write(text, cluster.name)),
+        cluster.name === HUB
+          ? (text) => {
+              if (auditor) auditor.writeMetrics(text);
+              // Dashboards expect the names also while nothing is audited.
+              else for (const metric of auditMetrics) text.family(metric);
+              writeControllerMetrics?.(text);
+            }
+          : workloads && ((text) => workloads.write(text, cluster.name)),
+        flow,
       );
     default:
       return jsonResponse(200, { paths: rootPaths(cluster) });
@@ -77,9 +95,10 @@ export function pageResponse(
 
 function metricsResponse(
   metrics: ServerMetrics,
-  { store, pressure, configured }: OperationDependencies,
+  { store, pressure, configured, conversions, aggregation }: OperationDependencies,
   cluster: LogicalCluster,
   more: PageOptions["writeControllerMetrics"],
+  flow: PageOptions["flow"],
 ): ApiResponse {
   const objects = new Map<string, number>();
   for (const resource of cluster.table.resources) {
@@ -92,6 +111,9 @@ function metricsResponse(
   return metricsText(
     metrics.render(cluster.name, figures, (text) => {
       configured.writeMetrics(cluster.name, text);
+      flow?.writeMetrics(cluster.name, text);
+      conversions.writeMetrics(cluster.name, text);
+      aggregation.writeMetrics(cluster.name, text);
       more?.(text);
     }),
   );

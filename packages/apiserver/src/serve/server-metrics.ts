@@ -77,6 +77,8 @@ export interface ObservedRequest {
   subresource: string;
   scope: "" | "cluster" | "namespace" | "resource";
   dryRun: boolean;
+  /** The FlowSchema and the priority level of the request. */
+  flow?: { readonly schemaUid: string; readonly levelUid: string };
 }
 
 export interface ServerMetrics {

@@ -1,12 +1,15 @@
 /**
- * A watch as lines of JSON. An event is rendered once for all its watchers. A watcher that cannot keep up is
+ * A watch as lines of JSON, or as frames of protobuf with their length. An event is rendered once for all its watchers. A watcher that cannot keep up is
  * disconnected and has to list again, so that it never blocks the others.
  */
 import type { Clock, JsonObject, Random, Timer } from "@flotilla/base";
-import { ApiError, expired, internalError } from "@flotilla/apimachinery";
+import { ApiError, expired, internalError, protobufWatchFrame } from "@flotilla/apimachinery";
+import type { ProtobufCodec } from "@flotilla/apimachinery";
 import type { CachedEntry } from "../store/cache.ts";
 import type { BackPressure, WatchShare } from "../watch/back-pressure.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
+import { rendererOf, statusDocument } from "../codec/protobuf.ts";
+import type { MessageRenderer } from "../codec/protobuf.ts";
 import type { Representation } from "../request/negotiate.ts";
 import type { ListQuery } from "../request/options.ts";
 import { objectAt, piecesIn } from "../codec/render.ts";
@@ -14,7 +17,7 @@ import type { ResourceRoute } from "../request/router.ts";
 import type { ByteSink, ByteStream } from "../request/request.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import { encode } from "../request/respond.ts";
-import { bookmarkTable, partialMetadata, tableOf } from "../read/table.ts";
+import { bookmarkTable, metadataOnly, partialMetadata, tableOf } from "../read/table.ts";
 import type { TableOptions } from "../read/table.ts";
 import type { WatchMeter } from "./server-metrics.ts";
 import { startWatch } from "../watch/watch.ts";
@@ -44,8 +47,12 @@ export interface WatchRequest {
   served?: ServedVersion;
   query: ListQuery;
   representation: Representation;
+  /** Needed for a watch in protobuf. */
+  protobuf?: ProtobufCodec;
   includeObject: TableOptions["includeObject"];
   signal: AbortSignal;
+  /** Whose writers wait when the watch lags. */
+  client?: string;
   /** Counts the watch and its events, from when it is opened. */
   meter?(): WatchMeter;
 }
@@ -86,14 +93,23 @@ class WatchStream {
    * loaded.
    */
   #waits = true;
+  /** Events wait for a conversion webhook. */
+  #converts = false;
   #lastRevision = 0;
+  /** Watchers with the same form of the same version share their events; unset for tables, whose ages differ. */
+  readonly #form: string | undefined;
+  readonly #renderer: MessageRenderer | undefined;
 
   constructor(deps: StreamDependencies, request: WatchRequest, sink: ByteSink) {
     this.#deps = deps;
     this.#request = request;
     this.#sink = sink;
+    const { format, as, version } = request.representation;
+    if (as !== "table" && request.cluster !== "*") this.#form = `${format} ${as} ${version}`;
+    if (format === "protobuf" && request.served)
+      this.#renderer = rendererOf(request.protobuf, request.served, as === "object" ? "object" : version, metadataOnly);
     // No cluster's writers wait for a watch of all clusters: one that lags is ended, and its client lists again.
-    this.#pressure = deps.pressure.join(request.cluster === "*" ? "*" : request.cluster.name);
+    this.#pressure = deps.pressure.join(request.cluster === "*" ? "*" : request.cluster.name, request.client);
   }
 
   start(): void {
@@ -118,6 +134,9 @@ class WatchStream {
         started: () => {
           this.#waits = false;
         },
+        converting: (isConverting) => {
+          this.#converts = isConverting;
+        },
         initial: (notices, revision) => {
           this.#initial = notices;
           this.#meter?.sent(notices.length);
@@ -128,7 +147,7 @@ class WatchStream {
         notify: (notices) => {
           this.#lastRevision = notices.at(-1)?.revision ?? this.#lastRevision;
           this.#meter?.sent(notices.length);
-          this.#offer(this.#isPlain() ? sharedLines(notices) : this.#lines(notices));
+          this.#offer(this.#lines(notices));
         },
         end: (error) => this.#end(error),
       },
@@ -175,6 +194,7 @@ class WatchStream {
     const { cache } = this.#deps;
     // Until every watcher is notified, an older change may still be in flight to this one.
     const revision = cache.isQuiet() ? cache.revision : this.#lastRevision;
+    if (this.#converts) return;
     if (revision > 0 && !this.#waits && this.#initialEnd === undefined && this.#position >= this.#initial.length)
       this.#offer(this.#bookmarkLine(revision, false));
   }
@@ -183,7 +203,11 @@ class WatchStream {
     if (this.#closed) return;
     if (error) {
       const { status } = error instanceof ApiError ? error : internalError(error.message);
-      this.#sink.write(encode(`${JSON.stringify({ type: "ERROR", object: status })}\n`));
+      this.#sink.write(
+        this.#renderer
+          ? protobufWatchFrame("ERROR", statusDocument(status))
+          : encode(`${JSON.stringify({ type: "ERROR", object: status })}\n`),
+      );
     }
     this.close();
     this.#sink.end();
@@ -247,12 +271,6 @@ class WatchStream {
     }
   }
 
-  /** Whole objects are rendered the same for all watchers. */
-  #isPlain(): boolean {
-    const { as, format } = this.#request.representation;
-    return as === "object" && format === "json" && this.#request.cluster !== "*";
-  }
-
   #nextInitial(): Uint8Array {
     const lines: Uint8Array[] = [];
     let bytes = 0;
@@ -269,19 +287,26 @@ class WatchStream {
   }
 
   #lines(notices: readonly Notice[]): Uint8Array {
-    return joined(notices.map((notice) => this.#line(notice)));
+    const render = (): Uint8Array => joined(notices.map((notice) => this.#line(notice)));
+    return this.#form === undefined ? render() : sharedBatch(notices, this.#form, render);
   }
 
   #line(notice: Notice): Uint8Array {
-    if (this.#isPlain()) return sharedLine(notice);
+    if (this.#request.cluster === "*") return withCluster(sharedLine(notice, PLAIN, entryLine), notice.cluster.name);
+    return this.#form === undefined
+      ? this.#render(notice)
+      : sharedLine(notice, this.#form, this.#form === PLAIN ? entryLine : this.#render);
+  }
+
+  readonly #render = (notice: Notice): Uint8Array => {
     const { representation } = this.#request;
-    if (this.#request.cluster === "*") return withCluster(sharedLine(notice), notice.cluster.name);
     const { type, entry, served, revision } = notice;
+    if (this.#renderer) return protobufWatchFrame(type, this.#renderer.documentAt(entry, revision));
     const object = objectAt(entry, served, revision);
     return encode(
       `${JSON.stringify({ type, object: representation.as === "table" ? this.#table(served, object, revision) : representation.as === "metadata" ? partialMetadata(object, representation.version) : object })}\n`,
     );
-  }
+  };
 
   #table(served: ServedVersion, object: JsonObject, revision: number): JsonObject {
     return tableOf(served, [object], { resourceVersion: String(revision) }, this.#tableOptions(), this.#isFirst());
@@ -310,6 +335,7 @@ class WatchStream {
       apiVersion: path.group === "" ? path.version : `${path.group}/${path.version}`,
       metadata,
     };
+    if (this.#renderer) return protobufWatchFrame("BOOKMARK", this.#renderer.document(bare));
     const object =
       served && representation.as === "table"
         ? bookmarkTable(served, bare, this.#tableOptions(), this.#isFirst())
@@ -325,8 +351,12 @@ function withCluster(line: Uint8Array, cluster: string): Uint8Array {
   return Buffer.concat([encode(`{"cluster":${JSON.stringify(cluster)},`), line.subarray(1)]);
 }
 
+/** Whole objects in JSON, which are copied from their bytes. */
+const PLAIN = "json object v1";
+
 interface SharedLine {
   served: ServedVersion;
+  form: string;
   type: string;
   revision: number;
   line: Uint8Array;
@@ -338,27 +368,35 @@ interface SharedLine {
  */
 const lines = new Map<CachedEntry, SharedLine[]>();
 
-function sharedLine({ type, entry, served, revision }: Notice): Uint8Array {
+function sharedLine(notice: Notice, form: string, render: (notice: Notice) => Uint8Array): Uint8Array {
+  const { type, entry, served, revision } = notice;
   if (lines.size === 0) queueMicrotask(() => lines.clear());
   let known = lines.get(entry);
   const found = known?.find(
-    (candidate) => candidate.served === served && candidate.type === type && candidate.revision === revision,
+    (candidate) =>
+      candidate.served === served &&
+      candidate.form === form &&
+      candidate.type === type &&
+      candidate.revision === revision,
   );
   if (found) return found.line;
-  const line = entryLine(type, entry, served, revision);
+  const line = render(notice);
   if (!known) lines.set(entry, (known = []));
-  known.push({ served, type, revision, line });
+  known.push({ served, form, type, revision, line });
   return line;
 }
 
 /**
  * The lines of a batch, by the array of its notices: a thousand watchers with the same selection share the same bytes.
  */
-const batches = new WeakMap<readonly Notice[], Uint8Array>();
+const batches = new WeakMap<readonly Notice[], { form: string; chunk: Uint8Array }[]>();
 
-function sharedLines(notices: readonly Notice[]): Uint8Array {
-  let chunk = batches.get(notices);
-  if (!chunk) batches.set(notices, (chunk = joined(notices.map(sharedLine))));
+function sharedBatch(notices: readonly Notice[], form: string, render: () => Uint8Array): Uint8Array {
+  let known = batches.get(notices);
+  if (!known) batches.set(notices, (known = []));
+  for (const candidate of known) if (candidate.form === form) return candidate.chunk;
+  const chunk = render();
+  known.push({ form, chunk });
   return chunk;
 }
 
@@ -374,6 +412,6 @@ function eventLine(type: string, pieces: readonly Uint8Array[]): Uint8Array {
 const EVENT_END = encode("}\n");
 
 /** The bytes of one entry as a watch event. */
-function entryLine(type: string, entry: CachedEntry, served: ServedVersion, revision: number): Uint8Array {
+function entryLine({ type, entry, served, revision }: Notice): Uint8Array {
   return eventLine(type, piecesIn(entry, served, revision));
 }

@@ -62,8 +62,15 @@ export interface Cache {
    * there is nothing to wait for. Rejects with `StoreError` when the engine fails.
    */
   recall(after: number): Promise<void> | undefined;
+  /**
+   * Resolves when everything that any process had written before this call is visible. Undefined when it already is:
+   * no other process writes to the store. Rejects with `StoreError` when the store does not answer.
+   */
+  fresh(): Promise<void> | undefined;
   /** Resolves when `revision` is visible; rejects with the signal's reason. */
   whenAt(revision: number, signal: AbortSignal): Promise<void>;
+  /** Whether a write that changes nothing is needed to store the value in its present form. */
+  isOutdated(key: string): boolean;
   /** True when every accepted write is visible and every watcher was notified. */
   isQuiet(): boolean;
   /** Stops following. The engine stays open: its opener closes it afterwards. */

@@ -3,7 +3,7 @@
  * at its own pace. A follower that falls behind the limit reads `older` changes, from disk where available.
  */
 import { CompactedError } from "./errors.ts";
-import type { Change } from "./engine.ts";
+import type { Change, ChangeBatch } from "./engine.ts";
 
 /** Small enough that handling a batch does not block the event loop. */
 const BATCH_LIMIT = 1024;
@@ -61,7 +61,7 @@ export class ChangeLog<Kept extends Change = Change> {
     this.#wakeAll([]);
   }
 
-  async *follow(after: number, signal: AbortSignal): AsyncGenerator<Change[], void, undefined> {
+  async *follow(after: number, signal: AbortSignal): AsyncGenerator<ChangeBatch, void, undefined> {
     let cursor = after;
     let batch: Change[] = [];
     let wake = (_newChanges: readonly Change[]): void => {};
@@ -73,7 +73,7 @@ export class ChangeLog<Kept extends Change = Change> {
         const last = batch.at(-1);
         if (last) {
           cursor = last.revision;
-          yield batch;
+          yield { changes: batch, revision: cursor };
           batch = [];
           continue;
         }

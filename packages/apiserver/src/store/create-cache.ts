@@ -13,6 +13,7 @@ import { History } from "./history.ts";
 import { KeyLocks } from "./key-locks.ts";
 import { eventsOf, readPast } from "./past.ts";
 import { RevisionWaits } from "./revision-waits.ts";
+import { SharedCheck } from "./shared-check.ts";
 import { SortedEntries } from "./sorted-entries.ts";
 import { Watchers, type Listener } from "./watchers.ts";
 
@@ -49,6 +50,7 @@ class FollowingCache implements Cache {
   readonly #watchers: Watchers;
   readonly #locks = new KeyLocks();
   readonly #waits = new RevisionWaits();
+  readonly #freshness = new SharedCheck(async () => this.#becomesVisible(await this.#engine.revision()));
   /** Memos from writers, by the revision of their write, until the change arrives. */
   readonly #memos = new Map<number, unknown>();
   readonly #stop = new AbortController();
@@ -141,11 +143,19 @@ class FollowingCache implements Cache {
     return this.#isMissing(after) ? this.#recallTo(after) : undefined;
   }
 
+  fresh(): Promise<void> | undefined {
+    return this.#engine.isShared ? this.#freshness.run() : undefined;
+  }
+
   whenAt(revision: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.reject(signal.reason as Error);
     if (revision <= this.#revision) return Promise.resolve();
     if (this.#failure) return Promise.reject(this.#failure);
     return this.#waits.until(revision, signal);
+  }
+
+  isOutdated(key: string): boolean {
+    return this.#engine.isOutdated?.(key) ?? false;
   }
 
   isQuiet(): boolean {
@@ -194,7 +204,8 @@ class FollowingCache implements Cache {
     }
   }
 
-  #becomesVisible(revision: number): Promise<void> {
+  async #becomesVisible(revision: number): Promise<void> {
+    if (revision <= this.#revision) return;
     return this.#failure ? Promise.reject(this.#failure) : this.#waits.until(revision);
   }
 
@@ -210,10 +221,9 @@ class FollowingCache implements Cache {
 
   async #follow(): Promise<void> {
     try {
-      for await (const batch of this.#engine.changes(this.#revision, this.#stop.signal)) {
-        for (const change of batch) this.#apply(change);
-        const last = batch.at(-1);
-        if (last) this.#waits.reached((this.#revision = last.revision));
+      for await (const { changes, revision } of this.#engine.changes(this.#revision, this.#stop.signal)) {
+        for (const change of changes) this.#apply(change);
+        this.#waits.reached((this.#revision = revision));
       }
     } catch (error) {
       this.#failure ??= new StoreError("the cache can no longer follow the store; restart to load it again", {

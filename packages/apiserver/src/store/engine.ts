@@ -1,6 +1,6 @@
 /**
  * An `Engine` stores bytes: compare-and-set per key, one revision per write, ordered changes. Memory and SQLite in a
- * worker thread are two engines under one contract suite (`test/contract/engine.ts`).
+ * worker thread, and etcd, are engines under one contract suite (`test/contract/engine.ts`).
  *
  * Nothing is visible above it before it is durable: the cache is fed by `changes` alone.
  */
@@ -64,7 +64,16 @@ export interface PastChange {
   previous: Entry | undefined;
 }
 
+/** Changes in order, and progress: everything up to `revision` was delivered with this batch or before it. */
+export interface ChangeBatch {
+  /** Empty when only other keys changed, which are not part of this store. */
+  changes: readonly Change[];
+  revision: number;
+}
+
 export interface Engine {
+  /** Whether other processes write too, so that a cache may be behind what they have acknowledged. */
+  readonly isShared: boolean;
   /**
    * Resolves when the write is durable and has a revision, or when the expectation or a guard failed; a failed write
    * changes nothing. Calls are grouped into one commit and decided in the order of the calls: earlier writes of the
@@ -79,19 +88,24 @@ export interface Engine {
   scan(prefix: string): AsyncIterable<Entry[]>;
   /**
    * Durable changes after a revision, in order, without gaps, including those of other processes; continues until
-   * `signal` is aborted. Throws `CompactedError` when they are no longer available.
+   * `signal` is aborted. After `revision` returned a number, a follower is brought up to it, also when the changes up to
+   * there are none of this store's. Throws `CompactedError` when they are no longer available.
    */
-  changes(after: number, signal: AbortSignal): AsyncIterable<Change[]>;
+  changes(after: number, signal: AbortSignal): AsyncIterable<ChangeBatch>;
   /**
    * Changes up to and including a revision, newest first, in batches, without gaps, as far back as they are available.
    */
   past(upTo: number): AsyncIterable<PastChange[]>;
   /** The newest durable revision; 0 when nothing was ever written. */
   revision(): Promise<number>;
+  /** Whether the store answers; unset for one in this process. */
+  isReachable?(): boolean;
   /** Drops changes up to and including a revision. Current values are kept. */
   compact(revision: number): Promise<void>;
   /** Writes a consistent copy to a file that an engine of this type can be opened on. */
   snapshot(path: string): Promise<void>;
+  /** Whether the value of a key is stored in a form that the next write replaces: with another key, for example. */
+  isOutdated?(key: string): boolean;
   /** Waits for accepted writes, then releases files and threads. */
   close(): Promise<void>;
 }

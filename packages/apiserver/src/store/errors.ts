@@ -10,6 +10,9 @@ export class StoreError extends FlotillaError {
 /** The disk rejected a write, which was rolled back; a later one may succeed. */
 export class StoreWriteError extends StoreError {}
 
+/** A store on other machines cannot be reached now. Whether a write was carried out is unknown; a later one may succeed. */
+export class StoreUnavailableError extends StoreError {}
+
 /** Stored data is missing or not as it was written. */
 export class DamagedStoreError extends StoreError {}
 

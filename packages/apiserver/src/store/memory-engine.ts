@@ -76,6 +76,7 @@ export function createMemoryEngine({ historyLimit = 10_000 }: MemoryEngineOption
   }
 
   return {
+    isShared: false,
     commit(write) {
       return new Promise((resolve, reject) => {
         if (isClosed) return reject(closedError());

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Change, Engine } from "./engine.ts";
+import type { Change, ChangeBatch, Engine } from "./engine.ts";
 import { StoreError } from "./errors.ts";
 import { connectSqliteEngine, openSqliteEngine, type SqliteEngineOptions } from "./sqlite-engine.ts";
 
@@ -165,7 +165,7 @@ test("a follower that falls behind the in-memory changes continues from disk", a
   const seen: Change[] = [];
   while (seen.length < total) {
     const { value } = await follower.next();
-    seen.push(...((value as Change[] | undefined) ?? []));
+    seen.push(...((value as ChangeBatch | undefined)?.changes ?? []));
   }
   await follower.return?.();
 

@@ -9,7 +9,7 @@ import { setImmediate } from "node:timers";
 import { Worker } from "node:worker_threads";
 import { moduleBeside, required } from "@flotilla/base";
 import { ChangeLog } from "./change-log.ts";
-import type { Change, Engine, Entry, Outcome, PastChange, Write } from "./engine.ts";
+import type { Change, ChangeBatch, Engine, Entry, Outcome, PastChange, Write } from "./engine.ts";
 import { CompactedError, DamagedStoreError, StoreError, StoreWriteError } from "./errors.ts";
 import {
   CHANGED,
@@ -86,6 +86,7 @@ interface PendingQuery {
 }
 
 class SqliteEngine implements Engine {
+  readonly isShared = false;
   readonly #worker: Worker;
   readonly #path: string;
   readonly #maxWaitingBytes: number;
@@ -149,7 +150,7 @@ class SqliteEngine implements Engine {
     return this.#entries(first);
   }
 
-  changes(after: number, signal: AbortSignal): AsyncIterable<Change[]> {
+  changes(after: number, signal: AbortSignal): AsyncIterable<ChangeBatch> {
     return this.#log.follow(after, signal);
   }
 

@@ -7,13 +7,13 @@ const never = new AbortController().signal;
 function arrange(): {
   clock: ReturnType<typeof createFakeClock>;
   pressure: ReturnType<typeof createBackPressure>;
-  write(signal?: AbortSignal): { done: boolean };
+  write(signal?: AbortSignal, client?: string): { done: boolean };
 } {
   const clock = createFakeClock();
   const pressure = createBackPressure({ clock, limitBytes: 100, shareBytes: 40, stallMs: 3000, maxWaitMs: 2000 });
-  const write = (signal = never): { done: boolean } => {
+  const write = (signal = never, client = ""): { done: boolean } => {
     const state = { done: false };
-    void Promise.resolve(pressure.room("hub", signal)).then(() => {
+    void Promise.resolve(pressure.room("hub", signal, client)).then(() => {
       state.done = true;
     });
     return state;
@@ -103,4 +103,19 @@ test("clients that stop reading are not counted until they read again", () => {
 
   for (const watch of watches) watch.report(40);
   expect(pressure.bytes("hub")).toBe(200);
+});
+
+test("a client whose many watches lag delays its own writes, and those of others by 50 ms at most", async () => {
+  const { clock, pressure, write } = arrange();
+  for (let index = 0; index < 10; index++) pressure.join("hub", "slow").report(40);
+  const [own, other] = [write(never, "slow"), write(never, "other")];
+
+  clock.advance(50);
+  await tick();
+  const after50 = [own.done, other.done];
+  clock.advance(1950);
+  await tick();
+
+  expect(after50).toEqual([false, true]);
+  expect(own.done).toBe(true);
 });

@@ -5,7 +5,8 @@
  * Every watch reports its backlog. When the watches of a logical cluster exceed a limit, new external writes to that
  * cluster wait until half of the backlog is drained. A watch counts up to a share, and not at all once it has read
  * nothing for a while: clients that do not read cannot block writers, and are disconnected when their own backlog is
- * full. No writer waits longer than a limit, because a late write is better than none.
+ * full. No writer waits longer than a limit, because a late write is better than none. The limit is short for a writer
+ * whose own watches do not lag: a client with many slow watches delays itself, and others hardly.
  */
 import type { Clock } from "@flotilla/base";
 
@@ -17,9 +18,9 @@ export interface WatchShare {
 
 export interface BackPressure {
   /** Registers a new watch of a cluster. */
-  join(cluster: string): WatchShare;
-  /** Resolves when a write to the cluster may continue; undefined when no watcher is lagging. */
-  room(cluster: string, signal: AbortSignal): Promise<void> | undefined;
+  join(cluster: string, client?: string): WatchShare;
+  /** Resolves when a write of a client to the cluster may continue; undefined when no watcher is lagging. */
+  room(cluster: string, signal: AbortSignal, client?: string): Promise<void> | undefined;
   /** The backlog of a cluster's watches, each counted up to its share. */
   bytes(cluster: string): number;
 }
@@ -33,12 +34,15 @@ export interface BackPressureOptions {
   /** A watch that has read nothing for this long is not counted. */
   stallMs?: number;
   maxWaitMs?: number;
+  /** The same for a writer whose own watches have less than half of the limit. */
+  maxWaitForOthersMs?: number;
 }
 
 const LIMIT_BYTES = 8 * 1024 * 1024;
 const SHARE_BYTES = 128 * 1024;
 const STALL_MS = 2000;
 const MAX_WAIT_MS = 2000;
+const MAX_WAIT_FOR_OTHERS_MS = 50;
 
 export function createBackPressure({
   clock,
@@ -46,14 +50,15 @@ export function createBackPressure({
   shareBytes = SHARE_BYTES,
   stallMs = STALL_MS,
   maxWaitMs = MAX_WAIT_MS,
+  maxWaitForOthersMs = MAX_WAIT_FOR_OTHERS_MS,
 }: BackPressureOptions): BackPressure {
   const clusters = new Map<string, ClusterPressure>();
   return {
-    join(cluster) {
+    join(cluster, client = "") {
       let pressure = clusters.get(cluster);
       if (!pressure) clusters.set(cluster, (pressure = new ClusterPressure(clock, limitBytes, shareBytes, stallMs)));
       const joined = pressure;
-      const share = joined.join();
+      const share = joined.join(client);
       return {
         report: (bytes) => joined.report(share, bytes),
         end() {
@@ -62,12 +67,16 @@ export function createBackPressure({
         },
       };
     },
-    room: (cluster, signal) => clusters.get(cluster)?.room(signal, maxWaitMs),
+    room(cluster, signal, client = "") {
+      const pressure = clusters.get(cluster);
+      return pressure?.room(signal, pressure.isCausedBy(client) ? maxWaitMs : maxWaitForOthersMs);
+    },
     bytes: (cluster) => clusters.get(cluster)?.total ?? 0,
   };
 }
 
 interface Share {
+  client: string;
   /** The backlog, and how much of it counts. */
   bytes: number;
   counted: number;
@@ -82,6 +91,8 @@ class ClusterPressure {
   readonly #stallMs: number;
   readonly #shares = new Set<Share>();
   readonly #waiting = new Set<() => void>();
+  /** What each client's watches count for; clients without a backlog are absent. */
+  readonly #byClient = new Map<string, number>();
   total = 0;
 
   constructor(clock: Clock, limit: number, share: number, stallMs: number) {
@@ -95,8 +106,12 @@ class ClusterPressure {
     return this.#shares.size === 0 && this.#waiting.size === 0;
   }
 
-  join(): Share {
-    const share: Share = { bytes: 0, counted: 0, movedAt: 0 };
+  isCausedBy(client: string): boolean {
+    return (this.#byClient.get(client) ?? 0) > this.#limit / 2;
+  }
+
+  join(client: string): Share {
+    const share: Share = { client, bytes: 0, counted: 0, movedAt: 0 };
     this.#shares.add(share);
     return share;
   }
@@ -139,6 +154,11 @@ class ClusterPressure {
   }
 
   #count(share: Share, counted: number): void {
+    if (counted !== share.counted) {
+      const own = (this.#byClient.get(share.client) ?? 0) + counted - share.counted;
+      if (own > 0) this.#byClient.set(share.client, own);
+      else this.#byClient.delete(share.client);
+    }
     this.total += counted - share.counted;
     share.counted = counted;
     if (this.total > this.#limit / 2 || this.#waiting.size === 0) return;

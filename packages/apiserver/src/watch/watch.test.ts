@@ -56,6 +56,22 @@ async function watch({ request }: TestServer, query: string, headers?: Record<st
 const typesOf = (stream: Stream): string[] =>
   stream.events().map(({ type, object }) => `${type} ${textOf((object.metadata as JsonObject).name ?? "")}`.trim());
 
+test("a watch of one object by its name starts with that object alone, and with none if it does not exist", async () => {
+  const server = await createTestServer();
+  for (const name of ["a", "b", "c"]) await server.request("POST", CONFIG_MAPS, makeConfigMap(name));
+
+  const streams = [
+    await watch(server, "fieldSelector=metadata.name%3Db"),
+    await watch(server, "fieldSelector=metadata.name%3Db%2Cmetadata.name!%3Db"),
+    await watch(server, "fieldSelector=metadata.name%3Dnone"),
+    await watch(server, "fieldSelector=metadata.name%3Db%2Fc"),
+  ];
+  await server.request("PATCH", `${CONFIG_MAPS}/b`, { data: { x: "1" } }, MERGE);
+  await server.settle();
+
+  expect(streams.map(typesOf)).toEqual([["ADDED b", "MODIFIED b"], [], [], []]);
+});
+
 describe("a watch", () => {
   test("sends the existing objects, then every change", async () => {
     const server = await createTestServer();

@@ -8,7 +8,8 @@ import type { CachedEntry, CacheEvent } from "../store/cache.ts";
 import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
 import { matchesEntry, waitFor } from "../read/read.ts";
 import type { ReadDependencies } from "../read/read.ts";
-import { clusterOfKey, prefixOf } from "../resources/resources.ts";
+import { nameSelected } from "../access/attributes.ts";
+import { clusterOfKey, keyOf, prefixOf } from "../resources/resources.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import { selectionOf } from "../read/selection.ts";
 import type { Selection } from "../read/selection.ts";
@@ -56,6 +57,8 @@ export interface WatchSink {
   initial(notices: readonly Notice[], revision: number): void;
   /** Watchers of the same selection receive the same array. */
   notify(notices: readonly Notice[]): void;
+  /** Events are known that are not delivered yet, because they are being converted. No bookmark may be sent meanwhile. */
+  converting?(isConverting: boolean): void;
   /** No more events follow. With an error the client has to list again. */
   end(error?: Error): void;
 }
@@ -118,6 +121,20 @@ function startRevision(target: WatchTarget, current: number): number {
   return wantsInitial(target) || !target.resourceVersion ? current : target.resourceVersion;
 }
 
+/** The entries that the selectors may match. A watch of one object, as of a mounted Secret, does not read all of them. */
+function candidates(
+  { store }: WatchDependencies,
+  cluster: LogicalCluster,
+  { resource }: ServedVersion,
+  { namespace, fieldSelector }: WatchTarget,
+): readonly CachedEntry[] {
+  const name = nameSelected(fieldSelector);
+  if (name === undefined || (namespace === undefined && resource.namespaced))
+    return store.list(cluster, resource, namespace);
+  const { entry } = store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name));
+  return entry ? [entry] : [];
+}
+
 function watchOne(
   deps: WatchDependencies,
   target: WatchTarget,
@@ -142,7 +159,19 @@ function watchOne(
   // bootstrap objects were removed without events.
   if (after < cluster.revision) throw new CompactedError(after, cluster.revision);
   const selectors = JSON.stringify([target.labelSelector, target.fieldSelector]);
+  const batches = served.resource.conversion && new ConvertedBatches(deps, { cluster, served, sink, end });
   const unwatch = cache.watch(prefix, after, (events) => {
+    if (batches)
+      return batches.add(
+        events.flatMap((event) => {
+          const { entry, previous } = store.resolve(cluster, served.resource, event);
+          return selection.everything && entry ? [entry] : [entry, previous];
+        }),
+        () => {
+          const notices = noticesOf(deps, cluster, served, selection, events, after);
+          if (notices.length > 0) sink.notify(notices);
+        },
+      );
     const isShared = (events[0]?.revision ?? 0) > after;
     const notices = isShared
       ? sharedNotices(deps, cluster, served, selection, selectors, events)
@@ -150,13 +179,16 @@ function watchOne(
     if (notices.length > 0) sink.notify(notices);
   });
   if (wantsInitial(target)) {
-    const entries = store
-      .list(cluster, served.resource, namespace)
-      .filter((entry) => selection.everything || matchesEntry(selection, entry, { served }));
-    sink.initial(
-      entries.map((entry) => added(cluster, served, entry)),
-      revision,
-    );
+    const listed = candidates(deps, cluster, served, target);
+    const deliver = (): void => {
+      const entries = listed.filter((entry) => selection.everything || matchesEntry(selection, entry, { served }));
+      sink.initial(
+        entries.map((entry) => added(cluster, served, entry)),
+        revision,
+      );
+    };
+    if (batches) batches.add(listed, deliver);
+    else deliver();
   }
   const onRemoved = (): void => end();
   cluster.removed.addEventListener("abort", onRemoved, { once: true });
@@ -164,8 +196,69 @@ function watchOne(
   const unsubscribe = clusters.subscribe(({ type, cluster: changed }) => {
     if (type === "table" && changed === cluster && find() !== served) end();
   });
-  return [unwatch, unsubscribe, () => cluster.removed.removeEventListener("abort", onRemoved)];
+  return [unwatch, unsubscribe, () => batches?.close(), () => cluster.removed.removeEventListener("abort", onRemoved)];
 }
+
+interface ConvertedTarget {
+  readonly cluster: LogicalCluster;
+  readonly served: ServedVersion;
+  readonly sink: WatchSink;
+  readonly end: (error?: Error) => void;
+}
+
+/** Delivers events of a kind that a webhook converts: in order, each batch when its objects are converted. */
+class ConvertedBatches {
+  readonly #deps: WatchDependencies;
+  readonly #target: ConvertedTarget;
+  readonly #waiting: { entries: readonly (CachedEntry | undefined)[]; deliver(): void }[] = [];
+  readonly #closed = new AbortController();
+  #entries = 0;
+  #isRunning = false;
+
+  constructor(deps: WatchDependencies, target: ConvertedTarget) {
+    this.#deps = deps;
+    this.#target = target;
+  }
+
+  add(entries: readonly (CachedEntry | undefined)[], deliver: () => void): void {
+    this.#waiting.push({ entries, deliver });
+    this.#entries += entries.length;
+    if (this.#isRunning) {
+      // The first batch may be a list of any length.
+      if (this.#waiting.length > 1 && this.#entries > MAX_UNCONVERTED)
+        this.#target.end(expired("the watch lagged too far behind its conversion webhook; list again"));
+      return;
+    }
+    this.#isRunning = true;
+    this.#target.sink.converting?.(true);
+    void this.#run();
+  }
+
+  close(): void {
+    this.#closed.abort(new Error("the watch has ended"));
+    this.#waiting.length = 0;
+  }
+
+  async #run(): Promise<void> {
+    const { cluster, served, sink, end } = this.#target;
+    const { signal } = this.#closed;
+    try {
+      for (let batch; (batch = this.#waiting.shift());) {
+        this.#entries -= batch.entries.length;
+        await this.#deps.conversions.prepare(cluster, served, batch.entries, signal);
+        if (signal.aborted) return;
+        batch.deliver();
+      }
+      this.#isRunning = false;
+      sink.converting?.(false);
+    } catch (error) {
+      if (!signal.aborted) end(error as Error);
+    }
+  }
+}
+
+/** Events that wait for a conversion webhook; beyond it the client has to list again. */
+const MAX_UNCONVERTED = 10_000;
 
 /**
  * Watches all logical clusters. An added cluster adds the objects of its profile, a removed one deletes its objects.
@@ -174,8 +267,11 @@ function watchOne(
 function watchAll(deps: WatchDependencies, target: WatchTarget, sink: WatchSink): (() => void)[] {
   const { cache, store, clusters } = deps;
   const { group, version, namespace, where: isWatched = () => true } = target;
-  const find = (cluster: LogicalCluster): ServedVersion | undefined =>
-    isWatched(cluster.name) ? cluster.table.findStored(group, version, target.resource) : undefined;
+  const find = (cluster: LogicalCluster): ServedVersion | undefined => {
+    const served = isWatched(cluster.name) ? cluster.table.findStored(group, version, target.resource) : undefined;
+    // Where a webhook converts the objects, the definition is another product's; its objects are not ours to watch.
+    return served?.resource.conversion && !served.isStorage ? undefined : served;
+  };
   const any = clusters.all().map(find).find(Boolean);
   const prefix = `/${group || "core"}/${target.resource}/`;
   const selections = new Map<ServedVersion["resource"], Selection>();

@@ -30,6 +30,8 @@ export interface Verdict {
   /** The operations of a JSON patch. */
   readonly patch: Json | undefined;
   readonly warnings: readonly string[];
+  /** For the audit log. */
+  readonly auditAnnotations: Readonly<Record<string, string>>;
 }
 
 /** Reads the answer to the question with this uid. Throws `WebhookError` if it does not follow the protocol. */
@@ -42,13 +44,18 @@ export function readVerdict(answer: Buffer, version: ReviewVersion, uid: string)
   if ((version === "v1" || isNamed) && (kind !== KIND || apiVersion !== `${GROUP}/${version}`))
     throw invalidAnswer(`expected ${KIND} of ${GROUP}/${version}, got ${shown(kind)} of ${shown(apiVersion)}`);
   if (!isObject(response)) throw invalidAnswer("webhook response was absent");
-  const { allowed, status, warnings } = response;
+  const { allowed, status, warnings, auditAnnotations } = response;
   if (version === "v1" && response.uid !== uid) throw invalidAnswer("response.uid is not the uid of the request");
   return {
     isAllowed: allowed === true,
     status: isObject(status) ? status : {},
     patch: readPatch(response, version),
     warnings: Array.isArray(warnings) ? warnings.filter((text) => typeof text === "string") : [],
+    auditAnnotations: isObject(auditAnnotations)
+      ? Object.fromEntries(
+          Object.entries(auditAnnotations).flatMap(([key, text]) => (typeof text === "string" ? [[key, text]] : [])),
+        )
+      : {},
   };
 }
 

@@ -5,12 +5,14 @@
  */
 import { ApiError, applyJsonPatch, badRequest, forbidden, internalError } from "@flotilla/apimachinery";
 import { equalJson, isObject, messageOf } from "@flotilla/base";
-import type { Clock, JsonObject, Log, MetricsText, Random } from "@flotilla/base";
+import type { Clock, Json, JsonObject, Log, MetricsText, Random } from "@flotilla/base";
 import { WebhookError } from "@flotilla/client";
+import type { Conversions } from "../conversion/conversions.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import type { Authorizer } from "../request/authorize.ts";
+import type { AuditRecord } from "../request/audit-record.ts";
 import type { RequestContext } from "../request/context.ts";
 import type { Cache } from "../store/cache.ts";
 import { admissionInput } from "../admission-match/admission-input.ts";
@@ -21,7 +23,7 @@ import { converted, inVersion } from "../admission-match/equivalents.ts";
 import { selectsNamespace, selectsObject } from "../admission-match/selection.ts";
 import { createWebhookRegistrations } from "./registrations.ts";
 import type { Candidate, Candidates } from "./registrations.ts";
-import { serviceAddress } from "./service-address.ts";
+import { serviceAddress } from "../clusters/service-address.ts";
 import { WebhookMetrics } from "./webhook-metrics.ts";
 import type { AdmissionRequest } from "../admission-match/admission-request.ts";
 import type { AdmissionOperation } from "../admission-match/match-rules.ts";
@@ -54,10 +56,11 @@ export interface AdmissionWebhookDependencies {
   clock: Clock;
   random: Random;
   log: Log;
+  conversions: Conversions;
 }
 
 export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): AdmissionWebhooks {
-  const { store, authorizer, clock, log } = deps;
+  const { store, authorizer, clock, log, conversions } = deps;
   const registrations = createWebhookRegistrations(deps);
   const metrics = new Map<string, WebhookMetrics>();
   const metricsOf = (cluster: string): WebhookMetrics => {
@@ -70,22 +73,23 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
   };
 
   /** Undefined when the webhook could not be asked and its failures are ignored. Throws when it denies the request. */
-  async function ask(candidate: Candidate, request: AdmissionRequest): Promise<Verdict | undefined> {
+  async function ask(candidate: Candidate, request: AdmissionRequest, at: Call): Promise<Verdict | undefined> {
     const { hook, served } = candidate;
     const { context, operation } = request;
     if (request.dryRun && !supportsDryRun(hook))
       throw badRequest(`admission webhook ${JSON.stringify(hook.name)} does not support dry run`);
     const measured = metricsOf(context.cluster.name);
-    if (hook.ignoresFailures && hook.breaker.shouldSkip()) {
+    const failOpen = (): undefined => {
       measured.failedOpen(hook);
-      return undefined;
-    }
+      context.audit?.annotate(`failed-open.${hook.type}.webhook.admission.k8s.io/${placeOf(at)}`, hook.name);
+    };
+    if (hook.ignoresFailures && hook.breaker.shouldSkip()) return failOpen();
     const startedMs = clock.now();
     const read = createClusterReader(store, context.cluster);
     let verdict: Verdict;
     try {
       verdict = await hook.ask(
-        { request, served, ...inVersion(served, request) },
+        { request, served, ...(await conversions.settle(context, () => inVersion(served, request))) },
         (service) => serviceAddress(read, service),
         context.signal,
       );
@@ -93,10 +97,7 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
       if (!(error instanceof WebhookError)) throw error;
       measured.answered(hook, operation, (clock.now() - startedMs) / 1000, false);
       failed(hook, error, context);
-      if (hook.ignoresFailures) {
-        measured.failedOpen(hook);
-        return undefined;
-      }
+      if (hook.ignoresFailures) return failOpen();
       measured.rejected(hook, operation, "calling_webhook_error", 500);
       const what = error.reason === "answer" ? "received invalid webhook response" : "failed to call webhook";
       throw internalError(`failed calling webhook ${JSON.stringify(hook.name)}: ${what}: ${error.message}`);
@@ -104,6 +105,9 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     hook.breaker.succeeded();
     measured.answered(hook, operation, (clock.now() - startedMs) / 1000, !verdict.isAllowed);
     for (const text of verdict.warnings) context.warn(text);
+    if (context.audit)
+      for (const [key, text] of Object.entries(verdict.auditAnnotations))
+        context.audit.annotate(`${hook.name}/${key}`, text);
     if (verdict.isAllowed) return verdict;
     const denied = denial(hook.name, verdict.status);
     measured.rejected(hook, operation, "no_error", denied.status.code ?? 0);
@@ -122,10 +126,10 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     });
   }
 
-  const isSelected = (candidate: Candidate, request: AdmissionRequest): boolean =>
+  const isSelected = (candidate: Candidate, request: AdmissionRequest): boolean | Promise<boolean> =>
     selectsNamespace(store, candidate.hook.namespaceSelector, request) &&
     selectsObject(candidate.hook.objectSelector, request) &&
-    meetsConditions(candidate, request);
+    (!candidate.hook.conditions || conversions.settle(request.context, () => meetsConditions(candidate, request)));
 
   function meetsConditions(candidate: Candidate, request: AdmissionRequest): boolean {
     const { hook, served } = candidate;
@@ -138,14 +142,26 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
   }
 
   /** Asks one mutating webhook. Undefined when it changed nothing. */
-  async function change(candidate: Candidate, request: AdmissionRequest): Promise<JsonObject | undefined> {
-    const verdict = await ask(candidate, request);
-    if (!verdict?.patch || !request.object) return undefined;
-    const from = request.kind ? candidate.served : request.context.served;
-    const sent = converted(request.object, from, candidate.served);
-    const patched = patchedBy(candidate.hook, sent, verdict.patch);
+  async function change(candidate: Candidate, request: AdmissionRequest, at: Call): Promise<JsonObject | undefined> {
+    const verdict = await ask(candidate, request, at);
+    const changed =
+      verdict?.patch && request.object ? await patchedIn(candidate, request, request.object, verdict.patch) : undefined;
+    if (verdict && request.context.audit)
+      noteMutation(request.context.audit, candidate, verdict, at, changed !== undefined);
+    return changed;
+  }
+
+  async function patchedIn(
+    { hook, served }: Candidate,
+    { kind, context }: AdmissionRequest,
+    object: JsonObject,
+    patch: Json,
+  ): Promise<JsonObject | undefined> {
+    const from = kind ? served : context.served;
+    const sent = await conversions.settle(context, () => converted(context, object, from, served));
+    const patched = patchedBy(hook, sent, patch);
     if (equalJson(patched, sent)) return undefined;
-    return converted(patched, candidate.served, from);
+    return conversions.settle(context, () => converted(context, patched, served, from));
   }
 
   return {
@@ -156,9 +172,9 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
       let isChanged = false;
       const invoked = new Set<Candidate>();
       let again = new Set<Candidate>();
-      for (const candidate of mutating) {
-        if (!isSelected(candidate, current)) continue;
-        const object = await change(candidate, current);
+      for (const [index, candidate] of mutating.entries()) {
+        if (!(await isSelected(candidate, current))) continue;
+        const object = await change(candidate, current, { round: 0, index });
         if (object) {
           isChanged = true;
           again = new Set(invoked);
@@ -172,15 +188,18 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
       if (!equalJson(settled, current.object)) again = invoked;
       current = { ...current, object: settled };
       for (const candidate of again) {
-        if (!isSelected(candidate, current)) continue;
-        const object = await change(candidate, current);
+        if (!(await isSelected(candidate, current))) continue;
+        const object = await change(candidate, current, { round: 1, index: mutating.indexOf(candidate) });
         if (object) current = { ...current, object: await settle(object) };
       }
       return current.object;
     },
     async validate({ validating }, request) {
-      const selected = validating.filter((candidate) => isSelected(candidate, request));
-      const outcomes = await Promise.allSettled(selected.map((candidate) => ask(candidate, request)));
+      const selected: Candidate[] = [];
+      for (const candidate of validating) if (await isSelected(candidate, request)) selected.push(candidate);
+      const outcomes = await Promise.allSettled(
+        selected.map((candidate, index) => ask(candidate, request, { round: 0, index })),
+      );
       for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
     },
     writeMetrics: (cluster, text) =>
@@ -188,6 +207,31 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     forget: (cluster) => void metrics.delete(cluster),
     close: () => registrations.close(),
   };
+}
+
+/** Which call of a request it is: the round of invocations, and the place of the webhook in it. */
+interface Call {
+  readonly round: number;
+  readonly index: number;
+}
+const placeOf = ({ round, index }: Call): string => `round_${round}_index_${index}`;
+
+/** The annotations of Kubernetes: which webhook changed the object, and from the level Request on how. */
+function noteMutation(
+  audit: AuditRecord,
+  { hook: { configuration, name } }: Candidate,
+  { patch }: Verdict,
+  at: Call,
+  mutated: boolean,
+): void {
+  const webhook = { configuration, webhook: name };
+  audit.annotate(`mutation.webhook.admission.k8s.io/${placeOf(at)}`, JSON.stringify({ ...webhook, mutated }));
+  if (patch !== undefined)
+    audit.annotate(
+      `patch.webhook.admission.k8s.io/${placeOf(at)}`,
+      JSON.stringify({ ...webhook, patch, patchType: "JSONPatch" }),
+      "Request",
+    );
 }
 
 const supportsDryRun = ({ settings: { sideEffects } }: AdmissionHook): boolean =>

@@ -2,12 +2,9 @@
 import { MutatingWebhookConfiguration, ValidatingWebhookConfiguration } from "@flotilla/kubernetes";
 import { equalJson } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
+import type { Kind } from "@flotilla/apimachinery";
 import { CandidateMemo } from "../admission-match/candidate-memo.ts";
-import {
-  CONFIGURATION_GROUP,
-  followConfigurations,
-  readConfigured,
-} from "../admission-match/cluster-configurations.ts";
+import { CONFIGURATION_GROUP, followConfigurations, readConfigured } from "../clusters/cluster-configurations.ts";
 import { equivalentsOf } from "../admission-match/equivalents.ts";
 import { rulesMatch } from "../admission-match/match-rules.ts";
 import type { RequestTarget } from "../admission-match/match-rules.ts";
@@ -17,9 +14,9 @@ import type { Cache } from "../store/cache.ts";
 import { createAdmissionHook } from "./admission-hook.ts";
 import type { AdmissionHook, HookDependencies, HookType } from "./admission-hook.ts";
 
-const TYPES: readonly [HookType, string][] = [
-  ["mutating", MutatingWebhookConfiguration.plural],
-  ["validating", ValidatingWebhookConfiguration.plural],
+const TYPES: readonly [HookType, Kind<MutatingWebhookConfiguration | ValidatingWebhookConfiguration>][] = [
+  ["mutating", MutatingWebhookConfiguration],
+  ["validating", ValidatingWebhookConfiguration],
 ];
 
 /** A webhook whose rules match a request, and the version of the resource that they name. */
@@ -44,9 +41,10 @@ export function createWebhookRegistrations({
   ...deps
 }: { cache: Cache; clusters: ClusterRegistry } & HookDependencies): WebhookRegistrations {
   const configured = followConfigurations<ClusterHooks>({
+    group: CONFIGURATION_GROUP,
     cache,
     clusters,
-    plurals: TYPES.map(([, plural]) => plural),
+    plurals: TYPES.map(([, { plural }]) => plural),
     load(cluster, former) {
       const hooks = cluster ? readHooks(cache, cluster, former?.hooks ?? [], deps) : [];
       for (const hook of former?.hooks ?? []) if (!hooks.includes(hook)) hook.retire();
@@ -71,10 +69,8 @@ function readHooks(
   deps: HookDependencies,
 ): AdmissionHook[] {
   const found: AdmissionHook[] = [];
-  for (const [type, plural] of TYPES)
-    for (const { metadata, webhooks = [] } of readConfigured<
-      MutatingWebhookConfiguration | ValidatingWebhookConfiguration
-    >(cache, cluster, plural))
+  for (const [type, kind] of TYPES)
+    for (const { metadata, webhooks = [] } of readConfigured(cache, cluster, kind))
       for (const settings of webhooks) {
         const known = former.find(
           (hook) =>

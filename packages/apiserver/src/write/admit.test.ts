@@ -13,6 +13,7 @@ import { createBuiltInSteps } from "../admission/index.ts";
 import { createClusterRegistry } from "../clusters/clusters.ts";
 import { createObjectStore } from "../clusters/objects.ts";
 import { createProfileLayer } from "../clusters/profiles.ts";
+import { createConversions } from "../conversion/conversions.ts";
 import { createConfiguredAdmission } from "../configured-admission/configured-admission.ts";
 import { admitDeletion, admitObject } from "./admit.ts";
 import type { AdmitDependencies, AdmitRequest } from "./admit.ts";
@@ -64,7 +65,16 @@ async function start(...steps: AnyStep[]): Promise<{ deps: AdmitDependencies; re
       clock,
       authorizer,
       siblings: new Siblings(),
-      configured: createConfiguredAdmission({ cache, store, clusters, authorizer, clock, random, log: silentLog }),
+      configured: createConfiguredAdmission({
+        cache,
+        store,
+        clusters,
+        authorizer,
+        clock,
+        random,
+        log: silentLog,
+        conversions: createConversions({ store, clusters, clock, random, log: silentLog }),
+      }),
     },
     request: {
       context,

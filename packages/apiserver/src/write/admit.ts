@@ -55,7 +55,7 @@ export interface AdmitRequest extends ReviewRequest {
   /** Receives the objects that admission relied on, and that must be unchanged when the object is stored. */
   guards: Guard[];
   /** Adds field managers to the object. Fields that the server sets afterwards have no manager. */
-  track(object: JsonObject): JsonObject;
+  track(object: JsonObject): JsonObject | Promise<JsonObject>;
 }
 
 /** What the phases share. The object is `review.object`. */
@@ -196,9 +196,10 @@ function withManagers(object: JsonObject, managedFields: Json | undefined): Json
   return { ...object, metadata: { ...metadata, ...(managedFields !== undefined && { managedFields }) } };
 }
 
-function trackFields({ request, review }: AdmissionState): void {
-  const tracked = request.track(review.object);
-  review.object = request.context.served.resource.kind.builtIn ? withoutEmptyLists(tracked) : tracked;
+function trackFields({ request, review }: AdmissionState): void | Promise<void> {
+  return after(request.track(review.object), (tracked) => {
+    review.object = request.context.served.resource.kind.builtIn ? withoutEmptyLists(tracked) : tracked;
+  });
 }
 
 function enterNamespace({ deps, request: { context, operation, guards }, review }: AdmissionState): void {

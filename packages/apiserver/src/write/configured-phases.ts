@@ -34,7 +34,7 @@ export function mutateByConfigured(
   const sent = review.object;
   const form = formOf(request, unstoredForm(sent, request));
   return admission
-    .mutate(found, admissionRequest(request, review, form.of(sent)), async (seen) =>
+    .mutate(found, admissionRequest(request, form.of(sent)), async (seen) =>
       form.of(await completeAgain(form.into(sent, seen))),
     )
     ?.then(() => {});
@@ -47,12 +47,12 @@ export function validateByConfigured({
   review,
 }: ConfiguredPhases): Promise<void> | undefined {
   const form = formOf(request, storedForm(request));
-  return admission.validate(found, admissionRequest(request, review, form.of(review.object)));
+  return admission.validate(found, admissionRequest(request, form.of(review.object)));
 }
 
 /** Deletions: a mutating webhook is asked too, but has nothing to change. */
-export async function admitConfiguredDeletion({ admission, found, request, review }: ConfiguredPhases): Promise<void> {
-  await admitUnstored(admission, found, admissionRequest(request, review, undefined));
+export async function admitConfiguredDeletion({ admission, found, request }: ConfiguredPhases): Promise<void> {
+  await admitUnstored(admission, found, admissionRequest(request, undefined));
 }
 
 /** Deletions of the server itself, such as garbage collection, come without options. */
@@ -60,7 +60,6 @@ const OPTIONS = { CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "Del
 
 function admissionRequest(
   { context, operation, options: { dryRun }, oldObject, seenAs, sentOptions }: ConfiguredPhases["request"],
-  review: ServerReview,
   object: JsonObject | undefined,
 ): AdmissionRequest {
   const { name } = object ? metadataOf(object) : context;
@@ -73,7 +72,6 @@ function admissionRequest(
     options: sentOptions ?? queriedOptions(context, OPTIONS[operation]),
     object,
     oldObject: oldObject && (seenAs?.of(oldObject) ?? oldObject),
-    annotate: (key, value) => void (review.auditAnnotations ??= new Map()).set(key, value),
   };
 }
 

@@ -2,6 +2,7 @@
  * Creates. An object passes through: identity, system metadata, admission, field managers, conversion to the storage
  * version, one compare-and-set that is guarded by the object's namespace, CRD and cluster.
  */
+import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { alreadyExists, conflict, forbidden, generatedNameTaken, pathNotFound } from "@flotilla/apimachinery";
 import type { CachedEntry } from "../store/cache.ts";
@@ -9,7 +10,7 @@ import type { Guard } from "../store/engine.ts";
 import { after, isPromise } from "../admission/run.ts";
 import { MAX_ATTEMPTS } from "../clusters/attempts.ts";
 import { isOfLayer } from "../clusters/layer.ts";
-import { keyOf } from "../resources/resources.ts";
+import { keyOf, memoized } from "../resources/resources.ts";
 import { plainError } from "../request/context.ts";
 import { textOf } from "../codec/text.ts";
 import type { RequestContext } from "../request/context.ts";
@@ -126,11 +127,17 @@ function admitNew(
     ),
   });
   if (served.subresources.status && !resource.kind.traits?.statusOnCreate) delete object.status;
-  const track = (admitted: JsonObject): JsonObject =>
+  const track = (admitted: JsonObject): JsonObject | Promise<JsonObject> =>
     appliedFields === undefined
-      ? trackFields(context, deps.clock, options.fieldManager, undefined, admitted, given.managedFields)
+      ? deps.conversions.settle(context, () =>
+          trackFields(context, deps.clock, options.fieldManager, undefined, admitted, given.managedFields),
+        )
       : withManagers(admitted, appliedFields);
-  object = withoutRepeatedOwners(object, context, verb === "patch");
+  object = withoutRepeatedOwners(
+    context.byController ? withServedOwners(object, context) : object,
+    context,
+    verb === "patch",
+  );
   // Read before admission, which uses its schema.
   const definition = readDefinition(deps, context, name);
   const admitted = admitObject(deps, {
@@ -148,6 +155,31 @@ function admitNew(
     if (definition.guard) guards.push(definition.guard);
     return result;
   });
+}
+
+/**
+ * Our controllers read objects in the version in which they are stored, which a cluster need not serve. Other programs,
+ * such as a garbage collector, look owners up in the version of the reference.
+ */
+function withServedOwners(object: JsonObject, { cluster: { table } }: RequestContext): JsonObject {
+  const metadata = metadataOf(object);
+  const owners = metadata.ownerReferences;
+  if (!Array.isArray(owners)) return object;
+  const unserved = memoized(table, "unserved kinds", () => {
+    const kinds = new Map<string, string>();
+    for (const { kind, storage, versions } of table.resources) {
+      const [preferred] = versions;
+      if (preferred && !versions.includes(storage))
+        kinds.set(`${storage.apiVersion} ${kind.kind}`, preferred.apiVersion);
+    }
+    return kinds;
+  });
+  if (unserved.size === 0) return object;
+  const served = owners.map((owner) => {
+    const apiVersion = isObject(owner) ? unserved.get(`${textOf(owner.apiVersion)} ${textOf(owner.kind)}`) : undefined;
+    return apiVersion === undefined ? owner : { ...(owner as JsonObject), apiVersion };
+  });
+  return { ...object, metadata: { ...metadata, ownerReferences: served } };
 }
 
 /**

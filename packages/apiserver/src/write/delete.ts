@@ -29,6 +29,7 @@ import { deletionOf } from "./review.ts";
 import type { WriteDependencies } from "./store-object.ts";
 import type { WriteCause } from "../clusters/write-counter.ts";
 import { textOf } from "../codec/text.ts";
+import { prepareStored } from "./update.ts";
 
 export const FOREGROUND_FINALIZER = "foregroundDeletion";
 export const ORPHAN_FINALIZER = "orphan";
@@ -50,6 +51,8 @@ export async function deleteObject(
     for (let attempt = 1; ; attempt++) {
       const found = deps.store.find(cluster, resource, key);
       if (!found.entry) throw notFound(resource.name, name);
+      const preparing = prepareStored(deps, context, found.entry);
+      if (preparing) await preparing;
       const object = objectIn(found.entry, served);
       checkPreconditions(resource, name, object, options);
       const review = options.isAdmitted ? undefined : deletionOf(context, object, options);
@@ -71,7 +74,9 @@ export async function deleteObject(
     }
   };
   // A webhook may take seconds, and may write the object itself: others do not wait for it.
-  return deps.configured.callsWebhooks(context, "DELETE") ? remove() : deps.cache.exclusive(key, remove);
+  return resource.conversion || deps.configured.callsWebhooks(context, "DELETE")
+    ? remove()
+    : deps.cache.exclusive(key, remove);
 }
 
 const JOB_WARNING =
@@ -283,7 +288,7 @@ export async function deleteCollection(
 ): Promise<ListResult> {
   const result = await listObjects(deps, context);
   await concurrently(result.entries, context.signal, async (entry) => {
-    const metadata = metadataOf(objectIn(entry, context.served));
+    const metadata = metadataOf(objectIn(entry, context.served.resource.storage));
     const item: RequestContext = {
       ...context,
       name: textOf(metadata.name),

@@ -4,6 +4,8 @@ import type { OtherVersion, OtherVersions } from "@flotilla/apimachinery";
 import { formatTime } from "@flotilla/base";
 import type { Clock, Json, JsonObject } from "@flotilla/base";
 import type { RequestContext } from "../request/context.ts";
+import { convertBetween } from "../codec/conversion.ts";
+import type { ConversionMemo } from "../codec/conversion.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 
@@ -64,7 +66,7 @@ export function trackFields(
     subresource,
     time: formatTime(clock.now()),
     builtIn: served.resource.kind.builtIn,
-    versions: otherVersions(served),
+    versions: otherVersions(context),
     beginsRecord: context.cluster.name === HUB && untracked(context) === "hub",
   });
   checkManagers(context, recorded);
@@ -75,26 +77,27 @@ export function trackFields(
 
 const versionsOf = new WeakMap<ServedVersion, OtherVersions>();
 
-/** The versions of a kind as seen from one of them. */
-export function otherVersions(served: ServedVersion): OtherVersions {
+/** The versions of a kind as seen from that of a request. Their conversion may throw `ConversionPending`. */
+export function otherVersions({ served, conversions }: Pick<RequestContext, "served" | "conversions">): OtherVersions {
+  if (conversions) return versionsSeenFrom(served, conversions);
   let versions = versionsOf.get(served);
-  if (!versions) {
-    const known = new Map<string, OtherVersion>();
-    for (const other of [...served.resource.versions, served.resource.storage])
-      known.set(other.apiVersion, {
-        schema: other.schema,
-        fromRequest: (object) => converted(object, served, other),
-        toRequest: (object) => converted(object, other, served),
-      });
-    versions = (apiVersion) => known.get(apiVersion);
-    versionsOf.set(served, versions);
-  }
+  if (!versions) versionsOf.set(served, (versions = versionsSeenFrom(served, undefined)));
   return versions;
 }
 
-function converted(object: JsonObject, from: ServedVersion, to: ServedVersion): JsonObject {
-  const stored = from.toStorage?.(object) ?? object;
-  return { ...(to.fromStorage?.(stored) ?? stored), apiVersion: to.apiVersion };
+function versionsSeenFrom(served: ServedVersion, memo: ConversionMemo | undefined): OtherVersions {
+  const known = new Map<string, OtherVersion>();
+  const converted = (object: JsonObject, from: ServedVersion, to: ServedVersion): JsonObject => ({
+    ...convertBetween(memo, object, from, to),
+    apiVersion: to.apiVersion,
+  });
+  for (const other of [...served.resource.versions, served.resource.storage])
+    known.set(other.apiVersion, {
+      schema: other.schema,
+      fromRequest: (object) => converted(object, served, other),
+      toRequest: (object) => converted(object, other, served),
+    });
+  return (apiVersion) => known.get(apiVersion);
 }
 
 function without(object: JsonObject, fields: readonly string[]): JsonObject {

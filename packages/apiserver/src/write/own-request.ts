@@ -3,6 +3,7 @@ import type { JsonObject } from "@flotilla/base";
 import { MASTERS } from "../request/authorize.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import type { RequestContext } from "../request/context.ts";
+import { conversionMemo } from "../codec/conversion.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import type { WriteOptions } from "../request/options.ts";
 import type { Resource } from "../resources/resources.ts";
@@ -33,6 +34,7 @@ export function ownContext(
     user: { name: "system:apiserver", groups: [MASTERS] },
     userAgent: "",
     byController: true,
+    conversions: conversionMemo(resource.storage),
     warn: () => {},
     signal,
   };

@@ -189,7 +189,7 @@ async function applyObject(deps: WriteDependencies, request: WriteRequest, patch
       force: options.force,
       time: formatTime(deps.clock.now()),
       builtIn: resource.kind.builtIn,
-      versions: otherVersions(served),
+      versions: otherVersions(context),
       hidesStatus: served.subresources.status === true,
     });
     checkManagers(context, object);
@@ -210,7 +210,7 @@ async function applyObject(deps: WriteDependencies, request: WriteRequest, patch
     const { status } = applied;
     // A kind with statusOnCreate keeps the applied status on creation, without a field manager through this endpoint.
     const object = {
-      ...compute(undefined),
+      ...(await deps.conversions.settle(context, () => compute(undefined))),
       ...(resource.kind.traits?.statusOnCreate && status !== undefined && { status }),
     };
     if (typeof uid === "string" && uid !== "")

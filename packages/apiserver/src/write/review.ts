@@ -38,8 +38,6 @@ export interface ReviewRequest {
 export interface ServerReview extends Review<JsonObject> {
   object: JsonObject;
   sibling?: JsonObject;
-  /** Annotations of policies for the audit log. */
-  auditAnnotations?: Map<string, string>;
 }
 
 export function createReview(

@@ -5,11 +5,12 @@ import { conflict } from "@flotilla/apimachinery";
 import type { Cache, CachedEntry } from "../store/cache.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import type { Found } from "../clusters/objects.ts";
-import type { ServedVersion } from "../resources/resources.ts";
 import type { RequestContext } from "../request/context.ts";
 import type { DefinitionStatus } from "../crd/crd-status.ts";
 import { isDefinition } from "../resources/definition.ts";
 import type { Definition } from "../resources/definition.ts";
+import { convertBetween } from "../codec/conversion.ts";
+import type { Conversions } from "../conversion/conversions.ts";
 import { objectIn, ordered, viewOfWritten } from "../codec/render.ts";
 import { accessDenied } from "../request/authorize.ts";
 import type { AccessRequest } from "../request/authorize.ts";
@@ -25,6 +26,7 @@ export interface WriteDependencies extends AdmitDependencies {
   cache: Cache;
   clusters: ClusterRegistry;
   definitions: DefinitionStatus;
+  conversions: Conversions;
 }
 
 /** A request that writes an object. */
@@ -70,7 +72,8 @@ export async function storeObject(
 ): Promise<CachedEntry | undefined> {
   const { cluster, served, subresource } = context;
   const { storage, name } = served.resource;
-  const written = viewOfWritten(storage, toStorage(object, served), isSettled && served.isStorage);
+  const stored = await toStorage(deps, context, object);
+  const written = viewOfWritten(storage, stored, isSettled && served.isStorage);
   if (options.dryRun) return deps.store.preview(cluster, served.resource, found, written);
   const oldObject = found.entry && objectIn(found.entry, served);
   const reserving = reserve(deps, { context, options, operation: oldObject ? "UPDATE" : "CREATE", object, oldObject });
@@ -86,10 +89,20 @@ export async function storeObject(
   return entry;
 }
 
-export function toStorage(object: JsonObject, served: ServedVersion): JsonObject {
+/** The object in the storage version of its kind. Only conversion webhooks are awaited. */
+export function toStorage(
+  { conversions }: Pick<WriteDependencies, "conversions">,
+  context: RequestContext,
+  object: JsonObject,
+): JsonObject | Promise<JsonObject> {
+  const { served } = context;
   if (served.isStorage) return object;
   const { storage } = served.resource;
-  return storage.compiled.admit(ordered({ ...(served.toStorage?.(object) ?? object), apiVersion: storage.apiVersion }));
+  return conversions.settle(context, () =>
+    storage.compiled.admit(
+      ordered({ ...convertBetween(context.conversions, object, served, storage), apiVersion: storage.apiVersion }),
+    ),
+  );
 }
 
 /** Creating an object through update or apply requires the verb create. */

@@ -56,6 +56,8 @@ export async function updateObject(
   const { cluster, served, namespace, name = "", subresource } = context;
   const { resource } = served;
   const { entry: stored } = deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, name));
+  const preparing = deps.conversions.prepare(cluster, served, [stored], context.signal);
+  if (preparing) await preparing;
   checkIdentity(context, body.object, name, stored && metadataOf(objectIn(stored, served)));
   if (!stored) {
     if (subresource !== undefined || !resource.kind.traits?.createOnUpdate) throw await missing(deps, request, body);
@@ -144,14 +146,21 @@ export async function rewriteObject(
     for (let attempt = 1; ; attempt++) {
       const found = deps.store.find(cluster, served.resource, key);
       if (!found.entry) throw notFound(served.resource.name, name);
+      const preparing = prepareStored(deps, context, found.entry);
+      if (preparing) await preparing;
       const old = objectIn(found.entry, served);
       const settled = settledIn(found.entry, served);
-      const wanted = change(old);
+      const wanting = deps.conversions.settle(context, () => change(old));
+      const wanted = isPromise(wanting) ? await wanting : wanting;
       const insists = checkVersion(context, wanted, found.entry);
       const prepared = prepareUpdate(deps, request, { old, settled, change: wanted });
       const next = isPromise(prepared) ? await prepared : prepared;
-      if (changesNothing(old, next) || isStoredAs(found.entry, served, old, next))
-        return { entry: found.entry, created: false };
+      // A value that is encrypted with an old key is written again, also if nothing else changes.
+      if (!deps.cache.isOutdated(found.entry.key)) {
+        if (changesNothing(old, next)) return { entry: found.entry, created: false };
+        const comparing = isStoredAs(deps, context, found.entry, old, next);
+        if (isPromise(comparing) ? await comparing : comparing) return { entry: found.entry, created: false };
+      }
       const entry = isFinished(next, served)
         ? await removeFinished(deps, request, found, next)
         : await storeObject(deps, request, {
@@ -164,7 +173,7 @@ export async function rewriteObject(
     }
   };
   // A webhook may take seconds, and may write the object itself: others do not wait for it.
-  const written = await (deps.configured.callsWebhooks(context, "UPDATE")
+  const written = await (served.resource.conversion || deps.configured.callsWebhooks(context, "UPDATE")
     ? rewrite()
     : deps.cache.exclusive(key, rewrite));
   // Not while the object is locked: its status may have to change. A removed CRD has released its names.
@@ -177,11 +186,33 @@ export async function rewriteObject(
  * Whether the new generation would be stored as the old one: a field of this version may be stored as another field,
  * which is what this version then shows.
  */
-function isStoredAs(entry: CachedEntry, served: ServedVersion, old: JsonObject, next: JsonObject): boolean {
+function isStoredAs(
+  deps: WriteDependencies,
+  context: RequestContext,
+  entry: CachedEntry,
+  old: JsonObject,
+  next: JsonObject,
+): boolean | Promise<boolean> {
+  const { served } = context;
   const { generation } = metadataOf(old);
   if (served.isStorage || metadataOf(next).generation === generation) return false;
   const same = { ...next, metadata: { ...metadataOf(next), generation } } as JsonObject;
-  return changesNothing(objectIn(entry, served.resource.storage), toStorage(same, served), "any order");
+  return after(toStorage(deps, context, same), (stored) =>
+    changesNothing(objectIn(entry, served.resource.storage), stored, "any order"),
+  );
+}
+
+/** Makes a stored object readable in the version of a request and in that in which it is stored. */
+export function prepareStored(
+  { conversions }: Pick<WriteDependencies, "conversions">,
+  { cluster, served, signal }: RequestContext,
+  entry: CachedEntry,
+): Promise<unknown> | undefined {
+  if (!served.resource.conversion) return undefined;
+  return Promise.all([
+    conversions.prepare(cluster, served, [entry], signal),
+    conversions.prepare(cluster, served.resource.storage, [entry], signal),
+  ]);
 }
 
 /** An update in preparation. */
@@ -228,9 +259,11 @@ function admitUpdate(
     change.failure !== undefined || appliedFields !== undefined,
   );
   const errors = subresource === undefined ? validateMetadataUpdate(givenMetadata, stored) : [];
-  const track = (admitted: JsonObject): JsonObject =>
+  const track = (admitted: JsonObject): JsonObject | Promise<JsonObject> =>
     appliedFields === undefined
-      ? trackFields(context, deps.clock, options.fieldManager, old, admitted, givenMetadata.managedFields)
+      ? deps.conversions.settle(context, () =>
+          trackFields(context, deps.clock, options.fieldManager, old, admitted, givenMetadata.managedFields),
+        )
       : withManagers(admitted, appliedFields);
   const admitted = admitObject(deps, {
     context,
@@ -275,7 +308,8 @@ async function removeFinished(
   object: JsonObject,
 ): Promise<CachedEntry | undefined> {
   const { cluster, served } = context;
-  const last = unstoredEntry(found, viewOfWritten(served.resource.storage, toStorage(object, served), false));
+  const stored = await toStorage(deps, context, object);
+  const last = unstoredEntry(found, viewOfWritten(served.resource.storage, stored, false));
   if (options.dryRun) return last;
   const revision = await deps.store.remove(cluster, served.resource, found, {
     verb: "delete",

@@ -37,6 +37,20 @@ export const hubProcessFlags = {
     description: "more names and addresses that the serving certificate is valid for",
   },
   ephemeral: { type: "boolean", description: "keep objects in memory only; they are lost after a stop" },
+  store: {
+    type: "string",
+    value: "URL",
+    description:
+      "keep objects in etcd instead of DIR: etcd://HOST:PORT,HOST:PORT[/PREFIX], or etcds:// with TLS; several API servers may share it (default prefix /flotilla)",
+  },
+  "store-ca-file": { type: "string", value: "FILE", description: "certificate authority of etcd, with etcds://" },
+  "store-cert-file": { type: "string", value: "FILE", description: "client certificate for etcd, with etcds://" },
+  "store-key-file": { type: "string", value: "FILE", description: "key of --store-cert-file" },
+  "store-password-file": {
+    type: "string",
+    value: "FILE",
+    description: "password for etcd of the user that stands in --store (etcd://NAME@HOST:PORT)",
+  },
   "store-quota": {
     type: "integer",
     value: "MIB",
@@ -44,6 +58,104 @@ export const hubProcessFlags = {
     maximum: 1_048_576,
     description:
       "size of all objects in MiB, which are in memory; above it nothing can be created or grow (507), and deletions still work; 0 is no limit",
+  },
+  "audit-policy-file": {
+    type: "string",
+    value: "FILE",
+    description: "audit policy (audit.k8s.io/v1): which requests are recorded, and how much of them (default: none)",
+  },
+  "audit-log-path": {
+    type: "string",
+    value: "FILE",
+    description: "file of the audit log, one JSON object per line; - is standard output",
+  },
+  "audit-log-maxsize": {
+    type: "integer",
+    value: "MIB",
+    default: 100,
+    minimum: 1,
+    maximum: 1_048_576,
+    description: "size at which the audit log is rotated",
+  },
+  "audit-log-maxbackup": {
+    type: "integer",
+    value: "N",
+    default: 0,
+    maximum: 1_000,
+    description: "rotated files of the audit log to keep; 0 keeps 1000",
+  },
+  "audit-log-maxage": {
+    type: "integer",
+    value: "DAYS",
+    default: 0,
+    maximum: 36_500,
+    description: "rotated files of the audit log that are older are deleted at the next rotation; 0 keeps them",
+  },
+  "audit-webhook-config-file": {
+    type: "string",
+    value: "FILE",
+    description: "kubeconfig of a server that receives the audit events in batches",
+  },
+  "kubeconfig-lifetime": {
+    type: "integer",
+    value: "HOURS",
+    default: 2160,
+    minimum: 1,
+    maximum: 87_600,
+    description:
+      "how long the token in a kubeconfig of the data directory is valid; the file gets a new one after half of it, while the process runs and at the start",
+  },
+  "encryption-provider-config": {
+    type: "string",
+    value: "FILE",
+    description: "keys that encrypt stored objects: an EncryptionConfiguration (apiserver.config.k8s.io/v1)",
+  },
+  "authentication-config": {
+    type: "string",
+    value: "FILE",
+    description: "identity providers and anonymous requests: an AuthenticationConfiguration (apiserver.config.k8s.io)",
+  },
+  "authentication-token-webhook-config-file": {
+    type: "string",
+    value: "FILE",
+    description: "kubeconfig of a webhook that is asked about tokens that the server does not know (TokenReview)",
+  },
+  "authentication-token-webhook-cache-ttl": {
+    type: "integer",
+    value: "SECONDS",
+    default: 120,
+    maximum: 86_400,
+    description: "how long its answers are remembered",
+  },
+  "oidc-issuer-url": {
+    type: "string",
+    value: "URL",
+    description: "one identity provider by flags, instead of --authentication-config",
+  },
+  "oidc-client-id": { type: "string", value: "ID", description: "the audience of its tokens" },
+  "oidc-username-claim": {
+    type: "string",
+    value: "CLAIM",
+    default: "sub",
+    description: "the claim with the name of the user",
+  },
+  "oidc-username-prefix": {
+    type: "string",
+    value: "TEXT",
+    description: "what is put before the name (default: the issuer and #; none for the claim email; - is none)",
+  },
+  "oidc-groups-claim": { type: "string", value: "CLAIM", description: "the claim with the groups of the user" },
+  "oidc-groups-prefix": { type: "string", value: "TEXT", description: "what is put before each group" },
+  "oidc-required-claim": {
+    type: "string",
+    value: "CLAIM=VALUE",
+    repeated: true,
+    description: "a claim that tokens must have; may be repeated",
+  },
+  "oidc-ca-file": {
+    type: "string",
+    value: "FILE",
+    description: "PEM of the authority of the provider's server (default: the system's)",
   },
   "log-format": {
     type: "string",
@@ -161,11 +273,66 @@ export function hubProcessOptions(
     advertiseAddress: flags["advertise-address"],
     tlsSans: namesIn(flags["tls-san"]),
     ephemeral: flags.ephemeral,
+    store: storeOptions(flags),
     storeQuotaBytes: flags["store-quota"] * 1024 * 1024,
     logLevel: flags["log-level"] as HubProcessOptions["logLevel"],
     logFormat: flags["log-format"] === "json" ? "json" : "text",
+    audit: {
+      policyFile: flags["audit-policy-file"],
+      log:
+        flags["audit-log-path"] === undefined
+          ? undefined
+          : {
+              path: flags["audit-log-path"],
+              maxSizeMib: flags["audit-log-maxsize"],
+              maxBackups: flags["audit-log-maxbackup"],
+              maxAgeDays: flags["audit-log-maxage"],
+            },
+      webhookConfigFile: flags["audit-webhook-config-file"],
+    },
+    kubeconfigLifetimeMs: flags["kubeconfig-lifetime"] * 60 * 60 * 1000,
+    encryptionProviderConfig: flags["encryption-provider-config"],
+    identity: {
+      authenticationConfig: flags["authentication-config"],
+      tokenWebhookConfig: flags["authentication-token-webhook-config-file"],
+      tokenWebhookCacheMs: flags["authentication-token-webhook-cache-ttl"] * 1000,
+      oidc:
+        flags["oidc-issuer-url"] === undefined
+          ? undefined
+          : {
+              issuerUrl: flags["oidc-issuer-url"],
+              clientId: flags["oidc-client-id"],
+              usernameClaim: flags["oidc-username-claim"],
+              usernamePrefix: flags["oidc-username-prefix"],
+              groupsClaim: flags["oidc-groups-claim"],
+              groupsPrefix: flags["oidc-groups-prefix"],
+              requiredClaims: flags["oidc-required-claim"],
+              caFile: flags["oidc-ca-file"],
+            },
+    },
     onTrouble: (text) => output.warn(output.called(`flotilla ${command}: ${text}`)),
   };
+}
+
+function storeOptions(flags: FlagValues<typeof hubProcessFlags>): HubProcessOptions["store"] {
+  const { store: address, ephemeral } = flags;
+  const files = {
+    caFile: flags["store-ca-file"],
+    certificateFile: flags["store-cert-file"],
+    keyFile: flags["store-key-file"],
+    passwordFile: flags["store-password-file"],
+  };
+  if (address === undefined) {
+    if (Object.values(files).some((file) => file !== undefined))
+      throw new UsageError(
+        "--store-ca-file, --store-cert-file, --store-key-file and --store-password-file need --store",
+      );
+    return undefined;
+  }
+  if (ephemeral) throw new UsageError("--ephemeral keeps objects in memory, --store in etcd; choose one");
+  if ((files.certificateFile === undefined) !== (files.keyFile === undefined))
+    throw new UsageError("--store-cert-file and --store-key-file belong together");
+  return { address, ...files };
 }
 
 export function controllerOptions(

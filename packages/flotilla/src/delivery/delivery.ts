@@ -88,6 +88,8 @@ export type ApplyOutcome =
       result: "created" | "updated" | "unchanged";
       object: DeepReadonly<KubernetesObject>;
       drift?: readonly FieldDrift[];
+      /** It existed without our marks, and is ours now. */
+      isAdopted?: true | undefined;
     }
   /** It exists, is not ours, and `adopt` is off. Nothing was written. */
   | { result: "conflict"; message: string }

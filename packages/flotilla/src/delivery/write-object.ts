@@ -68,7 +68,12 @@ export async function changeObject(access: MemberAccess, task: Task, observed: M
       : await applyObject(access, task, { retained, observed, left });
   const { generation } = object.metadata;
   access.observer.settled.set(task.kind, keyIn(access, object.metadata), { generation, written: digestOf(retained) });
-  return { result: "updated", object, drift: isDelivered && reported.length > 0 ? reported : undefined };
+  return {
+    result: "updated",
+    object,
+    drift: isDelivered && reported.length > 0 ? reported : undefined,
+    isAdopted: ownership.takeover(observed).isAdopted || undefined,
+  };
 }
 
 /** An object that we may not change: only its owner references are maintained. */

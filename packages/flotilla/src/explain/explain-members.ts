@@ -24,7 +24,7 @@ import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { Template } from "../propagation/templates.ts";
 import { isBookkeeping } from "./explain-bookkeeping.ts";
 import type { ExplainedMember } from "./explanation.ts";
-import { compareFields } from "./field-changes.ts";
+import { compareFields } from "../fields/field-changes.ts";
 import type { Binding } from "./plan-template.ts";
 import { clusterNameOf } from "@flotilla/karmada";
 import { HEALTHY, RULE_FAILURES } from "../health/healthy-condition.ts";

@@ -6,7 +6,7 @@ import type { Interpreter } from "../interpreter/interpreter.ts";
 import { exceededRelease, renderExceeded } from "../propagation/execute/release-limit.ts";
 import type { Template } from "../propagation/templates.ts";
 import { isBookkeeping } from "./explain-bookkeeping.ts";
-import { compareFields } from "./field-changes.ts";
+import { compareFields } from "../fields/field-changes.ts";
 import type { FleetPlan, MemberChange } from "./plan-fleet.ts";
 
 /** What really happens: another change, nothing, or a release that is stopped. */

@@ -9,7 +9,7 @@ import type { Interpreter } from "../interpreter/interpreter.ts";
 import { planDivision } from "../propagation/dispatch/plan-works.ts";
 import type { Template } from "../propagation/templates.ts";
 import { isBookkeeping } from "./explain-bookkeeping.ts";
-import { compareFields } from "./field-changes.ts";
+import { compareFields } from "../fields/field-changes.ts";
 
 const MAX_NAMED = 3;
 

@@ -27,6 +27,7 @@ import type { MemberAccess } from "./membership-controller.ts";
 import { createImpersonationController } from "./impersonation-controller.ts";
 import { createLeavingDelivery, leaveModeOf } from "./leaving-delivery.ts";
 import { createLifecycleController } from "./lifecycle-controller.ts";
+import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
 import { createPullHealthController } from "./pull-health-controller.ts";
 import { createProber } from "./prober.ts";
 import type { Thresholds } from "./ready.ts";
@@ -61,6 +62,8 @@ export interface MembershipOptions {
   /** Whether a cluster affinity selects a cluster. */
   matchesAffinity: TaintPolicyDependencies["matches"];
   events: EventRecorders;
+  /** Records the decisions of the controllers. */
+  decisions?: DecisionRecorder | undefined;
   times?: Partial<MembershipTimes>;
   clock: Clock;
   random: Random;
@@ -82,7 +85,7 @@ export interface Membership {
 }
 
 export function createMembership(options: MembershipOptions): Membership {
-  const { hub, informers, clientFor, members, matchesAffinity, events, times, clock, random, log } = options;
+  const { hub, informers, clientFor, members, matchesAffinity, events, decisions, times, clock, random, log } = options;
   const { periodMs, ...thresholds } = { ...MEMBERSHIP_TIMES, ...defined(times) };
   const clusters = informers.of(Cluster);
   const works = informers.of(Work);
@@ -160,6 +163,7 @@ export function createMembership(options: MembershipOptions): Membership {
         prober,
         capacities,
         thresholds,
+        recorder: decisions,
         clock,
       }),
       createLifecycleController({
@@ -170,6 +174,7 @@ export function createMembership(options: MembershipOptions): Membership {
         isHeld: (name) => options.isHeld?.(name) ?? false,
         isTargeted: (name) => bindings.some((lister) => lister.by(BY_TARGET, name).length > 0),
         events: recorder,
+        recorder: decisions,
         clock,
       }),
       createAgentAccessController({
@@ -179,7 +184,13 @@ export function createMembership(options: MembershipOptions): Membership {
         isSimulated: (name) => options.hasBuiltInAgent?.(name) ?? false,
       }),
       ...createAgentControllers(options),
-      createPullHealthController({ hub, client: clientFor("pull-health"), leases: informers.of(Lease), clock }),
+      createPullHealthController({
+        hub,
+        client: clientFor("pull-health"),
+        leases: informers.of(Lease),
+        recorder: decisions,
+        clock,
+      }),
       createTaintPolicyController({
         hub,
         client: clientFor("taints"),
@@ -187,6 +198,7 @@ export function createMembership(options: MembershipOptions): Membership {
         policies: informers.of(ClusterTaintPolicy),
         matches: matchesAffinity,
         events: events("cluster-taint-policy-controller"),
+        recorder: decisions,
         clock,
       }),
       createImpersonationController({

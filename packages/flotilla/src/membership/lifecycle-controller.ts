@@ -24,6 +24,8 @@ import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { defineController, done, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Lister, Result } from "@flotilla/controller-runtime";
+import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
+import { describeTaint } from "./describe-taint.ts";
 import { leaveModeOf } from "./leaving-delivery.ts";
 import { describeTaints, planConditionTaints } from "./plan-taints.ts";
 import { UNJOINING } from "../flotilla-names.ts";
@@ -39,6 +41,7 @@ export interface LifecycleDependencies {
   /** Whether a binding still names the member. */
   isTargeted(cluster: string): boolean;
   events: EventRecorder;
+  recorder?: DecisionRecorder | undefined;
   clock: Clock;
 }
 
@@ -62,6 +65,7 @@ export function createLifecycleController({
   isHeld,
   isTargeted,
   events,
+  recorder,
   clock,
 }: LifecycleDependencies): Controller<ObjectKey> {
   async function ensureNamespace(cluster: DeepReadonly<Cluster>, signal: AbortSignal): Promise<void> {
@@ -101,6 +105,8 @@ export function createLifecycleController({
       spec: { taints: taints.length > 0 ? taints : null },
     };
     await client.patch(Cluster, { cluster: hub, name }, patch as unknown as Json, { type: "merge", signal });
+    const { reason = "Unknown", message = "" } = findCondition(cluster.status?.conditions ?? [], "Ready") ?? {};
+    recorder?.record(describeTaint("cluster-lifecycle", cluster, taints, `condition Ready: ${reason}: ${message}`));
     events.record(hub, cluster, {
       type: "Normal",
       reason: "TaintClusterSucceed",

@@ -12,7 +12,9 @@ import type { Client, ObjectKey } from "@flotilla/client";
 import { findCondition, isNotFound } from "@flotilla/apimachinery";
 import { defineController, done } from "@flotilla/controller-runtime";
 import type { Controller, Informers, Source } from "@flotilla/controller-runtime";
+import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
 import type { Capacities } from "./capacities.ts";
+import { describeReady } from "./describe-ready.ts";
 import { planClusterStatus } from "./plan-cluster-status.ts";
 import type { Observation } from "./plan-cluster-status.ts";
 import type { Prober } from "./prober.ts";
@@ -33,6 +35,7 @@ export interface MembershipDependencies {
   prober: Prober;
   capacities: Capacities;
   thresholds: Thresholds;
+  recorder?: DecisionRecorder | undefined;
   clock: Clock;
 }
 
@@ -50,6 +53,7 @@ export function createMembershipController({
   prober,
   capacities,
   thresholds,
+  recorder,
   clock,
 }: MembershipDependencies): Controller<ObjectKey> {
   const trends = new Map<string, Trend>();
@@ -110,6 +114,8 @@ export function createMembershipController({
         try {
           await hubClient.updateStatus(Cluster, hub, next, { signal });
           log.info("cluster status changed", { member: key.name, health });
+          const changed = recorder && describeReady("membership", cluster, next);
+          if (changed) recorder.record(changed);
         } catch (error) {
           if (!isNotFound(error)) throw error; // It was deleted in the meantime.
         }

@@ -12,6 +12,8 @@ import type { Clock } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { defineController, done, watch } from "@flotilla/controller-runtime";
 import type { Controller, Lister } from "@flotilla/controller-runtime";
+import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
+import { describeReady } from "./describe-ready.ts";
 import { nextHeartbeat, planPullHealth, PULL_TIMES } from "./plan-pull-health.ts";
 import type { Heartbeat, PullTimes } from "./plan-pull-health.ts";
 
@@ -20,6 +22,7 @@ export interface PullHealthDependencies {
   client: Client;
   leases: Lister<Lease>;
   times?: PullTimes;
+  recorder?: DecisionRecorder | undefined;
   clock: Clock;
 }
 
@@ -28,6 +31,7 @@ export function createPullHealthController({
   client,
   leases,
   times = PULL_TIMES,
+  recorder,
   clock,
 }: PullHealthDependencies): Controller<ObjectKey> {
   const heartbeats = new Map<string, Heartbeat>();
@@ -56,18 +60,16 @@ export function createPullHealthController({
       heartbeats.set(key.name, heartbeat);
       const { condition, waitMs } = planPullHealth(cluster, heartbeat, times, nowMs);
       if (condition) {
-        await client.updateStatus(
-          Cluster,
-          hub,
-          {
-            ...cluster,
-            status: {
-              ...cluster.status,
-              conditions: [...withCondition(cluster.status?.conditions ?? [], condition, formatTime(nowMs))],
-            },
+        const next = {
+          ...cluster,
+          status: {
+            ...cluster.status,
+            conditions: [...withCondition(cluster.status?.conditions ?? [], condition, formatTime(nowMs))],
           },
-          { signal },
-        );
+        };
+        await client.updateStatus(Cluster, hub, next, { signal });
+        const changed = recorder && describeReady("pull-health", cluster, next);
+        if (changed) recorder.record(changed);
         log.info("agent stopped reporting", { member: key.name, sinceMs: nowMs - heartbeat.atMs });
       }
       return waitMs === undefined ? done : { requeueAfterMs: waitMs };

@@ -3,9 +3,8 @@
  * impersonate (`impersonation-controller.ts` grants whom), so that the member's own roles decide. The credentials with
  * which the user authenticated to the hub never leave it.
  */
-import type { Duplex } from "node:stream";
 import type { ConnectHandler, ConnectRequest, ConnectResponse } from "@flotilla/apimachinery";
-import { UnreachableError } from "@flotilla/client";
+import { joinSockets, UnreachableError } from "@flotilla/client";
 import type { Impersonation, openUpgrade, Transport, UpgradeResponse as UpgradeAnswer } from "@flotilla/client";
 import { internalError, unavailable } from "@flotilla/apimachinery";
 
@@ -91,22 +90,8 @@ async function upgrade(
     status: answer.status,
     headers: { ...passedOn(answer.headers), connection: "Upgrade", upgrade: answer.headers["upgrade"] ?? protocol },
     body: new Uint8Array(),
-    upgrade: (socket, head) => join(socket, head, upgraded.socket, upgraded.head),
+    upgrade: (socket, head) => joinSockets(socket, head, upgraded.socket, upgraded.head),
   };
-}
-
-/** Pipes two connections together. */
-function join(ours: Duplex, oursHead: Buffer, theirs: Duplex, theirsHead: Buffer): () => void {
-  const end = (): void => {
-    ours.destroy();
-    theirs.destroy();
-  };
-  for (const socket of [ours, theirs]) socket.on("error", end).once("close", end);
-  if (theirsHead.length > 0) ours.write(theirsHead);
-  if (oursHead.length > 0) theirs.write(oursHead);
-  ours.pipe(theirs);
-  theirs.pipe(ours);
-  return end;
 }
 
 function passedOn(headers: Readonly<Record<string, string | undefined>>): Record<string, string> {

@@ -11,6 +11,8 @@ import type { Client, ObjectKey } from "@flotilla/client";
 import { isNotFound } from "@flotilla/apimachinery";
 import { defineController, done, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Lister } from "@flotilla/controller-runtime";
+import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
+import { describeTaint } from "./describe-taint.ts";
 import { describeTaints, planPolicyTaints } from "./plan-taints.ts";
 
 type Affinity = NonNullable<DeepReadonly<ClusterTaintPolicy>["spec"]["targetClusters"]>;
@@ -23,6 +25,7 @@ export interface TaintPolicyDependencies {
   /** Whether an affinity selects a cluster, by the scheduler's rules. */
   matches(cluster: DeepReadonly<Cluster>, affinity: Affinity): boolean;
   events: EventRecorder;
+  recorder?: DecisionRecorder | undefined;
   clock: Clock;
 }
 
@@ -33,6 +36,7 @@ export function createTaintPolicyController({
   policies,
   matches,
   events,
+  recorder,
   clock,
 }: TaintPolicyDependencies): Controller<ObjectKey> {
   /** The order decides where policies disagree: by creation time, then by name. */
@@ -83,6 +87,9 @@ export function createTaintPolicyController({
       };
       try {
         await client.patch(Cluster, key, patch as unknown as Json, { type: "merge", signal });
+        recorder?.record(
+          describeTaint("cluster-taint-policy", cluster, taints, "a ClusterTaintPolicy matches its conditions"),
+        );
         events.record(hub, cluster, {
           type: "Normal",
           reason: "TaintClusterSucceed",

@@ -5,6 +5,7 @@ import { ManifestWorkReplicaSet } from "@flotilla/ocm";
 import type { OscillationsOptions } from "../delivery/oscillations.ts";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import type { Controller, EventRecorders, Informers } from "@flotilla/controller-runtime";
+import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
 import { createManagedNamespaceController } from "./namespaces/namespaces-controller.ts";
 import { createPlacementController } from "./placement/placement-controller.ts";
 import type { PlacementMeter } from "./placement/meter.ts";
@@ -20,6 +21,8 @@ export interface OcmDependencies {
   /** A client for one controller; its field manager identifies the controller in managedFields. */
   clientFor(part: string): Client;
   events: EventRecorders;
+  /** Records the decisions of the controllers. */
+  decisions?: DecisionRecorder | undefined;
   /** Members that the hub reaches itself; agents apply the works of other members. */
   memberFor: MemberFor;
   /** The inputs of Placement decisions. */
@@ -55,6 +58,7 @@ export function createOcm({
   informers,
   clientFor,
   events,
+  decisions,
   memberFor,
   placements,
   origin,
@@ -93,11 +97,12 @@ export function createOcm({
         informers,
         client: clientFor("placement"),
         events: events("flotilla-placement"),
+        recorder: decisions,
         clock,
         sources: placements,
         meter,
       }),
-      createReplicaSetController({ hub, informers, client: clientFor("replicaset"), clock }),
+      createReplicaSetController({ hub, informers, client: clientFor("replicaset"), recorder: decisions, clock }),
       ...work.controllers,
       createManagedNamespaceController({
         hub,

@@ -7,6 +7,7 @@ import type { Clock, Log, Random } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { createWorksDriver } from "../delivery/works-driver.ts";
 import type { MemberLanes } from "../delivery/member-lanes.ts";
+import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { keyOf, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorders, Informers } from "@flotilla/controller-runtime";
@@ -32,6 +33,8 @@ export interface ExecutionDependencies {
   /** Whether policies are on this API server; an agent cannot read them. */
   followsPolicies: boolean;
   events: EventRecorders;
+  /** Records the decisions of the controllers. */
+  decisions?: DecisionRecorder | undefined;
   /** Receives durations. */
   meter?: ExecutionMeter;
   clock: Clock;
@@ -57,6 +60,7 @@ export function createExecution({
   interpreter,
   followsPolicies,
   events,
+  decisions,
   meter,
   clock,
   random,
@@ -110,6 +114,7 @@ export function createExecution({
         driver,
         meter,
         events: events("flotilla-execute"),
+        recorder: decisions,
         clock,
       }),
       createReflectController({

@@ -14,6 +14,7 @@ import type { Clock, DeepReadonly, Json, Log, Random } from "@flotilla/base";
 import { STATUS_WINDOW_MS } from "../delivery/status-timing.ts";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { KEPT_TEMPLATE } from "@flotilla/openkruise";
+import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { createOwnedSet, createStatusWriter, idOfKey, keyOf, unlessChanged } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorders, Informers, ObjectEvent, StatusWriter } from "@flotilla/controller-runtime";
@@ -57,6 +58,8 @@ export interface PropagationDependencies {
   serves(cluster: string): boolean;
   interpreter: Interpreter;
   events: EventRecorders;
+  /** Records the decisions of the controllers. */
+  decisions?: DecisionRecorder | undefined;
   /** What the stages read of the hub. */
   views: HubViews;
   /** Failover defaults where no policy specifies them. */
@@ -159,6 +162,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         groups,
         bindingStatus,
         events: events("flotilla-schedule"),
+        recorder: deps.decisions,
         clock,
         options: scheduling,
         onDecision: deps.onDecision,
@@ -173,6 +177,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         scheduling,
         interpreter,
         events: events("flotilla-failover"),
+        recorder: deps.decisions,
         clock,
         options: deps.failover,
       }),
@@ -180,6 +185,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         scope,
         client: clientFor("eviction"),
         events: events("flotilla-eviction"),
+        recorder: deps.decisions,
         clock,
         timeoutMs: deps.failover?.evictionTimeoutMs !== undefined ? deps.failover.evictionTimeoutMs : undefined,
       }),
@@ -204,6 +210,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
           await unlessChanged(clientFor("dispatch").patch(scope.kind, key, change, { type: "merge", signal }));
         },
         events: events("flotilla-dispatch"),
+        recorder: deps.decisions,
         clock,
         templates,
         templateChanges: templates.source(bindingOf),
@@ -293,7 +300,13 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       templates,
       clock,
     }),
-    createRebalanceController({ client: clientFor("rebalance"), bindings, clusterBindings, clock }),
+    createRebalanceController({
+      client: clientFor("rebalance"),
+      bindings,
+      clusterBindings,
+      recorder: deps.decisions,
+      clock,
+    }),
     ...execution.controllers,
   ];
   const writers = (): { isQuiet(): boolean; close(): Promise<void> }[] => [

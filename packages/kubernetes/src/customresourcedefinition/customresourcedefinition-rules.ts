@@ -5,7 +5,6 @@ import type { AnyAdmission, Schema } from "@flotilla/apimachinery";
 import type { CustomResourceDefinitionStatus } from "@flotilla/apimachinery/facts/apiextensions-v1.ts";
 import { canonicalSchemas } from "./canonical-schema.ts";
 import { validateDefinition, validateDefinitionStatus } from "./definition-rules.ts";
-import type { ConvertsItself } from "./definition-rules.ts";
 import { CustomResourceDefinition } from "./customresourcedefinition-kind.ts";
 
 type Definition = DeepReadonly<CustomResourceDefinition>;
@@ -77,19 +76,14 @@ function unrecognizedFormats({ spec }: Definition): Set<string> {
   return found;
 }
 
-export interface CrdRuleOptions {
-  /** Selects the CRDs that need no conversion webhook, because the server knows their kinds. */
-  converts?: ConvertsItself;
-}
-
-export const createRules = ({ converts }: CrdRuleOptions): AnyAdmission[] => [
+export const customResourceDefinitionRules: readonly AnyAdmission[] = [
   builtInAdmission(CustomResourceDefinition, "apiextensions-v1", {
     complete,
     // A status without stored versions was never written.
     completeStatus: (definition) =>
       definition.status?.storedVersions?.length ? definition : prepare(definition, definition),
     prepare: (definition, { oldObject }) => prepare(definition, oldObject),
-    validate: ({ object, oldObject }) => validateDefinition(object, oldObject, converts),
+    validate: ({ object, oldObject }) => validateDefinition(object, oldObject),
     validateStatus: ({ object }) => validateDefinitionStatus(object),
     warnings({ object, oldObject, subresource }) {
       if (subresource !== undefined || object.spec.versions === oldObject?.spec.versions) return [];

@@ -1,11 +1,11 @@
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";
 import { CustomResourceDefinition } from "./customresourcedefinition-kind.ts";
-import { createRules } from "./customresourcedefinition-rules.ts";
+import { customResourceDefinitionRules } from "./customresourcedefinition-rules.ts";
 
 export const customResourceDefinition = defineKind({
   kind: CustomResourceDefinition,
-  rules: createRules,
+  rules: customResourceDefinitionRules,
   example: exampleOf(CustomResourceDefinition, {
     metadata: { name: "teapots.example.com" },
     spec: {

@@ -107,17 +107,6 @@ const refused: Record<string, [definition: CustomResourceDefinition, want: strin
       'spec.selectableFields[2].jsonPath: Invalid value: ".spec.a[0]": is an invalid path: array notation is not allowed',
     ],
   ],
-  "rejects a conversion webhook when there are several versions": [
-    definition([version("v1"), version("v2")], {
-      conversion: {
-        strategy: "Webhook",
-        webhook: { clientConfig: { url: "https://example.com" }, conversionReviewVersions: ["v1"] },
-      },
-    }),
-    [
-      "spec.conversion.strategy: Forbidden: Flotilla does not call conversion webhooks yet; use the strategy None, or serve one version",
-    ],
-  ],
   "CEL rules must compile": [
     definition([
       version("v1", {

@@ -1,6 +1,3 @@
-/** Whether the server converts between all versions of a CRD itself, so that its conversion webhook is not needed. */
-export type ConvertsItself = (spec: Definition["spec"]) => boolean;
-
 /** Validates a CustomResourceDefinition, with the order and messages of the real server. */
 import { equalJson, type DeepReadonly, type JsonObject } from "@flotilla/base";
 import { checkValidationRules } from "@flotilla/cel";
@@ -26,18 +23,14 @@ import { checkColumns, checkDeprecation, checkSelectableFields, checkSubresource
 
 type Definition = DeepReadonly<CustomResourceDefinition>;
 
-export function validateDefinition(
-  given: Definition,
-  old: Definition | undefined,
-  converts: ConvertsItself = () => false,
-): FieldError[] {
+export function validateDefinition(given: Definition, old: Definition | undefined): FieldError[] {
   const definition = withParts(given);
   const { metadata, spec } = definition;
   const errors: FieldError[] = [];
   // The name is immutable, so updates do not check it again.
   if (!old && metadata.name !== `${spec.names.plural}.${spec.group}`)
     errors.push(field.invalid("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group'));
-  errors.push(...checkSpec(definition, old, converts), ...(old ? checkUpdate(definition, old) : []));
+  errors.push(...checkSpec(definition, old), ...(old ? checkUpdate(definition, old) : []));
   errors.push(
     ...validateDefinitionStatus(definition),
     ...checkStoredVersions(definition),
@@ -76,7 +69,7 @@ export function validateDefinitionStatus({ status }: Definition): FieldError[] {
   return status?.acceptedNames ? checkNames("status.acceptedNames", status.acceptedNames) : [];
 }
 
-function checkSpec(definition: Definition, old: Definition | undefined, converts: ConvertsItself): FieldError[] {
+function checkSpec(definition: Definition, old: Definition | undefined): FieldError[] {
   const { spec } = definition;
   const { group, scope, names, conversion } = spec;
   const errors: FieldError[] = [];
@@ -114,15 +107,6 @@ function checkSpec(definition: Definition, old: Definition | undefined, converts
       ),
     );
   errors.push(...checkConversion(conversion));
-  // With one version there is nothing to convert, so the webhook would never be called.
-  if (errors.length === 0 && conversion?.strategy === "Webhook" && spec.versions.length > 1 && !converts(spec)) {
-    errors.push(
-      field.forbidden(
-        "spec.conversion.strategy",
-        "Flotilla does not call conversion webhooks yet; use the strategy None, or serve one version",
-      ),
-    );
-  }
   return errors;
 }
 

@@ -36,6 +36,8 @@ export interface SystemDependencies {
     account: { name: string; uid: string },
     secret: string,
   ): Promise<string>;
+  /** Whether a token is one of these; a controller manager may have filled a Secret with a token that is valid nowhere. */
+  isOwnToken?(cluster: string, token: string): Promise<boolean>;
   /** Signs requests for client certificates; unset leaves them to other signers. */
   signRequest?: SignRequest;
   /** The lifetime of certificates with this subject; undefined means the usual one. */

@@ -47,6 +47,7 @@ export class Arguments {
   number(n: number): number {
     const value = this.get(n);
     if (typeof value === "number") return value;
+    if (typeof value === "string") this.machine.charge(value.length >> 2);
     const parsed = typeof value === "string" ? parseNumber(value) : undefined;
     if (parsed === undefined) throw this.wrongType(n, "number");
     return parsed;

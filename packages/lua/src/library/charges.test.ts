@@ -80,3 +80,25 @@ for (const [name, call] of Object.entries(calls).filter(([name]) => names.includ
 
     expect(() => script.call("F", [text, list], BUDGET)).toThrow(LuaLimitError);
   });
+
+test.each(["floor", "max", "atan2", "fmod", "ldexp"])("math.%s charges for a long numeral", (name) => {
+  const script = compileScript(
+    `function F(s) for i = 1, 8 do math.${name}(s, ${name === "ldexp" ? "1" : "s"}) end end`,
+  );
+
+  expect(() => script.call("F", ["0".repeat(CHARACTERS)], BUDGET)).toThrow(LuaLimitError);
+});
+
+const numerals: Record<string, string> = {
+  "digits that are no number": `${"0".repeat(100_000)}!`,
+  "hexadecimal digits without an exponent": `0x${"a".repeat(100_000)}g`,
+  "digits with underscores": `${"1_".repeat(50_000)}!`,
+};
+for (const [what, text] of Object.entries(numerals))
+  test(`${what} are read in linear time`, () => {
+    const script = compileScript("function F(s) return pcall(function() return s + 1 end) end");
+
+    const result = script.call("F", [text], DEFAULT_BUDGET);
+
+    expect(result).toBeDefined();
+  });

@@ -3,7 +3,7 @@ import { access, constants, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { credentialsIn, filesOf } from "@flotilla/flotilla";
 import type { CredentialStore } from "@flotilla/flotilla";
-import { writeSecret } from "../cluster-access.ts";
+import { writeSecret } from "../secret-file.ts";
 import { ensureDirectory } from "../data/data-directory.ts";
 
 export function createDirectoryStore(directory: string): CredentialStore {

@@ -22,7 +22,7 @@ export async function readIfThere(path: string): Promise<string | undefined> {
 
 /** Atomic, and readable only by the user. */
 export async function writeSecretFile(path: string, content: string): Promise<void> {
-  const { writeSecret } = await import("../cluster-access.ts");
+  const { writeSecret } = await import("../secret-file.ts");
   return writeSecret(path, content).catch((cause: unknown) => {
     throw new FlotillaError("File", `writing ${path}`, { cause });
   });

@@ -30,7 +30,7 @@ const OF_OTHERS = 0o077;
 /** Of directories that are meant for several users, such as the one for temporary files. */
 const STICKY = 0o1000;
 /** What processes of a fleet write to the data directory. */
-const OURS = /^(?:flotilla\.(?:db|log).*|pki|.+\.kubeconfig|up\.json|last-snapshot)$/;
+const OURS = /^(?:flotilla\.(?:db|log).*|decisions\.jsonl.*|pki|.+\.kubeconfig|up\.json|last-snapshot)$/;
 
 /** `user` is the user id of this process. Pure. */
 export function planTrust(files: readonly OwnedFile[], user: number): TrustPlan {

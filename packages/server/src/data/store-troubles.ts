@@ -1,13 +1,13 @@
 /**
- * Watches a store whose disk may fill up. A disk that rejects writes is reported once in one line, and so is its
- * recovery; in between `takesWrites` is false. Writers get the same error. No acknowledged write is lost, because a
- * failed write is rolled back as a whole.
+ * Watches a store whose disk may fill up, or which is on other machines. A store that takes no writes is reported once
+ * in one line, and so is its recovery; in between `takesWrites` is false. Writers get the same error. No acknowledged
+ * write is lost, because a failed write is rolled back as a whole.
  *
  * An idle fleet writes nothing, so it would not notice that there is space again: while the disk is full, a small trial
  * write is made periodically, and removed.
  */
 import type { Clock, Log, Timer } from "@flotilla/base";
-import { StoreWriteError } from "@flotilla/apiserver";
+import { StoreUnavailableError, StoreWriteError } from "@flotilla/apiserver";
 import type { Engine, Outcome } from "@flotilla/apiserver";
 
 const TRY_EVERY_MS = 5_000;
@@ -15,6 +15,9 @@ const TRY_EVERY_MS = 5_000;
 const TRIAL_KEY = "/flotilla.dev/storetrials/hub/trial";
 /** More than fits into the spare pages of a database. */
 const TRIAL = new Uint8Array(64 * 1024);
+
+const isTrouble = (error: unknown): error is Error =>
+  error instanceof StoreWriteError || error instanceof StoreUnavailableError;
 
 export interface WatchedStore {
   engine: Engine;
@@ -32,7 +35,7 @@ export function watchStoreTroubles(
   let timer: Timer | undefined;
 
   function failed(error: unknown): void {
-    if (stuckAt !== undefined || !(error instanceof StoreWriteError)) return;
+    if (stuckAt !== undefined || !isTrouble(error)) return;
     stuckAt = Infinity;
     log.error("store rejects writes", { error });
     report(error.message);
@@ -68,13 +71,15 @@ export function watchStoreTroubles(
   }
 
   return {
-    takesWrites: () => stuckAt === undefined,
+    takesWrites: () => stuckAt === undefined && (engine.isReachable?.() ?? true),
     engine: {
+      isShared: engine.isShared,
       commit,
       scan: (prefix) => engine.scan(prefix),
       changes: (after, signal) => engine.changes(after, signal),
       past: (upTo) => engine.past(upTo),
       revision: () => engine.revision(),
+      isReachable: () => engine.isReachable?.() ?? true,
       compact: (revision) => engine.compact(revision),
       snapshot: (path) => engine.snapshot(path),
       close() {

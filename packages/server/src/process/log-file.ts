@@ -3,7 +3,7 @@
  * before `.2`, so that the log of a long-running hub is bounded. If the disk rejects writes, lines are lost, which is
  * reported once; the process continues.
  */
-import { appendFile, rename, stat } from "node:fs/promises";
+import { appendFile, rename, rm, stat } from "node:fs/promises";
 
 export interface LogFile {
   write(line: string): void;
@@ -17,17 +17,30 @@ export interface LogFileOptions {
   maxBytes?: number;
   /** The number of rotated files to keep. */
   kept?: number;
+  /** Rotated files that were last written before this long ago are deleted; unset keeps them. */
+  maxAgeMs?: number | undefined;
+  /** If the disk is this far behind, lines are dropped to bound memory. */
+  maxPendingCharacters?: number;
   /** Called when lines start to be lost. */
   onProblem(error: unknown): void;
+  /** Called with the number of lines that were lost. */
+  onLost?(lines: number): void;
 }
 
 /** About fifty thousand lines each: days of a busy fleet. */
 const MAX_BYTES = 8 * 1024 * 1024;
 const KEPT = 2;
-/** If the disk is this far behind, lines are dropped to bound memory. */
 const MAX_PENDING_CHARACTERS = 4 * 1024 * 1024;
 
-export function openLogFile({ path, maxBytes = MAX_BYTES, kept = KEPT, onProblem }: LogFileOptions): LogFile {
+export function openLogFile({
+  path,
+  maxBytes = MAX_BYTES,
+  kept = KEPT,
+  maxAgeMs,
+  maxPendingCharacters = MAX_PENDING_CHARACTERS,
+  onProblem,
+  onLost,
+}: LogFileOptions): LogFile {
   let pending: string[] = [];
   let pendingCharacters = 0;
   let writing: Promise<void> | undefined;
@@ -40,6 +53,8 @@ export function openLogFile({ path, maxBytes = MAX_BYTES, kept = KEPT, onProblem
     size ??= await sizeOf(path);
     if (size > 0 && size + bytes > maxBytes) {
       for (let number = kept; number > 0; number--) await renameIfThere(nameOf(number - 1), nameOf(number));
+      if (kept === 0) await rm(path, { force: true });
+      if (maxAgeMs !== undefined) await removeOld(maxAgeMs);
       size = 0;
     }
     await appendFile(path, text, { mode: 0o600 });
@@ -47,8 +62,17 @@ export function openLogFile({ path, maxBytes = MAX_BYTES, kept = KEPT, onProblem
   }
   const nameOf = (number: number): string => (number === 0 ? path : `${path}.${number}`);
 
+  /** The older files are the higher numbers. */
+  async function removeOld(ageMs: number): Promise<void> {
+    for (let number = kept; number > 0; number--) {
+      const modifiedMs = await modifiedAt(nameOf(number));
+      if (modifiedMs !== undefined && modifiedMs < Date.now() - ageMs) await rm(nameOf(number), { force: true });
+    }
+  }
+
   async function writeAll(): Promise<void> {
     while (pending.length > 0) {
+      const lines = pending.length;
       const text = pending.join("");
       pending = [];
       pendingCharacters = 0;
@@ -59,6 +83,7 @@ export function openLogFile({ path, maxBytes = MAX_BYTES, kept = KEPT, onProblem
         size = undefined;
         if (!isFailing) onProblem(error);
         isFailing = true;
+        onLost?.(lines);
       }
     }
     writing = undefined;
@@ -66,7 +91,10 @@ export function openLogFile({ path, maxBytes = MAX_BYTES, kept = KEPT, onProblem
 
   return {
     write(line) {
-      if (pendingCharacters + line.length > MAX_PENDING_CHARACTERS) return;
+      if (pendingCharacters + line.length > maxPendingCharacters) {
+        onLost?.(1);
+        return;
+      }
       pending.push(line);
       pendingCharacters += line.length;
       // Deferred, so that lines logged together are written together.
@@ -76,6 +104,15 @@ export function openLogFile({ path, maxBytes = MAX_BYTES, kept = KEPT, onProblem
       await writing;
     },
   };
+}
+
+async function modifiedAt(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 async function sizeOf(path: string): Promise<number> {

@@ -7,7 +7,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { FlotillaError, isObject } from "@flotilla/base";
 import type { LastStart } from "@flotilla/cli";
-import { writeSecret } from "../cluster-access.ts";
+import { writeSecret } from "../secret-file.ts";
 
 export interface Running {
   pid: number;

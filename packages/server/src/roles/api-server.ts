@@ -4,17 +4,18 @@
  * `extend`.
  */
 import { createKindAdmissions } from "./kind-admissions.ts";
-import { createProtobufDecoder, HUB, unavailable } from "@flotilla/apimachinery";
+import { createProtobufCodec, HUB, unavailable } from "@flotilla/apimachinery";
 import type { CertificateAuthority, ConnectHandler } from "@flotilla/apimachinery";
 import { createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
 import { createApiServer, createCache, logicalClusterAdmission, StoreError } from "@flotilla/apiserver";
-import type { ApiServer, ApiServerOptions, Cache, Engine } from "@flotilla/apiserver";
+import type { ApiServer, ApiServerOptions, Auditor, Cache, Engine, ExternalTokens } from "@flotilla/apiserver";
 import { formatTime } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
 import {
   agentCertificateLifetime,
+  apiServiceReferences,
   createDeletionProtection,
   createMembershipAdmissions,
   webhookReferences,
@@ -28,9 +29,10 @@ import { joinedClusters } from "./joined-clusters.ts";
 import { createEventRecorders, createInformers, createManager } from "@flotilla/controller-runtime";
 import type { Manager } from "@flotilla/controller-runtime";
 import { createSystemControllers, kubernetesKinds } from "@flotilla/kubernetes";
+import { createDecisionLog } from "../audit/decision-log.ts";
 import type { Part } from "./parts.ts";
 import { createProfiles } from "./profiles.ts";
-import type { ProfileOptions } from "./profiles.ts";
+import type { FrontProxyAuthorities, ProfileOptions } from "./profiles.ts";
 import { createSimulatedClusters } from "./simulated-clusters.ts";
 import type { SimulatedClusters } from "./simulated-clusters.ts";
 import type { FeatureGates } from "@flotilla/openkruise";
@@ -68,10 +70,18 @@ export interface HubApiServerOptions {
   signingKey?: () => Promise<string>;
   /** Signs certificate requests; unset leaves them to other signers. */
   authority?: Pick<CertificateAuthority, "signRequest">;
+  /** How this server calls aggregated servers; unset leaves them without users. */
+  frontProxy?: FrontProxy;
   /** A kubeconfig for an administrator of one logical cluster, served as the subresource of that name. */
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** Wraps the transport of every part, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
+  /** Tokens that others issue. */
+  externalTokens?: ExternalTokens | undefined;
+  /** The audit log; unset audits nothing. */
+  auditor?: Auditor | undefined;
+  /** The file that keeps the decisions of controllers; unset keeps them in memory. */
+  decisionsFile?: string | undefined;
   /** Whether the store takes writes; unset means that it does. */
   takesWrites?(): boolean;
   /** The size of all objects above which none may be created or grow; unset or 0 means no limit. */
@@ -82,11 +92,19 @@ export interface HubApiServerOptions {
   freeze?: boolean;
 }
 
+export interface FrontProxy extends FrontProxyAuthorities {
+  /** The certificate with a common name, signed by `ca`. */
+  identity: NonNullable<ApiServerOptions["frontProxy"]>;
+}
+
 export interface HubApiServer extends Part {
   server: ApiServer;
   cache: Cache;
   clusters: SimulatedClusters;
-  /** OpenKruise is installed on a simulated member as soon as the member serves one of its kinds. */
+  /**
+   * Flotilla's OpenKruise runs on a simulated member as soon as the member serves one of its kinds, unless the member
+   * runs a kruise-manager of its own.
+   */
   hasKruise(cluster: string): boolean;
   /** A client in this process with the identity of one part of Flotilla. */
   connect(part: string, fieldManager: string): Client;
@@ -112,8 +130,18 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       if (error instanceof StoreError) options.onFailure?.(error);
     },
   });
+  const { auditor } = options;
+  const decisions = createDecisionLog({
+    path: options.decisionsFile,
+    clock,
+    log,
+    onDecision: auditor && ((line) => auditor.write(line)),
+  });
+  await decisions.load();
   const profiles = createProfiles({
+    decisions: decisions.source,
     rootCertificate,
+    frontProxy: options.frontProxy,
     startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length),
     nodes,
     nowMs: clock.now(),
@@ -137,6 +165,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       createDeletionProtection(HUB),
       ...interpreterAdmissions,
       webhookReferences(HUB),
+      apiServiceReferences(HUB),
       ...createKruiseAdmissions({
         gates: options.kruiseGates,
         appliesTo: (cluster) => hasKruise(cluster),
@@ -145,7 +174,11 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       }),
       logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub")),
     ],
-    decodeProtobuf: createProtobufDecoder(kubernetesKinds),
+    frontProxy: options.frontProxy?.identity,
+    protobuf: createProtobufCodec(kubernetesKinds),
+    actions: [decisions.action],
+    auditor,
+    externalTokens: options.externalTokens,
     profiles,
     serviceAccounts: options.signingKey ? { signingKey: options.signingKey } : undefined,
     freeze: options.freeze ?? false,
@@ -170,7 +203,9 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
 
   const clusters = createSimulatedClusters(server);
   const hasKruise = (cluster: string): boolean =>
-    clusters.isSimulated(cluster) && kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural));
+    clusters.isSimulated(cluster) &&
+    !server.isManagedElsewhere(cluster, "kruise-manager") &&
+    kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural));
   const connect = (part: string, fieldManager: string): Client =>
     createClient({ transport: wrap(server.transport(flotillaUser(part)), part), fieldManager });
   const events = createEventRecorders({ client: connect("events", "flotilla-events"), clock, log });
@@ -189,6 +224,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       await system.stop();
       await events.stop();
       await server.close();
+      await decisions.close();
       await cache.close();
       await engine.close();
     },
@@ -214,6 +250,7 @@ function createSystemManager(
       home: HUB,
       rootCertificate,
       issueSecretToken: server.issueSecretToken,
+      isOwnToken: server.isOwnToken,
       isManagedElsewhere: server.isManagedElsewhere,
       signRequest: authority
         ? (cluster, request, terms) => authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) })

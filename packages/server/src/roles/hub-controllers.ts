@@ -16,6 +16,7 @@ import {
   matchesAffinity,
 } from "@flotilla/flotilla";
 import type {
+  DecisionRecorder,
   Delivery,
   FailoverOptions,
   LaneFigures,
@@ -39,6 +40,7 @@ export interface HubControllersOptions {
   /** The hub's objects. */
   informers: SharedInformers;
   events: EventRecorders;
+  decisions: DecisionRecorder;
   /** What they plan with, and the members that they reach. */
   sources: PlanningSources;
   monitoring: Monitoring;
@@ -68,7 +70,7 @@ export interface HubControllers extends Part {
 
 export function createHubControllers(options: HubControllersOptions): HubControllers {
   const { hub, clientFor, informers, events, sources, monitoring, clock, random, log } = options;
-  const { members, interpreter, views, placements, decisions } = sources;
+  const { members, interpreter, views, placements } = sources;
   const membership = createMembership({
     hub,
     informers,
@@ -81,6 +83,7 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     },
     matchesAffinity,
     events,
+    decisions: options.decisions,
     clock,
     random,
     log,
@@ -99,11 +102,12 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     interpreter,
     views,
     events,
+    decisions: options.decisions,
     clock,
     random,
     log,
     failover: options.failover,
-    onDecision: (key, plan) => decisions.record(key, plan),
+    onDecision: (key, plan) => sources.decisions.record(key, plan),
     meter: monitoring.pipeline,
   });
   const ocm = createOcm({
@@ -111,6 +115,7 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     informers,
     clientFor,
     events,
+    decisions: options.decisions,
     memberFor: createWorkMembers(hub, informers, membership, deliveryFor),
     placements,
     origin: options.origin,

@@ -4,7 +4,15 @@ import type { Kind } from "@flotilla/apimachinery";
 import type { ApiServer } from "@flotilla/apiserver";
 import type { MetricsText } from "@flotilla/base";
 import { createWorkloadMetrics } from "@flotilla/flotilla";
-import type { HubViews, LaneFigures, Membership, Monitoring, StoreFigures, WorkloadMetrics } from "@flotilla/flotilla";
+import type {
+  HubViews,
+  Decisions,
+  LaneFigures,
+  Membership,
+  Monitoring,
+  StoreFigures,
+  WorkloadMetrics,
+} from "@flotilla/flotilla";
 import { writeControllerMetrics } from "@flotilla/controller-runtime";
 import type { Informers, Manager } from "@flotilla/controller-runtime";
 import type { Part } from "./parts.ts";
@@ -26,6 +34,7 @@ export interface HubMetricsOptions {
     informers: Informers;
     serves: ApiServer["serves"];
   };
+  decisions: Pick<Decisions, "write">;
   managers(): readonly Manager[];
   lanes(): readonly LaneFigures[];
 }
@@ -46,6 +55,7 @@ export function createHubMetrics({
   store,
   informers,
   simulated,
+  decisions,
   managers,
   lanes,
 }: HubMetricsOptions): HubMetrics {
@@ -67,6 +77,7 @@ export function createHubMetrics({
       writeControllerMetrics(text, managers());
       writeInterpreterMetrics(text);
       monitoring.write(text);
+      decisions.write(text);
     },
     workloads: createWorkloadMetrics({
       members: () => clusters.list({ cluster: hub }).map(({ metadata }) => metadata.name),

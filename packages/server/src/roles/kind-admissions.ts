@@ -2,16 +2,16 @@
 import type { AnyAdmission } from "@flotilla/apimachinery";
 import { karmadaAdmissions } from "@flotilla/karmada";
 import type { ClusterTaintPolicyOptions } from "@flotilla/karmada";
-import { convertsWithoutWebhook, kruiseAdmissions } from "@flotilla/openkruise";
+import { kruiseAdmissions } from "@flotilla/openkruise";
 import type { FeatureGates } from "@flotilla/openkruise";
-import { createKubernetesAdmissions } from "@flotilla/kubernetes";
+import { kubernetesAdmissions } from "@flotilla/kubernetes";
 import { ocmAdmissions } from "@flotilla/ocm";
 
 export const createKindAdmissions = (
   gates?: FeatureGates,
   taintPolicies?: ClusterTaintPolicyOptions,
 ): readonly AnyAdmission[] => [
-  ...createKubernetesAdmissions(convertsWithoutWebhook),
+  ...kubernetesAdmissions,
   ...karmadaAdmissions(taintPolicies),
   ...ocmAdmissions,
   ...kruiseAdmissions(gates),

@@ -1,9 +1,9 @@
 /** Assembles the simulated members: nodes and kubelets, workload controllers, OpenKruise, and their metrics. */
 import type { ApiServer } from "@flotilla/apiserver";
 import type { Clock, Log, Random } from "@flotilla/base";
-import type { Client } from "@flotilla/client";
+import type { Client, ObjectKey } from "@flotilla/client";
 import { createManager, yieldToOtherControllers as standAside } from "@flotilla/controller-runtime";
-import type { EventRecorders, Manager, SharedInformers } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorders, Manager, SharedInformers } from "@flotilla/controller-runtime";
 import {
   createComponentLogs,
   createKruiseInstallController,
@@ -18,7 +18,7 @@ import type { FeatureGates } from "@flotilla/openkruise";
 
 export interface MemberControllersOptions {
   /** The logical clusters, of which some are simulated members. */
-  clusters: Pick<ApiServer, "profileOf" | "isManagedElsewhere" | "onServed" | "onClusterGone">;
+  clusters: Pick<ApiServer, "profileOf" | "isManagedElsewhere" | "onManagedElsewhere" | "onServed" | "onClusterGone">;
   client: Client;
   /** Informers of the simulated members only; one set serves them all. */
   informers: SharedInformers;
@@ -51,6 +51,8 @@ export function createMemberControllers({
   gates,
   times,
 }: MemberControllersOptions): MemberControllers {
+  // An empty cluster waits for external controllers, and a cluster with its own controllers is left to them.
+  const isForeign = (cluster: string): boolean => server.profileOf(cluster) === "empty";
   const componentLogs = createComponentLogs({
     clock,
     componentOf: (controller) => (kruiseControllers.has(controller) ? KRUISE_MANAGER : undefined),
@@ -65,6 +67,11 @@ export function createMemberControllers({
     componentLogs,
     events,
     times,
+    isManagedElsewhere: (cluster) => server.isManagedElsewhere(cluster),
+    onManagedElsewhere: (listener) =>
+      server.onManagedElsewhere((cluster, program) => {
+        if (program === "controller-manager" && !isForeign(cluster)) listener(cluster);
+      }),
   });
   const kruiseControllers = new Set<string>();
   const role: MemberControllers = { manager, simulation, start: manager.start, stop: manager.stop };
@@ -81,17 +88,25 @@ export function createMemberControllers({
     gates,
   });
   for (const { name } of workloads.kruise) kruiseControllers.add(name);
-  // An empty cluster waits for external controllers, and a cluster with its own controllers is left to them.
-  const elsewhere = {
-    isForeign: (cluster: string) => server.profileOf(cluster) === "empty",
-    isTaken: server.isManagedElsewhere,
-  };
   const install = createKruiseInstallController({
     client,
     isInstalled: (cluster) => server.profileOf(cluster) === "member-bare" && hasKruise(cluster),
     onServed: server.onServed,
   });
-  const runsMembers = [...Object.values(workloads).flat(), ...simulation.controllers];
-  manager.add(install, ...runsMembers.map((controller) => standAside(controller, elsewhere)));
+  /** Leaves clusters with a program of their own to it. */
+  const unlessRun = (program: Parameters<typeof server.isManagedElsewhere>[1], controllers: Controller<ObjectKey>[]) =>
+    controllers.map((controller) =>
+      standAside(controller, { isForeign, isTaken: (cluster) => server.isManagedElsewhere(cluster, program) }),
+    );
+  const { scheduler, kubelets, controllerManager } = simulation.parts;
+  manager.add(
+    install,
+    ...unlessRun("controller-manager", [...workloads.kubernetes, ...controllerManager]),
+    ...unlessRun("scheduler", scheduler),
+    ...unlessRun("kruise-manager", workloads.kruise),
+    // No other program is there for these.
+    ...[...workloads.argo, ...kubelets].map((controller) => standAside(controller, { isForeign })),
+    simulation.heartbeat,
+  );
   return role;
 }

@@ -9,15 +9,16 @@ import {
   kubernetesKinds,
   rootCertificateConfigMap,
   servedKinds,
+  flowControlDefaults,
   systemPriorityClasses,
   tokenTrackingConfigMap,
 } from "@flotilla/kubernetes";
 import { createKubeconfigHandler } from "./kubeconfig-handler.ts";
 import type { ClusterRole, Namespace } from "@flotilla/kubernetes";
 import { kruiseKinds } from "@flotilla/openkruise";
-import { logicalClusterKind } from "@flotilla/apiserver";
-import type { ConnectHandler, Kind, KubernetesObject } from "@flotilla/apimachinery";
-import type { Profile } from "@flotilla/apiserver";
+import { clusterId, frontProxyName, logicalClusterKind } from "@flotilla/apiserver";
+import type { ConnectHandler, Kind, KubernetesObject, ObjectSource } from "@flotilla/apimachinery";
+import type { ClusterObject, Profile } from "@flotilla/apiserver";
 import {
   clusterManagerLayer,
   karmadaLayer,
@@ -28,7 +29,14 @@ import {
   nodeLayer,
   standardStorageClass,
 } from "@flotilla/simulation";
-import { bootstrapAccess, clusterProxyAdministrators, explanationKinds, plannerRoles } from "@flotilla/flotilla";
+import {
+  auditorRole,
+  bootstrapAccess,
+  clusterProxyAdministrators,
+  decisionKind,
+  explanationKinds,
+  plannerRoles,
+} from "@flotilla/flotilla";
 
 const CLUSTER_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
@@ -43,9 +51,18 @@ const withProxy = (kind: Kind, proxy: ConnectHandler | undefined): Kind =>
 
 const isClusterRole = (object: KubernetesObject): object is ClusterRole => object.kind === "ClusterRole";
 
+export interface FrontProxyAuthorities {
+  /** Signs the certificates with which this server calls aggregated servers. */
+  ca: string;
+  /** Signs the certificates of clients that aggregated servers accept directly: none. */
+  clientCa: string;
+}
+
 export interface ProfileOptions {
   /** PEM; if empty, it is omitted. */
   rootCertificate: string;
+  /** PEM of the CAs that aggregated servers trust; if unset, clusters do not publish them. */
+  frontProxy?: FrontProxyAuthorities;
   /** The day on which this server started to record the use of tokens in Secrets. */
   startedOn: string;
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
@@ -53,6 +70,8 @@ export interface ProfileOptions {
   clusterProxy?: ConnectHandler;
   /** Explanations of placements, by binding name; omitted if unset. */
   explanation?: Parameters<typeof explanationKinds>[0];
+  /** Decisions of the controllers; omitted if unset. */
+  decisions?: ObjectSource;
   /** The number of simulated nodes per member, and their creation time. */
   nodes?: number;
   nowMs?: number;
@@ -69,10 +88,12 @@ export interface ProfileOptions {
  */
 export function createProfiles({
   rootCertificate,
+  frontProxy,
   startedOn,
   clusterKubeconfig,
   clusterProxy,
   explanation,
+  decisions,
   nodes = 0,
   nowMs = 0,
   metrics,
@@ -88,10 +109,17 @@ export function createProfiles({
         ...(rootCertificate === "" ? [] : [rootCertificateConfigMap(name, rootCertificate)]),
       ];
     });
-  const shared = [...bootstrapRbac(), ...systemPriorityClasses(), tokenTrackingConfigMap(startedOn)];
+  const shared = [
+    ...bootstrapRbac(),
+    ...systemPriorityClasses(),
+    ...flowControlDefaults(`${startedOn}T00:00:00Z`),
+    tokenTrackingConfigMap(startedOn),
+  ];
   // No traffic flows through simulated clusters, so the server's Service must exist, but its address does not matter.
   const apiServer = apiServerService({ address: "127.0.0.1", port: 6443 }, `${startedOn}T00:00:00Z`);
+  const clusterObjects = frontProxy ? [aggregationSettings(frontProxy)] : [];
   const memberBare: Profile = {
+    clusterObjects,
     builtIns: kubernetesKinds,
     customs: [],
     objects: [...namespaces(...CLUSTER_NAMESPACES), ...apiServer, ...shared],
@@ -112,12 +140,14 @@ export function createProfiles({
     : memberBare;
   return {
     hub: {
+      clusterObjects,
       podsAreTemplates: true,
       builtIns: [
         ...kubernetesKinds,
         ...KARMADA_KINDS.filter(({ builtIn }) => builtIn).map((kind) => withProxy(kind, clusterProxy)),
         logicalClusterKind(clusterKubeconfig && createKubeconfigHandler(clusterKubeconfig)),
         ...(explanation ? explanationKinds(explanation) : []),
+        ...(decisions ? [decisionKind(decisions)] : []),
       ],
       customs: [...KARMADA_KINDS.filter(({ builtIn }) => !builtIn), ...ocmHubKinds, ...WORKLOAD_KINDS],
       // The administrator's certificate and token both have the user `admin`.
@@ -135,6 +165,7 @@ export function createProfiles({
         ...shared,
         ...clusterProxyAdministrators(["admin"]),
         ...bootstrapAccess(),
+        auditorRole(),
         ...plannerRoles(WORKLOAD_KINDS, bootstrapRbac().filter(isClusterRole)),
       ],
     },
@@ -148,3 +179,30 @@ export function createProfiles({
     empty: { ...memberBare, hasForeignKinds: true },
   };
 }
+
+/**
+ * How aggregated servers recognize requests of this server: by a certificate that is for their cluster alone. Clients with
+ * a certificate of their own are not accepted there, because one CA signs the clients of all logical clusters.
+ */
+function aggregationSettings({ ca, clientCa }: FrontProxyAuthorities): ClusterObject {
+  return {
+    object: EXTENSION_AUTHENTICATION,
+    fieldsOf: (cluster) => ({
+      data: {
+        "client-ca-file": clientCa,
+        "requestheader-allowed-names": JSON.stringify([frontProxyName(clusterId(cluster))]),
+        "requestheader-client-ca-file": ca,
+        "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]',
+        "requestheader-group-headers": '["X-Remote-Group"]',
+        "requestheader-uid-headers": '["X-Remote-Uid"]',
+        "requestheader-username-headers": '["X-Remote-User"]',
+      },
+    }),
+  };
+}
+
+const EXTENSION_AUTHENTICATION: KubernetesObject = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name: "extension-apiserver-authentication", namespace: "kube-system" },
+};

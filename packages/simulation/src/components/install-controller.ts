@@ -14,7 +14,13 @@ import type { Client } from "@flotilla/client";
 import { isAlreadyExists } from "@flotilla/apimachinery";
 import { defineKeyedController, done, keyOf } from "@flotilla/controller-runtime";
 import type { Controller } from "@flotilla/controller-runtime";
-import { daemonSet, kruiseNamespace, managerDeployment } from "./kruise-manifests.ts";
+import { daemonSet, IN_PROCESS_ANNOTATION, kruiseNamespace, MANAGER, managerDeployment } from "./kruise-manifests.ts";
+
+/** Distinguishes our namespace from that of another installation, also after an interrupted start. */
+function markedNamespace(): Namespace {
+  const namespace = kruiseNamespace();
+  return { ...namespace, metadata: { ...namespace.metadata, annotations: { [IN_PROCESS_ANNOTATION]: MANAGER } } };
+}
 
 export interface InstallDependencies {
   client: Client;
@@ -48,9 +54,13 @@ export function createKruiseInstallController({
     idOf: ({ cluster }) => cluster,
     async reconcile({ cluster }, { log, signal }) {
       if (!isInstalled(cluster)) return done;
+      // Manifests of OpenKruise create the namespace before the CRDs: they install a manager of their own, under the
+      // same names.
+      const present = await find(client, Namespace, keyOf(cluster, kruiseNamespace()), { signal });
+      if (present && present.metadata.annotations?.[IN_PROCESS_ANNOTATION] === undefined) return done;
       // Sequential: the namespaced objects need the namespace.
       const made = [
-        await ensure(Namespace, kruiseNamespace(), cluster, signal),
+        await ensure(Namespace, markedNamespace(), cluster, signal),
         await ensure(Deployment, managerDeployment(), cluster, signal),
         await ensure(DaemonSet, daemonSet(), cluster, signal),
       ];

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { Pod } from "@flotilla/kubernetes";
@@ -5,6 +6,8 @@ import { createFakeClock } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { ContainerOfPod, PodLog } from "./logs.ts";
 import { execute, showLog } from "./exec.ts";
+import { SimulatedFiles } from "./files.ts";
+import { readTar, writeTar } from "./tar.ts";
 import type { CommandStreams } from "./exec.ts";
 
 const START = Date.UTC(2024, 4, 1, 12);
@@ -34,10 +37,11 @@ function makeTarget(container: Partial<Container> = {}, change: (pod: Pod) => vo
   return { cluster: "paris", namespace: "shop", container: "main", pod: pod as unknown as DeepReadonly<JsonObject> };
 }
 
-function capture(): CommandStreams & { written: { out: string; err: string } } {
+function capture(input = ""): CommandStreams & { written: { out: string; err: string } } {
   const written = { out: "", err: "" };
   return {
     written,
+    stdin: Readable.from(input === "" ? [] : [Buffer.from(input, "latin1")]),
     stdout: async (chunk) => void (written.out += Buffer.from(chunk).toString()),
     stderr: async (chunk) => void (written.err += Buffer.from(chunk).toString()),
   };
@@ -177,4 +181,58 @@ test("attach shows the log until the container ends", async () => {
     0,
     { out: "ready\nbye\n", err: "simulated: pod shop/web-1 runs no processes; this is the log of container main\n" },
   ]);
+});
+
+describe("files that were copied into a container", () => {
+  const clock = createFakeClock(START);
+  const files = new SimulatedFiles();
+  const runWith = async (command: readonly string[], input = "") => {
+    const streams = capture(input);
+    const { exitCode } = await execute(
+      makeTarget(),
+      { command, tty: false },
+      streams,
+      clock,
+      new AbortController().signal,
+      files,
+    );
+    return { exitCode, ...streams.written };
+  };
+
+  test("cat without a file returns its input", async () => {
+    expect(await runWith(["cat"], "hello")).toEqual({ exitCode: 0, out: "hello", err: "" });
+  });
+
+  test("an archive is kept, and returned as a file and as an archive", async () => {
+    const archive = writeTar([{ path: "a/b.txt", content: Buffer.from("content") }], START).toString("latin1");
+
+    expect((await runWith(["tar", "-xmf", "-", "-C", "/data"], archive)).exitCode).toBe(0);
+    expect((await runWith(["test", "-d", "/data/a"])).exitCode).toBe(0);
+    expect((await runWith(["test", "-d", "/other"])).exitCode).toBe(1);
+    expect((await runWith(["cat", "/data/a/b.txt"])).out).toBe("content");
+    const returned = await runWith(["tar", "cf", "-", "/data/a"]);
+    expect(readTar(Buffer.from(returned.out)).map(({ path, content }) => `${path} ${content.toString()}`)).toEqual([
+      "data/a/b.txt content",
+    ]);
+  });
+
+  test("an archive cannot leave its directory tree, and input that is none fails", async () => {
+    const archive = writeTar([{ path: "../../etc/passwd", content: Buffer.from("x") }], START).toString("latin1");
+
+    expect((await runWith(["tar", "-xmf", "-", "-C", "/data"], archive)).exitCode).toBe(0);
+    expect((await runWith(["cat", "/data/etc/passwd"])).out).toBe("x");
+    expect((await runWith(["tar", "-xmf", "-"], "y".repeat(1024))).exitCode).toBe(2);
+    expect((await runWith(["cat", "/missing"])).exitCode).toBe(126);
+  });
+});
+
+test("an archive keeps long names and many files", () => {
+  const many = Array.from({ length: 20 }, (_, index) => ({
+    path: `d/f${index}`,
+    content: Buffer.alloc(index * 100, "x"),
+  }));
+
+  expect(readTar(writeTar(many, START)).map(({ path, content }) => [path, content.length])).toEqual(
+    many.map(({ path, content }) => [path, content.length]),
+  );
 });

@@ -11,14 +11,18 @@ import { stepsOf } from "../kubelet/script.ts";
 import { statusOf } from "./log-lines.ts";
 import type { ContainerOfPod, PodLog } from "./logs.ts";
 import { CANNOT_RUN, answerOf } from "./programs.ts";
+import { fileProgram } from "./file-programs.ts";
+import { SimulatedFiles } from "./files.ts";
 
 export interface CommandOptions {
   command: readonly string[];
   tty: boolean;
 }
 
-/** Output streams to the client; input from the client is not read. */
+/** The client's ends of the streams. */
 export interface CommandStreams {
+  /** Ends when the client closes its input. */
+  readonly stdin: AsyncIterable<Uint8Array>;
   /** Resolves when the stream accepts more. */
   stdout(chunk: Uint8Array): Promise<void>;
   stderr(chunk: Uint8Array): Promise<void>;
@@ -39,10 +43,19 @@ export async function execute(
   streams: CommandStreams,
   clock: Clock,
   signal: AbortSignal,
+  files = new SimulatedFiles(),
 ): Promise<Ended> {
   const pod = target.pod as unknown as ReadPod;
   const container = runningContainer(pod, target);
   const { out, err } = writers(streams, tty);
+  const withFiles = fileProgram(
+    command,
+    files.of(pod.metadata.uid ?? "", target.container),
+    clock.now(),
+    container.workingDir || "/",
+  );
+  // Without a note: the output is the client's own data.
+  if (withFiles) return { exitCode: await withFiles({ stdin: streams.stdin, stdout: streams.stdout, err }) };
   const parsed = stepsOf(command);
   const answer = (words: readonly string[]) =>
     answerOf(words, parsed?.isShell ?? false, { pod, container, nowMs: clock.now() });

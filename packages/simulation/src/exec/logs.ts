@@ -9,6 +9,9 @@ import { Pod } from "@flotilla/kubernetes";
 import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
 import type { Informers } from "@flotilla/controller-runtime";
 import { execute, showLog } from "./exec.ts";
+import { SimulatedFiles } from "./files.ts";
+import { forwardPort } from "./forward.ts";
+import type { ForwardedConnection } from "./forward.ts";
 import type { CommandOptions, CommandStreams, Ended } from "./exec.ts";
 import { logLines, nextLineMs, statusOf } from "./log-lines.ts";
 import type { LogLine } from "./log-lines.ts";
@@ -35,6 +38,12 @@ export interface SimulatedRuntime {
     streams: CommandStreams,
     signal: AbortSignal,
   ): Promise<Ended>;
+  forward(
+    pod: Omit<ContainerOfPod, "container">,
+    port: number,
+    connection: ForwardedConnection,
+    signal: AbortSignal,
+  ): Promise<void>;
   attach(
     container: ContainerOfPod,
     options: Pick<CommandOptions, "tty">,
@@ -48,6 +57,7 @@ type Follower = (pod: ReadPod, isGone: boolean) => void;
 
 export function createSimulatedRuntime({ informers, clock }: { informers: Informers; clock: Clock }): SimulatedRuntime {
   const followers = createFollowers(informers);
+  const files = new SimulatedFiles();
   const logs: SimulatedRuntime["logs"] = (target, { previous }) => {
     const pod = target.pod as unknown as ReadPod;
     const lines = logLines(pod, target.container, clock.now(), previous);
@@ -58,7 +68,8 @@ export function createSimulatedRuntime({ informers, clock }: { informers: Inform
   };
   return {
     logs,
-    exec: (target, options, streams, signal) => execute(target, options, streams, clock, signal),
+    exec: (target, options, streams, signal) => execute(target, options, streams, clock, signal, files),
+    forward: (target, port, connection) => forwardPort(target, port, connection),
     attach: async (target, options, streams, signal) =>
       showLog(target, logs(target, { previous: false }), options, streams, signal),
   };

@@ -4,6 +4,9 @@
  * Reads: Node; the pods on it.
  * Writes: Node: conditions and taints; the first status of a user-created node. Pod: Ready=False on a lost node.
  * After: the eviction controller evicts pods that do not tolerate the taints.
+ *
+ * Where a member has its own kube-controller-manager, that one judges the health of nodes by their Leases
+ * (`heartbeat-controller.ts`) and sets taints; what a kubelet reports is written here in any case.
  */
 import { Node, Pod } from "@flotilla/kubernetes";
 import { defined, formatTime } from "@flotilla/base";
@@ -33,6 +36,7 @@ export interface LifecycleDependencies {
   views: ClusterViews;
   times?: Partial<NodeTimes> | undefined;
   events?: EventRecorder | undefined;
+  isManagedElsewhere?: ((cluster: string) => boolean) | undefined;
 }
 
 /** The kubelet does not respond, and reports nothing about its pods. */
@@ -44,6 +48,7 @@ export function createNodeLifecycleController({
   views,
   times,
   events,
+  isManagedElsewhere = () => false,
 }: LifecycleDependencies): Controller<ObjectKey> {
   const { gracePeriodMs } = { ...DEFAULT_NODE_TIMES, ...defined(times) };
   const waits = createWaits(clock);
@@ -58,6 +63,9 @@ export function createNodeLifecycleController({
         await start(node, key, signal);
         return done;
       }
+      const isJudgedElsewhere = isManagedElsewhere(key.cluster);
+      // A kubelet that does not respond reports nothing.
+      if (isJudgedElsewhere && isLost(node)) return done;
       const leftMs = isLost(node) ? waits.leftMs(idOfKey(key), "lost", gracePeriodMs) : 0;
       if (!isLost(node)) waits.over(idOfKey(key));
       const conditions = planConditions(node, isLost(node) && leftMs === 0, clock.now());
@@ -67,6 +75,7 @@ export function createNodeLifecycleController({
           : await unlessChanged(
               client.updateStatus(Node, key.cluster, { ...node, status: { ...node.status, conditions } }, { signal }),
             );
+      if (isJudgedElsewhere) return done;
       if (!current) return done; // The node changed in the meantime: the event triggers another reconcile.
       const taints = planTaints(current, conditions, clock.now());
       if (taints) {

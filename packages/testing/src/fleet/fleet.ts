@@ -43,6 +43,8 @@ export interface TestFleetOptions {
   /** Whether the store accepts writes, as the hub reports it. */
   takesWrites?: HubOptions["takesWrites"];
   storeQuotaBytes?: HubOptions["storeQuotaBytes"];
+  auditor?: HubOptions["auditor"];
+  decisionsFile?: HubOptions["decisionsFile"];
   /** Wraps the transport between a component and the server, for example to delay it. */
   wrap?(transport: Transport, part: string): Transport;
 }
@@ -97,9 +99,12 @@ export async function startTestFleet(options: TestFleetOptions): Promise<TestFle
     memberLimits: options.memberLimits,
     takesWrites: options.takesWrites,
     storeQuotaBytes: options.storeQuotaBytes,
+    auditor: options.auditor,
+    decisionsFile: options.decisionsFile,
     wrap(transport, part) {
       const counter = countWrites(options.wrap?.(transport, part) ?? transport);
-      counters.push({ part, counter });
+      // Decisions are not stored: they are lines of a log.
+      if (part !== "decisions") counters.push({ part, counter });
       return counter.transport;
     },
   });

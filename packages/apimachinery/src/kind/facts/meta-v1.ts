@@ -84,6 +84,8 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean;
 }
 
+export type PartialObjectMetadata = KubernetesObject;
+
 export interface Preconditions {
   uid?: string;
   resourceVersion?: string;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CertificateSigningRequest } from "@flotilla/kubernetes";
+import type { APIService, CertificateSigningRequest } from "@flotilla/kubernetes";
 import type {
   Cluster,
   PropagationPolicy,
@@ -22,6 +22,8 @@ import { dataCheck } from "./data.ts";
 import { driftCheck } from "./drift.ts";
 import { finalizersCheck } from "./finalizers.ts";
 import { hubCheck } from "./hub.ts";
+import { webhooksCheck } from "./webhooks.ts";
+import type { WebhookFacts } from "./webhooks.ts";
 import { interpretersCheck } from "./interpreters.ts";
 import type { InterpreterFacts } from "./interpreters.ts";
 import { joinsCheck } from "./joins.ts";
@@ -183,6 +185,34 @@ const deleting = (extra: object = {}): Judgement =>
     },
     now,
   );
+const calledPrograms = (extra: Partial<WebhookFacts> = {}): Judgement =>
+  webhooksCheck.judge(
+    { services: [], failing: [], calls: [], seconds: [], failingConversions: [], unseen: [], ...extra },
+    now,
+  );
+const aggregated = (status: "True" | "False"): APIService => ({
+  apiVersion: "apiregistration.k8s.io/v1",
+  kind: "APIService",
+  metadata: { name: "v1.fish.example" },
+  spec: {
+    group: "fish.example",
+    version: "v1",
+    groupPriorityMinimum: 1000,
+    versionPriority: 100,
+    service: { namespace: "default", name: "fish" },
+  },
+  status: {
+    conditions: [
+      {
+        type: "Available",
+        status,
+        reason: "ServiceNotFound",
+        message: 'service/fish in "default" is not present',
+        lastTransitionTime: new Date(NOW - 60_000).toISOString(),
+      },
+    ],
+  },
+});
 const rules = (extra: Partial<InterpreterFacts> = {}): Judgement =>
   interpretersCheck.judge(
     {
@@ -802,6 +832,45 @@ const cases: Record<string, Record<string, Case>> = {
       ),
       verdict: "problem",
       says: "no set is bound",
+    },
+  },
+  webhooks: {
+    "webhooks that answer and available servers are ok": {
+      judged: calledPrograms({
+        services: [aggregated("True")],
+        failing: [{ labels: { name: "a.example", type: "validating", configuration: "a" }, value: 0 }],
+        calls: [{ labels: { name: "a.example" }, value: 4 }],
+        seconds: [{ labels: { name: "a.example" }, value: 0.1 }],
+      }),
+      verdict: "ok",
+    },
+    "an admission webhook whose last calls failed is a problem": {
+      judged: calledPrograms({
+        failing: [{ labels: { name: "a.example", type: "validating", configuration: "a" }, value: 3 }],
+      }),
+      verdict: "problem",
+      says: "Its last 3 calls failed",
+    },
+    "a conversion webhook whose last call failed is a problem": {
+      judged: calledPrograms({ failingConversions: [{ labels: { crd_name: "widgets.example.com" }, value: 1 }] }),
+      verdict: "problem",
+      says: "kubectl get crd widgets.example.com -o yaml",
+    },
+    "an unavailable aggregated server is a problem, with its message": {
+      judged: calledPrograms({ services: [aggregated("False")] }),
+      verdict: "problem",
+      says: 'It is unavailable for 60s: service/fish in "default" is not present (ServiceNotFound)',
+    },
+    "a slow admission webhook is a warning": {
+      judged: calledPrograms({
+        calls: [
+          { labels: { name: "a.example", operation: "CREATE" }, value: 1 },
+          { labels: { name: "a.example", operation: "UPDATE" }, value: 3 },
+        ],
+        seconds: [{ labels: { name: "a.example" }, value: 8 }],
+      }),
+      verdict: "warning",
+      says: "It takes 2.0 s on average",
     },
   },
   interpreters: {

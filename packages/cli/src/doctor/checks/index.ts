@@ -20,6 +20,7 @@ import { openkruiseCheck } from "./openkruise.ts";
 import { policiesCheck } from "./policies.ts";
 import { versionsCheck } from "./versions.ts";
 import { workloadsCheck } from "./workloads.ts";
+import { webhooksCheck } from "./webhooks.ts";
 import { worksCheck } from "./works.ts";
 
 export const CHECKS: readonly DoctorCheck[] = [
@@ -32,6 +33,7 @@ export const CHECKS: readonly DoctorCheck[] = [
   joinsCheck,
   versionsCheck,
   apisCheck,
+  webhooksCheck,
   openkruiseCheck,
   policiesCheck,
   bindingsCheck,

@@ -6,7 +6,7 @@ import { manifestsOf, refOf } from "../../ocm/work/manifests.ts";
 import type { Manifest } from "../../ocm/work/manifests.ts";
 import { optionsOf } from "../../ocm/work/manifest-options.ts";
 import { isOwned } from "../../ocm/work/ownership.ts";
-import { compareFields } from "../field-changes.ts";
+import { compareFields } from "../../fields/field-changes.ts";
 import type { MemberChange } from "../plan-fleet.ts";
 
 type Work = DeepReadonly<ManifestWork>;

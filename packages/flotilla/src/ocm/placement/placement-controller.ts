@@ -24,6 +24,7 @@ import type { Client, ObjectKey } from "@flotilla/client";
 import { withCondition } from "@flotilla/apimachinery";
 import { defineController, done, owned, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Informers } from "@flotilla/controller-runtime";
+import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import { findConcerned } from "./concerned.ts";
 import type { PlacementMeter } from "./meter.ts";
 import { isByScore, planPlacement, type PlacementPlan } from "./plan-placement.ts";
@@ -32,11 +33,16 @@ import { isWritten, scoreWaitMs, wantedDecisions, writeSteps, type WantedDecisio
 
 type Placement = DeepReadonly<OcmPlacement>;
 
+/** The clusters that decisions name, in order. */
+const namesIn = (decisions: readonly DeepReadonly<PlacementDecision>[]): string[] =>
+  decisions.flatMap(({ status }) => (status?.decisions ?? []).map(({ clusterName }) => clusterName)).toSorted();
+
 export interface PlacementDependencies {
   hub: string;
   informers: Informers;
   client: Client;
   events: EventRecorder;
+  recorder?: DecisionRecorder | undefined;
   clock: Clock;
   sources: PlacementSources;
   meter?: PlacementMeter;
@@ -50,6 +56,7 @@ export function createPlacementController({
   informers,
   client,
   events,
+  recorder,
   clock,
   sources,
   meter,
@@ -79,6 +86,21 @@ export function createPlacementController({
         message:
           scoresText.length > MAX_SCORES_LENGTH ? `${scoresText.slice(0, MAX_SCORES_LENGTH)} ......` : scoresText,
       });
+  }
+
+  function recordSelection(placement: Placement, plan: PlacementPlan, before: readonly string[]): void {
+    const after = plan.isKept ? before : plan.chosen.toSorted();
+    if (!recorder || equalJson(before, after)) return;
+    const conditions = plan.conditions.map(({ type, reason, message }) => `${type}: ${reason}: ${message}`);
+    recorder.record({
+      type: "ClustersSelected",
+      controller: "ocm-placement",
+      object: placement,
+      clusters: [...new Set(before).symmetricDifference(new Set(after))],
+      cause: { reason: "PlacementEvaluated", message: plan.warning ?? conditions.join("; ") },
+      before: { clusters: [...before] },
+      after: { clusters: [...after] },
+    });
   }
 
   async function writeDecision(
@@ -224,7 +246,9 @@ export function createPlacementController({
       const plan = planPlacement(placement, { ...sources.inputOf(placement, nowMs), ...(meter && { meter }) });
       const decidedMs = meter?.nowMs() ?? 0;
       meter?.scheduled(decidedMs - startMs);
+      const before = recorder ? namesIn(sources.decisionsOf(placement)) : [];
       const { waitMs, isRescored } = await writeDecisions(placement, plan, nowMs, signal);
+      if (waitMs === 0) recordSelection(placement, plan, before);
       meter?.bound(meter.nowMs() - decidedMs);
       await writeStatus(placement, plan, isRescored, key, signal);
       const againMs = Math.min(

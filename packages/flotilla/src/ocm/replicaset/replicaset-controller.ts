@@ -15,6 +15,7 @@ import {
   REPLICA_SET_FINALIZER,
   REPLICA_SET_LABEL,
 } from "@flotilla/ocm";
+import { findCondition } from "@flotilla/apimachinery";
 import { equalJson, formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
@@ -22,7 +23,9 @@ import { defineController, done, keyOf, unlessChanged, watch } from "@flotilla/c
 import type { Controller, Informers, ObjectEvent } from "@flotilla/controller-runtime";
 import { ownerValue } from "./child-works.ts";
 import { decidedBy, type Verdict } from "./decided.ts";
+import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import { planReplicaSet, referencesOf } from "./plan-replica-set.ts";
+import type { ReplicaSetPlan } from "./plan-replica-set.ts";
 
 type Work = DeepReadonly<ManifestWork>;
 
@@ -30,6 +33,7 @@ export interface ReplicaSetDependencies {
   hub: string;
   informers: Informers;
   client: Client;
+  recorder?: DecisionRecorder | undefined;
   clock: Clock;
 }
 
@@ -43,6 +47,7 @@ export function createReplicaSetController({
   hub,
   informers,
   client,
+  recorder,
   clock,
 }: ReplicaSetDependencies): Controller<ObjectKey> {
   const sets = informers.of(ManifestWorkReplicaSet);
@@ -97,6 +102,23 @@ export function createReplicaSetController({
     );
   }
 
+  function recordStep(set: DeepReadonly<ManifestWorkReplicaSet>, { writes, deletes, status }: ReplicaSetPlan): void {
+    const namesOf = (some: readonly Work[]): string[] => some.map(({ metadata }) => metadata.namespace ?? "");
+    const rolledOut = findCondition(status.conditions, "PlacementRolledOut");
+    recorder?.record({
+      type: "RolloutStep",
+      controller: "ocm-replicaset",
+      object: set,
+      clusters: [...namesOf(writes), ...namesOf(deletes)],
+      cause: {
+        reason: rolledOut?.reason ?? "RolloutStrategy",
+        message: rolledOut?.message ?? `generation ${set.metadata.generation ?? 0} by its rollout strategy`,
+      },
+      before: { updated: set.status?.summary?.updated ?? 0, total: set.status?.summary?.desiredTotal ?? 0 },
+      after: { writes: namesOf(writes), deletes: namesOf(deletes) },
+    });
+  }
+
   return defineController({
     name: "ocm-replicaset",
     for: ManifestWorkReplicaSet,
@@ -126,6 +148,7 @@ export function createReplicaSetController({
       });
       for (const work of plan.deletes) await remove(work, signal);
       for (const work of plan.writes) await write(work, owner, signal);
+      if (plan.writes.length + plan.deletes.length > 0) recordStep(set, plan);
       if (!equalJson(set.status, plan.status))
         await client.patch(ManifestWorkReplicaSet, key, { status: plan.status } as unknown as Json, {
           type: "merge",

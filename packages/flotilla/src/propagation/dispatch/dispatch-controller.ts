@@ -24,6 +24,8 @@ import { namedPodsOf, namedPodsProblem } from "../named-pods.ts";
 import { RELIST_RETRY_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { isTouched } from "../works.ts";
+import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
+import { describeDispatch } from "./describe-dispatch.ts";
 import { createDispatchEvents } from "./dispatch-events.ts";
 import { createSharesWait, newlyAsked, staleShares } from "./stale-shares.ts";
 import { planDispatch } from "./plan-dispatch.ts";
@@ -51,6 +53,7 @@ export interface DispatchDependencies {
   /** Writes the record of a Job that moves, unless the binding has changed. */
   recordJob(key: ObjectKey, binding: DeepReadonly<ResourceBinding>, record: string, signal: AbortSignal): Promise<void>;
   events: EventRecorder;
+  recorder?: DecisionRecorder | undefined;
   clock: Clock;
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
   /** Deletes every Work of a binding, including those not yet in an informer. */
@@ -172,8 +175,11 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       notice(binding, key, PODS_FOUND, namedPodsProblem(template, namedPodsOf(binding)));
       notice(binding, key, PODS_TAKEN_BACK, takenBackNotice(plan.unreturned));
       const changes = await write(binding, key, desired, signal);
-      if (changes.created + changes.updated + changes.deleted > 0)
+      if (changes.created + changes.updated + changes.deleted > 0) {
         log.info("works dispatched", { clusters: desired.length, ...changes });
+        const described = deps.recorder && describeDispatch(binding, template, works, desired);
+        if (described) deps.recorder?.record({ controller: "dispatch", ...described });
+      }
       // Reported on the binding. Errors in the template itself wait for a change; others are retried with backoff.
       for (const { error } of failures)
         throw error instanceof DivideError ? new TerminalError(error.message, { cause: error }) : error;

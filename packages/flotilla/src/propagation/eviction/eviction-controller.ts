@@ -12,10 +12,13 @@ import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { done, unlessChanged } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, RecordedEvent } from "@flotilla/controller-runtime";
+import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
+import { describeClusters } from "../../decisions/describe-clusters.ts";
 import type { BindingScope } from "../binding-scope.ts";
 import { defineForBindings } from "../define-for-bindings.ts";
 import { APPLICATION_FAILURE, placeInRow } from "../move-pauses.ts";
 import { moveOf, withMoves } from "../moves.ts";
+import type { Ending } from "../moves.ts";
 import { resourceOf } from "../resource-of.ts";
 import { planEvictions, type EvictionsPlan } from "./plan-evictions.ts";
 import { MOVES } from "../../flotilla-names.ts";
@@ -24,17 +27,25 @@ export interface EvictionDependencies {
   scope: BindingScope;
   client: Client;
   events: EventRecorder;
+  recorder?: DecisionRecorder | undefined;
   clock: Clock;
   /** How long a copy waits for its replacement if the policy does not specify it; defaults to Karmada's 10 minutes. */
   timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 600_000;
+const ENDINGS: Readonly<Record<Ending, string>> = {
+  Replaced: "the resource is healthy on its new clusters",
+  TimedOut: "the grace period ended",
+  Confirmed: "a user confirmed that the old copy may be deleted",
+  Withdrawn: "no other cluster fits any more, so the resource stays",
+};
 
 export function createEvictionController({
   scope,
   client,
   events,
+  recorder,
   clock,
   timeoutMs = TIMEOUT_MS,
 }: EvictionDependencies): Controller<ObjectKey> {
@@ -56,6 +67,18 @@ export function createEvictionController({
         if (!written) return done;
         for (const { task, ending } of plan.ended) {
           log.info(ending === "Withdrawn" ? "cluster kept" : "cluster left", { member: task.fromCluster, ending });
+          recorder?.record({
+            type: "EvictionEnded",
+            controller: "eviction",
+            object: resourceOf(binding),
+            clusters: [task.fromCluster],
+            cause: { reason: ending, message: ENDINGS[ending] },
+            before: { clusters: describeClusters(binding.spec.clusters), leaving: task.fromCluster },
+            after: {
+              clusters: describeClusters(binding.spec.clusters),
+              [ending === "Withdrawn" ? "stays" : "left"]: task.fromCluster,
+            },
+          });
           for (const object of [binding, resourceOf(binding)]) {
             events.record(
               key.cluster,

@@ -24,6 +24,7 @@ import { FlotillaError, formatTime, messageOf } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { obstacleOf } from "../../delivery/obstacles.ts";
+import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import type { Delivery } from "../../delivery/delivery.ts";
 import type { WorksDriver } from "../../delivery/works-driver.ts";
 import { APPLIED_FAILED } from "../../flotilla-names.ts";
@@ -56,6 +57,7 @@ export interface ExecuteDependencies {
   driver: WorksDriver<Work>;
   meter?: ExecutionMeter;
   events: EventRecorder;
+  recorder?: DecisionRecorder | undefined;
   clock: Clock;
 }
 
@@ -90,7 +92,7 @@ export function createExecuteController(deps: ExecuteDependencies): Controller<O
   }
   const applyManifests = createApplyManifests({ ...deps, oscillations });
   const removeManifest = createRemoveManifest({ hub, departures, events });
-  const report = createWorkReports({ hub, status: driver.status, events });
+  const report = createWorkReports({ hub, status: driver.status, events, recorder: deps.recorder });
   const nowText = (): string => formatTime(clock.now());
 
   function deliveryOf(work: DeepReadonly<Work>): Delivery {
@@ -147,6 +149,7 @@ export function createExecuteController(deps: ExecuteDependencies): Controller<O
       report.applied({ work: before, key, now }, lostAnswers.after(key, failureOf(attempts)));
     }
     report.drift({ work, key, now }, attempts);
+    report.adopted({ work, key, now }, attempts);
     return driver.retry(work, key, failures);
   }
 

@@ -1,5 +1,7 @@
 /** Reports the result of a delivery on its Work: conditions, and events where a condition changes. */
 import { findCondition } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { DecisionInput, DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import type { Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
@@ -27,15 +29,31 @@ export interface WorkReports {
   applied(reported: Reported, failure: Failure | undefined): void;
   drift(reported: Reported, attempts: readonly ManifestAttempt[]): void;
   managed(reported: Reported, isManaged: boolean): void;
+  /** Objects that existed on the member, and are managed from now on. */
+  adopted(reported: Reported, attempts: readonly ManifestAttempt[]): void;
 }
 
 export interface WorkReportsOptions {
   hub: string;
   status: StatusWriter<Work>;
   events: EventRecorder;
+  recorder?: DecisionRecorder | undefined;
 }
 
-export function createWorkReports({ hub, status, events }: WorkReportsOptions): WorkReports {
+/** The object of the Work that drifted. */
+function objectOf(
+  work: DeepReadonly<Work>,
+  { kind, name }: Pick<ObjectDrift, "kind" | "name">,
+): DecisionInput["object"] {
+  const manifest = (work.spec.workload?.manifests ?? []).find(
+    (each) =>
+      (each as unknown as KubernetesObject).kind === kind &&
+      (each as unknown as KubernetesObject).metadata.name === name,
+  ) as unknown as KubernetesObject | undefined;
+  return manifest ?? { apiVersion: work.apiVersion, kind: work.kind, metadata: work.metadata };
+}
+
+export function createWorkReports({ hub, status, events, recorder }: WorkReportsOptions): WorkReports {
   return {
     dispatching({ work, key, now }) {
       const next = planDispatching(work, now);
@@ -80,12 +98,34 @@ export function createWorkReports({ hub, status, events }: WorkReportsOptions): 
       if (planDrifted(work, drift, now) === work) return;
       // The end of drift is queued behind the finding, which may not be written yet, and does not replace it.
       status.set(key, drift.length > 0 ? "drift" : "drift-over", (newest) => planDrifted(newest, drift, now));
-      for (const each of drift)
-        events.record(hub, work, {
-          type: "Warning",
-          reason: each.isRepaired ? "DriftRepaired" : "DriftFound",
-          message: renderDrift(each),
+      for (const each of drift) {
+        const reason = each.isRepaired ? "DriftRepaired" : "DriftFound";
+        events.record(hub, work, { type: "Warning", reason, message: renderDrift(each) });
+        recorder?.record({
+          type: reason,
+          controller: "execute",
+          object: objectOf(work, each),
+          clusters: [clusterNameOf(work.metadata.namespace ?? "") ?? ""],
+          cause: { reason: "ChangedOnMember", message: renderDrift(each) },
         });
+      }
+    },
+
+    adopted({ work }, attempts) {
+      for (const { kind, name, attempt } of attempts)
+        if ("isAdopted" in attempt && attempt.isAdopted)
+          recorder?.record({
+            type: "Adopted",
+            controller: "execute",
+            object: objectOf(work, { kind, name }),
+            clusters: [clusterNameOf(work.metadata.namespace ?? "") ?? ""],
+            cause: {
+              reason: "ConflictResolution",
+              message: "it existed on the member, and its policy lets the hub manage it",
+            },
+            before: { managed: false },
+            after: { managed: true },
+          });
     },
 
     managed({ work, key, now }, isManaged) {

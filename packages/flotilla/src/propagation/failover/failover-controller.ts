@@ -15,6 +15,8 @@ import type { Client, ObjectKey } from "@flotilla/client";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Informer, Lister } from "@flotilla/controller-runtime";
+import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
+import { describeClusters } from "../../decisions/describe-clusters.ts";
 import type { BindingScope } from "../binding-scope.ts";
 import { defineForBindings } from "../define-for-bindings.ts";
 import { resourceOf } from "../resource-of.ts";
@@ -61,6 +63,7 @@ export interface FailoverDependencies {
   scheduling: ScheduleOptions;
   interpreter: Pick<Interpreter, "levelOf">;
   events: EventRecorder;
+  recorder?: DecisionRecorder | undefined;
   clock: Clock;
   options?: FailoverOptions;
 }
@@ -83,6 +86,7 @@ export function createFailoverController({
   scheduling,
   interpreter,
   events,
+  recorder,
   clock,
   options = {},
 }: FailoverDependencies): Controller<ObjectKey> {
@@ -236,8 +240,17 @@ export function createFailoverController({
         const written = await unlessChanged(client.patch(kind, key, change, { type: "merge", signal }));
         if (!written) return done;
         if (tasks.some(({ reason }) => reason === "TaintUntolerated")) pace.release(id);
-        for (const { fromCluster, message = "" } of tasks) {
+        for (const { fromCluster, reason, producer, message = "" } of tasks) {
           log.info("failover began", { member: fromCluster });
+          recorder?.record({
+            type: "EvictionStarted",
+            controller: "failover",
+            object: resourceOf(binding),
+            clusters: [fromCluster],
+            cause: { reason, message: message || `asked for by ${producer}` },
+            before: { clusters: describeClusters(spec.clusters) },
+            after: { clusters: describeClusters(spec.clusters), leaving: fromCluster },
+          });
           report(key.cluster, binding, "Normal", "FailoverBegan", `Leaving cluster ${fromCluster}: ${message}`);
         }
       }

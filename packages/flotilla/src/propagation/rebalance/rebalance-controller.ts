@@ -6,13 +6,17 @@
  * the pipeline: schedule divides afresh when this time is later than its last decision.
  */
 import { isNotFound } from "@flotilla/apimachinery";
+import type { ObjectMeta } from "@flotilla/apimachinery";
 import { bindingName, WorkloadRebalancer } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { defineController, done, unlessChanged } from "@flotilla/controller-runtime";
 import type { Controller, Lister } from "@flotilla/controller-runtime";
+import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
+import { describeClusters } from "../../decisions/describe-clusters.ts";
 import { scopeIn } from "../binding-scope.ts";
+import { resourceOf } from "../resource-of.ts";
 import {
   isPending,
   listWorkloads,
@@ -28,6 +32,7 @@ export interface RebalanceDependencies {
   client: Client;
   bindings: Lister<ResourceBinding>;
   clusterBindings: Lister<ResourceBinding>;
+  recorder?: DecisionRecorder | undefined;
   clock: Clock;
 }
 
@@ -35,12 +40,13 @@ export function createRebalanceController({
   client,
   bindings,
   clusterBindings,
+  recorder,
   clock,
 }: RebalanceDependencies): Controller<ObjectKey> {
   async function trigger(
     { kind, namespace, name }: Workload,
     hub: string,
-    createdAt: string,
+    { name: by, creationTimestamp: createdAt = "" }: Pick<ObjectMeta, "name" | "creationTimestamp">,
     signal: AbortSignal,
   ): Promise<Outcome> {
     const key = { cluster: hub, namespace: namespace || undefined, name: bindingName(kind, name) };
@@ -54,6 +60,15 @@ export function createRebalanceController({
         { spec: { rescheduleTriggeredAt: createdAt } },
         { type: "merge", signal },
       );
+      recorder?.record({
+        type: "Rebalanced",
+        controller: "rebalance",
+        object: resourceOf(binding),
+        clusters: (binding.spec.clusters ?? []).map((cluster) => cluster.name),
+        cause: { reason: "WorkloadRebalancer", message: `WorkloadRebalancer ${by} of ${createdAt} names it` },
+        before: describeClusters(binding.spec.clusters),
+        after: { rescheduleTriggeredAt: createdAt },
+      });
       return "Successful";
     } catch (error) {
       if (isNotFound(error)) return "NotFound";
@@ -74,7 +89,7 @@ export function createRebalanceController({
       const errors: unknown[] = [];
       for (const item of workloads.filter(isPending)) {
         try {
-          outcomes.set(item, await trigger(item.workload, key.cluster, metadata.creationTimestamp ?? "", signal));
+          outcomes.set(item, await trigger(item.workload, key.cluster, metadata, signal));
         } catch (error) {
           errors.push(error); // Continues with the others; this one is retried.
         }

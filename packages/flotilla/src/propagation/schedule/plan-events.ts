@@ -62,15 +62,19 @@ function renderTerm({ kind, metadata: { namespace, name }, spec }: Binding, term
   return `failed to schedule ${kind}(${namespace ? `${namespace}/` : ""}${name}) with clusterAffiliates index(${index}): ${message}`;
 }
 
+/** `member1:5, member2:3` */
+export function renderPlaced(clusters: readonly { readonly name: string; readonly replicas?: number }[]): string {
+  return clusters.map(({ name, replicas = 0 }) => `${name}:${replicas}`).join(", ");
+}
+
 function succeeded(
   { metadata }: Binding,
   clusters: readonly { readonly name: string; readonly replicas?: number }[],
 ): RecordedEvent {
-  const result = clusters.map(({ name, replicas = 0 }) => `${name}:${replicas}`).join(", ");
   // Upstream's messages for the two kinds of binding differ by a colon.
   return {
     type: "Normal",
     reason: "ScheduleBindingSucceed",
-    message: `Binding has been scheduled successfully. Result${metadata.namespace ? ":" : ""} {${result}}`,
+    message: `Binding has been scheduled successfully. Result${metadata.namespace ? ":" : ""} {${renderPlaced(clusters)}}`,
   };
 }

@@ -17,7 +17,9 @@ import type { Controller, EventRecorder, Lister, StatusWriter } from "@flotilla/
 import { hasGrown } from "../estimate/index.ts";
 import type { PipelineMeter } from "../meter.ts";
 import { resourceOf } from "../resource-of.ts";
+import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import { createDecisions } from "./decisions.ts";
+import { describeNotPlaced, describePlaced } from "./describe-decision.ts";
 import { createFleet, readCluster, updateFleet, type Fleet } from "./fleet.ts";
 import { scheduleType } from "./needs-scheduling.ts";
 import { planEvents, planReported, reportedBy, type Reported } from "./plan-events.ts";
@@ -37,6 +39,7 @@ export interface ScheduleDependencies {
   groups: WorkloadGroups;
   bindingStatus: StatusWriter<ResourceBinding>;
   events: EventRecorder;
+  recorder?: DecisionRecorder | undefined;
   clock: Clock;
   options?: ScheduleOptions;
   /** Receives every decision that was written, so that it can be explained (`summarise-decision.ts`). */
@@ -45,6 +48,7 @@ export interface ScheduleDependencies {
 }
 
 const CONCURRENCY = 64;
+const CONTROLLER = "schedule";
 
 export function createScheduleController({
   kind = ResourceBinding,
@@ -54,6 +58,7 @@ export function createScheduleController({
   groups,
   bindingStatus,
   events,
+  recorder,
   clock,
   options = {},
   onDecision,
@@ -88,8 +93,11 @@ export function createScheduleController({
     const id = idOfKey(key);
     const known = reportedBy(binding);
     const before = reported.get(id) ?? known;
-    for (const event of planEvents(binding, plan, before))
+    for (const event of planEvents(binding, plan, before)) {
       for (const object of [binding, resourceOf(binding)]) events.record(key.cluster, object, event);
+      if (plan.outcome === "unschedulable")
+        recorder?.record({ controller: CONTROLLER, ...describeNotPlaced(binding, plan.message) });
+    }
     const next = planReported(plan, before);
     if (equalJson(next, known)) reported.delete(id);
     else if (next.failure !== undefined || before.failure !== undefined || next.affinityName !== before.affinityName)
@@ -165,7 +173,11 @@ export function createScheduleController({
       });
       const change = planPatch(binding, plan);
       const scheduled = change ? await carryOut(binding, key, plan, change, signal) : binding;
-      if (change) log.info("binding scheduled", { clusters: scheduled.spec.clusters?.length ?? 0 });
+      if (change) {
+        log.info("binding scheduled", { clusters: scheduled.spec.clusters?.length ?? 0 });
+        const placed = recorder && describePlaced(binding, plan);
+        if (placed) recorder.record({ controller: CONTROLLER, ...placed });
+      }
       if (meter && plan.outcome !== "unchanged")
         meter.bindingScheduled(scheduleType(binding), meter.nowMs() - startMs, plan.outcome === "scheduled");
       if (plan.outcome === "unschedulable") meter?.bindingsQueued("ScheduleAttemptFailure", 1);

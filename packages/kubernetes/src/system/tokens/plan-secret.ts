@@ -11,18 +11,22 @@ export interface Account {
   uid: string;
 }
 
-/** The desired Secret, or undefined if it is correct. `token` is called only if the Secret has none. */
+/**
+ * The desired Secret, or undefined if it is correct. `token` is called only if the Secret has none, or one that is not
+ * ours.
+ */
 export async function planSecret(
   secret: DeepReadonly<Secret>,
   account: Account,
   rootCertificate: string,
   token: () => Promise<string>,
+  isOwn: (token: string) => Promise<boolean> = async () => true,
 ): Promise<DeepReadonly<Secret> | undefined> {
   const { data = {}, metadata } = secret;
   const certificate = encode(rootCertificate);
   const needsCertificate = rootCertificate !== "" && data["ca.crt"] !== certificate;
   const needsNamespace = !data.namespace;
-  const needsToken = !data.token;
+  const needsToken = !data.token || !(await isOwn(Buffer.from(data.token, "base64").toString()));
   if (!needsCertificate && !needsNamespace && !needsToken) return undefined;
   return {
     ...secret,

@@ -25,11 +25,11 @@ type TokenKey =
 
 type Dependencies = Pick<
   SystemDependencies,
-  "client" | "informers" | "clock" | "log" | "rootCertificate" | "issueSecretToken"
+  "client" | "informers" | "clock" | "log" | "rootCertificate" | "issueSecretToken" | "isOwnToken"
 >;
 
 export function createTokenController(deps: Dependencies): Controller<TokenKey> {
-  const { client, informers, clock, log, rootCertificate, issueSecretToken } = deps;
+  const { client, informers, clock, log, rootCertificate, issueSecretToken, isOwnToken } = deps;
   const secrets = createWatchSource<Secret, TokenKey>({
     client,
     clock,
@@ -60,8 +60,12 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
       return;
     }
     const account: Account = { name: accountName, uid: found.metadata.uid ?? "" };
-    const filled = await planSecret(secret, account, rootCertificate, () =>
-      issueSecretToken(cluster, namespace, account, name),
+    const filled = await planSecret(
+      secret,
+      account,
+      rootCertificate,
+      () => issueSecretToken(cluster, namespace, account, name),
+      isOwnToken && ((token) => isOwnToken(cluster, token)),
     );
     if (filled) await client.update(Secret, cluster, filled, { signal }).catch(ignoreConflict);
   };

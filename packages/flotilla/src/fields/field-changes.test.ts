@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isBookkeeping } from "./explain-bookkeeping.ts";
+import { isBookkeeping } from "../explain/explain-bookkeeping.ts";
 import { compareFields } from "./field-changes.ts";
 
 const cases: Record<string, { before: unknown; after: unknown; want: unknown[] }> = {

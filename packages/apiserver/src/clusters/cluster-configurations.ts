@@ -2,15 +2,15 @@
  * What every logical cluster has configured, from its stored objects. A change takes effect shortly after it is written,
  * as in kube-apiserver. A cluster without such objects costs a lookup in a map.
  */
-import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { KindRef, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
-import { isMarker } from "../clusters/objects.ts";
+import type { ClusterRegistry, LogicalCluster } from "./clusters.ts";
+import { isMarker } from "./objects.ts";
 import { objectIn } from "../codec/render.ts";
 import { clusterOfKey, prefixOf } from "../resources/resources.ts";
 import type { Cache } from "../store/cache.ts";
 
-/** All of the kinds are in this group. */
+/** The group of admission webhooks and policies. */
 export const CONFIGURATION_GROUP = "admissionregistration.k8s.io";
 
 export interface ClusterConfigurations<T> {
@@ -22,20 +22,27 @@ export interface ClusterConfigurations<T> {
 interface Dependencies<T> {
   cache: Cache;
   clusters: ClusterRegistry;
-  /** The resources of the configuration. */
+  /** The group and the resources of the configuration. */
+  group: string;
   plurals: readonly string[];
   /** The configuration of a cluster after a change; undefined when it has none. Cluster is unset when it is removed. */
   load(cluster: LogicalCluster | undefined, former: T | undefined): T | undefined;
 }
 
-export function followConfigurations<T>({ cache, clusters, plurals, load }: Dependencies<T>): ClusterConfigurations<T> {
+export function followConfigurations<T>({
+  cache,
+  clusters,
+  group,
+  plurals,
+  load,
+}: Dependencies<T>): ClusterConfigurations<T> {
   const byCluster = new Map<string, T>();
   const reload = (name: string): void => {
     const loaded = load(clusters.get(name), byCluster.get(name));
     if (loaded) byCluster.set(name, loaded);
     else byCluster.delete(name);
   };
-  const prefixes = plurals.map((plural) => `/${CONFIGURATION_GROUP}/${plural}/`);
+  const prefixes = plurals.map((plural) => `/${group}/${plural}/`);
   const present = new Set(prefixes.flatMap((prefix) => cache.list(prefix).map(({ key }) => clusterOfKey(key))));
   for (const name of present) reload(name);
   const stops = prefixes.map((prefix) =>
@@ -58,9 +65,9 @@ export function followConfigurations<T>({ cache, clusters, plurals, load }: Depe
 export function readConfigured<T extends KubernetesObject>(
   cache: Cache,
   cluster: LogicalCluster,
-  plural: string,
+  { group, plural }: KindRef<T>,
 ): DeepReadonly<T>[] {
-  const resource = cluster.table.resource(CONFIGURATION_GROUP, plural);
+  const resource = cluster.table.resource(group, plural);
   if (!resource) return [];
   return cache
     .list(prefixOf(resource, cluster.name))

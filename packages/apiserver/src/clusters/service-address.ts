@@ -15,8 +15,8 @@ interface Address {
 }
 
 /** `HOST:PORT`: where the Service is served, instead of at its endpoints. */
-const ADDRESS_ANNOTATION = "flotilla.dev/address";
-const SERVICE_NAME = "kubernetes.io/service-name";
+export const ADDRESS_ANNOTATION = "flotilla.dev/address";
+export const SERVICE_NAME = "kubernetes.io/service-name";
 
 /** Throws `WebhookError` for a Service that does not exist or has nothing to call. */
 export function serviceAddress(read: ClusterReader, { namespace, name, port }: ServiceLocation): Address {

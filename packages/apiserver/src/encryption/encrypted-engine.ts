@@ -1,0 +1,133 @@
+/**
+ * An engine whose values are encrypted. It stands between the cache and the engine that stores: files, checksums and
+ * snapshots have the encrypted values, memory and clients the plain ones.
+ *
+ * Without rules it only refuses to read encrypted values, so that a server that was started without its keys says so.
+ */
+import { messageOf } from "@flotilla/base";
+import { StoreError } from "../store/errors.ts";
+import { describeKey } from "../store/sqlite-failures.ts";
+import type { Change, Engine, Entry, Outcome, PastChange } from "../store/engine.ts";
+import type { EncryptionRule } from "./encryption-configuration.ts";
+import { ENCRYPTED } from "./value-providers.ts";
+import type { ValueProvider } from "./value-providers.ts";
+
+/** A stored value cannot be decrypted with the configured keys. */
+class DecryptionError extends StoreError {}
+
+const NO_PROVIDERS: readonly ValueProvider[] = [];
+
+export function encryptEngine(engine: Engine, rules: readonly EncryptionRule[]): Engine {
+  const known = new Map<string, readonly ValueProvider[]>();
+  /** Keys whose stored value is not as the first provider would write it. */
+  const outdated = new Set<string>();
+
+  /** By the first two parts of the key, of which there are as many as kinds. */
+  function providersOf(key: string): readonly ValueProvider[] {
+    if (rules.length === 0) return NO_PROVIDERS;
+    const end = key.indexOf("/", key.indexOf("/", 1) + 1);
+    const kind = key.slice(0, end);
+    let providers = known.get(kind);
+    if (!providers) {
+      const [, group = "", resource = ""] = kind.split("/");
+      providers =
+        rules.find(({ matches }) => matches(group === "core" ? "" : group, resource))?.providers ?? NO_PROVIDERS;
+      known.set(kind, providers);
+    }
+    return providers;
+  }
+
+  function encrypt(key: string, value: Uint8Array): Uint8Array {
+    const [first] = providersOf(key);
+    return first ? first.encrypt(value, key) : value;
+  }
+
+  /** `isCurrent`: the value is the newest of its key. */
+  function decrypt(key: string, value: Uint8Array, isCurrent: boolean): Uint8Array {
+    const providers = providersOf(key);
+    const isEncrypted = startsWith(value, ENCRYPTED);
+    if (!isEncrypted && providers.length === 0) return value;
+    const index = isEncrypted
+      ? providers.findIndex(({ prefix }) => prefix !== "" && startsWith(value, Buffer.from(prefix)))
+      : providers.findIndex(({ prefix }) => prefix === "");
+    const provider = providers[index];
+    if (!provider) throw new DecryptionError(`${describeKey(key)} ${unreadable(value, isEncrypted, providers.length)}`);
+    if (isCurrent) {
+      if (index > 0) outdated.add(key);
+      else outdated.delete(key);
+    }
+    try {
+      return provider.decrypt(value, key);
+    } catch (error) {
+      throw new DecryptionError(
+        `${describeKey(key)} cannot be decrypted with the key ${keyNameOf(provider.prefix)} of the encryption configuration: the secret of the key is another one, or the value was changed (${messageOf(error)})`,
+      );
+    }
+  }
+
+  const plainEntry = (entry: Entry, isCurrent: boolean): Entry => {
+    const value = decrypt(entry.key, entry.value, isCurrent);
+    return value === entry.value ? entry : { ...entry, value };
+  };
+
+  return {
+    isShared: engine.isShared,
+    async commit(write) {
+      if (write.value === null || rules.length === 0) return plainOutcome(await engine.commit(write));
+      const value = encrypt(write.key, write.value);
+      return plainOutcome(await engine.commit(value === write.value ? write : { ...write, value }));
+    },
+    async *scan(prefix) {
+      for await (const batch of engine.scan(prefix)) yield batch.map((entry) => plainEntry(entry, true));
+    },
+    async *changes(after, signal) {
+      for await (const batch of engine.changes(after, signal))
+        yield rules.length === 0 ? batch : { ...batch, changes: batch.changes.map(plainChange) };
+    },
+    async *past(upTo) {
+      for await (const batch of engine.past(upTo)) yield rules.length === 0 ? batch : batch.map(plainPast);
+    },
+    revision: () => engine.revision(),
+    isReachable: () => engine.isReachable?.() ?? true,
+    compact: (revision) => engine.compact(revision),
+    snapshot: (path) => engine.snapshot(path),
+    isOutdated: (key) => outdated.has(key),
+    close: () => engine.close(),
+  };
+
+  function plainOutcome(outcome: Outcome): Outcome {
+    return outcome.ok || !outcome.current ? outcome : { ...outcome, current: plainEntry(outcome.current, false) };
+  }
+  function plainChange(change: Change): Change {
+    if (change.value !== null) return { ...change, value: decrypt(change.key, change.value, true) };
+    outdated.delete(change.key);
+    return change;
+  }
+  function plainPast(change: PastChange): PastChange {
+    return change.previous ? { ...change, previous: plainEntry(change.previous, false) } : change;
+  }
+}
+
+function startsWith(value: Uint8Array, prefix: Uint8Array): boolean {
+  if (value.length < prefix.length || value[0] !== prefix[0]) return false;
+  return Buffer.compare(value.subarray(0, prefix.length), prefix) === 0;
+}
+
+/** `k8s:enc:aesgcm:v1:key1:` */
+const keyNameOf = (prefix: string): string =>
+  prefix
+    .split(":")
+    .slice(2, 5)
+    .filter((part) => part !== "v1")
+    .join("/");
+
+function unreadable(value: Uint8Array, isEncrypted: boolean, providers: number): string {
+  if (!isEncrypted)
+    return "is stored without encryption, and its providers do not include identity; add identity as the last one until everything is rewritten";
+  const [, , provider = "", , name = ""] = Buffer.from(value.subarray(0, 256)).toString("latin1").split(":");
+  const advice =
+    "start the server with the --encryption-provider-config that has this key, also if another key encrypts now";
+  return providers === 0
+    ? `is encrypted with the key ${provider}/${name}, and no keys are configured for it; ${advice}`
+    : `is encrypted with the key ${provider}/${name}, which is not configured; ${advice}`;
+}

@@ -1,0 +1,125 @@
+/**
+ * The configuration of encryption at rest (`apiserver.config.k8s.io/v1` EncryptionConfiguration): which resources, with
+ * which providers. The first provider of a resource encrypts; all of them decrypt, so that keys can be rotated.
+ */
+import { ConfigurationError, readConfiguration, s } from "@flotilla/apimachinery";
+import { aesCbcProvider, aesGcmProvider, identityProvider } from "./value-providers.ts";
+import type { ValueProvider } from "./value-providers.ts";
+
+const keys = (description: string) =>
+  s.optional(
+    s.object(description, {
+      keys: s.array(
+        "The keys; the first encrypts.",
+        s.object({ name: s.string("The name of the key."), secret: s.string("The key in base64.") }),
+      ),
+    }),
+  );
+const unsupported = (description: string) => s.optional(s.json(description));
+
+const CONFIGURATION = {
+  kind: "EncryptionConfiguration",
+  apiVersions: ["apiserver.config.k8s.io/v1"],
+  fields: {
+    resources: s.array(
+      "What is encrypted, in order.",
+      s.object({
+        resources: s.array(
+          "Resources: secrets, deployments.apps, *.apps, *. for the core group, *.* for all.",
+          s.string("A resource."),
+        ),
+        providers: s.array(
+          "The providers; the first encrypts.",
+          s.object({
+            aesgcm: keys("AES-GCM."),
+            aescbc: keys("AES-CBC."),
+            identity: s.optional(s.object("Values that are not encrypted.", {})),
+            secretbox: unsupported("Not supported."),
+            kms: unsupported("Not supported."),
+          }),
+        ),
+      }),
+    ),
+  },
+} as const;
+
+/** The providers of some resources. */
+export interface EncryptionRule {
+  matches(group: string, resource: string): boolean;
+  /** The first encrypts. */
+  readonly providers: readonly ValueProvider[];
+}
+
+const CIPHERS = { aesgcm: aesGcmProvider, aescbc: aesCbcProvider } as const;
+const KEY_BYTES: ReadonlySet<number> = new Set([16, 24, 32]);
+const DECLINED: Readonly<Record<"secretbox" | "kms", string>> = {
+  secretbox: "this server has no XSalsa20; use aesgcm",
+  kms: "this server does not call key management services; use aesgcm, and let the service write the file",
+};
+
+/** Throws `ConfigurationError`. Keys never appear in errors. */
+export function readEncryptionConfiguration(content: string, file: string): EncryptionRule[] {
+  const { resources } = readConfiguration(content, file, CONFIGURATION);
+  if (resources.length === 0)
+    throw new ConfigurationError(`${file}: resources: Required value: at least one resource is required`);
+  return resources.map(({ resources: names, providers }, index) => {
+    const at = `${file}: resources[${index}]`;
+    if (names.length === 0)
+      throw new ConfigurationError(`${at}.resources: Required value: name at least one resource, such as secrets`);
+    if (providers.length === 0)
+      throw new ConfigurationError(`${at}.providers: Required value: name at least one provider`);
+    const patterns = names.map((name) => patternOf(name, `${at}.resources`));
+    return {
+      matches: (group, resource) => patterns.some((matches) => matches(group, resource)),
+      providers: providers.flatMap((provider, place) => providersOf(provider, `${at}.providers[${place}]`)),
+    };
+  });
+}
+
+function providersOf(
+  provider: {
+    aesgcm?: { keys: { name: string; secret: string }[] };
+    aescbc?: { keys: { name: string; secret: string }[] };
+    identity?: object;
+    secretbox?: unknown;
+    kms?: unknown;
+  },
+  at: string,
+): ValueProvider[] {
+  const [type, ...others] = Object.keys(provider) as (keyof typeof provider)[];
+  if (type === undefined || others.length > 0)
+    throw new ConfigurationError(`${at}: Invalid value: exactly one of aesgcm, aescbc and identity is required`);
+  if (type === "identity") return [identityProvider];
+  if (type === "secretbox" || type === "kms")
+    throw new ConfigurationError(`${at}.${type}: Forbidden: ${DECLINED[type]}`);
+  const given = provider[type]?.keys ?? [];
+  if (given.length === 0)
+    throw new ConfigurationError(`${at}.${type}.keys: Required value: at least one key is required`);
+  return given.map(({ name, secret }, index) => {
+    const place = `${at}.${type}.keys[${index}]`;
+    if (name === "" || name.includes(":"))
+      throw new ConfigurationError(`${place}.name: Invalid value: a name without ':' is required`);
+    if (given.findIndex((other) => other.name === name) !== index)
+      throw new ConfigurationError(`${place}.name: Duplicate value: ${JSON.stringify(name)}`);
+    const bytes = Buffer.from(secret, "base64");
+    if (
+      !KEY_BYTES.has(bytes.length) ||
+      bytes.toString("base64").replace(/=+$/, "") !== secret.trim().replace(/=+$/, "")
+    )
+      throw new ConfigurationError(
+        `${place}.secret: Invalid value: must be 16, 24 or 32 random bytes in base64; 'head -c 32 /dev/urandom | base64' makes one`,
+      );
+    return CIPHERS[type](name, bytes);
+  });
+}
+
+function patternOf(name: string, at: string): (group: string, resource: string) => boolean {
+  const dot = name.indexOf(".");
+  const [plural, group] = dot < 0 ? [name, ""] : [name.slice(0, dot), name.slice(dot + 1)];
+  if (plural === "" || (plural.includes("*") && plural !== "*") || (plural === "*" && dot < 0))
+    throw new ConfigurationError(
+      `${at}: Invalid value: ${JSON.stringify(name)}: use RESOURCE, RESOURCE.GROUP, *.GROUP, *. for the core group, or *.* for all`,
+    );
+  if (plural !== "*") return (ownGroup, resource) => ownGroup === group && resource === plural;
+  return group === "*" ? () => true : (ownGroup) => ownGroup === group;
+}

@@ -1,0 +1,206 @@
+import { HUB } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { createFakeClock, MetricsText } from "@flotilla/base";
+import type { JsonObject } from "@flotilla/base";
+import { flowControlDefaults, FlowSchema, PriorityLevelConfiguration } from "@flotilla/kubernetes";
+import { expect, test } from "vitest";
+import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
+import type { ObjectStore } from "../clusters/objects.ts";
+import { encodeObject, ordered } from "../codec/render.ts";
+import { createResources, createResourceTable } from "../resources/resources.ts";
+import type { Resource } from "../resources/resources.ts";
+import type { Cache } from "../store/cache.ts";
+import { createFlowControl, TooBusyError } from "./flow-control.ts";
+import type { FlowControl, FlowRequest, Seat } from "./flow-control.ts";
+
+const table = createResourceTable(createResources([FlowSchema, PriorityLevelConfiguration]));
+const clusterOf = (name: string): LogicalCluster => ({ name, table }) as unknown as LogicalCluster;
+const hub = clusterOf(HUB);
+
+function make(
+  serverSeats: number,
+  objects: readonly KubernetesObject[] = flowControlDefaults("2024-01-01T00:00:00Z"),
+): { flow: FlowControl; clock: ReturnType<typeof createFakeClock> } {
+  const clock = createFakeClock();
+  const store = {
+    list: (_: LogicalCluster, { kind }: Resource) =>
+      objects
+        .filter((object) => object.kind === kind.kind)
+        .map((object) => ({
+          key: object.metadata.name,
+          revision: 1,
+          value: encodeObject(
+            ordered({
+              ...object,
+              metadata: { ...object.metadata, uid: `${object.kind ?? ""}-${object.metadata.name}` },
+            } as unknown as JsonObject),
+          ),
+        })),
+    count: () => 0,
+  } as unknown as ObjectStore;
+  const cache = { revision: 1, watch: () => () => {} } as unknown as Cache;
+  const clusters = { get: clusterOf } as unknown as ClusterRegistry;
+  return { flow: createFlowControl({ cache, store, clusters, clock, serverSeats }), clock };
+}
+
+const ADMIN = { name: "admin", groups: ["system:masters", "system:authenticated"] };
+const ALICE = { name: "alice", groups: ["system:authenticated"] };
+const BOB = { name: "bob", groups: ["system:authenticated"] };
+const SCHEDULER = { name: "system:kube-scheduler", groups: ["system:authenticated"] };
+
+function makeRequest(user: FlowRequest["user"], rest: Partial<FlowRequest> = {}): FlowRequest {
+  return {
+    user,
+    verb: "get",
+    path: "/api/v1/namespaces/default/pods/a",
+    resource: { group: "", resource: "pods", namespace: "default" },
+    query: new URLSearchParams(),
+    isSingle: false,
+    signal: new AbortController().signal,
+    ...rest,
+  };
+}
+const LEASE: Partial<FlowRequest> = {
+  verb: "update",
+  resource: { group: "coordination.k8s.io", resource: "leases", namespace: "kube-system" },
+};
+
+/** Takes seats until a request has to wait; returns those that run. */
+function fill(
+  flow: FlowControl,
+  cluster: LogicalCluster,
+  user: FlowRequest["user"],
+): { seats: Seat[]; next: Promise<Seat> } {
+  const seats: Seat[] = [];
+  for (;;) {
+    const seat = flow.enter(cluster, makeRequest(user));
+    if (seat instanceof Promise) return { seats, next: seat };
+    if (seat) seats.push(seat);
+  }
+}
+
+test("a request names the schema and the level that it belongs to", () => {
+  const { flow } = make(600);
+  const of = (request: FlowRequest): string => (flow.enter(hub, request) as Seat).schemaUid;
+
+  expect(of(makeRequest(ADMIN))).toBe("FlowSchema-exempt");
+  expect(of(makeRequest(ALICE))).toBe("FlowSchema-global-default");
+  expect(of(makeRequest(SCHEDULER))).toBe("FlowSchema-kube-scheduler");
+  expect(of(makeRequest(SCHEDULER, LEASE))).toBe("FlowSchema-system-leader-election");
+  expect(of(makeRequest({ name: "system:serviceaccount:a:b", groups: ["system:serviceaccounts"] }))).toBe(
+    "FlowSchema-service-accounts",
+  );
+});
+
+test("requests above the seats of their level wait, and run when a seat is free", async () => {
+  const { flow } = make(60);
+  const { seats, next } = fill(flow, hub, ALICE);
+
+  expect(seats.length).toBeGreaterThan(0);
+  expect(flow.waiting).toBe(1);
+  seats[0]?.leave();
+  const seat = await next;
+  expect([seat.levelUid, flow.waiting]).toEqual(["PriorityLevelConfiguration-global-default", 0]);
+});
+
+test("administrators of the hub and leader election run while another level is full", () => {
+  const { flow } = make(60);
+  const { next } = fill(flow, hub, ALICE);
+
+  expect(flow.enter(hub, makeRequest(ADMIN))).not.toBeInstanceOf(Promise);
+  expect(flow.enter(hub, makeRequest(SCHEDULER, LEASE))).not.toBeInstanceOf(Promise);
+  expect(next).toBeInstanceOf(Promise);
+});
+
+test("another user's first request runs before most of one user's many", async () => {
+  const { flow } = make(200);
+  const { seats, next } = fill(flow, hub, ALICE);
+  const order: string[] = [];
+  const note = (name: string, entering: Seat | Promise<Seat> | undefined): void => {
+    void Promise.resolve(entering).then(() => order.push(name));
+  };
+  note("alice", next);
+  for (let index = 0; index < 60; index++) note("alice", flow.enter(hub, makeRequest(ALICE)));
+  note("bob", flow.enter(hub, makeRequest(BOB)));
+
+  for (let index = 0; index < 8; index++) seats[index]?.leave();
+  await new Promise((resolve) => setImmediate(resolve));
+
+  expect(order).toContain("bob");
+});
+
+test("a cluster that takes all seats of the server does not delay the first requests of another", async () => {
+  const { flow } = make(20);
+  const tenants = ["loud", "quiet"].map(clusterOf) as [LogicalCluster, LogicalCluster];
+  const [loud, quiet] = tenants;
+  const taken: Seat[] = [];
+  // Exempt in their own cluster, and still limited by the server.
+  for (let index = 0; index < 20; index++) taken.push(flow.enter(loud, makeRequest(ADMIN)) as Seat);
+  const waiting = Array.from({ length: 10 }, () => flow.enter(loud, makeRequest(ADMIN)) as Promise<Seat>);
+  const first = flow.enter(quiet, makeRequest(ALICE)) as Promise<Seat>;
+  let isServed = false;
+  void first.then(() => (isServed = true));
+
+  expect(flow.waiting).toBe(11);
+  taken[0]?.leave();
+  await new Promise((resolve) => setImmediate(resolve));
+
+  expect(isServed).toBe(true);
+  expect(flow.waiting).toBe(10);
+  void Promise.allSettled(waiting);
+});
+
+test("a level that rejects answers 429 at once, and full queues as well", async () => {
+  const { flow } = make(60, []);
+  const seats: Seat[] = [];
+  const enter = (): void => {
+    const seat = flow.enter(hub, makeRequest(ALICE));
+    if (seat && !(seat instanceof Promise)) seats.push(seat);
+  };
+
+  // Without other objects the mandatory catch-all has all seats.
+  expect(() => {
+    for (let index = 0; index < 100; index++) enter();
+  }).toThrow(TooBusyError);
+  expect(seats).toHaveLength(60);
+
+  const other = make(60).flow;
+  const results = await Promise.allSettled(
+    Array.from({ length: 2000 }, async () => other.enter(hub, makeRequest(ALICE, { signal: AbortSignal.timeout(50) }))),
+  );
+  expect(results.some(({ status }) => status === "rejected")).toBe(true);
+});
+
+test("a request that waits too long or whose client left gives up its place", async () => {
+  const { flow, clock } = make(60);
+  const { next } = fill(flow, hub, ALICE);
+  const client = new AbortController();
+  const left = flow.enter(hub, makeRequest(ALICE, { signal: client.signal })) as Promise<Seat>;
+
+  client.abort();
+  await expect(left).rejects.toThrow(TooBusyError);
+  clock.advance(15_000);
+  await expect(next).rejects.toThrow("Too many requests");
+
+  expect(flow.waiting).toBe(0);
+  const text = new MetricsText();
+  flow.writeMetrics(HUB, text);
+  const page = text.finish();
+  expect(page).toContain(
+    'apiserver_flowcontrol_rejected_requests_total{priority_level="global-default",flow_schema="global-default",reason="time-out"} 1',
+  );
+  expect(page).toContain('apiserver_flowcontrol_nominal_limit_seats{priority_level="catch-all"}');
+});
+
+test("a busy level borrows the seats that others lend", () => {
+  const { flow, clock } = make(100);
+  const { seats } = fill(flow, hub, ALICE);
+  for (let index = 0; index < 40; index++) void flow.enter(hub, makeRequest(ALICE));
+  clock.advance(10_000);
+
+  seats[0]?.leave();
+
+  const level = flow.levels(HUB).find(({ name }) => name === "global-default");
+  expect(level?.current).toBeGreaterThan(level?.limits.nominal ?? 0);
+  expect(level?.executing).toBeGreaterThan(seats.length);
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { createFakeClock, silentLog } from "@flotilla/base";
+import type { Json } from "@flotilla/base";
+import { createTokenWebhook, outcomeOf } from "./token-webhook.ts";
+
+const ANN: Json = {
+  status: { authenticated: true, user: { username: "ann", groups: ["shop"], extra: { "example.com/a": ["1"] } } },
+};
+
+function start(answer: () => Json | Promise<Json>) {
+  const clock = createFakeClock();
+  const sent: Json[] = [];
+  const webhook = createTokenWebhook({
+    post: async (body) => {
+      sent.push(JSON.parse(body.toString()) as Json);
+      return answer();
+    },
+    reservedGroups: ["system:flotilla"],
+    clock,
+    log: silentLog,
+  });
+  return { webhook, clock, sent };
+}
+
+test("asks with a TokenReview, and remembers the answer for two minutes", async () => {
+  const { webhook, clock, sent } = start(() => ANN);
+
+  const outcomes = await Promise.all([1, 2].map(() => webhook.authenticate("token", undefined, "digest")));
+  await webhook.authenticate("token", undefined, "digest");
+
+  expect(outcomes[0]).toEqual({
+    user: { name: "ann", uid: undefined, groups: ["shop", "system:authenticated"], extra: { "example.com/a": ["1"] } },
+    audiences: [],
+  });
+  expect(sent).toMatchObject([
+    { kind: "TokenReview", apiVersion: "authentication.k8s.io/v1", spec: { token: "token" } },
+  ]);
+  clock.advance(120_000);
+  await webhook.authenticate("token", undefined, "digest");
+  expect(sent).toHaveLength(2);
+});
+
+test("a webhook that fails rejects the token, and is asked again", async () => {
+  let isUp = false;
+  const { webhook } = start(() => {
+    if (!isUp) throw new Error("connection refused");
+    return ANN;
+  });
+
+  expect(await webhook.authenticate("token", undefined, "digest")).toEqual({
+    error: "the token webhook cannot be asked: connection refused",
+  });
+  isUp = true;
+  expect(await webhook.authenticate("token", undefined, "digest")).toMatchObject({ user: { name: "ann" } });
+});
+
+describe("answers", () => {
+  const cases: Record<string, [answer: Json, want: unknown]> = {
+    "an unknown token": [{ status: { authenticated: false } }, undefined],
+    "an error": [{ status: { error: "expired" } }, { error: "expired" }],
+    "no status": [{}, { error: "the token webhook returned no status" }],
+    "no name": [
+      { status: { authenticated: true, user: {} } },
+      { error: "the token webhook returned a user without a name" },
+    ],
+    "a reserved group": [
+      { status: { authenticated: true, user: { username: "x", groups: ["system:flotilla"] } } },
+      { error: "the group system:flotilla is reserved for the controllers of this server" },
+    ],
+  };
+  test.each(Object.entries(cases))("%s", (_, [answer, want]) => {
+    expect(outcomeOf(answer, undefined, ["system:flotilla"])).toEqual(want);
+  });
+
+  test("audiences must be among those of the request", () => {
+    const answer: Json = { status: { authenticated: true, user: { username: "x" }, audiences: ["a", "b"] } };
+
+    expect(outcomeOf(answer, ["b", "c"], [])).toMatchObject({ audiences: ["b"] });
+    expect(outcomeOf(answer, ["c"], [])).toEqual({ error: "the token is not for the audiences of the request" });
+  });
+});

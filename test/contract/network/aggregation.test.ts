@@ -1,0 +1,467 @@
+/** APIServices: requests, discovery and OpenAPI of servers behind a Service. */
+import { PassThrough } from "node:stream";
+import type { ServerResponse } from "node:http";
+import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { createCertificateAuthority } from "@flotilla/apimachinery";
+import type { CertificateAuthority, Kind } from "@flotilla/apimachinery";
+import { systemClock } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
+import { APIService, bootstrapRbac, EndpointSlice, Endpoints, kubernetesKinds, Service } from "@flotilla/kubernetes";
+import { startAggregatedServer } from "@flotilla/testing/aggregated-server.ts";
+import type { AggregatedServer, AskedRequest } from "@flotilla/testing/aggregated-server.ts";
+import { bodyOf } from "../../../packages/apiserver/src/request/byte-streams.ts";
+import { makeDefinition, PROFILE, createTestServer } from "../../../packages/apiserver/src/test-server.ts";
+import type { TestServer } from "../../../packages/apiserver/src/test-server.ts";
+
+const KINDS: Kind[] = [APIService, Service, EndpointSlice, Endpoints];
+const SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices";
+const AGGREGATED = { accept: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList" };
+const RESOURCES = {
+  kind: "APIResourceList",
+  apiVersion: "v1",
+  groupVersion: "fish.example/v1",
+  resources: [
+    {
+      name: "trout",
+      singularName: "trout",
+      namespaced: true,
+      kind: "Trout",
+      verbs: ["get", "list", "delete", "deletecollection"],
+    },
+    { name: "trout/status", singularName: "", namespaced: true, kind: "Trout", verbs: ["get"] },
+  ],
+};
+
+let frontProxy: CertificateAuthority;
+let subject: TestServer;
+let remote: AggregatedServer;
+let answer: (request: AskedRequest, response: ServerResponse) => void;
+
+const json = (response: ServerResponse, body: Json, status = 200): void =>
+  void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+
+beforeEach(async () => {
+  frontProxy = await createCertificateAuthority({ clock: systemClock });
+  answer = (request, response) => {
+    if (request.path === "/apis/fish.example/v1") return json(response, RESOURCES);
+    if (request.path === "/openapi/v3")
+      return json(response, {
+        paths: { "apis/fish.example/v1": { serverRelativeURL: "/openapi/v3/apis/fish.example/v1?hash=A" } },
+      });
+    if (request.path === "/openapi/v2")
+      return json(response, {
+        paths: {
+          "/apis/fish.example/v1/trout": { get: { schema: { $ref: "#/definitions/example.Trout" } } },
+          "/apis/other.example/v1/x": {},
+        },
+        definitions: { "example.Trout": { type: "object" }, "example.Unused": { type: "object" } },
+      });
+    if (request.path.startsWith("/apis/fish.example/v1/")) return json(response, { kind: "TroutList", items: [] });
+    json(response, { kind: "Status" }, 404);
+  };
+  remote = await startAggregatedServer({
+    clientCa: frontProxy.certificate,
+    names: ["fish.default.svc"],
+    answer: (request, response) => answer(request, response),
+    upgrade: (_request, socket) => {
+      socket.write("HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: echo\r\n\r\nhello");
+      socket.pipe(socket);
+    },
+  });
+  const identities = new Map<string, { cert: string; key: string }>();
+  subject = await createTestServer({
+    profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, ...KINDS] } },
+    clusters: { hub: "hub", other: "hub" },
+    frontProxy(commonName) {
+      const known = identities.get(commonName);
+      if (known) return known;
+      const { certificate: cert, key } = frontProxy.issueClusterClient(
+        { commonName, organizations: [] },
+        { cluster: commonName, lifetimeMs: 3_600_000 },
+      );
+      identities.set(commonName, { cert, key });
+      return { cert, key };
+    },
+  });
+  onTestFinished(async () => {
+    remote.close();
+    await subject.server.close();
+  });
+});
+
+const service = (annotations: JsonObject = { "flotilla.dev/address": `127.0.0.1:${remote.port}` }): JsonObject => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name: "fish", annotations },
+  spec: { ports: [{ port: 443 }] },
+});
+
+const apiService = (spec: JsonObject = {}, name = "v1.fish.example"): JsonObject => ({
+  apiVersion: "apiregistration.k8s.io/v1",
+  kind: "APIService",
+  metadata: { name },
+  spec: {
+    group: "fish.example",
+    version: "v1",
+    groupPriorityMinimum: 2000,
+    versionPriority: 10,
+    service: { namespace: "default", name: "fish" },
+    caBundle: remote.caBundle,
+    ...spec,
+  },
+});
+
+/** Registers the remote server and waits for the verdict of the first check. */
+async function register(spec: JsonObject = {}): Promise<JsonObject> {
+  await subject.request("POST", "/api/v1/namespaces/default/services", service());
+  const { status, body } = await subject.request("POST", SERVICES, apiService(spec));
+  expect({ status, body }).toMatchObject({ status: 201 });
+  return checked("v1.fish.example");
+}
+
+async function checked(name: string, not?: string): Promise<JsonObject> {
+  let condition: JsonObject | undefined;
+  await expect
+    .poll(
+      async () => {
+        subject.clock.advance(200);
+        const { body } = await subject.request("GET", `${SERVICES}/${name}`);
+        [condition] = ((body.status as JsonObject | undefined)?.conditions ?? []) as JsonObject[];
+        return condition !== undefined && condition.reason !== not;
+      },
+      { timeout: 5_000 },
+    )
+    .toBe(true);
+  return condition ?? {};
+}
+
+async function textOf(
+  path: string,
+  method = "GET",
+  body?: unknown,
+  headers = {},
+): Promise<{ status: number; text: string }> {
+  const { response } = await subject.request(method, path, body, headers);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bodyOf(response.body, new AbortController().signal)) chunks.push(chunk);
+  return { status: response.status, text: Buffer.concat(chunks).toString() };
+}
+
+const proxied = (): AskedRequest[] => remote.asked.filter(({ path }) => path.startsWith("/apis/fish.example/v1/"));
+
+test("a request reaches the server with the identity of its user, and without its credentials", async () => {
+  expect(await register()).toMatchObject({ status: "True", reason: "Passed", message: "all checks passed" });
+
+  const { status, text } = await textOf(
+    "/apis/fish.example/v1/namespaces/default/trout?labelSelector=a%3Db",
+    "GET",
+    undefined,
+    {
+      authorization: "Bearer secret",
+      "x-remote-user": "forged",
+      "x-remote-group": "system:masters",
+      accept: "application/json",
+    },
+  );
+
+  expect({ status, body: JSON.parse(text) as Json }).toEqual({ status: 200, body: { kind: "TroutList", items: [] } });
+  const [asked] = proxied();
+  expect(asked).toMatchObject({
+    method: "GET",
+    path: "/apis/fish.example/v1/namespaces/default/trout?labelSelector=a%3Db",
+  });
+  expect(asked?.by).toMatch(/^flotilla-front-proxy:hub\.\d+$/);
+  expect(asked?.headers).toMatchObject({
+    host: "fish.default.svc:443",
+    "x-remote-user": "admin",
+    "x-remote-group": "system:masters, system:authenticated",
+  });
+  expect(asked?.headers).not.toHaveProperty("authorization");
+});
+
+test("the certificate names the cluster, so that a server can distinguish requests of another cluster", async () => {
+  await register();
+  await subject.request("POST", "/clusters/other/api/v1/namespaces/default/services", service());
+  await subject.request("POST", `/clusters/other${SERVICES}`, apiService());
+  await expect
+    .poll(() => {
+      subject.clock.advance(200);
+      return new Set(remote.asked.map(({ by }) => by.replace(/\.\d+$/, "")));
+    })
+    .toEqual(new Set(["flotilla-front-proxy:hub", "flotilla-front-proxy:other"]));
+});
+
+test("a body and a write reach the server", async () => {
+  await register();
+
+  await textOf(
+    "/apis/fish.example/v1/namespaces/default/trout",
+    "POST",
+    { kind: "Trout" },
+    { "content-type": "application/json" },
+  );
+
+  expect(proxied()).toMatchObject([{ method: "POST", body: '{"kind":"Trout"}' }]);
+});
+
+test("a path that leaves the group is rejected", async () => {
+  await register();
+
+  const { status } = await subject.request("GET", "/apis/fish.example/v1/namespaces/default/trout/a/%2e%2e/b");
+
+  expect(status).toBe(400);
+  expect(proxied()).toEqual([]);
+});
+
+test("a user without the right is denied before the server is asked", async () => {
+  const denied = await createTestServer({
+    profiles: { hub: { ...PROFILE, builtIns: kubernetesKinds, objects: [...PROFILE.objects, ...bootstrapRbac()] } },
+    engine: subject.engine,
+    user: { name: "jane", groups: ["system:authenticated"] },
+  });
+  onTestFinished(() => denied.server.close());
+  await register();
+
+  const { status } = await denied.request("GET", "/apis/fish.example/v1/namespaces/default/trout");
+
+  expect(status).toBe(403);
+  expect(proxied()).toEqual([]);
+});
+
+test("events of a watch arrive as the server sends them", async () => {
+  await register();
+  const former = answer;
+  const stream = new PassThrough();
+  answer = (request, response) => {
+    if (!request.path.includes("watch=true")) return former(request, response);
+    response.writeHead(200, { "content-type": "application/json" }).flushHeaders();
+    stream.pipe(response);
+  };
+
+  const { response } = await subject.request("GET", "/apis/fish.example/v1/trout?watch=true");
+  const events = bodyOf(response.body, new AbortController().signal);
+  stream.write('{"type":"ADDED"}\n');
+  const first = await events.next();
+  stream.end('{"type":"DELETED"}\n');
+  const second = await events.next();
+
+  expect([first, second].map(({ value }) => Buffer.from(value as Uint8Array).toString())).toEqual([
+    '{"type":"ADDED"}\n',
+    '{"type":"DELETED"}\n',
+  ]);
+});
+
+test("a connection that switches protocols is passed through", async () => {
+  await register();
+  const response = await subject.server.handle({
+    method: "GET",
+    path: "/apis/fish.example/v1/namespaces/default/trout/a/exec",
+    query: new URLSearchParams(),
+    headers: { upgrade: "echo", connection: "Upgrade" },
+    body: new Uint8Array(),
+    user: { name: "admin", groups: ["system:masters"] },
+    signal: new AbortController().signal,
+    canUpgrade: true,
+  });
+  const ours = new PassThrough();
+  const received: Buffer[] = [];
+
+  expect(response.status).toBe(101);
+  const socket = Object.assign(ours, {});
+  const end = response.upgrade?.(socket, Buffer.alloc(0));
+  ours.on("data", (chunk: Buffer) => received.push(chunk));
+  await expect.poll(() => Buffer.concat(received).toString()).toContain("hello");
+  end?.();
+});
+
+describe("discovery", () => {
+  test("has the group by its priority, with its resources", async () => {
+    await register();
+    await subject.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", makeDefinition());
+
+    const { body: groups } = await subject.request("GET", "/apis");
+    const { body: group } = await subject.request("GET", "/apis/fish.example");
+    const { text: resources } = await textOf("/apis/fish.example/v1");
+    const { body: aggregated } = await subject.request("GET", "/apis", undefined, AGGREGATED);
+
+    const names = (groups.groups as JsonObject[]).map(({ name }) => name);
+    expect(names.slice(-2)).toEqual(["fish.example", "example.com"]);
+    expect(group).toMatchObject({ kind: "APIGroup", preferredVersion: { groupVersion: "fish.example/v1" } });
+    expect(JSON.parse(resources)).toEqual(RESOURCES);
+    const item = (aggregated.items as JsonObject[]).find(
+      ({ metadata }) => (metadata as JsonObject).name === "fish.example",
+    );
+    expect(item?.versions).toEqual([
+      {
+        version: "v1",
+        freshness: "Current",
+        resources: [
+          {
+            resource: "trout",
+            responseKind: { group: "fish.example", version: "v1", kind: "Trout" },
+            scope: "Namespaced",
+            singularResource: "trout",
+            verbs: ["get", "list", "delete", "deletecollection"],
+            subresources: [
+              {
+                subresource: "status",
+                responseKind: { group: "fish.example", version: "v1", kind: "Trout" },
+                verbs: ["get"],
+              },
+            ],
+          },
+        ],
+      },
+    ]);
+  });
+
+  test("marks a version as stale when its server stops answering, and requests get 503", async () => {
+    await register();
+    remote.close();
+    answer = (_request, response) => response.writeHead(500).end();
+    subject.clock.advance(30_000);
+    const condition = await checked("v1.fish.example", "Passed");
+
+    const { status, text } = await textOf("/apis/fish.example/v1/trout");
+    const { body } = await subject.request("GET", "/apis", undefined, AGGREGATED);
+
+    expect(condition).toMatchObject({ status: "False", reason: "FailedDiscoveryCheck" });
+    expect({ status, text }).toEqual({ status: 503, text: "service unavailable\n" });
+    const item = (body.items as JsonObject[]).find(({ metadata }) => (metadata as JsonObject).name === "fish.example");
+    expect(item?.versions).toMatchObject([{ freshness: "Stale", resources: [{ resource: "trout" }] }]);
+    const { text: page } = await subject.request("GET", "/metrics");
+    expect(page).toContain('aggregator_unavailable_apiservice{name="v1.fish.example"} 1');
+    expect(page).toContain(
+      'aggregator_unavailable_apiservice_total{name="v1.fish.example",reason="FailedDiscoveryCheck"} 1',
+    );
+  });
+});
+
+test("OpenAPI contains the documents of the server", async () => {
+  await register();
+
+  const { body: index } = await subject.request("GET", "/openapi/v3");
+  const { body: swagger } = await subject.request("GET", "/openapi/v2");
+
+  expect((index.paths as JsonObject)["apis/fish.example/v1"]).toEqual({
+    serverRelativeURL: "/openapi/v3/apis/fish.example/v1?hash=A",
+  });
+  expect(swagger.paths).toHaveProperty(["/apis/fish.example/v1/trout"]);
+  expect(swagger.paths).not.toHaveProperty(["/apis/other.example/v1/x"]);
+  expect(swagger.definitions).toHaveProperty(["example.Trout"]);
+  expect(swagger.definitions).not.toHaveProperty(["example.Unused"]);
+});
+
+describe("the condition of an APIService", () => {
+  test("names a Service that does not exist", async () => {
+    await subject.request("POST", SERVICES, apiService());
+
+    expect(await checked("v1.fish.example")).toMatchObject({
+      status: "False",
+      reason: "ServiceNotFound",
+      message: 'service/fish in "default" is not present',
+    });
+  });
+
+  test("names a Service without endpoints, and changes soon after they appear", async () => {
+    await subject.request("POST", "/api/v1/namespaces/default/services", service({}));
+    await subject.request("POST", SERVICES, apiService());
+    expect(await checked("v1.fish.example")).toMatchObject({ status: "False", reason: "EndpointsNotFound" });
+
+    const { status } = await subject.request("POST", "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", {
+      apiVersion: "discovery.k8s.io/v1",
+      kind: "EndpointSlice",
+      metadata: { name: "fish-1", labels: { "kubernetes.io/service-name": "fish" } },
+      addressType: "IPv4",
+      endpoints: [{ addresses: ["10.0.0.1"], conditions: { ready: false } }],
+      ports: [{ name: "", port: remote.port }],
+    });
+    expect(status).toBe(201);
+
+    expect(await checked("v1.fish.example", "EndpointsNotFound")).toMatchObject({
+      status: "False",
+      reason: "MissingEndpoints",
+    });
+  });
+
+  test("is False when the certificate is for another name", async () => {
+    expect(await register({ caBundle: "", insecureSkipTLSVerify: true })).toMatchObject({ reason: "Passed" });
+    await subject.request(
+      "PATCH",
+      `${SERVICES}/v1.fish.example`,
+      { spec: { insecureSkipTLSVerify: false } },
+      {
+        "content-type": "application/merge-patch+json",
+      },
+    );
+
+    expect(await checked("v1.fish.example", "Passed")).toMatchObject({
+      status: "False",
+      reason: "FailedDiscoveryCheck",
+    });
+  });
+});
+
+test("a deleted namespace waits until the server has deleted its objects", async () => {
+  await register();
+  const items: JsonObject[] = [{ metadata: { name: "a" } }];
+  const former = answer;
+  answer = (request, response) => {
+    if (!request.path.startsWith("/apis/fish.example/v1/namespaces/lake/trout")) return former(request, response);
+    if (request.method !== "DELETE") return json(response, { kind: "TroutList", items });
+    json(response, { kind: "Status" });
+  };
+  await subject.request("POST", "/api/v1/namespaces", {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: "lake" },
+  });
+  await subject.request("DELETE", "/api/v1/namespaces/lake");
+  const read = async (): Promise<JsonObject> => {
+    subject.clock.advance(1_000);
+    return (await subject.request("GET", "/api/v1/namespaces/lake")).body;
+  };
+
+  await expect
+    .poll(async () => JSON.stringify((await read()).status))
+    .toContain("Some resources are remaining: trout.fish.example has 1 resource instances");
+  items.length = 0;
+  await expect.poll(async () => (await read()).code).toBe(404);
+});
+
+describe("local APIServices", () => {
+  test("exist for everything that the server itself serves", async () => {
+    const { body } = await subject.request("GET", SERVICES);
+
+    const names = (body.items as JsonObject[]).map(({ metadata }) => (metadata as JsonObject).name);
+    expect(names).toEqual(["v1.", "v1.apiextensions.k8s.io", "v1.apps", "v1.discovery.k8s.io"]);
+    expect((body.items as JsonObject[])[0]).toMatchObject({
+      spec: { version: "v1", groupPriorityMinimum: 18_000, versionPriority: 1 },
+      status: { conditions: [{ type: "Available", status: "True", reason: "Local" }] },
+    });
+  });
+
+  test("follow CustomResourceDefinitions", async () => {
+    await subject.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", makeDefinition());
+    await subject.settle();
+    const { body } = await subject.request("GET", `${SERVICES}/v1.example.com`);
+    await subject.request("DELETE", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com");
+    await subject.settle();
+    const { status } = await subject.request("GET", `${SERVICES}/v1.example.com`);
+
+    expect(body).toMatchObject({
+      metadata: { labels: { "kube-aggregator.kubernetes.io/automanaged": "true" } },
+      status: { conditions: [{ type: "Available", status: "True", reason: "Local" }] },
+    });
+    expect(status).toBe(404);
+  });
+
+  test("come back when they are deleted", async () => {
+    await subject.request("DELETE", `${SERVICES}/v1.apps`);
+    await subject.settle();
+
+    const { status } = await subject.request("GET", `${SERVICES}/v1.apps`);
+
+    expect(status).toBe(200);
+  });
+});

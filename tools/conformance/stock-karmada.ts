@@ -1,0 +1,218 @@
+/**
+ * `bin/node24 tools/conformance/stock-karmada.ts`: runs a whole stock Karmada whose API server is an empty logical cluster
+ * of Flotilla, joins two simulated members to it, and propagates Deployments to them. docs/conformance.md has the last
+ * result.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createCertificateAuthority } from "@flotilla/apimachinery";
+import { systemClock } from "@flotilla/base";
+import { startFlotilla } from "../bench/process.ts";
+import { usageOf } from "./stock-programs.ts";
+import type { StockRun } from "./stock-programs.ts";
+
+const PROGRAMS = [
+  "etcd",
+  "kubectl",
+  "karmadactl",
+  "karmada-aggregated-apiserver",
+  "karmada-controller-manager",
+  "karmada-scheduler",
+  "karmada-search",
+  "karmada-webhook",
+  "karmada-source",
+];
+const MEMBERS = ["member1", "member2"];
+
+async function main(run: StockRun, deployments: number): Promise<void> {
+  const { bin, folder, base } = run;
+  const ports = { etcd: base, etcdPeer: base + 1, aggregated: base + 2, webhook: base + 3, search: base + 4 };
+  const authority = await createCertificateAuthority({ clock: systemClock });
+  const serving = await authority.issueServing(
+    ["karmada-aggregated-apiserver", "karmada-webhook", "karmada-search"].map((name) => `${name}.karmada-system.svc`),
+  );
+  const [cert, key] = [join(folder, "tls.crt"), join(folder, "tls.key")];
+  writeFileSync(cert, serving.certificate);
+  writeFileSync(key, serving.key, { mode: 0o600 });
+  const caBundle = Buffer.from(authority.certificate).toString("base64");
+
+  const fleet = await startFlotilla(["--members", String(MEMBERS.length), "--kruise", "none"]);
+  run.onStop(() => fleet.stop());
+  const kubeconfig = run.makeCluster(fleet.kubeconfig("hub"), "karmada");
+  const kubectl = run.kubectl(kubeconfig);
+  run.mark("logical cluster created");
+
+  const source = join(bin, "karmada-source");
+  const manifest = (name: string): string =>
+    readFileSync(join(source, "artifacts/deploy", name), "utf8").replaceAll("{{caBundle}}", caBundle);
+  kubectl(["apply", "-f", join(source, "artifacts/deploy/namespace.yaml")]);
+  kubectl(["apply", "--server-side", "-R", "-f", join(source, "charts/karmada/_crds/bases")]);
+  for (const name of ["resourcebindings", "clusterresourcebindings"])
+    kubectl([
+      "patch",
+      "crd",
+      `${name}.work.karmada.io`,
+      "--type=merge",
+      "-p",
+      JSON.stringify({
+        spec: {
+          conversion: {
+            strategy: "Webhook",
+            webhook: {
+              clientConfig: { url: `https://127.0.0.1:${ports.webhook}/convert`, caBundle },
+              conversionReviewVersions: ["v1"],
+            },
+          },
+        },
+      }),
+    ]);
+  const local = (text: string, port: number): string =>
+    text
+      .replaceAll(/externalName: .*/g, "externalName: localhost")
+      .replaceAll("    namespace: karmada-system", `    namespace: karmada-system\n    port: ${port}`);
+  kubectl(
+    ["apply", "-f", "-"],
+    manifest("webhook-configuration.yaml").replaceAll(
+      "https://karmada-webhook.karmada-system.svc:443",
+      `https://127.0.0.1:${ports.webhook}`,
+    ),
+  );
+  kubectl(["apply", "-f", "-"], local(manifest("karmada-aggregated-apiserver-apiservice.yaml"), ports.aggregated));
+  kubectl(["apply", "-f", "-"], local(manifest("karmada-search-apiservice.yaml"), ports.search));
+  // Karmada's administrator is system:admin; that of a logical cluster is admin.
+  kubectl(["apply", "-f", "-"], manifest("cluster-proxy-admin-rbac.yaml").replaceAll("system:admin", "admin"));
+  run.mark("definitions, webhooks and APIServices applied");
+
+  const data = join(folder, "etcd");
+  mkdirSync(data);
+  run.start("etcd", [
+    `--data-dir=${data}`,
+    `--listen-client-urls=http://127.0.0.1:${ports.etcd}`,
+    `--advertise-client-urls=http://127.0.0.1:${ports.etcd}`,
+    `--listen-peer-urls=http://127.0.0.1:${ports.etcdPeer}`,
+    `--initial-advertise-peer-urls=http://127.0.0.1:${ports.etcdPeer}`,
+    `--initial-cluster=default=http://127.0.0.1:${ports.etcdPeer}`,
+  ]);
+  const own = [
+    `--kubeconfig=${kubeconfig}`,
+    `--authentication-kubeconfig=${kubeconfig}`,
+    `--authorization-kubeconfig=${kubeconfig}`,
+    `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
+    `--tls-cert-file=${cert}`,
+    `--tls-private-key-file=${key}`,
+    "--bind-address=127.0.0.1",
+  ];
+  run.start("karmada-aggregated-apiserver", [...own, `--secure-port=${ports.aggregated}`]);
+  run.start("karmada-search", [...own, `--secure-port=${ports.search}`]);
+  run.start("karmada-webhook", [
+    `--kubeconfig=${kubeconfig}`,
+    "--bind-address=127.0.0.1",
+    `--secure-port=${ports.webhook}`,
+    `--cert-dir=${folder}`,
+    `--metrics-bind-address=127.0.0.1:${base + 5}`,
+    `--health-probe-bind-address=127.0.0.1:${base + 6}`,
+  ]);
+  run.start("karmada-controller-manager", [
+    `--kubeconfig=${kubeconfig}`,
+    "--cluster-status-update-frequency=10s",
+    `--metrics-bind-address=127.0.0.1:${base + 7}`,
+    `--health-probe-bind-address=127.0.0.1:${base + 8}`,
+  ]);
+  run.start("karmada-scheduler", [
+    `--kubeconfig=${kubeconfig}`,
+    `--metrics-bind-address=127.0.0.1:${base + 9}`,
+    `--health-probe-bind-address=127.0.0.1:${base + 10}`,
+  ]);
+  for (const name of ["v1alpha1.cluster.karmada.io", "v1alpha1.search.karmada.io"])
+    await run.until(`APIService ${name} is available`, 90, () =>
+      kubectl(["get", "apiservice", name, "-o", "json"]).includes('"reason": "Passed"'),
+    );
+  run.mark("APIServices available");
+
+  for (const member of MEMBERS)
+    run.command("karmadactl", [
+      "join",
+      member,
+      "--kubeconfig",
+      kubeconfig,
+      "--cluster-kubeconfig",
+      fleet.kubeconfig(member),
+    ]);
+  kubectl(["wait", "--for=condition=Ready", ...MEMBERS.map((member) => `cluster/${member}`), "--timeout=120s"]);
+  run.mark("members joined and Ready");
+
+  kubectl(["create", "namespace", "shop"]);
+  kubectl(["apply", "-f", "-"], JSON.stringify(policy()));
+  kubectl(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: workloads(deployments) }));
+  run.mark(`${deployments} Deployments applied`);
+  await run.until(`${deployments} Deployments are ready`, 300, () => {
+    const { items } = JSON.parse(kubectl(["-n", "shop", "get", "deployments", "-o", "json"])) as DeploymentList;
+    return items.filter(({ status }) => status?.readyReplicas === 2).length === deployments;
+  });
+  run.mark(`${deployments} Deployments ready on the members, and their status is back`);
+
+  const counts = MEMBERS.map(
+    (member) =>
+      run.kubectl(fleet.kubeconfig(member))(["-n", "shop", "get", "deployments", "-o", "name"]).split("\n").length - 1,
+  );
+  run.print(`deployments on the members: ${counts.join(" and ")}`);
+  const denied = run.fails(
+    kubectl,
+    ["apply", "-f", "-"],
+    JSON.stringify(policy({ spreadConstraints: [{ spreadByField: "cluster", spreadByLabel: "zone", minGroups: 1 }] })),
+  );
+  run.print(`a policy that Karmada's webhook rejects: ${denied}`);
+  const converted = kubectl(["get", "--raw", "/apis/work.karmada.io/v1alpha1/namespaces/shop/resourcebindings"]);
+  run.print(
+    `bindings in v1alpha1, by the conversion webhook: ${converted.split('"kind":"ResourceBinding"').length - 1}`,
+  );
+  const pods = kubectl([
+    "get",
+    "--raw",
+    "/apis/cluster.karmada.io/v1alpha1/clusters/member1/proxy/api/v1/namespaces/shop/pods",
+  ]);
+  run.print(`pods of member1 through the proxy of its Cluster: ${(JSON.parse(pods) as DeploymentList).items.length}`);
+  kubectl(["delete", "namespace", "shop", "--timeout=120s"]);
+  run.mark("namespace deleted");
+}
+
+interface DeploymentList {
+  items: { status?: { readyReplicas?: number } }[];
+}
+
+const policy = (placement: object = {}): object => ({
+  apiVersion: "policy.karmada.io/v1alpha1",
+  kind: "PropagationPolicy",
+  metadata: { name: "all", namespace: "shop" },
+  spec: {
+    resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }],
+    placement: {
+      clusterAffinity: { clusterNames: MEMBERS },
+      ...placement,
+      replicaScheduling: {
+        replicaSchedulingType: "Divided",
+        replicaDivisionPreference: "Weighted",
+        weightPreference: {
+          staticWeightList: MEMBERS.map((member) => ({ targetCluster: { clusterNames: [member] }, weight: 1 })),
+        },
+      },
+    },
+  },
+});
+
+const workloads = (count: number): object[] =>
+  Array.from({ length: count }, (_, index) => {
+    const name = `web-${index}`;
+    return {
+      apiVersion: "apps/v1",
+      kind: "Deployment",
+      metadata: { name, namespace: "shop" },
+      spec: {
+        replicas: 2,
+        selector: { matchLabels: { app: name } },
+        template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: "main", image: "web:1" }] } },
+      },
+    };
+  });
+
+process.exitCode = await usageOf("stock-karmada", process.argv.slice(2), PROGRAMS, main);
