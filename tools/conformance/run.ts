@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { messageOf } from "@flotilla/base";
 import { startFlotilla } from "../bench/process.ts";
 import type { Test } from "./catalogue.ts";
+import { runClients } from "./clients.ts";
 import { kruiseSuite, storageClasses } from "./kruise.ts";
 import { kubernetesSuite } from "./kubernetes.ts";
 import type { UpstreamSuite } from "./kubernetes.ts";
@@ -20,7 +21,8 @@ import type { TestResult } from "./suite.ts";
 
 const USAGE = `Usage: npm run conformance -- [flags]
 
-  --suite NAME       kubernetes (default) or kruise: e2e.test, or OpenKruise's kruise-e2e.test
+  --suite NAME       kubernetes (default) or kruise: e2e.test, or OpenKruise's kruise-e2e.test; clients: kubectl, helm
+                     and client libraries of tools/conformance/clients
   --focus REGEX      run the tests of the whole suite whose names match; default: the list of the suite in tools/conformance
   --all              also run the listed tests that need features Flotilla does not have yet
   --nodes N          simulated nodes of the member (default 0, for kruise 3); 0 creates two nodes that run nothing
@@ -51,6 +53,11 @@ async function main(args: string[]): Promise<number> {
   if (options.help) {
     process.stdout.write(USAGE);
     return 0;
+  }
+  if (options.areClients) {
+    const { code, table } = await runClients(options.kubeconfig, options.focus);
+    if (options.table !== undefined) writeFileSync(options.table, table);
+    return code;
   }
   const bin = process.env["REAL_BIN"] ?? join(homedir(), ".cache/flotilla/real");
   const absent = options.suite.programs.map((name) => join(bin, name)).find((file) => !existsSync(file));
@@ -146,6 +153,8 @@ function taintsOf(kubectl: string, kubeconfig: string, names: readonly string[])
 
 interface Options {
   help: boolean;
+  /** The suite of clients, which has no upstream programs. */
+  areClients: boolean;
   suite: UpstreamSuite;
   startMs?: number;
   all: boolean;
@@ -175,11 +184,14 @@ function parseOptions(args: string[]): Options {
       limit: { type: "string" },
     },
   });
-  const suite = SUITES[values.suite];
-  if (!suite) throw new TypeError(`--suite must be ${Object.keys(SUITES).join(" or ")}, not '${values.suite}'`);
+  const areClients = values.suite === "clients";
+  const suite = areClients ? kubernetesSuite : SUITES[values.suite];
+  if (!suite)
+    throw new TypeError(`--suite must be ${[...Object.keys(SUITES), "clients"].join(" or ")}, not '${values.suite}'`);
   const startMs = values["start-ms"];
   return {
     help: values.help,
+    areClients,
     all: values.all,
     suite,
     startMs: startMs !== undefined ? count("start-ms", startMs, 0) : undefined,
