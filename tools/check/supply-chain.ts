@@ -1,11 +1,11 @@
 /**
- * What `npm ci` installs is what was reviewed: every package of the lock file has a checksum, none runs a script when it is
- * installed, and the versions of direct dependencies are exact.
+ * What `npm ci` installs is what was reviewed: every package of the lock file has a checksum and comes from the registry,
+ * none runs a script when it is installed, and the versions of direct dependencies are exact.
  */
 import { readFileSync } from "node:fs";
 
 export interface LockFile {
-  packages: Record<string, { integrity?: string; hasInstallScript?: boolean; link?: boolean }>;
+  packages: Record<string, { integrity?: string; hasInstallScript?: boolean; link?: boolean; resolved?: string }>;
 }
 export interface Manifest {
   dependencies?: Record<string, string>;
@@ -22,11 +22,14 @@ export function readSupplyChain(): string[] {
 
 export function checkSupplyChain(lock: LockFile, manifest: Manifest): string[] {
   const findings: string[] = [];
-  for (const [path, { integrity, hasInstallScript, link }] of Object.entries(lock.packages)) {
+  for (const [path, { integrity, hasInstallScript, link, resolved }] of Object.entries(lock.packages)) {
     // Our own packages are in the repository.
     const isOurs = !path.includes("node_modules/") || link === true;
     if (isOurs) continue;
     if (!integrity) findings.push(`package-lock.json: ${path} has no checksum; run 'npm install' to record it`);
+    // A checksum is worth nothing if the lock file also names where the package comes from.
+    if (resolved !== undefined)
+      findings.push(`package-lock.json: ${path} names its source (${resolved}); packages come from the registry`);
     if (hasInstallScript)
       findings.push(`package-lock.json: ${path} runs a script when it is installed; choose a package that does not`);
   }

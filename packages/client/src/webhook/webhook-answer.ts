@@ -1,16 +1,26 @@
-/** Reads what a webhook answered: JSON of limited depth, and texts of limited length. */
-import { messageOf } from "@flotilla/base";
+/** Reads what a webhook answered: JSON of limited depth with a limited number of values, and texts of limited length. */
+import { COUNT_ABOVE_BYTES, exceedsJsonLimits, messageOf } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { WebhookError } from "./webhook-error.ts";
 
 /** No manifest needs deeper nesting, which could overflow the stack of recursive code. */
 const MAX_DEPTH = 1000;
+/**
+ * Three times what one request body may have: a conversion answers with a mebibyte of objects. A few bytes of JSON can take
+ * a hundred times their size in memory, and a tenant of a logical cluster chooses its webhooks.
+ */
+const MAX_VALUES = { values: 200_000, keys: 20_000 };
 
-/** Throws `WebhookError` for invalid JSON or excessive nesting. `what` starts the message. */
+/** Throws `WebhookError` for invalid JSON, too many values or excessive nesting. `what` starts the message. */
 export function parseWebhookJson(bytes: Buffer, what: string): Json {
   // Checked before parsing: parsing four megabytes of brackets takes half a second.
   if (nestsDeeperThan(MAX_DEPTH, bytes))
     throw new WebhookError("answer", `${what} is nested more than ${MAX_DEPTH} levels deep`);
+  if (bytes.length > COUNT_ABOVE_BYTES && exceedsJsonLimits(bytes, MAX_VALUES))
+    throw new WebhookError(
+      "answer",
+      `${what} has more than ${MAX_VALUES.values} values, or more than ${MAX_VALUES.keys} keys in one object`,
+    );
   try {
     return JSON.parse(bytes.toString("utf8")) as Json;
   } catch (error) {
