@@ -25,6 +25,7 @@ const USAGE = `Usage: npm run conformance -- [flags]
                      and client libraries of tools/conformance/clients
   --focus REGEX      run the tests of the whole suite whose names match; default: the list of the suite in tools/conformance
   --all              also run the listed tests that need features Flotilla does not have yet
+  --part I/N         run only the I-th of N parts of the tests
   --nodes N          simulated nodes of the member (default 0, for kruise 3); 0 creates two nodes that run nothing
   --start-ms MS      how long simulated pods take to start, to restart and to stop
   --kubeconfig FILE  test this cluster instead of starting one
@@ -69,7 +70,8 @@ async function main(args: string[]): Promise<number> {
   }
   const tests = options.suite
     .select(bin, options.focus)
-    .filter(({ needs }) => options.all || options.focus !== undefined || needs === undefined);
+    .filter(({ needs }) => options.all || options.focus !== undefined || needs === undefined)
+    .filter((_, index) => index % options.part.of === options.part.at - 1);
   return await run(tests, bin, options);
 }
 
@@ -155,6 +157,7 @@ interface Options {
   help: boolean;
   /** The suite of clients, which has no upstream programs. */
   areClients: boolean;
+  part: { at: number; of: number };
   suite: UpstreamSuite;
   startMs?: number;
   all: boolean;
@@ -174,6 +177,7 @@ function parseOptions(args: string[]): Options {
       help: { type: "boolean", short: "h", default: false },
       all: { type: "boolean", default: false },
       focus: { type: "string" },
+      part: { type: "string", default: "1/1" },
       kubeconfig: { type: "string" },
       logs: { type: "string" },
       table: { type: "string" },
@@ -192,6 +196,7 @@ function parseOptions(args: string[]): Options {
   return {
     help: values.help,
     areClients,
+    part: partOf(values.part),
     all: values.all,
     suite,
     startMs: startMs !== undefined ? count("start-ms", startMs, 0) : undefined,
@@ -203,6 +208,12 @@ function parseOptions(args: string[]): Options {
     logs: values.logs !== undefined ? resolve(values.logs) : undefined,
     table: values.table,
   };
+}
+
+function partOf(text: string): { at: number; of: number } {
+  const [at = 0, of = 0] = text.split("/").map(Number);
+  if (!/^\d+\/\d+$/.test(text) || at < 1 || at > of) throw new TypeError(`--part must be like 1/3, not '${text}'`);
+  return { at, of };
 }
 
 function count(flag: string, text: string, least: number): number {

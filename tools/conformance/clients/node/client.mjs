@@ -13,10 +13,10 @@ async function check(name, action) {
   try {
     const result = await action();
     if (result === false) throw new Error("not the expected result");
-    console.log(`ok ${name}`);
+    process.stdout.write(`ok ${name}\n`);
     return result;
   } catch (error) {
-    console.log(`failed ${name}: ${String(error.message ?? error).split("\n")[0]}`);
+    process.stdout.write(`failed ${name}: ${String(error.message ?? error).split("\n")[0]}\n`);
     return undefined;
   }
 }
