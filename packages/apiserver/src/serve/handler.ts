@@ -104,8 +104,7 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
     let response: ApiResponse;
     let failure: unknown;
     try {
-      const behind = readsTheNewest(request) ? deps.cache.fresh() : undefined;
-      if (behind) await behind;
+      if (deps.cache.isShared && readsTheNewest(request)) await deps.cache.fresh(request.signal);
       response = await answer(options, request, seen, (text) => warnings.add(text));
     } catch (error) {
       failure = error;
@@ -124,11 +123,10 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
   };
 }
 
-const HEALTH = /\/(?:healthz|livez|readyz)(?:\/|$)/;
-
-/** A read that names a revision accepts what this server has; everything else must see what other servers acknowledged. */
+/** A read that names a revision accepts what this server has; other requests must see what other servers acknowledged. */
 function readsTheNewest({ method, path, query }: ApiRequest): boolean {
-  if (HEALTH.test(path)) return false;
+  const { type } = routeOf(splitCluster(path).path);
+  if (type !== "resource" && type !== "dry-run") return false;
   return method !== "GET" || !query.get("resourceVersion");
 }
 
