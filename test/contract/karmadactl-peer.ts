@@ -5,6 +5,7 @@
 import { Duplex } from "node:stream";
 import type { ApiResponse, ApiServer, UserInfo } from "@flotilla/apiserver";
 import type { JsonObject } from "@flotilla/base";
+import { readDocument } from "./protobuf-document.ts";
 
 /** The user of a hub's kubeconfig, which `karmadactl` uses. */
 const ADMINISTRATOR: UserInfo = { name: "flotilla-admin", groups: ["system:masters", "system:authenticated"] };
@@ -19,7 +20,7 @@ interface Received {
   status: number;
   headers: ApiResponse["headers"];
   text: string;
-  /** The response as JSON. */
+  /** The response as JSON; one in protobuf is decoded. */
   readonly body: JsonObject;
 }
 
@@ -118,25 +119,28 @@ export function createPeer(server: Pick<ApiServer, "handle">): Peer {
 }
 
 async function receivedOf({ status, headers, body }: ApiResponse): Promise<Received> {
-  const text = await textOf(body);
+  const bytes = await bytesOf(body);
+  const text = bytes.toString();
   return {
     status,
     headers,
     text,
     get body() {
-      return JSON.parse(text) as JsonObject;
+      return headers["content-type"] === PROTOBUF ? readDocument(bytes) : (JSON.parse(text) as JsonObject);
     },
   };
 }
 
-async function textOf(body: ApiResponse["body"]): Promise<string> {
-  if (body instanceof Uint8Array) return Buffer.from(body).toString();
-  if (!("open" in body)) return Buffer.concat(body).toString();
+const PROTOBUF = "application/vnd.kubernetes.protobuf";
+
+async function bytesOf(body: ApiResponse["body"]): Promise<Buffer> {
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  if (!("open" in body)) return Buffer.concat(body);
   const chunks: Uint8Array[] = [];
   await new Promise<void>((end) => {
     body.open({ write: (chunk) => chunks.push(Buffer.from(chunk)) > 0, onDrain: () => {}, end });
   });
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
 }
 
 /** The client end of a WebSocket with Kubernetes' channel protocol: the first byte of a message is its channel. */

@@ -173,7 +173,7 @@ test("describe reads an object of a member with its events", async () => {
     headers: { accept: TYPED },
   });
 
-  expect(found.headers["content-type"]).toBe("application/json");
+  expect(found.headers["content-type"]).toBe("application/vnd.kubernetes.protobuf");
   expect(events.body["kind"]).toBe("EventList");
   expect(events.body["items"]).toMatchObject([{ metadata: { name: "box.1" }, reason: "Pulled" }]);
 });
