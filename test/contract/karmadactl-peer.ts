@@ -3,9 +3,13 @@
  * WebSocket.
  */
 import { Duplex } from "node:stream";
+import { createProtobufCodec } from "@flotilla/apimachinery";
 import type { ApiResponse, ApiServer, UserInfo } from "@flotilla/apiserver";
 import type { JsonObject } from "@flotilla/base";
-import { readDocument } from "./protobuf-document.ts";
+import { kubernetesKinds } from "@flotilla/kubernetes";
+
+const PROTOBUF = "application/vnd.kubernetes.protobuf";
+const { decode } = createProtobufCodec(kubernetesKinds);
 
 /** The user of a hub's kubeconfig, which `karmadactl` uses. */
 const ADMINISTRATOR: UserInfo = { name: "flotilla-admin", groups: ["system:masters", "system:authenticated"] };
@@ -20,7 +24,7 @@ interface Received {
   status: number;
   headers: ApiResponse["headers"];
   text: string;
-  /** The response as JSON; one in protobuf is decoded. */
+  /** The object in the response, which is JSON or protobuf. */
   readonly body: JsonObject;
 }
 
@@ -120,18 +124,15 @@ export function createPeer(server: Pick<ApiServer, "handle">): Peer {
 
 async function receivedOf({ status, headers, body }: ApiResponse): Promise<Received> {
   const bytes = await bytesOf(body);
-  const text = bytes.toString();
   return {
     status,
     headers,
-    text,
+    text: bytes.toString(),
     get body() {
-      return headers["content-type"] === PROTOBUF ? readDocument(bytes) : (JSON.parse(text) as JsonObject);
+      return headers["content-type"] === PROTOBUF ? decode(bytes) : (JSON.parse(bytes.toString()) as JsonObject);
     },
   };
 }
-
-const PROTOBUF = "application/vnd.kubernetes.protobuf";
 
 async function bytesOf(body: ApiResponse["body"]): Promise<Buffer> {
   if (body instanceof Uint8Array) return Buffer.from(body);

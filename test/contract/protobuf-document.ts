@@ -58,10 +58,3 @@ function lengthPrefixed(content: Buffer): Buffer {
   for (; rest >= 0x80; rest >>>= 7) prefix.push((rest & 0x7f) | 0x80);
   return Buffer.concat([Buffer.from([...prefix, rest]), content]);
 }
-
-/** An object, or a list with its items, as JSON. */
-export function readDocument(document: Buffer): JsonObject {
-  const { apiVersion, kind } = openDocument(document);
-  if (!kind.endsWith("List")) return decode(document);
-  return { apiVersion, kind, items: readList(document, kind.slice(0, -"List".length)) };
-}
