@@ -71,7 +71,7 @@ export function createCleanup(deps: {
     emptying.set(place, key);
     const remaining = await content.removeNamespace(cluster, name);
     if (remaining.length > 0) return reportRemaining(key, remaining);
-    if (!foreignRemoval?.(cluster.name)) return finalizeNamespace(key, found.object);
+    if (!foreignRemoval?.(cluster.name)) return finalizeNamespace(key, found);
     // Other servers may be slow, and must not take the places of other clusters.
     enqueueForeign(key);
   };
@@ -91,14 +91,14 @@ export function createCleanup(deps: {
       // No event announces the end of objects of other servers.
       throw new Error(`namespace ${name}: aggregated servers still have objects, or cannot be asked`);
     }
-    await finalizeNamespace(key, found.object);
+    await finalizeNamespace(key, found);
   };
 
-  const finalizeNamespace = async (key: string, found: JsonObject): Promise<void> => {
-    emptying.delete(namespacePlace(clusterOfKey(key), String(metadataOf(found).name)));
+  const finalizeNamespace = async (key: string, found: { name: string; object: JsonObject }): Promise<void> => {
+    emptying.delete(namespacePlace(clusterOfKey(key), found.name));
     await housekeeping.rewrite(key, "finalize", (object) => {
       // Another object of the same name, in a recreated cluster.
-      if (metadataOf(object).uid !== metadataOf(found).uid) return object;
+      if (metadataOf(object).uid !== metadataOf(found.object).uid) return object;
       const spec = isObject(object.spec) ? object.spec : {};
       const finalizers = Array.isArray(spec.finalizers) ? spec.finalizers : [];
       return {
