@@ -3,8 +3,13 @@
  * WebSocket.
  */
 import { Duplex } from "node:stream";
+import { createProtobufCodec } from "@flotilla/apimachinery";
 import type { ApiResponse, ApiServer, UserInfo } from "@flotilla/apiserver";
 import type { JsonObject } from "@flotilla/base";
+import { kubernetesKinds } from "@flotilla/kubernetes";
+
+const PROTOBUF = "application/vnd.kubernetes.protobuf";
+const { decode } = createProtobufCodec(kubernetesKinds);
 
 /** The user of a hub's kubeconfig, which `karmadactl` uses. */
 const ADMINISTRATOR: UserInfo = { name: "flotilla-admin", groups: ["system:masters", "system:authenticated"] };
@@ -19,7 +24,7 @@ interface Received {
   status: number;
   headers: ApiResponse["headers"];
   text: string;
-  /** The response as JSON. */
+  /** The object in the response, which is JSON or protobuf. */
   readonly body: JsonObject;
 }
 
@@ -118,25 +123,25 @@ export function createPeer(server: Pick<ApiServer, "handle">): Peer {
 }
 
 async function receivedOf({ status, headers, body }: ApiResponse): Promise<Received> {
-  const text = await textOf(body);
+  const bytes = await bytesOf(body);
   return {
     status,
     headers,
-    text,
+    text: bytes.toString(),
     get body() {
-      return JSON.parse(text) as JsonObject;
+      return headers["content-type"] === PROTOBUF ? decode(bytes) : (JSON.parse(bytes.toString()) as JsonObject);
     },
   };
 }
 
-async function textOf(body: ApiResponse["body"]): Promise<string> {
-  if (body instanceof Uint8Array) return Buffer.from(body).toString();
-  if (!("open" in body)) return Buffer.concat(body).toString();
+async function bytesOf(body: ApiResponse["body"]): Promise<Buffer> {
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  if (!("open" in body)) return Buffer.concat(body);
   const chunks: Uint8Array[] = [];
   await new Promise<void>((end) => {
     body.open({ write: (chunk) => chunks.push(Buffer.from(chunk)) > 0, onDrain: () => {}, end });
   });
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
 }
 
 /** The client end of a WebSocket with Kubernetes' channel protocol: the first byte of a message is its channel. */

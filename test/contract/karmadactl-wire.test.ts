@@ -170,10 +170,10 @@ test("describe reads an object of a member with its events", async () => {
     `involvedObject.name=box,involvedObject.namespace=shop,involvedObject.uid=${uid}`,
   );
   const events = await peer.ask("GET", `${MEMBER1}/api/v1/namespaces/shop/events?fieldSelector=${selector}&limit=500`, {
-    headers: { accept: TYPED },
+    headers: { accept: "application/json" },
   });
 
-  expect(found.headers["content-type"]).toBe("application/json");
+  expect(found.headers["content-type"]).toBe("application/vnd.kubernetes.protobuf");
   expect(events.body["kind"]).toBe("EventList");
   expect(events.body["items"]).toMatchObject([{ metadata: { name: "box.1" }, reason: "Pulled" }]);
 });
@@ -506,7 +506,7 @@ test("token stores bootstrap tokens as Secrets, and lists them by type", async (
   });
 
   const listed = await peer.ask("GET", `${secrets}?fieldSelector=type%3Dbootstrap.kubernetes.io%2Ftoken`, {
-    headers: { accept: TYPED },
+    headers: { accept: "application/json" },
   });
 
   expect(listed.body).toMatchObject({ items: [{ metadata: { name: "bootstrap-token-abcdef" } }] });

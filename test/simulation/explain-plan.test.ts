@@ -9,7 +9,10 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { copy, messageOf } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createKindResolver } from "@flotilla/client";
+import { createMemoryEngine } from "@flotilla/apiserver";
+import type { Engine } from "@flotilla/apiserver";
 import { isBookkeeping, planFleet } from "@flotilla/flotilla";
+import { holdCommits } from "../../packages/apiserver/src/test-server.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
@@ -23,8 +26,10 @@ const SETTLED_MS = 60_000;
 const { signal } = new AbortController();
 
 let fleet: TestFleet;
+let engine: Engine;
 beforeEach(async () => {
-  fleet = await startTestFleet({ members: ["member1", "member2", "member3"] });
+  engine = createMemoryEngine();
+  fleet = await startTestFleet({ members: ["member1", "member2", "member3"], engine });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   await apply(
     makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 2, member2: 1 }).build(),
@@ -263,10 +268,13 @@ describe("a plan", () => {
       makeDeployment("shop/db").build(),
     ];
     await apply(...lost);
+    // Its change stays pending.
+    const held = holdCommits(engine, (key) => key.endsWith("/late-deployment"));
     await fleet.client.create(Deployment, "hub", makeDeployment("shop/late").build());
 
     const planned = await plan([makeDeployment("shop/web").replicas(9).build()]);
     const own = await plan([lost[0] as KubernetesObject]);
+    held.release();
 
     expect(shortly(planned).map((change) => (change as string[]).slice(0, 3))).toEqual([
       ["member1", "update", "web"],

@@ -198,6 +198,8 @@ function withTimesShifted(request: TransportRequest, aheadMs: number): Transport
 
 test("a pull member whose clock is an hour behind is reported with its clock, not with a silent agent", async () => {
   await startPulling(agentClock(-3_600_000));
+  // The hub and the agent write the condition by turns, once a minute each.
+  await world.fleet.run(30_000);
 
   const status = await world.run("status");
   expect(problemsOfStatus(status)).toEqual([

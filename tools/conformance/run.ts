@@ -10,6 +10,7 @@ import { parseArgs } from "node:util";
 import { messageOf } from "@flotilla/base";
 import { startFlotilla } from "../bench/process.ts";
 import type { Test } from "./catalogue.ts";
+import { runClients } from "./clients.ts";
 import { kruiseSuite, storageClasses } from "./kruise.ts";
 import { kubernetesSuite } from "./kubernetes.ts";
 import type { UpstreamSuite } from "./kubernetes.ts";
@@ -20,9 +21,11 @@ import type { TestResult } from "./suite.ts";
 
 const USAGE = `Usage: npm run conformance -- [flags]
 
-  --suite NAME       kubernetes (default) or kruise: e2e.test, or OpenKruise's kruise-e2e.test
+  --suite NAME       kubernetes (default) or kruise: e2e.test, or OpenKruise's kruise-e2e.test; clients: kubectl, helm
+                     and client libraries of tools/conformance/clients
   --focus REGEX      run the tests of the whole suite whose names match; default: the list of the suite in tools/conformance
   --all              also run the listed tests that need features Flotilla does not have yet
+  --part I/N         run only the I-th of N parts of the tests
   --nodes N          simulated nodes of the member (default 0, for kruise 3); 0 creates two nodes that run nothing
   --start-ms MS      how long simulated pods take to start, to restart and to stop
   --kubeconfig FILE  test this cluster instead of starting one
@@ -52,6 +55,11 @@ async function main(args: string[]): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
+  if (options.areClients) {
+    const { code, table } = await runClients(options.kubeconfig, options.focus);
+    if (options.table !== undefined) writeFileSync(options.table, table);
+    return code;
+  }
   const bin = process.env["REAL_BIN"] ?? join(homedir(), ".cache/flotilla/real");
   const absent = options.suite.programs.map((name) => join(bin, name)).find((file) => !existsSync(file));
   if (absent !== undefined) {
@@ -62,7 +70,8 @@ async function main(args: string[]): Promise<number> {
   }
   const tests = options.suite
     .select(bin, options.focus)
-    .filter(({ needs }) => options.all || options.focus !== undefined || needs === undefined);
+    .filter(({ needs }) => options.all || options.focus !== undefined || needs === undefined)
+    .filter((_, index) => index % options.part.of === options.part.at - 1);
   return await run(tests, bin, options);
 }
 
@@ -146,6 +155,9 @@ function taintsOf(kubectl: string, kubeconfig: string, names: readonly string[])
 
 interface Options {
   help: boolean;
+  /** The suite of clients, which has no upstream programs. */
+  areClients: boolean;
+  part: { at: number; of: number };
   suite: UpstreamSuite;
   startMs?: number;
   all: boolean;
@@ -165,6 +177,7 @@ function parseOptions(args: string[]): Options {
       help: { type: "boolean", short: "h", default: false },
       all: { type: "boolean", default: false },
       focus: { type: "string" },
+      part: { type: "string", default: "1/1" },
       kubeconfig: { type: "string" },
       logs: { type: "string" },
       table: { type: "string" },
@@ -175,11 +188,15 @@ function parseOptions(args: string[]): Options {
       limit: { type: "string" },
     },
   });
-  const suite = SUITES[values.suite];
-  if (!suite) throw new TypeError(`--suite must be ${Object.keys(SUITES).join(" or ")}, not '${values.suite}'`);
+  const areClients = values.suite === "clients";
+  const suite = areClients ? kubernetesSuite : SUITES[values.suite];
+  if (!suite)
+    throw new TypeError(`--suite must be ${[...Object.keys(SUITES), "clients"].join(" or ")}, not '${values.suite}'`);
   const startMs = values["start-ms"];
   return {
     help: values.help,
+    areClients,
+    part: partOf(values.part),
     all: values.all,
     suite,
     startMs: startMs !== undefined ? count("start-ms", startMs, 0) : undefined,
@@ -191,6 +208,12 @@ function parseOptions(args: string[]): Options {
     logs: values.logs !== undefined ? resolve(values.logs) : undefined,
     table: values.table,
   };
+}
+
+function partOf(text: string): { at: number; of: number } {
+  const [at = 0, of = 0] = text.split("/").map(Number);
+  if (!/^\d+\/\d+$/.test(text) || at < 1 || at > of) throw new TypeError(`--part must be like 1/3, not '${text}'`);
+  return { at, of };
 }
 
 function count(flag: string, text: string, least: number): number {

@@ -81,6 +81,7 @@ export interface TestServerOptions {
   workloads?: ApiServerOptions["workloads"];
   takesWrites?(): boolean;
   storeQuotaBytes?: number;
+  maxSeats?: number;
   frontProxy?: ApiServerOptions["frontProxy"];
   auditor?: ApiServerOptions["auditor"];
   externalTokens?: ApiServerOptions["externalTokens"];
@@ -93,6 +94,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
   const server = await createApiServer({
     cache,
     controllerGroup: CONTROLLERS,
+    maxSeats: options.maxSeats,
     clock,
     random: createSeededRandom(1),
     log: silentLog,

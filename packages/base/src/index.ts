@@ -1,3 +1,4 @@
+export { abortable } from "./abortable.ts";
 export { createFakeClock, elapsedMs, formatMicroTime, formatTime, sleep, systemClock } from "./clock.ts";
 export type { Clock, FakeClock, Timer } from "./clock.ts";
 export { didYouMean, nearestOf } from "./did-you-mean.ts";

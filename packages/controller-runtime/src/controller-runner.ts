@@ -1,8 +1,15 @@
 /** Runs one controller: its queue, its sources and its workers. The manager owns it. */
-import { exponentialBuckets, FlotillaError, Histogram, TerminalError, type Clock, type Log } from "@flotilla/base";
+import {
+  abortable,
+  exponentialBuckets,
+  FlotillaError,
+  Histogram,
+  TerminalError,
+  type Clock,
+  type Log,
+} from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { isNamespaceTerminating } from "@flotilla/apimachinery";
-import { abortable } from "./abortable.ts";
 import type { Controller, Informer, Result, RunContext, Source } from "./runtime-controller.ts";
 import type { SharedInformers } from "./informers.ts";
 import { createQueue, type Queue } from "./queue.ts";

@@ -5,6 +5,7 @@
  */
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import {
+  abortable,
   FlotillaError,
   sleep,
   type Clock,
@@ -16,7 +17,6 @@ import {
 import { ResponseLimitError } from "@flotilla/client";
 import type { Client, ObjectKey, WatchEvent } from "@flotilla/client";
 import { ApiError, isExpired, isInvalid, isNotFound } from "@flotilla/apimachinery";
-import { abortable } from "./abortable.ts";
 import { InformerBudgetError, sizeOf, type InformerBudget } from "./informer-budget.ts";
 import type { Informer, Lane, ObjectEvent } from "./runtime-controller.ts";
 import { ObjectStore, type Stored, type ValuesOf } from "./object-store.ts";

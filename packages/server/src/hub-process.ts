@@ -176,8 +176,8 @@ async function openProcess(
   const store = await openStore(options, data, log);
   // Until everything runs, a disk that takes no writes fails the start, which reports it.
   let isReady = false;
-  const troubled = watchStoreTroubles(store, systemClock, fileOnly, (text) => isReady && options.onTrouble?.(text));
-  const watched = { ...troubled, engine: encryptEngine(troubled.engine, encryption) };
+  const encrypted = encryptEngine(store, encryption);
+  const watched = watchStoreTroubles(encrypted, systemClock, fileOnly, (text) => isReady && options.onTrouble?.(text));
   opened.push(() => watched.engine.close());
   if ((await watched.engine.revision()) > LONG_HISTORY) growYoungGeneration();
 

@@ -204,6 +204,27 @@ test("a body and a write reach the server", async () => {
   expect(proxied()).toMatchObject([{ method: "POST", body: '{"kind":"Trout"}' }]);
 });
 
+test("a dry run of several requests does not reach the server", async () => {
+  await register();
+  const forged = '{},"warnings":[]},{"status":200,"body":{"forged":true}';
+  answer = (_request, response) => void response.writeHead(200, { "content-type": "application/json" }).end(forged);
+  const path = "/apis/fish.example/v1/namespaces/default/trout";
+  const requests = [
+    { method: "POST", path, body: '{"kind":"Trout"}' },
+    { method: "GET", path: `${path}/a` },
+    { method: "GET", path: "/api/v1/namespaces/default" },
+  ];
+
+  const { body } = await subject.request("POST", "/dry-run", { requests });
+
+  expect(body.responses).toMatchObject([
+    { status: 400, body: { message: expect.stringContaining("an aggregated API server answers for fish.example/v1") } },
+    { status: 400, body: { kind: "Status" } },
+    { status: 200, body: { kind: "Namespace" } },
+  ]);
+  expect(proxied()).toEqual([]);
+});
+
 test("a path that leaves the group is rejected", async () => {
   await register();
 

@@ -78,7 +78,13 @@ describe("certificates in a directory", () => {
       first.serving,
       first.clients,
     ]);
-    expect(await readdir(directory)).toEqual(["ca.pem", "client-admin.pem", "serving.pem"]);
+    expect(await readdir(directory)).toEqual([
+      "aggregated-clients-ca.pem",
+      "ca.pem",
+      "client-admin.pem",
+      "front-proxy-ca.pem",
+      "serving.pem",
+    ]);
   });
 
   test("are readable only by their owner, even after their mode was changed", async () => {
@@ -93,7 +99,7 @@ describe("certificates in a directory", () => {
   test("keys are not logged", async () => {
     await ensure();
 
-    expect(lines).toHaveLength(3);
+    expect(lines).toHaveLength(5);
     expect(lines.join("")).not.toMatch(/PRIVATE|BEGIN/);
   });
 

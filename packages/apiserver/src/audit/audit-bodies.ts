@@ -8,11 +8,14 @@ import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 /** Keys of Secrets that hold a token of a service account, or of a bootstrap token. */
 const TOKEN_KEYS = ["token", "token-secret"];
-const TOKEN_POINTERS = new Set([
-  ...TOKEN_KEYS.flatMap((key) => [`/data/${key}`, `/stringData/${key}`]),
-  "/data",
-  "/stringData",
+/** Pointers of JSON patches whose value is a token or contains one. */
+const TOKEN_REQUEST: ReadonlySet<string> = new Set(["", "/status", "/status/token"]);
+const TOKEN_REVIEW: ReadonlySet<string> = new Set(["", "/spec", "/spec/token"]);
+const SECRET: ReadonlySet<string> = new Set([
+  ...["/data", "/stringData"].flatMap((part) => [part, ...TOKEN_KEYS.map((key) => `${part}/${key}`)]),
   "",
+  "/metadata",
+  "/metadata/annotations",
 ]);
 
 export interface BodyRules {
@@ -27,17 +30,13 @@ export function recordedBody(body: DeepReadonly<Json>, rules: BodyRules): Json {
   const { group, resource, subresource, omitManagedFields } = rules;
   let value = body as Json;
   if (group === "" && resource === "serviceaccounts" && subresource === "token")
-    value = without(value, "status", ["token"]);
-  else if (group === "authentication.k8s.io" && resource === "tokenreviews") value = without(value, "spec", ["token"]);
-  else if (group === "" && resource === "secrets") value = eachObject(value, withoutTokens);
+    value = Array.isArray(value) ? patchWithout(value, TOKEN_REQUEST) : without(value, "status", ["token"]);
+  else if (group === "authentication.k8s.io" && resource === "tokenreviews")
+    value = Array.isArray(value) ? patchWithout(value, TOKEN_REVIEW) : without(value, "spec", ["token"]);
+  else if (group === "" && resource === "secrets")
+    value = Array.isArray(value) ? patchWithout(value, SECRET) : eachObject(value, withoutTokens);
   return omitManagedFields ? eachObject(value, withoutManagedFields) : value;
 }
-
-const mayHoldToken = (pointer: Json | undefined): boolean =>
-  typeof pointer !== "string" ||
-  TOKEN_POINTERS.has(pointer) ||
-  pointer === "/metadata" ||
-  pointer.startsWith("/metadata/annotations");
 
 /** The items of a list, or the object. */
 function eachObject(value: Json, change: (object: Json) => Json): Json {
@@ -46,17 +45,23 @@ function eachObject(value: Json, change: (object: Json) => Json): Json {
 }
 
 function withoutTokens(value: Json): Json {
-  // A JSON patch.
-  if (Array.isArray(value))
-    return value.map((operation) => {
-      if (!isObject(operation) || !("value" in operation) || !mayHoldToken(operation.path)) return operation;
-      const { value: _token, ...rest } = operation;
-      return rest;
-    });
   const bare = without(without(value, "data", TOKEN_KEYS), "stringData", TOKEN_KEYS);
   if (!isObject(bare) || !isObject(bare.metadata)) return bare;
   return { ...bare, metadata: without(bare.metadata, "annotations", [LAST_APPLIED]) };
 }
+
+/** A JSON patch without the values at these pointers, which may hold a token. */
+function patchWithout(operations: readonly Json[], pointers: ReadonlySet<string>): Json {
+  return operations.map((operation) => {
+    if (!isObject(operation) || !("value" in operation)) return operation;
+    const { value: _token, ...rest } = operation;
+    return typeof rest.path === "string" && !pointers.has(wholeAnnotations(rest.path)) ? operation : rest;
+  });
+}
+
+/** An annotation may hold what was applied last. */
+const wholeAnnotations = (pointer: string): string =>
+  pointer.startsWith("/metadata/annotations") ? "/metadata/annotations" : pointer;
 
 const withoutManagedFields = (value: Json): Json => without(value, "metadata", ["managedFields"]);
 

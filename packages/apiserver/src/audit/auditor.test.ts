@@ -1,5 +1,5 @@
 /** What the audit log records of requests over HTTP and of controllers in the process. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createFakeClock, createSeededRandom, MetricsText } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { unauthorized } from "@flotilla/apimachinery";
@@ -215,4 +215,62 @@ test("metrics count events and levels under Kubernetes' names", async () => {
   expect(text.finish()).toContain('apiserver_audit_level_total{level="Metadata"} 1');
   expect(text.finish()).toContain("apiserver_audit_event_total 2");
   expect(text.finish()).toContain('apiserver_audit_error_total{plugin="log"} 0');
+});
+
+describe("patches of admission webhooks", () => {
+  const TOKEN = "dG9rZW4=";
+  const begin = (resource: string, { group = "", subresource }: { group?: string; subresource?: string } = {}) => {
+    const { auditor, events } = createLog(
+      `omitStages: [RequestReceived]\nrules: [{level: Request, resources: [{group: "${group}", resources: ["${resource}"${subresource === undefined ? "" : `, "${resource}/${subresource}"`}]}]}]`,
+    );
+    const audit = auditor.begin({
+      id: "1",
+      cluster: "hub",
+      user: { name: "ann", groups: [] },
+      verb: "create",
+      uri: "/",
+      path: "/",
+      resource: { group, resource, subresource },
+      sourceIps: [],
+      userAgent: "",
+    });
+    if (!audit) throw new Error("the policy leaves the request out");
+    return { audit, events };
+  };
+  const add = (path: string, value: Json): JsonObject => ({ op: "add", path, value });
+
+  test.each([
+    ["Secrets", begin("secrets"), "/data/token"],
+    ["TokenReviews", begin("tokenreviews", { group: "authentication.k8s.io" }), "/spec/token"],
+    ["TokenRequests", begin("serviceaccounts", { subresource: "token" }), "/status/token"],
+  ])("are recorded without the tokens of %s", (_, { audit, events }, pointer) => {
+    audit.patched("patch.webhook.admission.k8s.io/round_0_index_0", { webhook: "w" }, [
+      add(pointer, TOKEN),
+      add(pointer.slice(0, pointer.lastIndexOf("/")), { token: TOKEN }),
+      add("", { data: { token: TOKEN } }),
+      add("/metadata/labels", { a: "1" }),
+    ]);
+    audit.completed(201);
+
+    const text = JSON.stringify(events);
+    expect(text).not.toContain(TOKEN);
+    expect(text).toContain("/metadata/labels");
+    expect(text).toContain("JSONPatch");
+  });
+
+  test("are left out above the limit of bodies, together with other annotations, and the event says so", () => {
+    const { audit, events } = begin("configmaps");
+    const large = "x".repeat(600 * 1024);
+
+    audit.patched("patch.webhook.admission.k8s.io/round_0_index_0", {}, [add("/data/a", large)]);
+    audit.patched("patch.webhook.admission.k8s.io/round_0_index_1", {}, [add("/data/b", large)]);
+    audit.annotate("hook/c", large);
+    audit.completed(201);
+
+    expect(Object.keys(events[0]?.annotations as JsonObject)).toEqual([
+      "flotilla.dev/cluster",
+      "patch.webhook.admission.k8s.io/round_0_index_0",
+      "audit.k8s.io/truncated",
+    ]);
+  });
 });

@@ -162,7 +162,7 @@ export function createAuditor({
 const CLUSTER_ANNOTATION = "flotilla.dev/cluster";
 /** Annotations are made by webhooks and policies, too. */
 const MAX_ANNOTATIONS = 256;
-/** Larger bodies are left out, as with upstream's truncation; the annotation says so. */
+/** Larger bodies are left out, as with upstream's truncation; the annotation says so. All annotations are as one body. */
 const MAX_BODY_CHARACTERS = 1024 * 1024;
 const TRUNCATED = "audit.k8s.io/truncated";
 
@@ -173,6 +173,7 @@ class AuditedCall implements RunningAudit {
   readonly #emit: (event: JsonObject) => void;
   readonly #receivedAt: string;
   readonly #annotations: Record<string, string>;
+  #annotatedCharacters = 0;
   #impersonated: UserInfo | undefined;
   #object: { name?: string; namespace?: string; uid?: string; resourceVersion?: string } = {};
   #hasBody = false;
@@ -196,7 +197,18 @@ class AuditedCall implements RunningAudit {
 
   annotate(key: string, value: string, from: AuditLevel = "Metadata"): void {
     if (!this.#records(from) || Object.hasOwn(this.#annotations, key)) return;
-    if (Object.keys(this.#annotations).length < MAX_ANNOTATIONS) this.#annotations[key] = value;
+    if (Object.keys(this.#annotations).length >= MAX_ANNOTATIONS) return;
+    if (this.#annotatedCharacters + key.length + value.length > MAX_BODY_CHARACTERS) {
+      this.#annotations[TRUNCATED] = "true";
+      return;
+    }
+    this.#annotatedCharacters += key.length + value.length;
+    this.#annotations[key] = value;
+  }
+
+  patched(key: string, webhook: JsonObject, patch: Json): void {
+    if (!this.#records("Request")) return;
+    this.annotate(key, JSON.stringify({ ...webhook, patch: this.#withoutTokens(patch), patchType: "JSONPatch" }));
   }
 
   impersonated(user: UserInfo): void {
@@ -243,10 +255,14 @@ class AuditedCall implements RunningAudit {
     return AUDIT_LEVELS.indexOf(this.#decision.level) >= AUDIT_LEVELS.indexOf(level);
   }
 
-  #bodyOf(body: Json, what: "Request" | "RequestResponse"): Json | undefined {
+  #withoutTokens(body: Json): Json {
     const { group = "", resource = "", subresource } = this.#request.resource ?? {};
     const { omitManagedFields } = this.#decision;
-    const text = JSON.stringify(recordedBody(body, { group, resource, subresource, omitManagedFields }));
+    return recordedBody(body, { group, resource, subresource, omitManagedFields });
+  }
+
+  #bodyOf(body: Json, what: "Request" | "RequestResponse"): Json | undefined {
+    const text = JSON.stringify(this.#withoutTokens(body));
     if (text.length <= MAX_BODY_CHARACTERS) return JSON.parse(text) as Json;
     this.annotate(TRUNCATED, "true", what);
     return undefined;

@@ -28,7 +28,14 @@ import { admitConnection } from "./admit-connection.ts";
 import { CHANNEL_PROTOCOLS, serveChannels } from "./channels.ts";
 import { checkNode, containerOf, nodeNameOf } from "./container.ts";
 import { logBytes, logOptions } from "./log.ts";
-import { PORT_FORWARD_PROTOCOL, servePortForward, serveTunnel, TUNNEL_PROTOCOL } from "./port-forward.ts";
+import {
+  FORWARD_CHANNELS_PROTOCOL,
+  PORT_FORWARD_PROTOCOL,
+  serveForwardChannels,
+  servePortForward,
+  serveTunnel,
+  TUNNEL_PROTOCOL,
+} from "./port-forward.ts";
 import type { Forward } from "./port-forward.ts";
 import { COMMAND_PROTOCOLS, serveSpdyCommand } from "./spdy-command.ts";
 import { proxiedHeaders } from "./proxied-headers.ts";
@@ -206,10 +213,25 @@ async function portForwardResponse(
   if (isSpdy(request))
     return upgradeToSpdy(request, [PORT_FORWARD_PROTOCOL], (socket, head) => servePortForward(socket, head, forward));
   const createWebSocket = await loadWebSockets();
-  return upgrade(request, [TUNNEL_PROTOCOL], (socket, head) =>
-    serveTunnel((options) => createWebSocket(socket, head, options), deps.clock, forward),
+  const response = upgrade(request, [TUNNEL_PROTOCOL, FORWARD_CHANNELS_PROTOCOL], (socket, head) =>
+    isTunnel
+      ? serveTunnel((options) => createWebSocket(socket, head, options), deps.clock, forward)
+      : serveForwardChannels((options) => createWebSocket(socket, head, options), deps.clock, forward, ports),
   );
+  const isTunnel = response.headers["sec-websocket-protocol"] === TUNNEL_PROTOCOL;
+  const ports = isTunnel ? [] : portsOf(context.query);
+  return response;
 }
+
+/** Without a tunnel the ports are in the query, separated by commas or repeated. */
+function portsOf(query: URLSearchParams): number[] {
+  const ports = query.getAll("ports").flatMap((text) => text.split(",").map(Number));
+  if (ports.length === 0) throw badRequest("you must specify at least 1 port");
+  if (ports.length > MAX_PORTS || ports.some((port) => !Number.isInteger(port) || port < 1 || port > 65_535))
+    throw badRequest(`ports must be up to ${MAX_PORTS} numbers from 1 to 65535`);
+  return ports;
+}
+const MAX_PORTS = 64;
 
 const isSpdy = ({ headers }: ApiRequest): boolean => headers.upgrade?.toLowerCase() === "spdy/3.1";
 

@@ -61,6 +61,55 @@ export function serveTunnel(
   return close;
 }
 
+/** The protocol of libraries such as Python's: two channels for each port of the request, for data and for errors. */
+export const FORWARD_CHANNELS_PROTOCOL = "v4.channel.k8s.io";
+
+export function serveForwardChannels(
+  open: (options: WebSocketOptions) => WebSocket,
+  clock: Clock,
+  forward: Forward,
+  ports: readonly number[],
+): () => void {
+  const abort = new AbortController();
+  const inputs = ports.map(() => new InputQueue());
+  const end = (): void => {
+    for (const input of inputs) input.end();
+    abort.abort(new Error("the client closed the connection"));
+  };
+  const web: WebSocket = open({
+    side: "server",
+    maxMessageBytes: MAX_MESSAGE_BYTES,
+    closeGrace: { clock, ms: CLOSE_GRACE_MS },
+    message(data) {
+      const [channel = 0] = data;
+      const input = channel % 2 === 0 ? inputs[channel / 2] : undefined;
+      if ((input?.push(Buffer.from(data.subarray(1))) ?? 0) > MAX_WAITING_BYTES) web.pause();
+    },
+    closed: end,
+  });
+  const send = async (channel: number, content: Uint8Array): Promise<void> => {
+    if (!web.send(Buffer.concat([Buffer.from([channel]), content]))) await web.drained();
+  };
+  const connect = async (input: InputQueue, index: number): Promise<void> => {
+    const port = ports[index] ?? 0;
+    input.onTaken = (waiting) => {
+      if (waiting <= MAX_WAITING_BYTES) web.resume();
+    };
+    // Each channel begins with its port.
+    for (const channel of [2 * index, 2 * index + 1]) await send(channel, Buffer.from([port & 0xff, port >>> 8]));
+    try {
+      await forward(port, { input: input.chunks(), output: (chunk) => send(2 * index, chunk) }, abort.signal);
+    } catch (error) {
+      await send(2 * index + 1, Buffer.from(messageOf(error)));
+    }
+  };
+  void Promise.all(inputs.map(connect)).then(() => web.close());
+  return () => {
+    end();
+    web.close();
+  };
+}
+
 /** `flow` stops and continues what the client sends. */
 function createPortForward(
   transport: SpdyTransport,

@@ -3,7 +3,7 @@
  * converted once for each version and write, however often it is read (docs/adr/0040).
  */
 import { ApiError } from "@flotilla/apimachinery";
-import { createSemaphore, isObject, messageOf, randomUuid } from "@flotilla/base";
+import { abortable, createSemaphore, isObject, randomUuid } from "@flotilla/base";
 import type { Clock, Json, JsonObject, Log, MetricsText, Random } from "@flotilla/base";
 import { createWebhookConnection, createWebhookLocator, MAX_CALLS_IN_FLIGHT, WebhookError } from "@flotilla/client";
 import type { WebhookConnection } from "@flotilla/client";
@@ -226,7 +226,7 @@ export function createConversions(deps: ConversionDependencies): Conversions {
       }
       for (const working of begin(cluster, served, missing)) waits.add(working);
       if (waits.size === 0) return undefined;
-      return untilAborted(Promise.allSettled(waits), signal).then((outcomes) => {
+      return abortable(Promise.allSettled(waits), signal).then((outcomes) => {
         // Another object of a batch may have failed.
         if (!entries.some((entry) => entry && needsConversion(entry, served))) return;
         for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
@@ -263,7 +263,7 @@ export function createConversions(deps: ConversionDependencies): Conversions {
     if (!memo) throw error;
     const { object, from, to } = pending;
     const sent = isObject(object.metadata) ? object : { ...object, metadata: {} };
-    const [converted] = await untilAborted(
+    const [converted] = await abortable(
       convert(cluster, [{ ...sent, apiVersion: from.apiVersion, kind: from.resource.kind.kind }], to),
       signal,
     );
@@ -302,19 +302,4 @@ function batchesOf(entries: readonly StoredObject[]): StoredObject[][] {
     }
   }
   return batches;
-}
-
-/** The work goes on for others that wait for it. */
-async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  let onAbort = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(signal.reason instanceof Error ? signal.reason : new Error(messageOf(signal.reason)));
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }

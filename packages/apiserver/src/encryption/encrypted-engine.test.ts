@@ -134,6 +134,21 @@ describe("a value that cannot be decrypted stops the start, with the object and 
   });
 });
 
+test("without keys, an encrypted value of another server or of the past is an error and not served", async () => {
+  const stored = lasting();
+  const encrypting = encryptEngine(stored, rulesOf(FIRST));
+  const without = encryptEngine(stored, []);
+  const write = (value: string) =>
+    encrypting.commit({ key: "/core/secrets/hub/default/db", expect: "any", value: Buffer.from(value) });
+  await write("a");
+  await write("b");
+  const error = "is encrypted with the key aesgcm/key1, and no keys are configured for it";
+
+  const next = without.changes(0, new AbortController().signal)[Symbol.asyncIterator]().next();
+  await expect(next).rejects.toThrow(error);
+  await expect(Array.fromAsync(without.past(2))).rejects.toThrow(error);
+});
+
 test("watches that continue after a restart see plain values of the past", async () => {
   const stored = lasting();
   const first = await start(stored, FIRST);

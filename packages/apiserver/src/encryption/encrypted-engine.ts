@@ -2,7 +2,8 @@
  * An engine whose values are encrypted. It stands between the cache and the engine that stores: files, checksums and
  * snapshots have the encrypted values, memory and clients the plain ones.
  *
- * Without rules it only refuses to read encrypted values, so that a server that was started without its keys says so.
+ * Without rules it only refuses to read encrypted values, stored before or by another server, so that a server that was
+ * started without its keys says so and does not serve them as they are stored.
  */
 import { messageOf } from "@flotilla/base";
 import { StoreError } from "../store/errors.ts";
@@ -82,10 +83,10 @@ export function encryptEngine(engine: Engine, rules: readonly EncryptionRule[]):
     },
     async *changes(after, signal) {
       for await (const batch of engine.changes(after, signal))
-        yield rules.length === 0 ? batch : { ...batch, changes: batch.changes.map(plainChange) };
+        yield { ...batch, changes: batch.changes.map(plainChange) };
     },
     async *past(upTo) {
-      for await (const batch of engine.past(upTo)) yield rules.length === 0 ? batch : batch.map(plainPast);
+      for await (const batch of engine.past(upTo)) yield batch.map(plainPast);
     },
     revision: () => engine.revision(),
     isReachable: () => engine.isReachable?.() ?? true,
@@ -99,12 +100,17 @@ export function encryptEngine(engine: Engine, rules: readonly EncryptionRule[]):
     return outcome.ok || !outcome.current ? outcome : { ...outcome, current: plainEntry(outcome.current, false) };
   }
   function plainChange(change: Change): Change {
-    if (change.value !== null) return { ...change, value: decrypt(change.key, change.value, true) };
-    outdated.delete(change.key);
-    return change;
+    if (change.value === null) {
+      outdated.delete(change.key);
+      return change;
+    }
+    const value = decrypt(change.key, change.value, true);
+    return value === change.value ? change : { ...change, value };
   }
   function plainPast(change: PastChange): PastChange {
-    return change.previous ? { ...change, previous: plainEntry(change.previous, false) } : change;
+    if (!change.previous) return change;
+    const previous = plainEntry(change.previous, false);
+    return previous === change.previous ? change : { ...change, previous };
   }
 }
 

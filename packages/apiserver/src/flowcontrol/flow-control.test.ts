@@ -129,25 +129,42 @@ test("another user's first request runs before most of one user's many", async (
   expect(order).toContain("bob");
 });
 
-test("a cluster that takes all seats of the server does not delay the first requests of another", async () => {
+test("a logical cluster has half of the seats of the server at most, also with exempt requests", async () => {
   const { flow } = make(20);
-  const tenants = ["loud", "quiet"].map(clusterOf) as [LogicalCluster, LogicalCluster];
-  const [loud, quiet] = tenants;
-  const taken: Seat[] = [];
-  // Exempt in their own cluster, and still limited by the server.
-  for (let index = 0; index < 20; index++) taken.push(flow.enter(loud, makeRequest(ADMIN)) as Seat);
-  const waiting = Array.from({ length: 10 }, () => flow.enter(loud, makeRequest(ADMIN)) as Promise<Seat>);
-  const first = flow.enter(quiet, makeRequest(ALICE)) as Promise<Seat>;
+  const { seats, next } = fill(flow, clusterOf("loud"), ADMIN);
+  const other = flow.enter(clusterOf("quiet"), makeRequest(ADMIN));
+
+  expect([seats.length, flow.executing, flow.waiting]).toEqual([10, 11, 1]);
+  expect(other).not.toBeInstanceOf(Promise);
+  seats[0]?.leave();
+  await next;
+  expect([flow.executing, flow.waiting]).toEqual([11, 0]);
+});
+
+test("when several clusters hold all seats, a free one goes to the first request of another", async () => {
+  const { flow } = make(20);
+  const [taken] = ["loud", "louder"].map((name) => fill(flow, clusterOf(name), ADMIN));
+  const first = flow.enter(clusterOf("quiet"), makeRequest(ALICE)) as Promise<Seat>;
   let isServed = false;
   void first.then(() => (isServed = true));
 
-  expect(flow.waiting).toBe(11);
-  taken[0]?.leave();
+  expect([flow.executing, flow.waiting]).toEqual([20, 3]);
+  taken?.seats[0]?.leave();
   await new Promise((resolve) => setImmediate(resolve));
 
   expect(isServed).toBe(true);
-  expect(flow.waiting).toBe(10);
-  void Promise.allSettled(waiting);
+  expect(flow.waiting).toBe(2);
+});
+
+test("leader election and exempt requests of the hub run when clusters hold all seats of the server", () => {
+  const { flow } = make(200);
+  for (const name of ["loud", "louder"]) fill(flow, clusterOf(name), ADMIN);
+
+  expect(flow.executing).toBe(200);
+  expect(flow.enter(hub, makeRequest(ADMIN))).not.toBeInstanceOf(Promise);
+  expect(flow.enter(hub, makeRequest(SCHEDULER, LEASE))).not.toBeInstanceOf(Promise);
+  expect(flow.enter(hub, makeRequest(ALICE))).toBeInstanceOf(Promise);
+  expect(flow.enter(clusterOf("quiet"), makeRequest(SCHEDULER, LEASE))).toBeInstanceOf(Promise);
 });
 
 test("a level that rejects answers 429 at once, and full queues as well", async () => {

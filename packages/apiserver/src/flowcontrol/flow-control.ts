@@ -3,8 +3,9 @@
  *
  * A seat is a request that is being executed, from its classification to its response: waits for the store and for
  * webhooks included, the transfer of the response not. Each logical cluster has its own priority levels, whose seats are
- * those of a whole server. The server as a whole has as many seats for all clusters together; when they are taken, the
- * cluster with the fewest of them comes next, so one cluster cannot slow down the others by more than its share.
+ * those of a whole server. The server as a whole has as many seats for all clusters together, of which one cluster other
+ * than the hub has half at most. When all are taken, the cluster with the fewest of them comes next, as soon as a request
+ * ends. The hub's leader election and exempt requests do not wait for the server.
  *
  * A request that need not wait costs a classification and some additions: nothing is allocated per flow, and queues
  * exist only in levels that were full.
@@ -29,6 +30,8 @@ import { seatsFor } from "./work-estimate.ts";
 
 /** As kube-apiserver has: 400 requests and 200 more that write. */
 const DEFAULT_SERVER_SEATS = 600;
+/** A level of the hub with its own limit alone: controllers that lose their lease stop. */
+const LEADER_ELECTION = "leader-election";
 /** How long a request waits at most. */
 const MAX_WAIT_MS = 15_000;
 /** How often the levels of a cluster lend and borrow. */
@@ -243,11 +246,19 @@ export function createFlowControl({
     setCurrent(flows);
   };
 
-  /** Exempt requests of the hub never wait; those of other clusters wait for the server as a whole. */
+  const clusterSeats = Math.ceil(serverSeats / 2);
+
+  /**
+   * Exempt requests of the hub never wait, and its leader election waits only for its own level. Exempt requests of other
+   * clusters wait for the server, and for the share of their cluster.
+   */
   const canStart = ({ seats, level, flows }: Ticket): boolean => {
-    if (level.isExempt && flows.name === HUB) return true;
-    return executing + seats <= serverSeats && level.hasRoomFor(seats);
+    if (!level.hasRoomFor(seats)) return false;
+    if (flows.name === HUB) return level.isExempt || level.name === LEADER_ELECTION || hasServerRoom(seats);
+    const inUse = flows.usage.executing;
+    return hasServerRoom(seats) && (inUse === 0 || inUse + seats <= clusterSeats);
   };
+  const hasServerRoom = (seats: number): boolean => executing + seats <= serverSeats;
 
   const start = (ticket: Ticket, nowMs: number): void => {
     ticket.startMs = nowMs;

@@ -5,7 +5,7 @@ import { FairQueues } from "./fair-queues.ts";
 import type { QueuedRequest } from "./fair-queues.ts";
 import type { DemandIntegrator, SeatLimits } from "./seat-allocation.ts";
 
-/** Requests of an exempt level wait only for the server as a whole, and never on the hub. */
+/** Requests of an exempt level wait only for the server and the share of their cluster, and never on the hub. */
 const EXEMPT_QUEUING = { queues: 64, handSize: 8, queueLengthLimit: 50 };
 
 export class PriorityLevel {

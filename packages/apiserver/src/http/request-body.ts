@@ -3,6 +3,7 @@ import { badRequest, tooLarge } from "@flotilla/apimachinery";
 import type { ApiError } from "@flotilla/apimachinery";
 import { MAX_BODY_BYTES } from "../codec/body-limits.ts";
 import type { BodyBudget } from "./body-budget.ts";
+import { BodyBytes } from "./body-bytes.ts";
 import type { Wire } from "./wire.ts";
 
 export interface ReadBody {
@@ -26,26 +27,24 @@ export function readBody(
     // A client that announces too large a body is rejected before it sends it.
     if (Number(wire.headers["content-length"] ?? 0) > maxBytes) return reject(limit());
     const { input } = wire;
-    const chunks: Buffer[] = [];
-    let length = 0;
+    const received = new BodyBytes();
     const stop = (): void => void input.off("data", onData).off("end", onEnd).off("close", onClose);
     const fail = (error: ApiError): void => {
       held.release();
       stop();
-      chunks.length = 0;
+      received.clear();
       reject(error);
     };
     const held = budget.open(client, fail);
     const onData = (chunk: Buffer): void => {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > maxBytes) fail(limit());
-      else held.add(chunk.length);
+      if (received.length + chunk.length > maxBytes) return fail(limit());
+      received.add(chunk);
+      held.add(chunk.length);
     };
     const onEnd = (): void => {
       // A stream that the client resets ends like a complete one, but it is closed before it was answered.
       if (wire.closed) return onClose();
-      const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length);
+      const bytes = received.join();
       held.complete();
       stop();
       resolve({ bytes, release: () => held.release() });

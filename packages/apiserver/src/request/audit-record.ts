@@ -9,6 +9,11 @@ export type AuditLevel = (typeof AUDIT_LEVELS)[number];
 export interface AuditRecord {
   /** Recorded from this level on; a later value for the same key is ignored, as in Kubernetes. */
   annotate(key: string, value: string, from?: AuditLevel): void;
+  /**
+   * The JSON patch of a webhook, as an annotation with the fields of `webhook`: recorded from the level Request on, with
+   * the omissions of bodies.
+   */
+  patched(key: string, webhook: JsonObject, patch: Json): void;
   /** The request acts as another user than its sender. */
   impersonated(user: UserInfo): void;
   /** The decoded body. Only the first call counts, because admission changes the object afterwards. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
-import { createTestServer, makeConfigMap, makeDefinition } from "../test-server.ts";
+import { FlowSchema, PriorityLevelConfiguration } from "@flotilla/kubernetes";
+import { createTestServer, makeConfigMap, makeDefinition, PROFILE } from "../test-server.ts";
 import type { TestServer, TestServerOptions } from "../test-server.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -55,6 +56,19 @@ describe("a dry run of several requests", () => {
     expect(responses[3]?.body).toMatchObject({ metadata: { namespace: "shop", name: "c" }, data: { a: "1", b: "2" } });
     expect(server.writes.total()).toBe(before);
     expect((await request("GET", "/api/v1/namespaces/shop")).status).toBe(404);
+  });
+
+  test("has a Status for each request that finds its priority level full", async () => {
+    const { dryRun } = await serve({
+      profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, FlowSchema, PriorityLevelConfiguration] } },
+      maxSeats: 0,
+      user: { name: "jane", groups: ["system:authenticated"] },
+    });
+
+    const responses = await dryRun(get(`${SHOP}/c`), get(`${SHOP}/d`));
+
+    const busy = { status: 429, body: { kind: "Status", code: 429, reason: "TooManyRequests" } };
+    expect(responses).toMatchObject([busy, busy]);
   });
 
   test("serves the kinds of new CRDs with their schema", async () => {

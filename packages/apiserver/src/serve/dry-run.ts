@@ -7,9 +7,11 @@
  * Body: `{"requests": [{"method", "path", "contentType"?, "body"?}]}`, with each body as text; the response is
  * `{"responses": [{"status", "body", "warnings"?}]}`, with each body as JSON and its warnings as a list of texts.
  * Every request is authorized and admitted as if it had been sent alone. Gets of one object, creates, updates and
- * patches are supported, without subresources.
+ * patches are supported, without subresources, of what this server stores: an aggregated server knows nothing of the
+ * requests before, and may ignore `dryRun`.
  */
-import { badRequest, methodNotAllowed, tooLarge, unauthorized } from "@flotilla/apimachinery";
+import { badRequest, internalError, methodNotAllowed, tooLarge, unauthorized } from "@flotilla/apimachinery";
+import type { ApiError } from "@flotilla/apimachinery";
 import { exceedsJsonLimits, formatTime, InvariantError, isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { CachedEntry } from "../store/cache.ts";
@@ -26,7 +28,7 @@ import { clientKeyOf } from "../access/client-key.ts";
 import { UNAUTHENTICATED } from "../access/subjects.ts";
 import { bodyOf, streamOf } from "../request/byte-streams.ts";
 import type { ApiRequest, ApiResponse, ByteStream } from "../request/request.ts";
-import { PRIVATE, encode } from "../request/respond.ts";
+import { PRIVATE, encode, statusResponse } from "../request/respond.ts";
 import { routeOf, splitCluster } from "../request/router.ts";
 import type { OperationDependencies } from "./operations.ts";
 import type { RequestTurns } from "./request-turns.ts";
@@ -101,7 +103,9 @@ async function responsesTo(
       body: encode(body),
     };
     const warnings = new Set<string>();
-    const { status, body: answered } = await answer(preview, each, (text) => warnings.add(text));
+    const response = await answer(preview, each, (text) => warnings.add(text));
+    // The responses are parts of one document: text that is not JSON would change its neighbours.
+    const { status, body: answered } = isJson(response) ? response : statusResponse(notJson(response));
     chunks.push(encode(`${index > 0 ? "," : ""}{"status":${status},"body":`));
     for await (const chunk of bodyOf(answered, request.signal)) chunks.push(chunk.slice());
     chunks.push(encode(warnings.size > 0 ? `,"warnings":${JSON.stringify([...warnings])}}` : "}"));
@@ -109,6 +113,10 @@ async function responsesTo(
   chunks.push(encode("]}"));
   return chunks;
 }
+
+const isJson = ({ headers }: ApiResponse): boolean => /^application\/json(?:;|$)/.test(String(headers["content-type"]));
+const notJson = ({ status }: ApiResponse): ApiError =>
+  internalError(`the request was answered with status ${status} and a body that is not JSON`);
 
 /** A long response is sent as the client reads it, and counts until then: the client need not read. */
 function heldResponse({ list, bytes }: BoundedChunks, end: () => void): ApiResponse {
@@ -198,8 +206,11 @@ function parse(body: Uint8Array): unknown {
 }
 
 /** Throws 400 for a request that cannot be part of a dry run. */
-export function checkDryRun({ method, path: whole }: ApiRequest): void {
-  const { path } = splitCluster(whole);
+export function checkDryRun(
+  { aggregation }: Pick<OperationDependencies, "aggregation">,
+  { method, path: whole }: ApiRequest,
+): void {
+  const { cluster, path } = splitCluster(whole);
   const route = routeOf(path);
   const isOne =
     route.type === "resource" &&
@@ -210,6 +221,10 @@ export function checkDryRun({ method, path: whole }: ApiRequest): void {
   if (!isOne)
     throw badRequest(
       `${method} ${path} cannot be part of a dry run: only the get, create, update and patch of one object can`,
+    );
+  if (aggregation.find(cluster, route.group, route.version))
+    throw badRequest(
+      `${method} ${path} cannot be part of a dry run: an aggregated API server answers for ${route.group}/${route.version}`,
     );
 }
 

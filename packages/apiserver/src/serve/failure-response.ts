@@ -13,10 +13,10 @@ export function failureResponse(error: unknown, { headers, method, path }: ApiRe
   // As kube-apiserver: the rejection of an overloaded server costs next to nothing.
   if (error instanceof TooBusyError) return textResponse(429, `${error.message}\n`, { "retry-after": "1" });
   if (error instanceof ApiError) return statusResponse(error, failureFormat(headers.accept));
-  // The owner of the store logs this once: a full disk rejects every write.
+  // The owner of the store logs this once: a full store rejects every write.
   if (error instanceof StoreWriteError)
     return statusResponse(
-      internalError("the disk of this server rejects writes; free some space there, and try again"),
+      internalError("the store of this server is full or rejects writes; free some space there, and try again"),
       failureFormat(headers.accept),
     );
   if (error instanceof StoreUnavailableError) {

@@ -81,7 +81,7 @@ describe("every response", () => {
       body: {
         kind: "Status",
         message:
-          "Internal error occurred: the disk of this server rejects writes; free some space there, and try again",
+          "Internal error occurred: the store of this server is full or rejects writes; free some space there, and try again",
       },
     });
     expect(read.status).toBe(200);

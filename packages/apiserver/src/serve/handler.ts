@@ -8,6 +8,7 @@ import {
   methodNotAllowed,
   notAcceptable,
   pathNotFound,
+  tooManyRequests,
   unavailable,
 } from "@flotilla/apimachinery";
 import { randomUuid } from "@flotilla/base";
@@ -34,6 +35,7 @@ import { representationOf } from "../request/negotiate.ts";
 import type { Representation } from "../request/negotiate.ts";
 import { authorize, connectHandler, findCluster, findResource, operate } from "./operations.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
+import { TooBusyError } from "../flowcontrol/flow-control.ts";
 import type { FlowControl } from "../flowcontrol/flow-control.ts";
 import { inTurn } from "./in-turn.ts";
 import { METRIC_VERBS, newObservation, observe } from "./observed-request.ts";
@@ -104,8 +106,7 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
     let response: ApiResponse;
     let failure: unknown;
     try {
-      const behind = readsTheNewest(request) ? deps.cache.fresh() : undefined;
-      if (behind) await behind;
+      if (deps.cache.isShared && readsTheNewest(request)) await deps.cache.fresh(request.signal);
       response = await answer(options, request, seen, (text) => warnings.add(text));
     } catch (error) {
       failure = error;
@@ -124,11 +125,10 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
   };
 }
 
-const HEALTH = /\/(?:healthz|livez|readyz)(?:\/|$)/;
-
-/** A read that names a revision accepts what this server has; everything else must see what other servers acknowledged. */
+/** A read that names a revision accepts what this server has; other requests must see what other servers acknowledged. */
 function readsTheNewest({ method, path, query }: ApiRequest): boolean {
-  if (HEALTH.test(path)) return false;
+  const { type } = routeOf(splitCluster(path).path);
+  if (type !== "resource" && type !== "dry-run") return false;
   return method !== "GET" || !query.get("resourceVersion");
 }
 
@@ -182,14 +182,20 @@ async function answerDryRun(
   let response: ApiResponse;
   let failure: unknown;
   try {
-    checkDryRun(request);
+    checkDryRun(options.deps, request);
     response = await answer(options, one, newObservation(request), warn);
   } catch (error) {
-    failure = error instanceof PageNotFound ? pathNotFound() : error;
+    failure = asStatus(error);
     response = failureResponse(failure, request, options.log);
   }
   if (audit) finishAudit(audit, response, failure instanceof ApiError ? failure.status : undefined);
   return response;
+}
+
+/** What a request alone is answered with as plain text. */
+function asStatus(error: unknown): unknown {
+  if (error instanceof PageNotFound) return pathNotFound();
+  return error instanceof TooBusyError ? tooManyRequests(error.message) : error;
 }
 
 function answerResource(

@@ -62,11 +62,13 @@ export interface Cache {
    * there is nothing to wait for. Rejects with `StoreError` when the engine fails.
    */
   recall(after: number): Promise<void> | undefined;
+  /** Whether other processes write to the store, so that what they acknowledged may not be visible yet. */
+  readonly isShared: boolean;
   /**
-   * Resolves when everything that any process had written before this call is visible. Undefined when it already is:
-   * no other process writes to the store. Rejects with `StoreError` when the store does not answer.
+   * Resolves when everything that any process had written before this call is visible. Rejects with `StoreError` when the
+   * store does not answer, and with the signal's reason.
    */
-  fresh(): Promise<void> | undefined;
+  fresh(signal: AbortSignal): Promise<void>;
   /** Resolves when `revision` is visible; rejects with the signal's reason. */
   whenAt(revision: number, signal: AbortSignal): Promise<void>;
   /** Whether a write that changes nothing is needed to store the value in its present form. */

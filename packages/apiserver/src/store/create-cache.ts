@@ -5,7 +5,7 @@
  * Writes: the arguments of `write`; the index, the history and the watchers are updated only when the change arrives
  * from the engine.
  */
-import { messageOf } from "@flotilla/base";
+import { abortable, messageOf } from "@flotilla/base";
 import type { Cache, CachedEntry, CacheEvent } from "./cache.ts";
 import type { Change, Engine, Outcome, PastChange, Write } from "./engine.ts";
 import { DamagedStoreError, StoreError } from "./errors.ts";
@@ -143,8 +143,12 @@ class FollowingCache implements Cache {
     return this.#isMissing(after) ? this.#recallTo(after) : undefined;
   }
 
-  fresh(): Promise<void> | undefined {
-    return this.#engine.isShared ? this.#freshness.run() : undefined;
+  get isShared(): boolean {
+    return this.#engine.isShared;
+  }
+
+  fresh(signal: AbortSignal): Promise<void> {
+    return this.isShared ? abortable(this.#freshness.run(), signal) : Promise.resolve();
   }
 
   whenAt(revision: number, signal: AbortSignal): Promise<void> {

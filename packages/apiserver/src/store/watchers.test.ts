@@ -55,3 +55,24 @@ test("changes that follow while one is delivered arrive after it", async () => {
 
   expect(new Set(seen.map((revisions) => revisions.join(" ")))).toEqual(new Set(["1 2 3"]));
 });
+
+test("changes that follow while one is delivered to many are delivered as one batch", async () => {
+  const watchers = new Watchers((error) => {
+    throw error;
+  });
+  const batches: number[][] = [];
+  for (let index = 0; index < 1_000; index++)
+    watchers.add("/apps/deployments/", [], 0, (events) => {
+      if (index === 999) batches.push(events.map(({ revision }) => revision));
+    });
+
+  watchers.publish(event(1));
+  await Promise.resolve();
+  for (let revision = 2; revision <= 50; revision++) {
+    watchers.publish(event(revision));
+    await Promise.resolve();
+  }
+  while (!watchers.isQuiet) await turn();
+
+  expect(batches).toEqual([[1], Array.from({ length: 49 }, (_, index) => index + 2)]);
+});

@@ -27,10 +27,13 @@ interface Bucket {
   watchers: readonly Watcher[];
   pending: CacheEvent[];
   isDirty: boolean;
+  /** Meanwhile events gather in `pending`: the next batch has them all, however slowly the watchers are notified. */
+  isDelivering: boolean;
 }
 
 /** A batch that is being delivered. */
 interface Delivery {
+  bucket: Bucket;
   watchers: readonly Watcher[];
   /** How many of them have it. */
   done: number;
@@ -67,7 +70,7 @@ export class Watchers {
     const watcher: Watcher = { listener, replay, seen, isOpen: true };
     let bucket = this.#buckets.get(prefix);
     if (!bucket) {
-      bucket = { prefix, watchers: [], pending: [], isDirty: false };
+      bucket = { prefix, watchers: [], pending: [], isDirty: false, isDelivering: false };
       this.#buckets.set(prefix, bucket);
       this.#countDepth(prefix, 1);
     }
@@ -117,17 +120,19 @@ export class Watchers {
 
   #notifyAll(): void {
     this.#isScheduled = false;
-    const dirty = this.#dirty;
-    this.#dirty = [];
     const isDelivering = this.#deliveries.length > 0;
-    for (const bucket of dirty) {
-      const { pending, watchers } = bucket;
-      bucket.isDirty = false;
-      bucket.pending = [];
-      this.#deliveries.push({ watchers, done: 0, events: pending });
-    }
-    // Those before come first: a watcher gets events in order.
+    const dirty = this.#dirty;
+    this.#dirty = dirty.filter((bucket) => bucket.isDelivering);
+    for (const bucket of dirty) if (!bucket.isDelivering) this.#begin(bucket);
     if (!isDelivering) this.#deliver();
+  }
+
+  #begin(bucket: Bucket): void {
+    const { pending, watchers } = bucket;
+    bucket.isDirty = false;
+    bucket.isDelivering = true;
+    bucket.pending = [];
+    this.#deliveries.push({ bucket, watchers, done: 0, events: pending });
   }
 
   #deliver(): void {
@@ -138,8 +143,17 @@ export class Watchers {
         if (watcher) this.#notifyOne(watcher, next.events);
       }
       if (next.done < next.watchers.length) return void setImmediate(() => this.#deliver());
-      this.#deliveries.shift();
+      this.#end(next);
     }
+  }
+
+  /** What came in the meantime is delivered after the batches of other prefixes. */
+  #end({ bucket }: Delivery): void {
+    this.#deliveries.shift();
+    bucket.isDelivering = false;
+    if (!bucket.isDirty) return;
+    this.#dirty = this.#dirty.filter((other) => other !== bucket);
+    this.#begin(bucket);
   }
 
   #notifyOne(watcher: Watcher, pending: readonly CacheEvent[]): void {

@@ -226,12 +226,7 @@ function noteMutation(
 ): void {
   const webhook = { configuration, webhook: name };
   audit.annotate(`mutation.webhook.admission.k8s.io/${placeOf(at)}`, JSON.stringify({ ...webhook, mutated }));
-  if (patch !== undefined)
-    audit.annotate(
-      `patch.webhook.admission.k8s.io/${placeOf(at)}`,
-      JSON.stringify({ ...webhook, patch, patchType: "JSONPatch" }),
-      "Request",
-    );
+  if (patch !== undefined) audit.patched(`patch.webhook.admission.k8s.io/${placeOf(at)}`, webhook, patch);
 }
 
 const supportsDryRun = ({ settings: { sideEffects } }: AdmissionHook): boolean =>

@@ -2,7 +2,13 @@
  * Reduces large objects to what checks need: Works and ManifestWorks without their manifests, CRDs without their
  * schemas. Pure.
  */
-import { CertificateSigningRequest, CustomResourceDefinition, Lease, Namespace } from "@flotilla/kubernetes";
+import {
+  APIService,
+  CertificateSigningRequest,
+  CustomResourceDefinition,
+  Lease,
+  Namespace,
+} from "@flotilla/kubernetes";
 import {
   Cluster,
   ClusterPropagationPolicy,
@@ -26,6 +32,7 @@ const KEPT_KINDS = [
   Namespace,
   CertificateSigningRequest,
   CustomResourceDefinition,
+  APIService,
   PropagationPolicy,
   ClusterPropagationPolicy,
   ResourceBinding,

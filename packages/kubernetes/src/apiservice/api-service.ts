@@ -87,7 +87,7 @@ const rules: AnyAdmission[] = [
         : {
             ...service,
             status: {
-              conditions: [{ ...LOCALLY_AVAILABLE, lastTransitionTime: service.metadata.creationTimestamp ?? "" }],
+              conditions: [{ ...LOCALLY_AVAILABLE, lastTransitionTime: service.metadata.creationTimestamp }],
             },
           },
     validate: ({ object }) => validateApiService(object),

@@ -1,15 +1,23 @@
 import { expect, test } from "vitest";
 import { createFakeClock, silentLog } from "@flotilla/base";
-import { createMemoryEngine, StoreError, StoreWriteError } from "@flotilla/apiserver";
-import type { Engine, Write } from "@flotilla/apiserver";
+import {
+  createMemoryEngine,
+  encryptEngine,
+  readEncryptionConfiguration,
+  StoreError,
+  StoreWriteError,
+} from "@flotilla/apiserver";
+import type { Change, Engine, Write } from "@flotilla/apiserver";
 import { watchStoreTroubles } from "./store-troubles.ts";
 
 const write = (key: string): Write => ({ key, expect: "any", value: new Uint8Array([1]) });
 const settled = (): Promise<unknown> => new Promise((resolve) => void setImmediate(resolve));
 const FULL = "cannot use the store /data/flotilla.db: the disk is full; free some space";
 
+const sameEngine = (engine: Engine): Engine => engine;
+
 /** A fake disk that fills up and gets space again. */
-function makeDisk() {
+function makeDisk(wrap = sameEngine) {
   const memory = createMemoryEngine();
   const clock = createFakeClock();
   const reported: string[] = [];
@@ -17,7 +25,7 @@ function makeDisk() {
   const commit: Engine["commit"] = (asked) => (disk.failure ? Promise.reject(disk.failure) : memory.commit(asked));
   return Object.assign(
     disk,
-    watchStoreTroubles({ ...memory, commit }, clock, silentLog, (text) => void reported.push(text)),
+    watchStoreTroubles(wrap({ ...memory, commit }), clock, silentLog, (text) => void reported.push(text)),
   );
 }
 
@@ -96,4 +104,29 @@ test("a write rejected for its revision does not count as a recovery", async () 
   await disk.engine.commit({ key: "/none", expect: "any", value: null });
 
   expect(disk.takesWrites()).toBe(false);
+});
+
+test("where everything is encrypted, a follower of the store can read the trial write", async () => {
+  const key = Buffer.alloc(32, 1).toString("base64");
+  const rules = readEncryptionConfiguration(
+    `apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources: [{resources: ["*.*"], providers: [{aesgcm: {keys: [{name: k, secret: "${key}"}]}}]}]`,
+    "keys.yaml",
+  );
+  const disk = makeDisk((engine) => encryptEngine(engine, rules));
+  disk.failure = new StoreWriteError(FULL);
+  await expect(disk.engine.commit(write("/core/secrets/hub/a"))).rejects.toBeInstanceOf(StoreError);
+  disk.failure = undefined;
+  disk.clock.advance(5_000);
+  await settled();
+
+  const first = await disk.engine.changes(0, new AbortController().signal)[Symbol.asyncIterator]().next();
+
+  const { changes } = first.value as { changes: Change[] };
+  expect(changes.map(({ value }) => value && value.every((byte) => byte === 0))).toEqual([true, null]);
+});
+
+test("values that another key encrypts are outdated behind the watched store, too", async () => {
+  const disk = makeDisk((engine) => ({ ...engine, isOutdated: (key) => key === "/old" }));
+
+  expect(["/old", "/new"].map((key) => disk.engine.isOutdated?.(key))).toEqual([true, false]);
 });

@@ -4,7 +4,7 @@
  * write is lost, because a failed write is rolled back as a whole.
  *
  * An idle fleet writes nothing, so it would not notice that there is space again: while the disk is full, a small trial
- * write is made periodically, and removed.
+ * write is made periodically, and removed. Followers of the store see it: an engine that encrypts is inside this one.
  */
 import type { Clock, Log, Timer } from "@flotilla/base";
 import { StoreUnavailableError, StoreWriteError } from "@flotilla/apiserver";
@@ -82,6 +82,7 @@ export function watchStoreTroubles(
       isReachable: () => engine.isReachable?.() ?? true,
       compact: (revision) => engine.compact(revision),
       snapshot: (path) => engine.snapshot(path),
+      isOutdated: (key) => engine.isOutdated?.(key) ?? false,
       close() {
         timer?.cancel();
         return engine.close();

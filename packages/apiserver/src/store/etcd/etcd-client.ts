@@ -127,8 +127,9 @@ export function createEtcdClient({ endpoints, tls, user, clock, log }: EtcdClien
   };
 }
 
-const isExpiredToken = ({ status, message }: GrpcError): boolean =>
-  status === grpcStatus.unauthenticated && message.includes("invalid auth token");
+/** A token is also outdated when users or roles of etcd have changed since it was issued. */
+const isExpiredToken = ({ message }: GrpcError): boolean =>
+  message.includes("invalid auth token") || message.includes("revision of auth store is old");
 
 /** Another endpoint may do better. */
 const isAboutEndpoint = ({ status }: GrpcError): boolean =>

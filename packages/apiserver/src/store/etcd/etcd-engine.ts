@@ -13,6 +13,7 @@ import type { EtcdClient, EtcdClientOptions } from "./etcd-client.ts";
 import {
   readRange,
   readTransaction,
+  readVersion,
   readWatch,
   renderCompaction,
   renderRange,
@@ -43,6 +44,7 @@ const RANGE = "/etcdserverpb.KV/Range";
 const TRANSACTION = "/etcdserverpb.KV/Txn";
 const COMPACT = "/etcdserverpb.KV/Compact";
 const WATCH = "/etcdserverpb.Watch/Watch";
+const STATUS = "/etcdserverpb.Maintenance/Status";
 
 export interface EtcdEngineOptions extends EtcdClientOptions {
   /** Before every key, without a slash at its end. No other program may write there. */
@@ -53,6 +55,7 @@ export interface EtcdEngineOptions extends EtcdClientOptions {
 export async function openEtcdEngine(options: EtcdEngineOptions): Promise<Engine> {
   const engine = new EtcdEngine(createEtcdClient(options), options);
   try {
+    await engine.checkVersion();
     engine.keepCompacting(await engine.revision());
   } catch (error) {
     await engine.close();
@@ -60,6 +63,9 @@ export async function openEtcdEngine(options: EtcdEngineOptions): Promise<Engine
   }
   return engine;
 }
+
+/** The data of etcd is not the one that this process read. */
+class ReplacedStoreError extends StoreError {}
 
 /** A reader of changes. */
 interface Follower {
@@ -255,6 +261,13 @@ class EtcdEngine implements Engine {
     return { cancel: () => timer.cancel() };
   }
 
+  /** Older releases report progress before the events that it includes, and changes would be lost. */
+  async checkVersion(): Promise<void> {
+    const version = readVersion(await this.#client.call(STATUS, new Uint8Array(), true));
+    if (!isRecent(version))
+      throw new StoreError(`etcd ${version} is too old: use 3.5.13 or later, because earlier ones may lose changes`);
+  }
+
   isReachable(): boolean {
     return [...this.#followers].every(({ isOpen }) => isOpen);
   }
@@ -319,7 +332,10 @@ class EtcdEngine implements Engine {
     } catch (error) {
       const cause = error instanceof StoreError ? error.cause : undefined;
       if (!(cause instanceof GrpcError) || cause.status !== grpcStatus.outOfRange) throw error;
-      return isCompacted(cause) ? this.#readCompacted(oldest) : 0; // Otherwise it is a revision of the future.
+      if (isCompacted(cause)) return this.#readCompacted(oldest);
+      throw new ReplacedStoreError(
+        `etcd is behind revision ${revision}, which it had: it was restored from a backup; restart this process`,
+      );
     }
   }
 
@@ -444,6 +460,11 @@ function nextPageSize(entries: readonly KeyValue[]): number {
   return Math.max(1, Math.min(PAGE_ENTRIES.most, fitting));
 }
 
+function isRecent(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/).map(Number);
+  return major > 3 || (major === 3 && (minor > 5 || (minor === 5 && patch >= 13)));
+}
+
 /** Events and progress of a watch; the events of one revision stay together. */
 async function* answersOf(
   stream: GrpcStream,
@@ -472,11 +493,12 @@ const reasonOf = ({ cancelReason }: WatchAnswer): string =>
 const isCompacted = ({ status, message }: GrpcError): boolean =>
   status === grpcStatus.outOfRange && message.includes("compacted");
 
-/** The watch broke, or no endpoint answers now; not: the credentials are wrong, or history is gone. */
+/** Credentials that etcd rejects and history that is gone do not come back by waiting; everything else may. */
 function isWorthAnotherTry(error: unknown): boolean {
+  if (error instanceof CompactedError || error instanceof ReplacedStoreError) return false;
   const cause = error instanceof StoreError ? error.cause : error;
-  return (
+  return !(
     cause instanceof GrpcError &&
-    [grpcStatus.unavailable, grpcStatus.deadlineExceeded, grpcStatus.unknown].some((status) => status === cause.status)
+    (cause.status === grpcStatus.unauthenticated || cause.status === grpcStatus.permissionDenied)
   );
 }

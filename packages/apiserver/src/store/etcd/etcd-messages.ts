@@ -232,15 +232,22 @@ export function readTransaction(from: Uint8Array): TransactionAnswer {
   return answer;
 }
 
-export function readToken(from: Uint8Array): string {
-  let token = "";
+/** The text in field 2 of a message. */
+function readSecond(from: Uint8Array): string {
+  let text = "";
   readFields(from, (field, reader) => {
     if (field !== 2) return false;
-    token = reader.text();
+    text = reader.text();
     return true;
   });
-  return token;
+  return text;
 }
+
+/** The token in the answer to an authentication. */
+export const readToken = readSecond;
+
+/** The release of a member in its status. */
+export const readVersion = readSecond;
 
 function readEvent(from: Uint8Array): WatchEvent {
   const event: WatchEvent = {

@@ -1,5 +1,3 @@
-/** Waiting that ends when the signal is aborted. */
-
 /**
  * Settles like the promise, or rejects with the signal's reason when it is aborted first. The promise itself is not
  * cancelled.
