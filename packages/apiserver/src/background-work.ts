@@ -59,9 +59,10 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
     clusters,
     clock,
     collector,
-    removeForeign(cluster, namespace, signal) {
+    foreignRemoval(cluster) {
       const remotes = aggregation.remotes(cluster);
-      return remotes.length === 0 ? undefined : removeForeignContent(remotes, namespace, { clock, signal });
+      if (remotes.length === 0) return undefined;
+      return (namespace, signal) => removeForeignContent(remotes, namespace, { clock, signal });
     },
   });
   const eventExpiry = createEventExpiry({ housekeeping, cache, clock });

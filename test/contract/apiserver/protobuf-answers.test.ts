@@ -4,6 +4,7 @@ import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import { expect, test } from "vitest";
+import { fieldsOf, openDocument, readList } from "../protobuf-document.ts";
 import { defineResource } from "./custom-resource.ts";
 import { NAMESPACE, contract } from "./targets.ts";
 
@@ -14,64 +15,10 @@ const METADATA_LIST = `${PROTOBUF};as=PartialObjectMetadataList;g=meta.k8s.io;v=
 
 const codec = createProtobufCodec(kubernetesKinds);
 
-/** The kind of a document and the fields of its message, by number: independent of the encoder under test. */
-function open(document: Buffer): { apiVersion: string; kind: string; fields: Map<number, Buffer[]>; raw: Buffer } {
-  expect(document.subarray(0, 4).toString("latin1")).toBe("k8s\0");
-  const envelope = fieldsOf(document.subarray(4));
-  const type = fieldsOf(envelope.get(1)?.[0] ?? Buffer.alloc(0));
-  const raw = envelope.get(2)?.[0] ?? Buffer.alloc(0);
-  const text = (number: number): string => type.get(number)?.[0]?.toString() ?? "";
-  return { apiVersion: text(1), kind: text(2), fields: fieldsOf(raw), raw };
-}
-
-function fieldsOf(bytes: Buffer): Map<number, Buffer[]> {
-  const fields = new Map<number, Buffer[]>();
-  let at = 0;
-  const varint = (): number => {
-    let value = 0;
-    for (let shift = 0; ; shift += 7) {
-      const byte = bytes[at++] ?? 0;
-      value += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) return value;
-    }
-  };
-  while (at < bytes.length) {
-    const tag = varint();
-    if (tag % 8 !== 2) {
-      varint();
-      continue;
-    }
-    const length = varint();
-    const list = fields.get(tag >> 3) ?? [];
-    fields.set(tag >> 3, list);
-    list.push(bytes.subarray(at, at + length));
-    at += length;
-  }
-  return fields;
-}
-
 const nameOf = (metadata: Buffer | undefined): string =>
   fieldsOf(metadata ?? Buffer.alloc(0))
     .get(1)?.[0]
     ?.toString() ?? "";
-
-/** A document that is a list, as JSON. */
-function readList(document: Buffer, itemKind: string): JsonObject[] {
-  const { apiVersion, fields } = open(document);
-  return (fields.get(2) ?? []).map((item) => {
-    const head = encodeDocument("meta-v1", "Status", { apiVersion, kind: itemKind }, {});
-    // The envelope of another message with this item instead of it.
-    const type = Buffer.from(head).subarray(4, 6 + (head[5] ?? 0));
-    return codec.decode(Buffer.concat([Buffer.from("k8s\0"), type, lengthPrefixed(item)]));
-  });
-}
-
-function lengthPrefixed(content: Buffer): Buffer {
-  const prefix = [0x12];
-  let rest = content.length;
-  for (; rest >= 0x80; rest >>>= 7) prefix.push((rest & 0x7f) | 0x80);
-  return Buffer.concat([Buffer.from([...prefix, rest]), content]);
-}
 
 /** The events of a whole watch: four bytes of length, then type and document. */
 function readWatch(bytes: Buffer): { type: string; document: Buffer }[] {
@@ -136,7 +83,7 @@ contract("protobuf answers", (subject) => {
     for (const path of [CONFIG_MAPS, "/apis/rbac.authorization.k8s.io/v1/clusterroles"]) {
       const { bytes, headers } = await get(`${path}?limit=500`);
       const { body } = await subject.api.get(`${path}?limit=500`);
-      const { kind, fields } = open(bytes);
+      const { kind, fields } = openDocument(bytes);
 
       expect([headers["content-type"], kind]).toEqual([PROTOBUF, body.kind]);
       expect(
@@ -175,7 +122,7 @@ contract("protobuf answers", (subject) => {
     expect(codec.decode(bookmark?.document ?? Buffer.alloc(0))).toMatchObject({
       metadata: { annotations: { "k8s.io/initial-events-end": "true" } },
     });
-    const [first] = readWatch(metadata.bytes).map(({ document }) => open(document));
+    const [first] = readWatch(metadata.bytes).map(({ document }) => openDocument(document));
     expect([first?.apiVersion, first?.kind]).toEqual(["meta.k8s.io/v1", "PartialObjectMetadata"]);
     expect(nameOf(first?.fields.get(1)?.[0])).toBe("seen");
   });
@@ -185,9 +132,9 @@ contract("protobuf answers", (subject) => {
     const path = await defineResource(subject.api, "Crate", { namespace: NAMESPACE });
     await subject.api.create(path, { apiVersion: "crate.example.com/v1", kind: "Crate", metadata: { name: "custom" } });
 
-    const one = open((await get(`${CONFIG_MAPS}/partial`, METADATA)).bytes);
-    const list = open((await get(`${CONFIG_MAPS}?labelSelector=only=pb`, METADATA_LIST)).bytes);
-    const custom = open((await get(path, METADATA_LIST)).bytes);
+    const one = openDocument((await get(`${CONFIG_MAPS}/partial`, METADATA)).bytes);
+    const list = openDocument((await get(`${CONFIG_MAPS}?labelSelector=only=pb`, METADATA_LIST)).bytes);
+    const custom = openDocument((await get(path, METADATA_LIST)).bytes);
 
     expect([one.apiVersion, one.kind, nameOf(one.fields.get(1)?.[0])]).toEqual([
       "meta.k8s.io/v1",
@@ -253,8 +200,8 @@ contract("protobuf answers", (subject) => {
   });
 
   test("discovery is available in protobuf, in both formats", async () => {
-    const groups = open((await get("/apis")).bytes);
-    const resources = open((await get("/apis/apps/v1")).bytes);
+    const groups = openDocument((await get("/apis")).bytes);
+    const resources = openDocument((await get("/apis/apps/v1")).bytes);
     const aggregated = await get("/apis", `${PROTOBUF};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList`);
 
     const deployments = (resources.fields.get(2) ?? [])
@@ -268,7 +215,7 @@ contract("protobuf answers", (subject) => {
         ?.map(String),
     ).toContain("watch");
     expect(aggregated.headers["content-type"]).toBe(`${PROTOBUF};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList`);
-    expect(open(aggregated.bytes).kind).toBe("APIGroupDiscoveryList");
+    expect(openDocument(aggregated.bytes).kind).toBe("APIGroupDiscoveryList");
   });
 
   test("OpenAPI v3 is available in protobuf", async () => {

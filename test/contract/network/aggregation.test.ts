@@ -423,6 +423,27 @@ describe("the condition of an APIService", () => {
   });
 });
 
+test("a cluster uses its oldest hundred APIServices, and the condition of the others says so", async () => {
+  await subject.request("POST", "/api/v1/namespaces/default/services", service());
+  const nameOf = (at: number): string => `v1.fish${String(at).padStart(3, "0")}.example`;
+  const create = async (at: number, behind: string): Promise<number> => {
+    const group = nameOf(at).slice("v1.".length);
+    const spec = { group, service: { namespace: "default", name: behind } };
+    return (await subject.request("POST", SERVICES, apiService(spec, nameOf(at)))).status;
+  };
+  for (let at = 1; at <= 100; at++) expect(await create(at, "none")).toBe(201);
+  subject.clock.advance(1_000);
+  // The newest, although its name is the first.
+  expect(await create(0, "fish")).toBe(201);
+
+  expect(await checked(nameOf(0))).toMatchObject({ status: "False", reason: "TooManyAPIServices" });
+  expect(remote.asked.filter(({ path }) => path.includes("fish000"))).toEqual([]);
+  expect((await textOf("/apis/fish000.example/v1/trout")).status).toBe(503);
+
+  await subject.request("DELETE", `${SERVICES}/${nameOf(50)}`);
+  expect(await checked(nameOf(0), "TooManyAPIServices")).toMatchObject({ reason: "FailedDiscoveryCheck" });
+});
+
 test("a deleted namespace waits until the server has deleted its objects", async () => {
   await register();
   const items: JsonObject[] = [{ metadata: { name: "a" } }];

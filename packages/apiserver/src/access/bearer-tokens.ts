@@ -3,7 +3,7 @@
  * account token.
  *
  * Static tokens are stored and compared as SHA-256 digests, so neither a memory dump of the table nor timing reveals a
- * token.
+ * token. A token that this server issued for another cluster is not sent to others, whose failure would delay it.
  */
 import { hash } from "node:crypto";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
@@ -87,7 +87,10 @@ export function createBearerTokens(
         accounts && cluster
           ? await accounts.tokens.authenticate(cluster, token, wanted ?? api, digest)
           : { error: undefined };
-      if (!external || "user" in own) return own;
+      if (!external || "user" in own || found) return own;
+      // Other clusters may have the same issuer; the key id is different.
+      const mayBeOurs = own.error !== undefined || !cluster;
+      if (mayBeOurs && (await accounts?.tokens.homeOf(token, accounts.clusters.all()))) return own;
       return (await external.authenticate(token, wanted, digest)) ?? own;
     },
     async homeOf(token, digest = tokenDigest(token)) {

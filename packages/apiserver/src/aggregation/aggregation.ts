@@ -2,16 +2,17 @@
  * Aggregation: the APIServices of every logical cluster. Those with a Service are answered by the server behind it
  * (docs/adr/0041). A cluster without such APIServices costs a request one lookup in a map.
  */
-import { APIService } from "@flotilla/kubernetes";
-import { equalJson, isObject } from "@flotilla/base";
-import type { Clock, JsonObject, Log, MetricsText, Timer } from "@flotilla/base";
+import { APIService, availabilityOf } from "@flotilla/kubernetes";
+import { createSemaphore, equalJson, isObject } from "@flotilla/base";
+import type { Clock, DeepReadonly, JsonObject, Log, MetricsText, Semaphore, Timer } from "@flotilla/base";
 import { followConfigurations, readConfigured } from "../clusters/cluster-configurations.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
 import { clusterOfKey } from "../resources/resources.ts";
 import type { Cache, CacheEvent } from "../store/cache.ts";
 import { AggregationMetrics } from "./aggregation-metrics.ts";
-import { askServer, conditionAfter, serviceProblem } from "./availability.ts";
+import { aboveLimit, askServer, conditionAfter, MAX_VERSIONS, serviceProblem } from "./availability.ts";
+import type { Verdict } from "./availability.ts";
 import { createRemoteService } from "./remote-service.ts";
 import type { RemoteDependencies, RemoteService } from "./remote-service.ts";
 
@@ -22,6 +23,8 @@ const CHECK_EVERY_MS = 30_000;
 const FIRST_RETRY_MS = 1_000;
 /** Several objects of a Service change together. */
 const SETTLE_MS = 100;
+/** Servers of one cluster that are asked at the same time; each may answer with megabytes. */
+const MAX_CHECKS = 4;
 
 export interface Aggregation {
   /** The other server that answers for a version of a group; undefined when this server does. */
@@ -68,14 +71,25 @@ class ClusterServices {
 
 const NONE: readonly RemoteService[] = [];
 
+/** The oldest first, so that a new object does not displace another. */
+const byAge = ({ metadata: a }: DeepReadonly<APIService>, { metadata: b }: DeepReadonly<APIService>): number =>
+  (a.creationTimestamp ?? "").localeCompare(b.creationTimestamp ?? "") || a.name.localeCompare(b.name);
+
 export function createAggregation(deps: AggregationDependencies): Aggregation {
   const { cache, clusters, clock, log, store } = deps;
   const stopped = new AbortController();
   const metrics = new Map<string, AggregationMetrics>();
   const timers = new Map<RemoteService, Timer>();
   const retries = new WeakMap<RemoteService, number>();
+  /** Each cluster has its own: servers that do not answer delay only the checks of their cluster. */
+  const checks = new Map<string, Semaphore>();
   let write: WriteCondition | undefined;
 
+  const checksOf = (cluster: string): Semaphore => {
+    let known = checks.get(cluster);
+    if (!known) checks.set(cluster, (known = createSemaphore(MAX_CHECKS)));
+    return known;
+  };
   const metricsOf = ({ name }: LogicalCluster): AggregationMetrics => {
     let known = metrics.get(name);
     if (!known) metrics.set(name, (known = new AggregationMetrics()));
@@ -99,20 +113,19 @@ export function createAggregation(deps: AggregationDependencies): Aggregation {
 
   /** Services that did not change keep their connections and what is known of them. */
   function read(cluster: LogicalCluster, former: readonly RemoteService[]): RemoteService[] {
-    return readConfigured(cache, cluster, APIService)
-      .filter(({ spec }) => spec?.service !== undefined)
-      .map((object) => {
-        const known = former.find(
-          (candidate) =>
-            candidate.name === object.metadata.name &&
-            candidate.cluster === cluster &&
-            equalJson(candidate.spec, object.spec),
-        );
-        if (known) return known;
-        const created = createRemoteService(cluster, object, deps);
-        schedule(created, 0);
-        return created;
-      });
+    const objects = readConfigured(cache, cluster, APIService).filter(({ spec }) => spec?.service !== undefined);
+    const used = new Set([...objects].sort(byAge).slice(0, MAX_VERSIONS));
+    const formerByName = new Map(former.map((service) => [service.name, service]));
+    return objects.map((object) => {
+      const isUsed = used.has(object);
+      const known = formerByName.get(object.metadata.name);
+      if (known?.cluster === cluster && known.isUsed === isUsed && equalJson(known.spec, object.spec)) return known;
+      const created = createRemoteService(cluster, object, deps, isUsed);
+      // Requests are not sent to it before the first check either.
+      if (!isUsed) created.condition = conditionAfter(created.condition, aboveLimit(), clock.now());
+      schedule(created, 0);
+      return created;
+    });
   }
 
   function drop(service: RemoteService): void {
@@ -130,11 +143,23 @@ export function createAggregation(deps: AggregationDependencies): Aggregation {
       service,
       clock.after(afterMs, () => {
         timers.delete(service);
-        void check(service).catch((error: unknown) =>
-          log.warn("an APIService cannot be checked", { cluster: service.cluster.name, name: service.name, error }),
-        );
+        void check(service).catch((error: unknown) => {
+          if (!stopped.signal.aborted)
+            log.warn("an APIService cannot be checked", { cluster: service.cluster.name, name: service.name, error });
+        });
       }),
     );
+  }
+
+  /** Undefined when the service was removed while it waited. */
+  async function askInTurn(service: RemoteService): Promise<Verdict | undefined> {
+    const { signal } = stopped;
+    const end = await checksOf(service.cluster.name).acquire(1, "", signal);
+    try {
+      return isCurrent(service) ? await askServer(service, { clock, signal }) : undefined;
+    } finally {
+      end();
+    }
   }
 
   const isCurrent = (service: RemoteService): boolean =>
@@ -144,8 +169,8 @@ export function createAggregation(deps: AggregationDependencies): Aggregation {
     const { cluster } = service;
     const before = { condition: service.condition, discovered: service.discovered, openApiUrl: service.openApiUrl };
     const read = createClusterReader(store, cluster);
-    const verdict = serviceProblem(read, service) ?? (await askServer(service, { clock, signal: stopped.signal }));
-    if (stopped.signal.aborted || !isCurrent(service)) return;
+    const verdict = service.isUsed ? (serviceProblem(read, service) ?? (await askInTurn(service))) : aboveLimit();
+    if (!verdict || stopped.signal.aborted || !isCurrent(service)) return;
     const condition = conditionAfter(before.condition, verdict, clock.now());
     service.condition = condition;
     const isUp = condition.status === "True";
@@ -166,7 +191,7 @@ export function createAggregation(deps: AggregationDependencies): Aggregation {
         reason: condition.reason,
         message: condition.message,
       });
-    await write?.(`${PREFIX}${cluster.name}/${service.name}`, (object) => withCondition(object, condition));
+    await write?.(`${PREFIX}${cluster.name}/${service.name}`, (object) => withVerdict(object, verdict, clock.now()));
   }
 
   return {
@@ -187,7 +212,10 @@ export function createAggregation(deps: AggregationDependencies): Aggregation {
       }
     },
     writeMetrics: (cluster, text) => (metrics.get(cluster) ?? new AggregationMetrics()).write(text),
-    forget: (cluster) => void metrics.delete(cluster),
+    forget(cluster) {
+      metrics.delete(cluster);
+      checks.delete(cluster);
+    },
     close() {
       stopped.abort(new Error("the server is stopping"));
       for (const { services } of configured.all()) for (const service of services) drop(service);
@@ -196,8 +224,14 @@ export function createAggregation(deps: AggregationDependencies): Aggregation {
   };
 }
 
-/** The same object when it already has the condition. */
-function withCondition(object: JsonObject, condition: NonNullable<RemoteService["condition"]>): JsonObject {
+/**
+ * The object with the verdict as its condition; the same object when it says the same already. The stored condition decides, not
+ * what this server found before: several servers check the same APIService.
+ */
+export function withVerdict(object: JsonObject, verdict: Verdict, nowMs: number): JsonObject {
+  const stored = availabilityOf(object as unknown as DeepReadonly<APIService>);
+  const condition = conditionAfter(stored, verdict, nowMs);
+  if (condition === stored) return object;
   const status = isObject(object.status) ? object.status : {};
   const conditions = (Array.isArray(status.conditions) ? status.conditions : []).filter(
     (other) => !isObject(other) || other.type !== condition.type,

@@ -22,6 +22,14 @@ const AGGREGATED =
 
 const no = (reason: string, message: string): Verdict => ({ status: "False", reason, message });
 
+/** Aggregated versions of one cluster. What is known of each may have megabytes. */
+export const MAX_VERSIONS = 100;
+export const aboveLimit = (): Verdict =>
+  no(
+    "TooManyAPIServices",
+    `this cluster has more than ${MAX_VERSIONS} APIServices with a Service; the oldest ${MAX_VERSIONS} are used`,
+  );
+
 /** Whether the Service can be called at all; undefined when it can. Pure. */
 export function serviceProblem(read: ClusterReader, { spec: { service } }: RemoteService): Verdict | undefined {
   const { namespace = "", name = "", port = 443 } = service ?? {};

@@ -8,6 +8,8 @@ import type { RemoteService } from "./remote-service.ts";
 
 /** One pass deletes up to this many objects of a kind without `deletecollection`; the next pass deletes the rest. */
 const PAGE = 500;
+/** One pass takes about this long: afterwards no kind and no deletion of an object is begun. */
+const PASS_MS = 10_000;
 
 /** What an emptying namespace still waits for. */
 export interface ForeignContent {
@@ -15,6 +17,8 @@ export interface ForeignContent {
   readonly unknown: readonly string[];
   /** The number of objects left, by resource and group. */
   readonly remaining: ReadonlyMap<string, number>;
+  /** False when the time of the pass ended before everything was deleted and counted. */
+  readonly isComplete: boolean;
 }
 
 export async function removeForeignContent(
@@ -24,6 +28,8 @@ export async function removeForeignContent(
 ): Promise<ForeignContent> {
   const unknown: string[] = [];
   const remaining = new Map<string, number>();
+  const endMs = context.clock.now() + PASS_MS;
+  const isOver = (): boolean => context.clock.now() >= endMs;
   for (const remote of remotes) {
     const { group, version, discovered } = remote;
     if (!isAvailable(remote) || !discovered) {
@@ -31,16 +37,19 @@ export async function removeForeignContent(
       continue;
     }
     for (const { name, hasCollection } of deletableResources(discovered)) {
+      if (isOver()) return { unknown, remaining, isComplete: false };
       const path = `/apis/${group}/${version}/namespaces/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`;
       if (hasCollection) await ask(remote, path, context, { method: "DELETE" });
       else
-        for (const object of await listed(remote, path, context))
+        for (const object of await listed(remote, path, context)) {
+          if (isOver()) return { unknown, remaining, isComplete: false };
           await ask(remote, `${path}/${encodeURIComponent(object)}`, context, { method: "DELETE" });
+        }
       const left = (await listed(remote, path, context)).length;
       if (left > 0) remaining.set(`${name}.${group}`, left);
     }
   }
-  return { unknown, remaining };
+  return { unknown, remaining, isComplete: true };
 }
 
 async function listed(

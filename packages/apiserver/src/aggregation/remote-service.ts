@@ -32,6 +32,8 @@ export interface RemoteService {
   readonly version: string;
   readonly cluster: LogicalCluster;
   readonly spec: NonNullable<DeepReadonly<APIService>["spec"]>;
+  /** False above the number of APIServices that a cluster may have: it is not available, and never called. */
+  readonly isUsed: boolean;
   /** As it was found last; unset until it was checked. */
   condition: DeepReadonly<ApiServiceCondition> | undefined;
   /** What it serves, as it was read last. */
@@ -61,6 +63,7 @@ export function createRemoteService(
   cluster: LogicalCluster,
   { metadata, spec, status }: DeepReadonly<APIService>,
   { store, clock, identityOf }: RemoteDependencies,
+  isUsed = true,
 ): RemoteService {
   const { group = "", version = "", service = {}, caBundle = "", insecureSkipTLSVerify = false } = spec ?? {};
   const { namespace = "", name = "", port = 443 } = service;
@@ -114,6 +117,7 @@ export function createRemoteService(
     group,
     version,
     cluster,
+    isUsed,
     spec: spec ?? { groupPriorityMinimum: 0, versionPriority: 0 },
     condition: availabilityOf({ status } as DeepReadonly<APIService>),
     discovered: undefined,

@@ -66,3 +66,24 @@ test("close waits for running work and starts no more", async () => {
 
   expect(done).toEqual(["a"]);
 });
+
+test("work in a lane takes no shared places, and one job of a lane runs at a time", async () => {
+  const background = createBackground({ clock: createFakeClock(), log: silentLog });
+  const started: string[] = [];
+  const releases: (() => void)[] = [];
+  const blocked = (name: string) => async (): Promise<void> => {
+    started.push(name);
+    await new Promise<void>((resolve) => releases.push(resolve));
+  };
+
+  for (let at = 0; at < 10; at++) background.enqueue(`slow ${at}`, blocked(`slow ${at}`), "slow");
+  background.enqueue("other lane", blocked("other lane"), "other");
+  background.enqueue("shared", async () => void started.push("shared"));
+  await turn();
+  expect(started.sort()).toEqual(["other lane", "shared", "slow 0"]);
+
+  releases[0]?.();
+  await turn();
+  expect(started).toContain("slow 1");
+  expect(background.isQuiet()).toBe(false);
+});

@@ -5,7 +5,7 @@
  * Objects with finalizers of their own are waited for; their deletion enqueues the work again.
  */
 import { formatTime, isObject } from "@flotilla/base";
-import type { Clock } from "@flotilla/base";
+import type { Clock, JsonObject } from "@flotilla/base";
 import type { CacheEvent, CachedEntry } from "../store/cache.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import { createContentRemoval } from "./content-removal.ts";
@@ -27,6 +27,9 @@ export interface Cleanup {
   observe(event: CacheEvent): void;
 }
 
+/** What other servers still hold in a namespace; not complete when the time of the pass ended before. */
+type ForeignPass = NonNullable<Parameters<typeof namespaceConditions>[3]> & { readonly isComplete: boolean };
+
 const NAMESPACE_PREFIX = "/core/namespaces/";
 const DEFINITION_PREFIX = `/${CRD_GROUP}/${CRD_PLURAL}/`;
 export function createCleanup(deps: {
@@ -35,14 +38,10 @@ export function createCleanup(deps: {
   clusters: ClusterRegistry;
   clock: Clock;
   collector: Pick<GarbageCollector, "settleDependentsOf">;
-  /** Deletes what other servers hold in a namespace; undefined when there are none. */
-  removeForeign?(
-    cluster: string,
-    namespace: string,
-    signal: AbortSignal,
-  ): Promise<Parameters<typeof namespaceConditions>[3]> | undefined;
+  /** Deletes what other servers hold in a namespace, for a while; undefined when there are no other servers. */
+  foreignRemoval?(cluster: string): ((namespace: string, signal: AbortSignal) => Promise<ForeignPass>) | undefined;
 }): Cleanup {
-  const { housekeeping, store, clusters, clock, collector, removeForeign } = deps;
+  const { housekeeping, store, clusters, clock, collector, foreignRemoval } = deps;
   const content = createContentRemoval({ housekeeping, store });
   /** Namespaces that are being emptied: place to key. */
   const emptying = new Map<string, string>();
@@ -72,13 +71,31 @@ export function createCleanup(deps: {
     emptying.set(place, key);
     const remaining = await content.removeNamespace(cluster, name);
     if (remaining.length > 0) return reportRemaining(key, remaining);
-    const foreign = await removeForeign?.(cluster.name, name, housekeeping.signal);
+    if (!foreignRemoval?.(cluster.name)) return finalizeNamespace(key, found);
+    // Other servers may be slow, and must not take the places of other clusters.
+    enqueueForeign(key);
+  };
+
+  const enqueueForeign = (key: string): void =>
+    housekeeping.enqueue(`foreign content of namespace ${key}`, () => clearForeign(key), clusterOfKey(key));
+
+  const clearForeign = async (key: string): Promise<void> => {
+    const found = housekeeping.find(key);
+    if (!found || metadataOf(found.object).deletionTimestamp === undefined) return;
+    const { name } = found;
+    const foreign = await foreignRemoval?.(clusterOfKey(key))?.(name, housekeeping.signal);
+    // Other namespaces of the cluster come first.
+    if (foreign && !foreign.isComplete) return enqueueForeign(key);
     if (foreign && foreign.unknown.length + foreign.remaining.size > 0) {
       await reportRemaining(key, [], foreign);
       // No event announces the end of objects of other servers.
       throw new Error(`namespace ${name}: aggregated servers still have objects, or cannot be asked`);
     }
-    emptying.delete(place);
+    await finalizeNamespace(key, found);
+  };
+
+  const finalizeNamespace = async (key: string, found: { name: string; object: JsonObject }): Promise<void> => {
+    emptying.delete(namespacePlace(clusterOfKey(key), found.name));
     await housekeeping.rewrite(key, "finalize", (object) => {
       // Another object of the same name, in a recreated cluster.
       if (metadataOf(object).uid !== metadataOf(found.object).uid) return object;

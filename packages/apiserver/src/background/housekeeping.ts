@@ -25,7 +25,8 @@ interface HousekeepingFound extends OwnPlace {
 export interface Housekeeping {
   /** Aborted when the server stops: long-running work leaves the rest to the next start. */
   readonly signal: AbortSignal;
-  enqueue(key: string, work: () => Promise<void>): void;
+  /** As `Background.enqueue`. */
+  enqueue(key: string, work: () => Promise<void>, lane?: string): void;
   find(key: string): HousekeepingFound | undefined;
   /** Whether the cluster of this key has its own controller manager, which empties namespaces and collects garbage. */
   isManagedElsewhere(key: string): boolean;

@@ -1,8 +1,7 @@
 /**
  * The keys of an identity provider: found through its discovery document, kept in memory, and read again when a token
- * names an unknown key or after an hour. A provider that does not answer delays no other request: those with its tokens
- * fail at once between
- * attempts, and known keys stay in use.
+ * names an unknown key or after an hour. A provider that does not answer delays only tokens with unknown keys, which fail
+ * at once between attempts. Known keys stay in use while they are read again.
  */
 import { isObject, messageOf } from "@flotilla/base";
 import type { Clock, Json, Log } from "@flotilla/base";
@@ -77,8 +76,10 @@ export function createIssuerKeys({
   return {
     async forToken(keyId) {
       const nowMs = clock.now();
-      const isStale = matching(keyId).length === 0 || nowMs - readAtMs > REFRESH_MS;
-      if (isStale && (reading || nowMs - triedAtMs >= RETRY_MS)) await (reading ??= read());
+      const isKnown = matching(keyId).length > 0;
+      const isStale = !isKnown || nowMs - readAtMs > REFRESH_MS;
+      if (isStale && nowMs - triedAtMs >= RETRY_MS) reading ??= read();
+      if (!isKnown) await reading;
       if (keys.length === 0) throw new Error(problem ?? "the keys of the issuer are not known yet");
       return matching(keyId);
     },

@@ -52,7 +52,11 @@ const configuration = (more: string, audiences = "[flotilla]") =>
 function start(more = MAPPINGS) {
   const clock = createFakeClock();
   const fetched: string[] = [];
-  const provider = { keys: [jwk(rsa.publicKey, "r1"), jwk(ec.publicKey, "e1")] as Json[], isUp: true };
+  const provider = {
+    keys: [jwk(rsa.publicKey, "r1"), jwk(ec.publicKey, "e1")] as Json[],
+    isUp: true,
+    answered: Promise.resolve(),
+  };
   const [issuer] = configuration(more).issuers;
   if (!issuer) throw new Error("no issuer");
   const keys = createIssuerKeys({
@@ -60,6 +64,7 @@ function start(more = MAPPINGS) {
     discoveryUrl: issuer.discoveryUrl,
     fetchJson: async (url): Promise<Json> => {
       fetched.push(url.pathname);
+      await provider.answered;
       if (!provider.isUp) throw new Error("connection refused");
       return url.pathname === "/keys" ? { keys: provider.keys } : { issuer: ISSUER, jwks_uri: `${ISSUER}/keys` };
     },
@@ -168,6 +173,22 @@ test("keys are read again for an unknown key, at most every ten seconds, and old
   ).toMatchObject({
     name: "id:b",
   });
+});
+
+test("a provider that hangs delays no token whose key is known, and keys are read again meanwhile", async () => {
+  const { ask, provider, clock, fetched } = start();
+  await ask(tokenOf(CLAIMS));
+  const { promise: answered, resolve } = Promise.withResolvers<void>();
+  provider.answered = answered;
+  clock.advance(60 * 60 * 1000 + 1);
+  const later = (sub: string, kid = "r1"): string => tokenOf({ ...CLAIMS, sub, exp: NOW + 9_000 }, { kid });
+
+  expect(await ask(later("b"))).toMatchObject({ name: "id:b" });
+  expect(fetched).toHaveLength(3);
+  provider.keys = [jwk(rsa.publicKey, "r2")];
+  resolve();
+  expect(await ask(later("c", "r2"))).toMatchObject({ name: "id:c" });
+  expect(await ask(later("d"))).toContain("failed to verify signature");
 });
 
 test("a token is remembered until it expires", async () => {

@@ -5,7 +5,8 @@
 export const META_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   ObjectMeta: {
     annotations: "Annotations hold non-identifying metadata for tools and users. They cannot be used in selectors.",
-    creationTimestamp: "CreationTimestamp is the time at which the server created the object. Clients cannot set it.",
+    creationTimestamp:
+      "CreationTimestamp is a timestamp: the time at which the server created the object. Clients cannot set it.",
     deletionGracePeriodSeconds:
       "DeletionGracePeriodSeconds is the number of seconds the object has to terminate gracefully; set when its deletion is requested.",
     deletionTimestamp:

@@ -100,6 +100,49 @@ test("what does not fit into the buffer of a slow webhook is counted, and a batc
   expect([attempts, errors.get(["webhook"])]).toEqual([8, 10]);
 });
 
+test("large events that wait for a slow webhook are bounded by their size", async () => {
+  const { lost, clock, errors } = createLosses("webhook");
+  const { promise: answered, resolve } = Promise.withResolvers<void>();
+  let sent = 0;
+  const backend = createAuditWebhook({
+    post: async (body) => {
+      await answered;
+      sent += (JSON.parse(body.toString()) as { items: unknown[] }).items.length;
+    },
+    lost,
+    clock,
+    maxBatch: 1,
+    maxBufferedCharacters: 10,
+  });
+
+  // The first is being sent, two wait.
+  for (let count = 0; count < 5; count++) backend.write(line('"abc"'));
+  expect(errors.get(["webhook"])).toBe(2);
+  resolve();
+  await turns();
+  backend.write(line('"abc"'));
+  await backend.close();
+
+  expect([sent, errors.get(["webhook"])]).toEqual([4, 2]);
+});
+
+test("events that standard output does not take are bounded by their size and counted", async () => {
+  const { lost, errors } = createLosses("log");
+  const output = {
+    written: [] as string[],
+    writableLength: 0,
+    write: (text: string) => void output.written.push(text),
+  };
+  const backend = createAuditLogFile({ path: "-" }, lost, output);
+
+  backend.write(line("{}"));
+  output.writableLength = 64 * 1024 * 1024;
+  backend.write(line("{}"));
+  await backend.close();
+
+  expect([output.written, errors.get(["log"])]).toEqual([["{}\n"], 1]);
+});
+
 test("flags that cannot work together are rejected", async () => {
   const { clock } = createLosses("log");
   const surroundings = { clock, random: { next: () => 0 } as never, log: undefined as never };

@@ -8,8 +8,8 @@ const MIB = 1024 * 1024;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Kubernetes' default. */
 const DEFAULT_SIZE_MIB = 100;
-/** About 50,000 events of the level Metadata: seconds of a disk that hangs. */
-const MAX_PENDING_CHARACTERS = 64 * MIB;
+/** What a backend buffers. About 50,000 events of the level Metadata: seconds of a disk that hangs. */
+export const MAX_PENDING_CHARACTERS = 64 * MIB;
 
 export interface AuditLogFileOptions {
   /** `-` is standard output. */
@@ -26,11 +26,16 @@ const MOST_BACKUPS = 1000;
 export function createAuditLogFile(
   { path, maxSizeMib = 0, maxBackups = 0, maxAgeDays = 0 }: AuditLogFileOptions,
   lost: LostEvents,
+  output: { readonly writableLength: number; write(text: string): unknown } = process.stdout,
 ): AuditBackend {
   if (path === "-")
     return {
       name: "log",
-      write: ({ text }) => void process.stdout.write(`${text}\n`),
+      write({ text }) {
+        if (output.writableLength + text.length > MAX_PENDING_CHARACTERS)
+          lost.add(1, "the reader of standard output is too slow");
+        else output.write(`${text}\n`);
+      },
       close: async () => lost.close(),
     };
   let reason = "the disk is too slow";

@@ -1,10 +1,11 @@
 /**
  * Sends audit events to a webhook in batches (`--audit-webhook-config-file`, a kubeconfig), as kube-apiserver does in its
- * mode `batch`. The buffer is bounded; what does not fit, or what the webhook rejects, is counted and logged.
+ * mode `batch`. The buffer is bounded in events and in size; what does not fit, or what the webhook rejects, is counted and logged.
  */
 import type { AuditBackend } from "@flotilla/apiserver";
 import { messageOf, sleep } from "@flotilla/base";
 import type { Clock, Timer } from "@flotilla/base";
+import { MAX_PENDING_CHARACTERS } from "./audit-log-file.ts";
 import type { LostEvents } from "./lost-events.ts";
 
 /** Sends one body; rejects when the webhook did not take it. `isPassing` errors are retried. */
@@ -14,6 +15,8 @@ export interface AuditWebhookOptions {
   post: PostEvents;
   lost: LostEvents;
   clock: Clock;
+  /** Of the events that wait. */
+  maxBufferedCharacters?: number;
   /** Kubernetes' defaults. */
   bufferSize?: number;
   maxBatch?: number;
@@ -36,6 +39,7 @@ export function createAuditWebhook({
   post,
   lost,
   clock,
+  maxBufferedCharacters = MAX_PENDING_CHARACTERS,
   bufferSize = BUFFER_SIZE,
   maxBatch = MAX_BATCH,
   maxWaitMs = MAX_WAIT_MS,
@@ -43,6 +47,7 @@ export function createAuditWebhook({
   backoffMs = BACKOFF_MS,
 }: AuditWebhookOptions): AuditBackend {
   let buffer: string[] = [];
+  let bufferedCharacters = 0;
   let timer: Timer | undefined;
   let sending: Promise<void> | undefined;
   const stop = new AbortController();
@@ -74,6 +79,7 @@ export function createAuditWebhook({
         characters += buffer[count++]?.length ?? 0;
       const batch = buffer.slice(0, count);
       buffer = buffer.slice(count);
+      bufferedCharacters -= characters;
       await send(batch);
     }
     sending = undefined;
@@ -82,11 +88,13 @@ export function createAuditWebhook({
   return {
     name: "webhook",
     write(line) {
-      if (buffer.length >= bufferSize) {
+      const event = line.asEvent?.() ?? line.text;
+      if (buffer.length >= bufferSize || bufferedCharacters + event.length > maxBufferedCharacters) {
         lost.add(1, "the webhook is too slow: its buffer is full");
         return;
       }
-      buffer.push(line.asEvent?.() ?? line.text);
+      buffer.push(event);
+      bufferedCharacters += event.length;
       if (buffer.length >= maxBatch) sending ??= sendAll();
       else if (!sending && !timer) timer = clock.after(maxWaitMs, () => void (sending ??= sendAll()));
     },

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { createFakeClock, silentLog } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { createTokenWebhook, outcomeOf } from "./token-webhook.ts";
@@ -52,6 +52,35 @@ test("a webhook that fails rejects the token, and is asked again", async () => {
   });
   isUp = true;
   expect(await webhook.authenticate("token", undefined, "digest")).toMatchObject({ user: { name: "ann" } });
+});
+
+test.each([
+  ["no status", {}],
+  ["no name", { status: { authenticated: true, user: {} } }],
+  ["an error of the webhook", { status: { error: "the directory does not answer" } }],
+])("a failure in an answer is not remembered: %s", async (_, failure: Json) => {
+  const answers: Json[] = [failure, ANN];
+  const { webhook } = start(() => answers.shift() ?? {});
+
+  expect(await webhook.authenticate("token", undefined, "digest")).toHaveProperty("error");
+  expect(await webhook.authenticate("token", undefined, "digest")).toMatchObject({ user: { name: "ann" } });
+});
+
+test("a token that waits too long for its turn is rejected with an error", async () => {
+  const slow = Promise.withResolvers<Json>();
+  const { webhook } = start(() => slow.promise);
+  const others = Array.from({ length: 32 }, (_, index) => webhook.authenticate("token", undefined, String(index)));
+  const limit = new AbortController();
+  const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValueOnce(limit.signal);
+
+  const waiting = webhook.authenticate("token", undefined, "last");
+  limit.abort(new Error("timed out"));
+
+  expect(await waiting).toEqual({ error: "the token webhook cannot be asked: timed out" });
+  timeout.mockRestore();
+  slow.resolve(ANN);
+  await Promise.all(others);
+  expect(await webhook.authenticate("token", undefined, "last")).toMatchObject({ user: { name: "ann" } });
 });
 
 describe("answers", () => {

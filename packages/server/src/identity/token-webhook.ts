@@ -1,7 +1,7 @@
 /**
  * Asks a webhook about tokens that the server does not know (`--authentication-token-webhook-config-file`): it sends a
  * TokenReview and gets the user. Answers are remembered for a while, so that a client does not cost a call per request;
- * failures of the webhook are not.
+ * failures of the webhook and answers that are errors are not.
  */
 import type { ExternalTokens } from "@flotilla/apiserver";
 import { createSemaphore, isObject, messageOf } from "@flotilla/base";
@@ -49,8 +49,9 @@ export function createTokenWebhook({
       spec: { token, audiences: audiences ? [...audiences] : undefined },
     };
     let answer: Json;
-    const release = await turns.acquire(1, "", signal);
+    let release: (() => void) | undefined;
     try {
+      release = await turns.acquire(1, "", signal);
       answer = await post(Buffer.from(JSON.stringify(review)), signal);
       if (isFailing) log.info("the token webhook answers again");
       isFailing = false;
@@ -59,9 +60,10 @@ export function createTokenWebhook({
       isFailing = true;
       return { error: `the token webhook cannot be asked: ${messageOf(error)}` };
     } finally {
-      release();
+      release?.();
     }
     const outcome = outcomeOf(answer, audiences, reservedGroups);
+    if (outcome && "error" in outcome) return outcome;
     remembered.set(id, { outcome, untilMs: clock.now() + cacheMs });
     const [oldest] = remembered.size > MAX_REMEMBERED ? remembered.keys() : [];
     if (oldest !== undefined) remembered.delete(oldest);

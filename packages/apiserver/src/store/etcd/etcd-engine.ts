@@ -21,9 +21,10 @@ import {
   renderWatchCreate,
   renderWatchProgress,
 } from "./etcd-messages.ts";
-import type { Compare, KeyValue, Operation, RangeAnswer, WatchAnswer, WatchEvent } from "./etcd-messages.ts";
+import type { KeyValue, Operation, RangeAnswer, WatchAnswer, WatchEvent } from "./etcd-messages.ts";
 import { GrpcError, grpcStatus } from "./grpc-channel.ts";
 import type { GrpcStream } from "./grpc-channel.ts";
+import { comparesOf, outcomeOf } from "./transactions.ts";
 import { WriteOrder } from "./write-order.ts";
 
 /** More requests than this do not make etcd faster, only later. */
@@ -413,33 +414,6 @@ class EtcdEngine implements Engine {
     const look = (each: string, keysOnly: boolean): Operation => ({ type: "get", key: this.#bytes(each), keysOnly });
     return [look(key, false), ...guards.map((guard) => look(guard.key, true))];
   }
-}
-
-function comparesOf({ key, expect, guards = [] }: Write, bytes: (key: string) => Uint8Array): Compare[] {
-  const compare = (each: string, revision: number | "absent"): Compare => ({
-    key: bytes(each),
-    modRevision: revision === "absent" ? 0 : revision,
-  });
-  return [
-    ...(expect === "any" ? [] : [compare(key, expect)]),
-    ...guards.map((guard) => compare(guard.key, guard.expect)),
-  ];
-}
-
-function outcomeOf(
-  { expect, guards = [] }: Write,
-  { succeeded, revision, results }: ReturnType<typeof readTransaction>,
-  entryOf: (found: KeyValue) => Entry,
-): Outcome {
-  if (succeeded) return { ok: true, revision };
-  const [own, ...others] = results.map(({ entries: [entry] }) => entry);
-  const isAt = (found: KeyValue | undefined, wanted: number | "absent"): boolean =>
-    (found?.modRevision ?? 0) === (wanted === "absent" ? 0 : wanted);
-  if (expect !== "any" && !isAt(own, expect)) return own ? { ok: false, current: entryOf(own) } : { ok: false };
-  const index = guards.findIndex((guard, at) => !isAt(others[at], guard.expect));
-  const failed = guards[index];
-  if (!failed) throw new StoreError("etcd failed a transaction all of whose conditions hold");
-  return { ok: false, failedGuard: failed.key, revision };
 }
 
 /** The first key that does not begin with this one. */
