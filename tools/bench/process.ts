@@ -19,6 +19,13 @@ export interface RunningFleet {
 const START_LIMIT_MS = 60_000;
 const PROBE = ["--expose-gc", "--import", join(import.meta.dirname, "heap-probe.ts")];
 
+/** What `bin/flotilla` sets. */
+const LAUNCHER = {
+  NODE_COMPILE_CACHE: "node_modules/.cache/flotilla/compiled",
+  MALLOC_MMAP_THRESHOLD_: "131072",
+  MALLOC_TRIM_THRESHOLD_: "131072",
+};
+
 /** The program: the source, and the emitted build. */
 export const SOURCE = "packages/server/src/main.ts";
 export const EMITTED = "dist/server/main.js";
@@ -53,7 +60,7 @@ export async function startFlotilla(flags: readonly string[], options: StartOpti
     ],
     {
       stdio: ["ignore", "pipe", "inherit"],
-      env: { NODE_COMPILE_CACHE: "node_modules/.cache/flotilla/compiled", ...process.env },
+      env: { ...LAUNCHER, ...process.env },
     },
   );
   // A tool that fails leaves no fleet behind.

@@ -137,12 +137,20 @@ const logicalCluster: Attack = {
   async run(world) {
     const token = await world.memberToken("member1");
     const account = await world.account({ cluster: "member1", token });
-    const attempts: Attempt[] = [undefined, "hub", "member2", "*", "nowhere"].flatMap((cluster) =>
+    const attempts: Attempt[] = ["hub", "member2", "*", "nowhere"].flatMap((cluster) =>
       [token, account.token].map((bearer) => ({
-        what: `of member1 at ${cluster ?? "/"}`,
+        what: `of member1 at ${cluster}`,
         send: () => world.api({ token: bearer }, { cluster }).get("/api/v1/namespaces"),
       })),
     );
+    // At the root, credentials of one cluster are for that cluster: it does not have the namespaces of the hub.
+    for (const bearer of [token, account.token])
+      attempts.push(
+        ...["/api/v1/namespaces/karmada-cluster", "/apis/cluster.karmada.io/v1alpha1/clusters/member2"].map((path) => ({
+          what: `of member1 at / for ${path}`,
+          send: () => world.api({ token: bearer }).get(path),
+        })),
+      );
     attempts.push(
       {
         what: "the hub's kinds in member1",

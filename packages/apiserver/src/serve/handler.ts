@@ -296,8 +296,11 @@ async function answerAs(
   const work = operate(deps, context, verb, request.audit ? auditedInput(input, request.audit) : input).finally(end);
   const result = await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work));
   request.audit?.answered(() => objectOf(result));
-  if (result.type === "list" && result.result.entries.length > LONG_LIST_ENTRIES)
+  if (result.type === "list" && result.result.entries.length > LONG_LIST_ENTRIES) {
+    // Waiting lists would keep the seats from others, for whom there is time between two of their turns.
+    seen.leaveSeat?.();
     await turns.next(clientKeyOf(clusterName, user.name), request.signal);
+  }
   return answerResponse(result, representation, tableOptions, pause, options.protobuf);
 }
 

@@ -24,9 +24,15 @@ async function seated<T>(
 ): Promise<T> {
   const seat = entering instanceof Promise ? await entering : entering;
   seen.flow = seat;
+  let isSeated = true;
+  const leave = (): void => {
+    if (isSeated) seat.leave();
+    isSeated = false;
+  };
+  seen.leaveSeat = leave;
   try {
     return await work();
   } finally {
-    seat.leave();
+    leave();
   }
 }

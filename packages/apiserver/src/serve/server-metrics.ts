@@ -79,6 +79,8 @@ export interface ObservedRequest {
   dryRun: boolean;
   /** The FlowSchema and the priority level of the request. */
   flow?: { readonly schemaUid: string; readonly levelUid: string };
+  /** Leaves the seat of the request before its response. */
+  leaveSeat?(): void;
 }
 
 export interface ServerMetrics {
