@@ -37,7 +37,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant("release" as const),
       partition: fc.integer({ min: 1, max: 12 }),
-      after: fc.constantFrom("all" as const, "all" as const, "some" as const),
+      after: fc.constantFrom("all" as const, "some" as const),
     }),
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constant("partition" as const), partition }) },
@@ -117,11 +117,6 @@ async function play(podUpdatePolicy: "InPlaceIfPossible" | "ReCreate", steps: re
   let demand = { replicas: 10, partition: 10 };
   /** The maximum that any step requested since the fleet last settled. */
   let ceiling = 0;
-  /**
-   * A rollout that starts during another leaves pods of three templates, and a member that rolls back keeps any of the
-   * newer ones.
-   */
-  let isExact = true;
   const demanded = (): number => Math.max(0, demand.replicas - demand.partition);
   const change = async (patch: Json): Promise<void> =>
     void (await fleet.client.patch(CloneSet, web, patch, { type: "merge" }));
@@ -149,7 +144,6 @@ async function play(podUpdatePolicy: "InPlaceIfPossible" | "ReCreate", steps: re
         await change({ spec: { updateStrategy: { rollingUpdate: { partition: 0 } } } });
         await fleet.run(LONG_MS);
       }
-      isExact = next.after === "all";
       version++;
       demand = { ...demand, partition: next.partition };
       ceiling = 0;
@@ -183,8 +177,7 @@ async function play(podUpdatePolicy: "InPlaceIfPossible" | "ReCreate", steps: re
   away.clear();
   await fleet.run(LONG_MS);
   const settled = await look();
-  expect(settled).toBeLessThanOrEqual(demanded());
-  expect(settled).toBeGreaterThanOrEqual(isExact ? demanded() : 0);
+  expect(settled).toBe(demanded());
   expect((await fleet.client.get(CloneSet, web)).status).toMatchObject({
     replicas: demand.replicas,
     updatedReplicas: demanded(),

@@ -284,7 +284,9 @@ describe("a Retain rule that keeps only the pod template", () => {
     expect(await fleet.podsWith("web:2")).toEqual([4, 3]);
     const { problems } = await fleet.why();
     expect(problems.map(({ what }) => what)).toEqual([
-      expect.stringContaining("4 pods are not taken back from the release, which 7 pods have instead of 3"),
+      expect.stringContaining(
+        "4 pods are not taken back from the release on member1, member2, where 7 have it instead of 3",
+      ),
     ]);
     expect(problemsOfStatus((await runCommand(fleet, "status", "-n", "shop")).text).join()).toContain("not taken back");
   });

@@ -56,8 +56,7 @@ export { HEALTHY, RULE_FAILURES, unhealthyForMs } from "./health/healthy-conditi
 export { hidesItsPods, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./health/run-to-completion.ts";
 export { FAILED as RUN_FAILED, whyUnhealthy } from "./health/why-unhealthy.ts";
 export { retainProblems } from "./explain/find-problems.ts";
-export { NOT_TAKEN_BACK } from "./explain/unreturned-pods.ts";
-export { MEMBER_DECIDES } from "./propagation/dispatch/plan-member-decides.ts";
+export { MEMBER_DECIDES, PODS_FOUND, PODS_TAKEN_BACK } from "./propagation/dispatch/plan-notice.ts";
 export { createConfiguredInterpreter } from "./interpreter/configured.ts";
 export { findConflicts, interpreterAdmissions } from "./interpreter/customization/admissions.ts";
 export { LEFT_TO_MEMBERS } from "./interpreter/customization/retained-by-script.ts";
@@ -160,6 +159,7 @@ export {
   unservedSelectors,
 } from "./propagation/policy-targets.ts";
 export type { ServedKinds } from "./propagation/policy-targets.ts";
+export { templateRequests } from "./propagation/template-requests.ts";
 export { INTERPRETER } from "./propagation/rule-failures.ts";
 export { implicitPriority, matchesResource } from "./propagation/resource-selector.ts";
 export type { ResourceSelector, SelectableResource } from "./propagation/resource-selector.ts";

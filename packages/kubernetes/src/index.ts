@@ -20,6 +20,7 @@ export {
   planRevisions,
   revisionHash,
   shortHash,
+  TEMPLATE_HASH_LABEL,
 } from "./controllerrevision/revisions.ts";
 export type { RevisionFormat, RevisionPlan } from "./controllerrevision/revisions.ts";
 export { scheduleProblem, zoneProblem } from "./cronjob/cron-schedule.ts";

@@ -6,7 +6,7 @@ import type { Clock, DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { InterpretError } from "@flotilla/kubernetes";
-import { openRollout } from "@flotilla/openkruise";
+import { openRollout, steppedReturn } from "@flotilla/openkruise";
 import type { Dependency } from "@flotilla/kubernetes";
 import { isJob, isTemplate, isTemplateGroup, planChanges, planFleet, planNamespaceChanges } from "@flotilla/flotilla";
 import type { FleetPlan, Interpreter, MemberChange, TemplatePlan } from "@flotilla/flotilla";
@@ -23,7 +23,7 @@ import { readHub, readMore } from "./read-snapshot.ts";
 import { withRetained } from "./retained-changes.ts";
 import type { HubState } from "./read-snapshot.ts";
 import { planOcmChanges } from "./work-changes.ts";
-import { executionNamespace } from "@flotilla/karmada";
+import { clusterNameOf, executionNamespace } from "@flotilla/karmada";
 
 export interface PlanInput extends ApplyInput {
   /** Members to exclude. */
@@ -227,16 +227,31 @@ function unselected({ templates }: FleetPlan, applied: readonly Applied[]): stri
 function firstSteps({ templates }: FleetPlan, changes: readonly MemberChange[]): string[] {
   const changing = new Set(changes.map(({ object: { kind, namespace = "", name } }) => `${kind} ${namespace}/${name}`));
   return templates.flatMap(({ template, works }) => {
-    const open =
-      changing.has(`${template.kind} ${template.metadata.namespace ?? ""}/${template.metadata.name}`) &&
-      openRollout(works.after.flatMap(({ spec }) => (spec.workload?.manifests ?? []) as unknown as Object[]));
-    return open
-      ? [
-          `${titleOf(template)}: this is the first step, which updates ${open.updated} of ${open.demanded} pods; the others follow as members report`,
-        ]
-      : [];
+    if (!changing.has(`${template.kind} ${template.metadata.namespace ?? ""}/${template.metadata.name}`)) return [];
+    const copiesIn = ({ spec }: (typeof works.after)[number]): Object[] =>
+      (spec.workload?.manifests ?? []) as unknown as Object[];
+    const open = openRollout(works.after.flatMap(copiesIn));
+    const returns = works.after.flatMap((work) => {
+      const pods = copiesIn(work).flatMap((copy) => steppedReturn(copy) ?? [])[0];
+      const cluster = clusterNameOf(work.metadata.namespace ?? "");
+      return pods === undefined || cluster === undefined ? [] : [`${counted(pods, "pod")} on ${cluster}`];
+    });
+    return [
+      ...(open
+        ? [
+            `${titleOf(template)}: this is the first step, which updates ${open.updated} of ${open.demanded} pods; the others follow as members report`,
+          ]
+        : []),
+      ...(returns.length > 0
+        ? [
+            `${titleOf(template)}: the release is taken back from ${returns.join(", ")}, to what the pods ran before; pods of several earlier templates run there, so the first step only counts them, and the others follow as members report`,
+          ]
+        : []),
+    ];
   });
 }
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** Resources interpreted by a webhook cannot be planned here. */
 function withoutAsking(state: HubState): { snapshot: HubState["snapshot"]; asking: number } {

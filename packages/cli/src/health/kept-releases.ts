@@ -7,7 +7,7 @@ import { FlotillaError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { ClusterExplanation, Explanation, MEMBER_DECIDES, NOT_TAKEN_BACK, retainProblems } from "@flotilla/flotilla";
+import { ClusterExplanation, Explanation, MEMBER_DECIDES, retainProblems } from "@flotilla/flotilla";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { isForbidden } from "../members/members-places.ts";
 
@@ -43,11 +43,7 @@ export async function findKeptReleases(
       try {
         const key = { cluster: HUB, namespace: metadata.namespace || undefined, name: metadata.name };
         const explanation = await find(client, key.namespace ? Explanation : ClusterExplanation, key, { signal });
-        const problems = [
-          ...retainProblems(explanation?.members ?? [], OF_A_RELEASE),
-          ...(explanation?.problems ?? []).filter(({ what }) => what.includes(NOT_TAKEN_BACK)),
-        ];
-        return problems.map(({ what }) => ({
+        return retainProblems(explanation?.members ?? [], OF_A_RELEASE).map(({ what }) => ({
           apiVersion,
           kind,
           namespace: namespace || undefined,

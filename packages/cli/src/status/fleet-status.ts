@@ -134,6 +134,7 @@ export type Trouble =
   | "Work waiting for a deletion"
   | "ManifestWork failed"
   | "rollout stopped"
+  | "workload naming missing pods"
   | "Placement unsatisfied";
 
 export interface Unwell {

@@ -5,6 +5,7 @@ import type { PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada
 import type { DeepReadonly } from "@flotilla/base";
 import type { MemberStatus, Trouble, Unwell, UnhealthyObject } from "./fleet-status.ts";
 import { BINDING_NAME, CLUSTER_BINDING_NAME } from "@flotilla/karmada";
+import { noticesOf } from "../health/notices.ts";
 import { createLostTargets, policyRefOf } from "../health/lost-targets.ts";
 import { ownProblemsOf } from "../health/policy-problems.ts";
 import { wrongClockText } from "../health/renewals.ts";
@@ -30,9 +31,10 @@ const RANKS: Readonly<Record<Trouble, number>> = {
   "ManifestWork unhealthy": 11,
   "rule failed": 12,
   "rollout stopped": 13,
-  "Placement unsatisfied": 14,
-  "Work waiting for a deletion": 15,
-  "binding suspended": 16,
+  "workload naming missing pods": 14,
+  "Placement unsatisfied": 15,
+  "Work waiting for a deletion": 16,
+  "binding suspended": 17,
 };
 /** Ages in its reason change on every read. */
 export const NO_CONTROLLERS: Trouble = "hub without controllers";
@@ -130,6 +132,10 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
         note("binding not applied", binding, `${refused.clusterName}: ${refused.appliedMessage}`);
       else if (failed && suspended.length === 0) note("binding not applied", binding, textOf(failed));
       if (suspended.length > 0) note("binding suspended", binding, suspended.join(", "));
+      for (const { trouble, text } of noticesOf(binding)) {
+        const { kind, namespace, name } = binding.spec.resource;
+        note(trouble, { kind, metadata: { namespace, name } }, text);
+      }
     },
     unhealthy: ({ trouble, kind, namespace, name }, reason) =>
       note(trouble, { kind, metadata: { namespace, name } }, reason),

@@ -15,7 +15,6 @@ import type { Interpreter } from "../interpreter/interpreter.ts";
 import { explainMembers } from "./explain-members.ts";
 import type { ExplainMembersDependencies } from "./explain-members.ts";
 import { runProblems } from "./explain-runs.ts";
-import { unreturnedPods } from "./unreturned-pods.ts";
 import { explainPolicies } from "./explain-policies.ts";
 import { EXPLAIN_API_VERSION, type Explanation } from "./explanation.ts";
 import { findProblems } from "./find-problems.ts";
@@ -67,7 +66,6 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
     ...base,
     problems: [
       ...runProblems(binding ?? plan.binding, template),
-      ...(binding ? unreturnedPods(binding, template) : []),
       ...findProblems({
         explanation: base,
         binding,

@@ -30,6 +30,7 @@ import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { SchedulePlan } from "../propagation/schedule/plan-schedule.ts";
 import type { Template } from "../propagation/templates.ts";
 import { bindingName } from "@flotilla/karmada";
+import { renderUnreturned } from "../propagation/dispatch/render-notices.ts";
 import { findUndivided } from "./undivided-fields.ts";
 
 export type Binding = DeepReadonly<ResourceBinding>;
@@ -245,6 +246,7 @@ export async function planCopies(
       );
     }
   }
+  problems.push(...renderUnreturned(plan.unreturned));
   if (plan.isHandingOver)
     problems.push(
       "the old copy must be deleted from the cluster before the new one is created; the plan shows that first step",

@@ -15,6 +15,8 @@ import type { ReadonlyRevision } from "./pod-template-data.ts";
 const REVISION_HASH_LABEL = "controller.kubernetes.io/hash";
 /** On pods: the name of their revision, or only its hash. */
 export const REVISION_LABEL = "controller-revision-hash";
+/** On pods and ReplicaSets: the hash alone. */
+export const TEMPLATE_HASH_LABEL = "pod-template-hash";
 
 /** Leaves room for a dash and the hash in a name of at most 253 characters, as in Kubernetes. */
 const MAX_NAME_PREFIX = 223;

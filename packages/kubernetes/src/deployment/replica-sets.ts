@@ -8,11 +8,11 @@ import type { ReplicaSet } from "../replicaset/replicaset-kind.ts";
 import { NAME_ALPHABET, equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ReadonlyReplicaSet } from "../replicaset/plan-replicaset.ts";
+import { TEMPLATE_HASH_LABEL } from "../controllerrevision/revisions.ts";
 
 export type ReadonlyDeployment = DeepReadonly<Deployment>;
 type PodTemplate = DeepReadonly<Deployment["spec"]["template"]>;
 
-const TEMPLATE_HASH_LABEL = "pod-template-hash";
 export const REVISION_ANNOTATION = "deployment.kubernetes.io/revision";
 export const DESIRED_ANNOTATION = "deployment.kubernetes.io/desired-replicas";
 export const MAX_ANNOTATION = "deployment.kubernetes.io/max-replicas";

@@ -1,10 +1,9 @@
 /** Labels and annotations by which OpenKruise and its users identify the objects of a CloneSet. */
-import { REVISION_LABEL, shortHash } from "@flotilla/kubernetes";
+import { REVISION_LABEL, shortHash, TEMPLATE_HASH_LABEL } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import type { FeatureGates } from "../api/feature-gates.ts";
 
 export const INSTANCE_ID_LABEL = "apps.kruise.io/cloneset-instance-id";
-export const TEMPLATE_HASH_LABEL = "pod-template-hash";
 /** On a revision: the hash of the volume claim templates, which alone never create a revision. */
 export const CLAIM_TEMPLATES_HASH_ANNOTATION = "kruise.io/cloneset-volumeclaimtemplate-hash";
 /** v1alpha1 has no field for it. */

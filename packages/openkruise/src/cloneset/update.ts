@@ -4,7 +4,7 @@
  * Reads: pods, the revisions' templates, the numbers of `diff.ts`. Writes nothing; `cloneset-controller.ts` executes
  * the plan.
  */
-import { podTemplateOf, REVISION_LABEL, shortHash } from "@flotilla/kubernetes";
+import { podTemplateOf, REVISION_LABEL, shortHash, TEMPLATE_HASH_LABEL } from "@flotilla/kubernetes";
 import type { ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
 import { closeGate, startUpdate } from "../in-place/apply.ts";
 import type { Applied } from "../in-place/apply.ts";
@@ -25,7 +25,7 @@ import { isMarkedForDelete } from "../pod/specified-delete.ts";
 import type { PodStep } from "../in-place/write-pod.ts";
 import { computeDiff } from "./diff.ts";
 import type { DiffInput } from "./diff.ts";
-import { CLAIM_TEMPLATES_HASH_ANNOTATION, TEMPLATE_HASH_LABEL, hasRevision, revisionLabels } from "./names.ts";
+import { CLAIM_TEMPLATES_HASH_ANNOTATION, hasRevision, revisionLabels } from "./names.ts";
 import { changesState } from "./scale.ts";
 import { choosePodsToUpdate } from "./update-order.ts";
 

@@ -40,7 +40,7 @@ export function divideDaemonPartition(object: Copy, given: readonly Share[]): Re
         ...strategy,
         rollingUpdate: { ...budgets[index], ...(part && { partition: part.partition }) },
       });
-      return [cluster, partition && part ? withStage(copy, digest, partition, part.updated) : copy];
+      return [cluster, partition && part ? withStage(copy, digest, partition, { updated: part.updated }) : copy];
     }),
   );
 }

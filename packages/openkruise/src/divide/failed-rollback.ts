@@ -29,10 +29,9 @@ export function failedRollback({ cluster, copy, observed }: Share): FailedRollba
   // Releases of OpenKruise that do not report what they work towards are judged by their pods, once all exist.
   if (!isReported && pods < stage.replicas) return undefined;
   const expected = countOf(status[isReported ? "expectedUpdatedReplicas" : "updatedReplicas"]);
+  const asked = stage.step?.keeps ?? stage.updated;
   // A member that an autoscaler made smaller cannot keep more pods than it has.
-  return expected > stage.updated || expected < Math.min(stage.updated, pods)
-    ? { cluster, asked: stage.updated, expected }
-    : undefined;
+  return expected > asked || expected < Math.min(asked, pods) ? { cluster, asked, expected } : undefined;
 }
 
 /** `copies` is the result of `divide` for the shares: a copy that differs from the last one is another attempt. */

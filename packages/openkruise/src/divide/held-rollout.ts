@@ -37,6 +37,15 @@ export function openRollout(
   return updated < demanded ? { demanded, updated } : undefined;
 }
 
+/**
+ * Pods of the release that a copy begins to take back in steps, because pods of more than two templates run on its
+ * member (`plan-return.ts`); the copy alone does not show how many. Undefined for other copies.
+ */
+export function steppedReturn(copy: DeepReadonly<KubernetesObject>): number | undefined {
+  const stage = parseStage(stageTextOf(copy));
+  return stage?.step ? Math.max(0, stage.step.keeps - stage.updated) || undefined : undefined;
+}
+
 /** `copies` is the result of `divide` for the shares. Returns undefined when nothing waits. */
 export function heldRollout(
   copies: ReadonlyMap<string, DeepReadonly<KubernetesObject>>,

@@ -21,14 +21,18 @@ const copyWith = (stage: string, template: object = { spec: "rendered" }): Kuber
   }) as KubernetesObject;
 
 describe("a member's stage", () => {
-  test.each([`${DIGEST}/50%@2/3`, `${DIGEST}/7@0/3^2`, `${DIGEST}/7@1/3-`, `${DIGEST}/0@1/3^3-`])(
-    "%s is parsed and formatted back unchanged",
-    (text) => {
-      const stage = parseStage(text);
+  test.each([
+    `${DIGEST}/50%@2/3`,
+    `${DIGEST}/7@0/3^2`,
+    `${DIGEST}/7@1/3-`,
+    `${DIGEST}/0@1/3^3-`,
+    `${DIGEST}/9@0/4^3-1+2=1`,
+    `${DIGEST}/9@0/4^3-0=3`,
+  ])("%s is parsed and formatted back unchanged", (text) => {
+    const stage = parseStage(text);
 
-      expect(stage && formatStage(stage)).toBe(text);
-    },
-  );
+    expect(stage && formatStage(stage)).toBe(text);
+  });
 
   test.each([undefined, 7, "", `${DIGEST}/5`, `${DIGEST}/5@x/3`, `short/5@1/3`, `${DIGEST}/5@1/3~`])(
     "%s is not a stage",
@@ -112,6 +116,16 @@ describe("a member's report", () => {
       currentRevision: "web-1",
       rolloutStage: `${DIGEST}/7@1/3-`,
     });
+  });
+
+  test.each([
+    ["counts the pods of an earlier template", "-0=1", { updatedReplicas: 1, expectedUpdatedReplicas: 1 }, 0],
+    ["takes pods back beside one of another template", "-0+1=0", { updatedReplicas: 0, expectedUpdatedReplicas: 0 }, 2],
+  ])("names the pods of the release for a copy that %s", (_what, step, want, expected) => {
+    const stage = `${DIGEST}/7@0/3${step}`;
+    const reported = { ...status, expectedUpdatedReplicas: expected };
+
+    expect(reflectRollout(copyWith(stage), reported)).toMatchObject({ ...want, layerPods: 2, rolloutStage: stage });
   });
 });
 

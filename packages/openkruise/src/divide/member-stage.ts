@@ -10,7 +10,7 @@
 import { isObject, type DeepReadonly, type Json } from "@flotilla/base";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { digestOf, ROLLOUT_STAGE, stagedPartition, withAnnotation } from "./release.ts";
-import { partitionFor, type IntOrPercent } from "./split-partition.ts";
+import { HOLD, partitionFor, type IntOrPercent } from "./split-partition.ts";
 
 type Annotated = DeepReadonly<KubernetesObject>;
 
@@ -27,9 +27,21 @@ export interface MemberStage {
    */
   readonly peak?: number;
   readonly isBackward: boolean;
+  /** Where pods of more than two templates run, a step on the way to `updated` (`plan-return.ts`). */
+  readonly step?: ReturnStep;
 }
 
-/** The pod template before the release, with its digest as a release. */
+/** A backward copy for a member that has pods of more than two templates. */
+export interface ReturnStep {
+  /** The earlier template, as a position among the kept ones. */
+  readonly layer: number;
+  /** Pods of the release that the copy keeps. */
+  readonly keeps: number;
+  /** Pods that have neither of the two templates; undefined for a copy that keeps every pod, to count them. */
+  readonly others?: number;
+}
+
+/** A pod template from before the release, with its digest as a release. */
 export interface KeptTemplate {
   readonly digest: string;
   readonly template: Json;
@@ -37,6 +49,20 @@ export interface KeptTemplate {
   readonly isLent?: true;
   /** A release that was withdrawn before it completed. Its pods are counted, but no member rolls back to it. */
   readonly isTakenBack?: true;
+  /** The pods of this template when the release began, if the member may have had pods of others. */
+  readonly pods?: number;
+  /**
+   * The release before was not complete, so the pods that the release has not reached may have different templates: this
+   * one, those in `before`, or others that are not kept.
+   */
+  readonly isMixed?: true;
+  readonly before?: KeptTemplate;
+  /** Set while the copy is backward: the release's own template, which the next release may have to return pods to. */
+  readonly release?: Json;
+  /** Set while pods are taken back from a mixed member: its revision of the release. */
+  readonly revision?: string;
+  /** Set with `revision`: the member had completed the release, so that it replaces lost pods by pods of the release. */
+  readonly isThrough?: true;
 }
 
 /**
@@ -50,16 +76,26 @@ export const KEPT_TEMPLATE = "flotilla.dev/kept-template";
  */
 const MAX_KEPT = 128 * 1024;
 
-const STAGE = /^([0-9a-f]{16})\/([^@]*)@(\d{1,10})\/(\d{1,10})(?:\^(\d{1,10}))?(-)?$/;
+/** Earlier templates of one member. A release that begins during the fourth unfinished one in a row drops the oldest. */
+const MAX_LAYERS = 4;
 
-/** `9f86d081884c7d65/50%@2/3`: two of three pods. A following `^3` is a peak, a trailing `-` means backward. */
-export function formatStage({ digest, partition, updated, replicas, peak, isBackward }: MemberStage): string {
-  return `${digest}/${partition}@${updated}/${replicas}${peak !== undefined && peak > updated ? `^${peak}` : ""}${isBackward ? "-" : ""}`;
+const STAGE =
+  /^([0-9a-f]{16})\/([^@]*)@(\d{1,10})\/(\d{1,10})(?:\^(\d{1,10}))?(?:(-)(?:(\d)(?:\+(\d{1,10}))?=(\d{1,10}))?)?$/;
+
+/**
+ * `9f86d081884c7d65/50%@2/3`: two of three pods. A following `^3` is a peak, a trailing `-` means backward. `-1+2=3`
+ * is a step backward to the template before the previous one, which keeps two pods of others and three of the release;
+ * `-1=3` counts the pods of that template.
+ */
+export function formatStage(stage: MemberStage): string {
+  const { digest, partition, updated, replicas, peak, isBackward, step } = stage;
+  const back = step ? `-${step.layer}${step.others === undefined ? "" : `+${step.others}`}=${step.keeps}` : "-";
+  return `${digest}/${partition}@${updated}/${replicas}${peak !== undefined && peak > updated ? `^${peak}` : ""}${isBackward ? back : ""}`;
 }
 
 /** Returns undefined for any other text: a copy can be edited by hand. */
 export function parseStage(text: unknown): MemberStage | undefined {
-  const [, digest, partition = "", updated, replicas, peak, back] =
+  const [, digest, partition = "", updated, replicas, peak, back, layer, others, keeps] =
     typeof text === "string" ? (STAGE.exec(text) ?? []) : [];
   if (digest === undefined) return undefined;
   return {
@@ -69,6 +105,10 @@ export function parseStage(text: unknown): MemberStage | undefined {
     replicas: Number(replicas),
     peak: peak !== undefined ? Number(peak) : undefined,
     isBackward: back !== undefined,
+    step:
+      layer !== undefined
+        ? { layer: Number(layer), keeps: Number(keeps), others: others !== undefined ? Number(others) : undefined }
+        : undefined,
   };
 }
 
@@ -83,14 +123,17 @@ export function withMemberStage<T extends Annotated>(copy: T, stage: MemberStage
 }
 
 /** The partition of a stage. Forward, a member that updates nothing is held, regardless of later scaling. */
-export function partitionOfStage({ updated, replicas, isBackward }: MemberStage): IntOrPercent {
+export function partitionOfStage(stage: MemberStage): IntOrPercent {
+  const { updated, replicas, isBackward, step } = stage;
+  if (step) return step.others === undefined ? HOLD : step.keeps + step.others;
   return isBackward ? updated : partitionFor(replicas, updated);
 }
 
 /** The same pods as a stage of the previous template, which is the release again. */
 export function invertStage(stage: MemberStage, digest: string): MemberStage {
+  const { step: _step, ...rest } = stage;
   return {
-    ...stage,
+    ...rest,
     digest,
     updated: Math.max(0, stage.replicas - stage.updated),
     peak: stage.replicas,
@@ -121,16 +164,50 @@ export function keptTemplateOf({ metadata }: Annotated): KeptTemplate | undefine
   return last.kept;
 }
 
-function parseKept(text: string): KeptTemplate | undefined {
-  const kept = parseJson(text);
-  return isObject(kept) && typeof kept["digest"] === "string" && isObject(kept["template"])
-    ? {
-        digest: kept["digest"],
-        template: kept["template"] as Json,
-        isLent: kept["isLent"] === true || undefined,
-        isTakenBack: kept["isTakenBack"] === true || undefined,
-      }
-    : undefined;
+const parseKept = (text: string): KeptTemplate | undefined => keptIn(parseJson(text), MAX_LAYERS);
+
+function keptIn(kept: unknown, depth: number): KeptTemplate | undefined {
+  if (depth === 0 || !isObject(kept) || typeof kept["digest"] !== "string" || !isObject(kept["template"]))
+    return undefined;
+  const { pods, revision } = kept;
+  return {
+    digest: kept["digest"],
+    template: kept["template"] as Json,
+    isLent: kept["isLent"] === true || undefined,
+    isTakenBack: kept["isTakenBack"] === true || undefined,
+    pods: typeof pods === "number" ? pods : undefined,
+    isMixed: kept["isMixed"] === true || undefined,
+    before: keptIn(kept["before"], depth - 1),
+    release: isObject(kept["release"]) ? kept["release"] : undefined,
+    revision: typeof revision === "string" ? revision : undefined,
+    isThrough: kept["isThrough"] === true || undefined,
+  };
+}
+
+/** The kept templates of a member, newest first; a layer of a stage is a position in it. */
+export function layersOf(kept: KeptTemplate | undefined): KeptTemplate[] {
+  const layers: KeptTemplate[] = [];
+  for (let each = kept; each && layers.length < MAX_LAYERS; each = each.before) layers.push(each);
+  return layers;
+}
+
+/** With the release's template, if an annotation can hold it too. */
+export function withReleaseTemplate(kept: KeptTemplate, release: Json | undefined): KeptTemplate {
+  if (release === undefined) return kept;
+  const size = layersOf(kept).reduce((sum, { template }) => sum + JSON.stringify(template).length, 0);
+  return size + JSON.stringify(release).length > MAX_KEPT ? kept : { ...kept, release };
+}
+
+/** Links templates, newest first, as far as an annotation can hold them. */
+export function linkLayers(layers: readonly KeptTemplate[]): KeptTemplate | undefined {
+  let room = MAX_KEPT;
+  const fitting: KeptTemplate[] = [];
+  for (const { before: _before, ...layer } of layers.slice(0, MAX_LAYERS)) {
+    room -= JSON.stringify(layer.template).length;
+    if (room < 0) break;
+    fitting.push(layer);
+  }
+  return fitting.reduceRight<KeptTemplate | undefined>((before, layer) => ({ ...layer, before }), undefined);
 }
 
 function parseJson(text: string): unknown {
@@ -162,7 +239,8 @@ export function takeKeptTemplate<T extends Annotated>(copy: T): { object: T; kep
   const text = copy.metadata.annotations?.[KEPT_TEMPLATE];
   if (text === undefined) return { object: copy };
   const object = withAnnotation(copy, KEPT_TEMPLATE, undefined);
-  const kept = isBackward(copy) ? keptTemplateOf(copy) : undefined;
+  const stage = parseStage(stageTextOf(copy));
+  const kept = stage?.isBackward ? layersOf(keptTemplateOf(copy))[stage.step?.layer ?? 0] : undefined;
   if (!kept) return { object, kept: text };
   const { spec } = object as { spec?: { template?: unknown } };
   if (kept.isLent) return { object, kept: JSON.stringify({ digest: kept.digest, template: spec?.template }) };

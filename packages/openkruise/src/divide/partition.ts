@@ -7,21 +7,24 @@
  * back (`plan-rollout.ts`). Without it, which is the case for a new CloneSet, the partition is split and there is
  * nothing to roll back to.
  */
-import type { DeepReadonly, Json } from "@flotilla/base";
+import { equalJson, type DeepReadonly, type Json } from "@flotilla/base";
 import type { Share } from "@flotilla/kubernetes";
 import { withSpecField } from "@flotilla/kubernetes";
 import { splitBudgets, splitScaleStrategy } from "./budgets.ts";
+import { lentTemplate } from "./kept-layers.ts";
 import {
+  layersOf,
   partitionOfStage,
   withKeptTemplate,
   withMemberStage,
+  withReleaseTemplate,
   type KeptTemplate,
   type MemberStage,
 } from "./member-stage.ts";
-import { partitionOf, withPartition, type Partitioned, type UpdateStrategy } from "./partitioned.ts";
+import { choosing, partitionOf, withPartition, type Partitioned, type UpdateStrategy } from "./partitioned.ts";
 import { planRollout } from "./plan-rollout.ts";
-import { digestOf, stagedPartition, withStage } from "./release.ts";
-import { lentTemplate, rolloutMembers, type MemberView } from "./rollout-members.ts";
+import { digestOf, isPartitionRaised, stagedPartition, withStage } from "./release.ts";
+import { rolloutMembers, type MemberView } from "./rollout-members.ts";
 import { rolloutOrderOf } from "./rollout-order.ts";
 import { countsPerCluster, isDuplicated, stayingOf } from "./scope.ts";
 import { keptPods, letThrough, partitionFor, sumOf, type IntOrPercent } from "./split-partition.ts";
@@ -37,6 +40,8 @@ interface Part {
   /** The pod template of a backward copy. */
   readonly template?: Json;
   readonly kept?: KeptTemplate;
+  /** The revision whose pods are taken back, where others must not change. */
+  readonly revision?: string;
 }
 
 export function dividePartition(object: Copy, given: readonly Share[]): ReadonlyMap<string, Copy> {
@@ -53,9 +58,10 @@ export function dividePartition(object: Copy, given: readonly Share[]): Readonly
   const digest = digestOf(object.spec?.template);
   const parts = partsOf(object, given, shares, digest);
   return new Map(
-    shares.map(({ cluster, replicas }, index) => {
-      const { partition, stage, template, kept } = parts?.[index] ?? {};
-      const strategy = strategies?.[index] ?? updateStrategy;
+    shares.map(({ cluster, replicas, copy: before }, index) => {
+      const { partition, stage, template, kept, revision } = parts?.[index] ?? {};
+      const divided = strategies?.[index] ?? updateStrategy;
+      const strategy = revision === undefined ? divided : choosing(divided, revision, object.apiVersion);
       const spec = {
         ...object.spec,
         replicas,
@@ -68,12 +74,19 @@ export function dividePartition(object: Copy, given: readonly Share[]): Readonly
       const copy = { ...object, spec };
       return [
         cluster,
-        stage
-          ? withKeptTemplate(withMemberStage(copy, stage), kept)
-          : withStage(copy, digest, partitionOf(object) ?? 0),
+        stage ? withKeptTemplate(withMemberStage(copy, stage), kept) : withoutReturn(copy, object, before, digest),
       ];
     }),
   );
+}
+
+/** Without a template to return to, raising the partition takes no pods back. */
+function withoutReturn(copy: Copy, object: Copy, before: Share["copy"], digest: string): Copy {
+  const partition = partitionOf(object) ?? 0;
+  const total = object.spec?.replicas ?? 1;
+  return withStage(copy, digest, partition, {
+    isRaised: isPartitionRaised(before, { digest, partition, total, isRelease: false }),
+  });
 }
 
 function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[], digest: string): Part[] | undefined {
@@ -90,21 +103,36 @@ function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[]
     given,
     all.map(({ kept }) => kept),
   );
-  return planRollout(members, leaving, demanded, order).map(({ updated, isBackward, peak }, index): Part => {
+  return planRollout(members, leaving, demanded, order).map((plan, index): Part => {
+    const { updated, isBackward, step, peak } = plan;
     const member = members[index] as MemberView;
     const stage = keepIfUnchanged(
-      { digest, partition: partition ?? 0, updated, replicas: member.size, peak, isBackward },
+      { digest, partition: partition ?? 0, updated, replicas: member.size, peak, isBackward, step },
       member.was,
     );
-    const kept = member.kept ?? (isBackward && lent ? { ...lent, isLent: true } : undefined);
+    const kept = keptBy(member, stage) ?? (isBackward && lent ? { ...lent, isLent: true } : undefined);
     const isWhole = !isBackward && (partition === undefined || (members.length === 1 && updated === demanded));
     return {
       stage,
       partition: !isWhole ? partitionOfStage(stage) : undefined,
-      template: isBackward && kept ? kept.template : undefined,
+      template: isBackward ? layersOf(kept)[step?.layer ?? 0]?.template : undefined,
       kept,
+      revision: step && member.revision,
     };
   });
+}
+
+/**
+ * The template of the release is kept while a copy does not have it. Only the report of a forward copy names the
+ * release's revision and shows whether it was completed.
+ */
+function keptBy(member: MemberView, { step, isBackward }: MemberStage): KeptTemplate | undefined {
+  const { kept, revision, isThrough, was, released } = member;
+  if (!kept || (isBackward && was?.isBackward)) return kept;
+  const { release: _release, ...others } = kept;
+  if (!isBackward) return kept.release === undefined ? kept : others;
+  const next = withReleaseTemplate(others, released);
+  return step ? { ...next, revision, isThrough: isThrough || undefined } : next;
 }
 
 /** An otherwise unchanged copy is not rewritten: an acknowledged peak alone does not justify a write. */
@@ -114,7 +142,8 @@ function keepIfUnchanged(stage: MemberStage, was: MemberStage | undefined): Memb
     was.partition === stage.partition &&
     was.updated === stage.updated &&
     was.replicas === stage.replicas &&
-    was.isBackward === stage.isBackward;
+    was.isBackward === stage.isBackward &&
+    equalJson(was.step, stage.step);
   return isSame && was.peak !== undefined ? { ...stage, peak: was.peak } : stage;
 }
 

@@ -2,13 +2,16 @@
  * Locates the partition of a workload such as CloneSet: in `spec.updateStrategy`, and from v1beta1 on in its
  * `rollingUpdate`.
  */
-import type { DeepReadonly } from "@flotilla/base";
-import type { Workload } from "@flotilla/kubernetes";
+import type { LabelSelectorObject } from "@flotilla/apimachinery";
+import { defined, type DeepReadonly } from "@flotilla/base";
+import { shortHash, TEMPLATE_HASH_LABEL, type Workload } from "@flotilla/kubernetes";
 import type { Budgets } from "./budgets.ts";
 import type { IntOrPercent } from "./split-partition.ts";
 
 interface Strategy extends Budgets {
   partition?: IntOrPercent;
+  priorityStrategy?: { weightPriority?: { weight: number; matchSelector: LabelSelectorObject }[] };
+  scatterStrategy?: unknown;
 }
 export interface Partitioned extends Workload {
   spec?: Workload["spec"] & {
@@ -26,8 +29,24 @@ export function withPartition(
   partition: IntOrPercent,
   apiVersion: string,
 ): UpdateStrategy {
+  return withRolling(strategy, { partition }, apiVersion);
+}
+
+/**
+ * Makes pods of one revision the first that are changed. While they are taken back, the order of the template does not
+ * apply: a priority or a scatter strategy of the user could choose others.
+ */
+export function choosing(strategy: UpdateStrategy | undefined, revision: string, apiVersion: string): UpdateStrategy {
+  const matchSelector = { matchLabels: { [TEMPLATE_HASH_LABEL]: shortHash(revision) } };
+  return withRolling(
+    strategy,
+    { priorityStrategy: { weightPriority: [{ weight: 100, matchSelector }] }, scatterStrategy: undefined },
+    apiVersion,
+  );
+}
+
+function withRolling(strategy: UpdateStrategy | undefined, fields: Strategy, apiVersion: string): UpdateStrategy {
   const isFlat = apiVersion.endsWith("/v1alpha1");
-  return isFlat
-    ? { ...strategy, partition }
-    : { ...strategy, rollingUpdate: { ...strategy?.rollingUpdate, partition } };
+  const replaced = (before: UpdateStrategy | undefined): UpdateStrategy => defined({ ...before, ...fields });
+  return isFlat ? replaced(strategy) : { ...strategy, rollingUpdate: replaced(strategy?.rollingUpdate) };
 }

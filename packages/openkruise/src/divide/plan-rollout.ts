@@ -8,8 +8,10 @@
  * it has not been lowered yet, are not free; its next report frees them.
  * - A member with too many updated pods is written backward (`member-stage.ts`), unless it shrinks by that much anyway.
  * One that does not do what a backward copy asks for keeps that copy: it is not sent the templates in turn.
+ * - One that has pods of more than two templates goes back in steps (`plan-return.ts`).
  */
 import type { MemberStage } from "./member-stage.ts";
+import { planReturn, type ReturnLayer, type ReturnPlan } from "./plan-return.ts";
 import { planUpdated } from "./plan-updated.ts";
 import type { RolloutOrder } from "./rollout-order.ts";
 import { splitUpdated, sumOf, type UpdateOrder } from "./split-partition.ts";
@@ -37,14 +39,16 @@ export interface RolloutMember {
   readonly canGoBack: boolean;
   /** It was given the previous template for the same request, and does not keep the pods that the copy names. */
   readonly hasFailedBack: boolean;
+  /** Set if it may have pods of more than two templates: the earlier templates that its pods can return to. */
+  readonly layers?: readonly ReturnLayer[];
+  /** Pods that have the template of its backward copy, as last reported. */
+  readonly counted?: number;
 }
 
 /** A member that is no longer a target counts as long as its copy exists. */
 export type LeavingMember = Pick<RolloutMember, "was" | "seen" | "isAcknowledged">;
 
-export interface RolloutPlan {
-  readonly updated: number;
-  readonly isBackward: boolean;
+export interface RolloutPlan extends ReturnPlan {
   /** The number that may have been requested before. */
   readonly peak: number;
 }
@@ -64,9 +68,18 @@ export function planRollout(
   return members.map((member, index) => {
     const updated = granted[index] ?? 0;
     const { was, isAcknowledged } = member;
-    const peak = Math.max(was?.updated ?? 0, isAcknowledged ? 0 : (was?.peak ?? 0));
-    return { updated, isBackward: goesBackward(member, updated), peak };
+    const plan = directed(member, updated);
+    const kept = Math.max(was?.step?.keeps ?? 0, plan.step?.keeps ?? 0);
+    const peak = Math.max(was?.updated ?? 0, kept, isAcknowledged ? 0 : (was?.peak ?? 0));
+    return { ...plan, peak };
   });
+}
+
+function directed(member: RolloutMember, updated: number): ReturnPlan {
+  const { was, layers, isJoining, hasFailedBack, isPinned, canGoBack } = member;
+  if (!layers || isJoining) return { updated, isBackward: goesBackward(member, updated) };
+  if (hasFailedBack && was) return was;
+  return canGoBack && !isPinned ? planReturn({ ...member, layers }, updated) : { updated, isBackward: false };
 }
 
 /** The final state that the members move towards. */

@@ -9,11 +9,12 @@
 import { createHash } from "node:crypto";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly } from "@flotilla/base";
-import { percentOf, type IntOrPercent } from "./split-partition.ts";
+import { keptPods, percentOf, type IntOrPercent } from "./split-partition.ts";
 
 /**
  * `<digest>/<partition>`, for example `9f86d081884c7d65/50%`. If only the member knows its pod count, `@` and the
- * number of pods that the copy lets through follow.
+ * number of pods that the copy lets through follow. A trailing `~` means that the partition was raised during the
+ * release, where that takes no pods back.
  */
 export const ROLLOUT_STAGE = "flotilla.dev/rollout-stage";
 
@@ -22,8 +23,40 @@ const DIGEST_LENGTH = 16;
 
 type Annotated = DeepReadonly<KubernetesObject>;
 
-export function withStage<T extends Annotated>(copy: T, digest: string, partition: IntOrPercent, updated?: number): T {
-  return withAnnotation(copy, ROLLOUT_STAGE, `${digest}/${partition}${updated === undefined ? "" : `@${updated}`}`);
+export function withStage<T extends Annotated>(
+  copy: T,
+  digest: string,
+  partition: IntOrPercent,
+  { updated, isRaised }: { updated?: number; isRaised?: boolean } = {},
+): T {
+  const progress = updated === undefined ? "" : `@${updated}`;
+  return withAnnotation(copy, ROLLOUT_STAGE, `${digest}/${partition}${progress}${isRaised ? RAISED : ""}`);
+}
+
+const RAISED = "~";
+
+/** Whether the stage of a copy says so. */
+export const isStageRaised = ({ metadata }: Annotated): boolean =>
+  metadata.annotations?.[ROLLOUT_STAGE]?.endsWith(RAISED) ?? false;
+
+/**
+ * Whether a partition keeps back more of `total` pods than before in the same release. `before` is the last copy, and
+ * `isRelease` whether it belongs to the release although it has no stage, because it kept nothing back.
+ */
+export function isPartitionRaised(
+  before: Annotated | undefined,
+  {
+    digest,
+    partition,
+    total,
+    isRelease,
+  }: { digest: string; partition: IntOrPercent; total: number; isRelease: boolean },
+): boolean {
+  if (!before) return false;
+  const last = stagedPartition(before, digest) ?? (isRelease ? 0 : undefined);
+  if (last === undefined) return false;
+  const [kept, keptBefore] = [keptPods(partition, total), keptPods(last, total)];
+  return kept > keptBefore || (isStageRaised(before) && kept === keptBefore);
 }
 
 /** Undefined removes the annotation, also one that comes from the template. */
@@ -37,12 +70,14 @@ export function withAnnotation<T extends Annotated>(object: T, name: string, val
   };
 }
 
+const AFTER_PARTITION = /[@~]/;
+
 /**
  * The template's partition for which a copy was made; undefined when the copy belongs to another release or to no
  * staged one.
  */
 export function stagedPartition(copy: Annotated, digest: string): IntOrPercent | undefined {
-  const [text] = stageIn(copy, digest)?.split("@") ?? [];
+  const [text] = stageIn(copy, digest)?.split(AFTER_PARTITION) ?? [];
   if (text === undefined) return undefined;
   if (/^\d{1,10}$/.test(text)) return Number(text);
   // Any other text is ignored: a copy can be edited by hand.
@@ -51,7 +86,7 @@ export function stagedPartition(copy: Annotated, digest: string): IntOrPercent |
 
 /** The number of pods that a copy of this release lets through, if it is recorded on the copy. */
 export function stagedUpdated(copy: Annotated, digest: string): number {
-  const [, updated = ""] = stageIn(copy, digest)?.split("@") ?? [];
+  const [, updated = ""] = stageIn(copy, digest)?.split(AFTER_PARTITION) ?? [];
   return /^\d{1,10}$/.test(updated) ? Number(updated) : 0;
 }
 

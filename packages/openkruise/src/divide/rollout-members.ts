@@ -3,32 +3,36 @@
  * divided. Reports come from `reflectStatus`: they name their stage and count the release's pods.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
 import type { Share } from "@flotilla/kubernetes";
 import { countOf, TEMPLATE_GENERATION, textOf } from "@flotilla/kubernetes";
 import { failedRollback } from "./failed-rollback.ts";
+import { keptByMember, lentTemplate } from "./kept-layers.ts";
 import {
-  isBackward,
-  isLetThrough,
   keptTemplateOf,
+  layersOf,
   parseStage,
   partitionOfStage,
   releaseOf,
   invertStage,
   stageTextOf,
-  templateIn,
   type KeptTemplate,
   type MemberStage,
 } from "./member-stage.ts";
 import { partitionOf, type Partitioned } from "./partitioned.ts";
+import type { ReturnLayer } from "./plan-return.ts";
 import type { RolloutMember } from "./plan-rollout.ts";
 import { letThrough, type IntOrPercent } from "./split-partition.ts";
 
 type Copy = DeepReadonly<Partitioned>;
 
 export interface MemberView extends RolloutMember {
-  /** The member's own previous template. */
+  /** The member's own previous templates. */
   readonly kept?: KeptTemplate;
+  /** Its name of the release's revision, if pods of more than two templates may run there. */
+  readonly revision?: string;
+  /** The release's template in its copy, with its overrides; undefined unless the copy is forward. */
+  readonly released?: Json;
 }
 
 /** Undefined while no member has a template to roll back to: there is no release to count yet. */
@@ -37,42 +41,10 @@ export function rolloutMembers(
   digest: string,
   partition: IntOrPercent | undefined,
 ): MemberView[] | undefined {
-  const kept = shares.map((share) => keptFor(share, digest, Boolean(partition)));
+  const kept = keptByMember(shares, digest, Boolean(partition));
   if (!kept.some((each) => each !== undefined)) return undefined;
   const lent = lentTemplate(shares, kept);
   return shares.map((share, index) => viewOf(share, { digest, partition: partition ?? 0, kept: kept[index], lent }));
-}
-
-/** The template for creating a new member: that of a member without overrides. */
-export function lentTemplate(
-  shares: readonly Share[],
-  kept: readonly (KeptTemplate | undefined)[],
-): KeptTemplate | undefined {
-  return kept.find((each, index) => each !== undefined && !shares[index]?.isOverridden);
-}
-
-/**
- * The template that a member rolls back to. A release that was begun but not fully let through keeps the template from
- * before it.
- */
-function keptFor({ copy, isOverridden }: Share, digest: string, isStaged: boolean): KeptTemplate | undefined {
-  if (!copy) return undefined;
-  const kept = keptTemplateOf(copy);
-  const release = releaseOf(copy);
-  if (release === digest) return kept;
-  if (!isStaged) return undefined;
-  if (kept && !isLetThrough(copy)) {
-    if (kept.digest !== digest) return kept;
-    return isBackward(copy) ? undefined : invertedTemplate(kept, templateIn(copy, release));
-  }
-  if (release === undefined && isOverridden) return undefined;
-  const before = isBackward(copy) ? kept : templateIn(copy, release);
-  return before?.digest === digest ? undefined : before;
-}
-
-/** The previous template was applied again: a release was withdrawn halfway, or a withdrawn release is resumed. */
-function invertedTemplate({ isTakenBack }: KeptTemplate, release: KeptTemplate | undefined): KeptTemplate | undefined {
-  return release && !isTakenBack ? { ...release, isTakenBack: true } : release;
 }
 
 interface Context {
@@ -96,8 +68,10 @@ function viewOf(share: Share, { digest, partition, kept, lent }: Context): Membe
       ? lastKnown(share.held ?? "behind", own, reported, reportsStages(status, copy))
       : own;
   const isTrusted = share.observed !== undefined && !reportsStages(status, copy);
-  const before = kept ?? lent;
-  const hasTemplateBefore = before !== undefined && !before.isTakenBack;
+  const layers = returnLayers(kept ?? lent);
+  const hasTemplateBefore = layers.length > 0;
+  const isMixed = kept?.isMixed === true;
+  const revision = isMixed ? releaseRevision(kept, was, status, reported) : undefined;
   return {
     size: share.replicas,
     was,
@@ -112,16 +86,37 @@ function viewOf(share: Share, { digest, partition, kept, lent }: Context): Membe
         status["rolloutStage"] === stageTextOf(copy)),
     isThrough:
       (isObserved && isThrough(status, reported)) ||
-      (own !== undefined && !own.isBackward && own.updated >= own.replicas),
+      (own !== undefined && !own.isBackward && own.updated >= own.replicas) ||
+      (isMixed && was?.isBackward === true && kept.isThrough === true),
     isHeld: share.held !== undefined,
     isPinned,
     // Until a member has reported, its first pods may not exist yet, and they are created from the template it gets.
     isJoining: hasTemplateBefore && share.observed === undefined && (was === undefined || was.isBackward),
-    canGoBack: hasTemplateBefore && !share.memberDecides,
+    // Among pods of several templates those of the release are found by their revision.
+    canGoBack: hasTemplateBefore && !share.memberDecides && (!isMixed || revision !== undefined),
     hasFailedBack:
       own?.partition === partition && own.replicas === share.replicas && failedRollback(share) !== undefined,
     kept,
+    revision,
+    released: own && !own.isBackward ? (copy?.spec?.template as Json | undefined) : undefined,
+    layers: isMixed ? layers : undefined,
+    counted: typeof status["layerPods"] === "number" ? status["layerPods"] : undefined,
   };
+}
+
+function returnLayers(kept: KeptTemplate | undefined): ReturnLayer[] {
+  return layersOf(kept).flatMap(({ isTakenBack, pods = 0 }, layer) => (isTakenBack ? [] : [{ layer, pods }]));
+}
+
+/** A forward copy reports it; a backward one reports the revision of the earlier template. */
+function releaseRevision(
+  kept: KeptTemplate,
+  was: MemberStage | undefined,
+  status: JsonObject,
+  reported: MemberStage | undefined,
+): string | undefined {
+  const isForward = was?.isBackward !== true && reported?.isBackward === false;
+  return (isForward && textOf(status["updateRevision"])) || kept.revision;
 }
 
 /**
@@ -145,10 +140,14 @@ function answered(reported: MemberStage | undefined, isObserved: boolean): Membe
   return stage;
 }
 
-/** A stage of the release, or of the release that went back to this template. */
+/**
+ * A stage of the release, or of the release that went back to this template. Among pods of several templates it is not
+ * known how many have this one.
+ */
 function stageIn(stage: MemberStage | undefined, copy: Copy | undefined, digest: string): MemberStage | undefined {
   if (!stage || stage.digest === digest) return stage;
-  return copy && keptTemplateOf(copy)?.digest === digest ? invertStage(stage, digest) : undefined;
+  const kept = copy && keptTemplateOf(copy);
+  return kept?.digest === digest && !kept.isMixed ? invertStage(stage, digest) : undefined;
 }
 
 function stageOf(copy: Copy, digest: string): MemberStage | undefined {

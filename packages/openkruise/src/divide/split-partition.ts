@@ -15,7 +15,7 @@ export type UpdateOrder = "spread" | "ordered" | { readonly canaries: readonly b
 
 const PERCENT = /^(\d{1,9}(?:\.\d{1,9})?)%$/;
 /** Holds every pod at the old revision, including pods of a later scale-out; a number could not. */
-const HOLD = "100%";
+export const HOLD = "100%";
 
 /** Pods of `total` kept at the old revision. Any percentage except 100% lets at least one pod through. */
 export function keptPods(

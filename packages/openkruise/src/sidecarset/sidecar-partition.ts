@@ -36,7 +36,7 @@ export function divideSidecarPartition(object: Copy, given: readonly Share[]): R
         ...budgets[index],
         ...(part && { partition: part.partition }),
       });
-      return [cluster, partition && part ? withStage(copy, digest, partition, part.updated) : copy];
+      return [cluster, partition && part ? withStage(copy, digest, partition, { updated: part.updated }) : copy];
     }),
   );
 }

@@ -12,7 +12,7 @@ import { withSpecField } from "@flotilla/kubernetes";
 import { splitBudgets, splitScaleStrategy } from "../divide/budgets.ts";
 import { formatSpans, gapsIn, joinSpans, parseSpans } from "./ordinal-spans.ts";
 import { LEAVING_ORDINALS, planOrdinals, type OrdinalSet, type Ownership } from "./plan-fleet-ordinals.ts";
-import { digestOf, withAnnotation, withStage } from "../divide/release.ts";
+import { digestOf, isPartitionRaised, withAnnotation, withStage } from "../divide/release.ts";
 import { doing, rejectRolloutOrder } from "../divide/rollout-order.ts";
 import { countsPerCluster, isDuplicated, stayingOf } from "../divide/scope.ts";
 
@@ -41,8 +41,16 @@ export function divideOrdinals(object: Copy, shares: readonly Share[]): Readonly
   );
   return new Map([
     ...staying.map(
-      ({ cluster }, index) =>
-        [cluster, copyFor(object, owned[index] ?? NOTHING, firstUpdated, budgets[index] ?? {})] as const,
+      ({ cluster, copy }, index) =>
+        [
+          cluster,
+          staged(
+            copyFor(object, owned[index] ?? NOTHING, firstUpdated, budgets[index] ?? {}),
+            object,
+            copy,
+            all.length,
+          ),
+        ] as const,
     ),
     ...shares.flatMap((share) => (share.leaving ? emptied(share, byCluster.get(share.cluster)?.leaving) : [])),
   ]);
@@ -95,10 +103,18 @@ function copyFor(
       },
     }),
   };
-  const copy = withAnnotation({ ...object, spec }, LEAVING_ORDINALS, leaving);
-  // By the name of the release it is known which counters of the member still count when the partition is lowered.
+  return withAnnotation({ ...object, spec }, LEAVING_ORDINALS, leaving);
+}
+
+/** By the name of the release it is known which counters of the member still count when the partition is lowered. */
+function staged(copy: Copy, object: Copy, before: Copy | undefined, total: number): Copy {
   const partition = object.spec?.updateStrategy?.rollingUpdate?.partition;
-  return partition ? withStage(copy, digestOf(object.spec?.template), partition) : copy;
+  if (!partition) return copy;
+  const digest = digestOf(object.spec?.template);
+  const isRelease = digestOf(before?.spec?.template) === digest;
+  return withStage(copy, digest, partition, {
+    isRaised: isPartitionRaised(before, { digest, partition, total, isRelease }),
+  });
 }
 
 /**

@@ -23,6 +23,7 @@ import {
   flotillaUser,
   interpreterAdmissions,
   policyTargets,
+  templateRequests,
 } from "@flotilla/flotilla";
 import { joinedClusters } from "./joined-clusters.ts";
 import { createEventRecorders, createInformers, createManager } from "@flotilla/controller-runtime";
@@ -160,6 +161,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       ...createMembershipAdmissions({ hub: HUB, clock }),
       joinedClusters,
       policyTargets,
+      templateRequests,
       createDeletionProtection(HUB),
       ...interpreterAdmissions,
       webhookReferences(HUB),

@@ -9,6 +9,7 @@ import type { DoctorFinding, Moment } from "../check.ts";
 import { isStuck, renderRecent } from "../../health/lasting-failures.ts";
 import { createLostTargets, policyRefOf } from "../../health/lost-targets.ts";
 import type { PolicyRef } from "../../health/lost-targets.ts";
+import { noticesOf } from "../../health/notices.ts";
 import { suspensionsOf } from "../../health/suspensions.ts";
 
 /** Bindings without a policy that are named; more are counted. */
@@ -26,7 +27,7 @@ export const bindingsCheck = defineCheck<BindingFacts>({
   name: "bindings",
   summary: "every workload is scheduled, and every member's copy can be created",
   reports:
-    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, and for bindings that were never scheduled; one problem for all bindings whose objects no policy selects any longer. It is reported at once if no member fits for a reason that waiting does not remove, such as the policy's cluster affinity. Others are counted until then. A warning for each binding whose scheduling or dispatching is suspended. Running workloads stay unchanged.",
+    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, and for bindings that were never scheduled; one problem for all bindings whose objects no policy selects any longer. It is reported at once if no member fits for a reason that waiting does not remove, such as the policy's cluster affinity. Others are counted until then. A warning for each binding whose scheduling or dispatching is suspended, whose template names pods that no member has (`PodsFound`), or whose raised partition takes no pods back (`PodsTakenBack`). Running workloads stay unchanged.",
   async gather({ lists }) {
     const [bindings, clusterBindings, clusters] = await Promise.all([
       lists.all(ResourceBinding),
@@ -69,6 +70,9 @@ export const bindingsCheck = defineCheck<BindingFacts>({
           ),
         );
       if (fresh.length > 0 || (scheduled === undefined && isNew)) recent += 1;
+      const notices = noticesOf(binding);
+      if (notices.length > 0)
+        return notices.map(({ text }) => ({ ...findingOf(binding, `${text}.`), severity: "warning" as const }));
       const suspended = suspensionsOf(spec);
       if (suspended.length > 0 && !isNew)
         return [

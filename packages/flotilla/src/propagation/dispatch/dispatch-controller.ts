@@ -3,8 +3,8 @@
  *
  * Reads: ResourceBinding or ClusterResourceBinding, its template, OverridePolicy, ClusterOverridePolicy, Cluster.
  * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding on failure, and
- * `MemberDecides` where a rule leaves fields of a release to the members, and `PodsFound` where named pods are missing;
- * the record of a Job that moves.
+ * `MemberDecides` where a rule leaves fields of a release to the members, `PodsFound` where named pods are missing, and
+ * `PodsTakenBack` where pods keep a release although the partition was raised; the record of a Job that moves.
  * Before: schedule fills `spec.clusters`. After: execute applies each Work on its member.
  */
 import { Work } from "@flotilla/karmada";
@@ -21,7 +21,6 @@ import { bindingKeyOf, isAtHome, stageName } from "../binding-scope.ts";
 import type { BindingScope } from "../binding-scope.ts";
 import type { ReportRuleFailure } from "../rule-failures.ts";
 import { namedPodsOf, namedPodsProblem } from "../named-pods.ts";
-import { planPodsFound } from "./plan-pods-found.ts";
 import { RELIST_RETRY_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { isTouched } from "../works.ts";
@@ -32,7 +31,9 @@ import { createSharesWait, newlyAsked, staleShares } from "./stale-shares.ts";
 import { planDispatch } from "./plan-dispatch.ts";
 import { failureOf, FOREIGN, planDispatched } from "./plan-dispatched.ts";
 import type { DispatchFailure } from "./plan-dispatched.ts";
-import { planMemberDecides, renderMemberDecides } from "./plan-member-decides.ts";
+import { MEMBER_DECIDES, planNotice, PODS_FOUND, PODS_TAKEN_BACK } from "./plan-notice.ts";
+import type { Notice } from "./plan-notice.ts";
+import { memberDecidesNotice, takenBackNotice } from "./render-notices.ts";
 import { overrideChanges } from "../override/changes.ts";
 import type { Rendered } from "../override/renderer.ts";
 
@@ -83,27 +84,16 @@ export function createDispatchController(deps: DispatchDependencies): Controller
     updates.synced(key, binding, failure);
   }
 
-  /** Fields that a rule leaves to the members are not an error of dispatch, and have their own condition. */
-  function reportMemberDecides(
+  /** What blocks nothing has conditions of its own. */
+  function notice(
     binding: DeepReadonly<ResourceBinding>,
     key: ObjectKey,
-    message: string | undefined,
+    type: string,
+    found: Notice | undefined,
   ): void {
     const now = formatTime(deps.clock.now());
-    if (planMemberDecides(binding, message, now) !== binding)
-      deps.bindingStatus.set(key, "member-decides", (newest) => planMemberDecides(newest, message, now));
-  }
-
-  /** Pods that no member has block nothing, and have their own condition. */
-  function reportNamedPods(
-    binding: DeepReadonly<ResourceBinding>,
-    key: ObjectKey,
-    template: DeepReadonly<KubernetesObject>,
-  ): void {
-    const now = formatTime(deps.clock.now());
-    const problem = namedPodsProblem(template, namedPodsOf(binding));
-    if (planPodsFound(binding, problem, now) !== binding)
-      deps.bindingStatus.set(key, "pods-found", (newest) => planPodsFound(newest, problem, now));
+    if (planNotice(binding, type, found, now) !== binding)
+      deps.bindingStatus.set(key, type, (newest) => planNotice(newest, type, found, now));
   }
 
   async function write(
@@ -180,12 +170,10 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       else deps.reportRuleFailure.over(template, "DivideFailed");
       updates.overridden(key, template, failures);
       report(binding, key, failureOf(failures, plan));
-      reportMemberDecides(
-        binding,
-        key,
-        renderMemberDecides(plan.retained, deps.interpreter.ownerOf("retain", template)),
-      );
-      reportNamedPods(binding, key, template);
+      const owner = deps.interpreter.ownerOf("retain", template);
+      notice(binding, key, MEMBER_DECIDES, memberDecidesNotice(plan.retained, owner));
+      notice(binding, key, PODS_FOUND, namedPodsProblem(template, namedPodsOf(binding)));
+      notice(binding, key, PODS_TAKEN_BACK, takenBackNotice(plan.unreturned));
       const changes = await write(binding, key, desired, signal);
       if (changes.created + changes.updated + changes.deleted > 0) {
         log.info("works dispatched", { clusters: desired.length, ...changes });

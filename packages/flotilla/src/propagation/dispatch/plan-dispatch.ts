@@ -5,9 +5,9 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import { isObject, type DeepReadonly } from "@flotilla/base";
-import { failedRollbacks, heldRollout } from "@flotilla/openkruise";
+import { failedRollbacks, heldRollout, unreturnedPods } from "@flotilla/openkruise";
 import { InterpretError } from "@flotilla/kubernetes";
-import type { FailedRollback, HeldRollout } from "@flotilla/openkruise";
+import type { FailedRollback, HeldRollout, UnreturnedPods } from "@flotilla/openkruise";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import type { RetainedField } from "../../interpreter/retained-fields.ts";
 import { withOwnPods } from "../member-pods.ts";
@@ -37,6 +37,8 @@ export interface DispatchPlan {
   heldRollout?: HeldRollout;
   /** Members that do not do what the previous template with its partition asks for; they keep their copies. */
   failedRollbacks?: readonly FailedRollback[];
+  /** Pods that keep the release although the partition was raised. */
+  unreturned?: readonly UnreturnedPods[];
   /** The fields of a release that a user's rule leaves to the members. */
   retained?: readonly RetainedField[];
   /** A Work must be deleted before another is created. */
@@ -128,6 +130,7 @@ async function planCopies(
       ...planWorks(binding, template, { copies, render, works }),
       heldRollout: heldRollout(copies, shares),
       failedRollbacks: failedRollbacks(copies, shares),
+      unreturned: unreturnedPods(copies, shares),
       retained,
     };
   } catch (error) {

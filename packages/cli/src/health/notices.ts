@@ -1,0 +1,23 @@
+/** What dispatch reports on a binding although the copies could be made: a request of the template that has no effect. */
+import { findCondition } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import { PODS_FOUND, PODS_TAKEN_BACK } from "@flotilla/flotilla";
+import type { ResourceBinding } from "@flotilla/karmada";
+
+export interface BindingNotice {
+  trouble: "workload naming missing pods" | "rollout stopped";
+  text: string;
+}
+
+const TROUBLES = {
+  [PODS_FOUND]: "workload naming missing pods",
+  [PODS_TAKEN_BACK]: "rollout stopped",
+} as const;
+
+export function noticesOf({ metadata, status }: DeepReadonly<ResourceBinding>): BindingNotice[] {
+  if (metadata.deletionTimestamp !== undefined) return [];
+  return Object.entries(TROUBLES).flatMap(([type, trouble]) => {
+    const condition = findCondition(status?.conditions, type);
+    return condition && condition.status !== "True" ? [{ trouble, text: condition.message }] : [];
+  });
+}

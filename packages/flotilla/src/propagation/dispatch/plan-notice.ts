@@ -1,0 +1,44 @@
+/**
+ * Conditions of a binding that report what dispatch cannot do as asked and that blocks nothing: a binding has none while
+ * there is nothing to report. Pure. They are not Karmada's.
+ */
+import { findCondition, withCondition } from "@flotilla/apimachinery";
+import type { ResourceBinding } from "@flotilla/karmada";
+import type { DeepReadonly } from "@flotilla/base";
+
+/** A user's Retain rule leaves fields of a release to the members. */
+export const MEMBER_DECIDES = "MemberDecides";
+/** Whether members have the pods that the template names. */
+export const PODS_FOUND = "PodsFound";
+/** Whether the pods that a raised partition asks for are taken back. */
+export const PODS_TAKEN_BACK = "PodsTakenBack";
+
+export interface Notice {
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** What the conditions say when there is nothing to report any longer. */
+const RESOLVED: Readonly<Record<string, Notice>> = {
+  [MEMBER_DECIDES]: { status: "False", reason: "NoRule", message: "The template decides on all members." },
+  [PODS_FOUND]: { status: "True", reason: "AllFound", message: "Members have every pod that is named." },
+  [PODS_TAKEN_BACK]: {
+    status: "True",
+    reason: "AsAsked",
+    message: "No more pods have the release than the partition lets through, or they are being taken back.",
+  },
+};
+
+export function planNotice(
+  binding: DeepReadonly<ResourceBinding>,
+  type: string,
+  notice: Notice | undefined,
+  now: string,
+): DeepReadonly<ResourceBinding> {
+  const before = binding.status?.conditions ?? [];
+  const next = notice ?? (findCondition(before, type) ? RESOLVED[type] : undefined);
+  if (!next) return binding;
+  const conditions = withCondition(before, { type, ...next }, now);
+  return conditions === before ? binding : { ...binding, status: { ...binding.status, conditions: [...conditions] } };
+}

@@ -1,0 +1,45 @@
+/** The texts of the conditions of `plan-notice.ts`. Pure. */
+import type { UnreturnedPods } from "@flotilla/openkruise";
+import type { RetainedField } from "../../interpreter/retained-fields.ts";
+import type { Notice } from "./plan-notice.ts";
+
+/** `owner` is the user's object that has the rule. Undefined when no rule leaves anything to the members. */
+export function memberDecidesNotice(
+  retained: readonly RetainedField[] = [],
+  owner = "a user's rule",
+): Notice | undefined {
+  if (retained.length === 0) return undefined;
+  const paths = retained.map(({ path }) => path).join(", ");
+  return {
+    status: "True",
+    reason: "RetainRule",
+    message: `the Retain rule of ${owner} leaves ${paths} to the members; the template's values apply only to objects that are created`,
+  };
+}
+
+/** Part of the message, by which others recognise it. */
+export const NOT_TAKEN_BACK = "not taken back from the release";
+/** Names in a message; the rest is counted. */
+const MAX_NAMED = 10;
+
+/** One sentence for each reason. */
+export function renderUnreturned(unreturned: readonly UnreturnedPods[] = []): string[] {
+  return [...Map.groupBy(unreturned, ({ why }) => why)].map(([why, members]) => {
+    const asked = members.reduce((sum, each) => sum + each.asked, 0);
+    const updated = members.reduce((sum, each) => sum + each.updated, 0);
+    const names = members.slice(0, MAX_NAMED).map(({ cluster }) => cluster);
+    const more = members.length > MAX_NAMED ? ` and ${members.length - MAX_NAMED} more` : "";
+    const pods = updated - asked === 1 ? "1 pod is" : `${updated - asked} pods are`;
+    return `${pods} ${NOT_TAKEN_BACK} on ${names.join(", ")}${more}, where ${updated} have it instead of ${asked}: ${why}`;
+  });
+}
+
+export function takenBackNotice(unreturned: readonly UnreturnedPods[] = []): Notice | undefined {
+  const texts = renderUnreturned(unreturned);
+  return texts.length === 0
+    ? undefined
+    : { status: "False", reason: "NotPossible", message: `${texts.join("; ")}; ${RETURN_ADVICE}` };
+}
+
+/** What takes such pods back. */
+export const RETURN_ADVICE = "release the previous template to replace them";

@@ -1,0 +1,92 @@
+/**
+ * Finds pods that keep a release although its partition was raised, because nothing takes them back: OpenKruise does not
+ * (its gate CloneSetPartitionRollback is off by default), and the hub cannot for these copies. Kinds whose new pods
+ * always start with the newest template, such as a DaemonSet, have more of them than asked for as a rule, and are left
+ * out.
+ */
+import { parseApiVersion, type KubernetesObject } from "@flotilla/apimachinery";
+import { equalJson, isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import type { Share } from "@flotilla/kubernetes";
+import { countOf, TEMPLATE_GENERATION } from "@flotilla/kubernetes";
+import { keptTemplateOf, layersOf, parseStage, partitionOfStage, releaseOf, stageTextOf } from "./member-stage.ts";
+import { partitionOf, type Partitioned } from "./partitioned.ts";
+import { isStageRaised } from "./release.ts";
+import { reportsStages } from "./rollout-members.ts";
+import { letThrough } from "./split-partition.ts";
+
+type Copy = DeepReadonly<Partitioned>;
+
+export interface UnreturnedPods {
+  readonly cluster: string;
+  /** Pods that the copy lets have the release, and pods that have it. */
+  readonly asked: number;
+  readonly updated: number;
+  readonly why: string;
+}
+
+const KINDS: ReadonlySet<string> = new Set(["CloneSet", "StatefulSet"]);
+
+/** `copies` is the result of `divide` for the shares. */
+export function unreturnedPods(
+  copies: ReadonlyMap<string, DeepReadonly<KubernetesObject>>,
+  shares: readonly Share[],
+): UnreturnedPods[] {
+  return shares.flatMap((share) => {
+    const [last, next] = [share.copy, copies.get(share.cluster)];
+    if (!last || !next || share.leaving || share.held || !isObject(share.observed)) return [];
+    if (!isKnown(next) || !isSameRelease(last, next) || !isAnswered(last, share.observed)) return [];
+    return unreturnedOn(share, next, share.observed) ?? [];
+  });
+}
+
+const isKnown = ({ apiVersion, kind }: Copy): boolean =>
+  KINDS.has(kind) && parseApiVersion(apiVersion).group === "apps.kruise.io";
+
+function isSameRelease(last: Copy, next: Copy): boolean {
+  const release = releaseOf(next);
+  if (release === undefined) return equalJson(last.spec?.template, next.spec?.template);
+  return releaseOf(last) === release || isStageRaised(next);
+}
+
+/** Whether the report is about the copy. */
+function isAnswered(copy: Copy, status: JsonObject): boolean {
+  const given = Number(copy.metadata.annotations?.[TEMPLATE_GENERATION] ?? 0);
+  return (
+    countOf(status["observedGeneration"]) >= countOf(status["generation"]) &&
+    countOf(status["resourceTemplateGeneration"]) >= given
+  );
+}
+
+function unreturnedOn(share: Share, copy: Copy, status: JsonObject): UnreturnedPods | undefined {
+  const stage = parseStage(stageTextOf(copy));
+  const replicas = copy.spec?.replicas ?? 1;
+  const partition = partitionOf(copy);
+  const [pods, updated] = [countOf(status["replicas"]), countOf(status["updatedReplicas"])];
+  if (stage?.isBackward || !partition || pods > replicas) return undefined;
+  const asked = letThrough(partition, replicas);
+  // Where all pods are updated and the report does not name the release, they may have been created like that, or a rule
+  // keeps the member's template.
+  const isNamed = stage ? parseStage(status["rolloutStage"])?.digest === stage.digest : isStageRaised(copy);
+  if (updated <= asked || (updated >= pods && !isNamed)) return undefined;
+  const why = reasonFor(share, copy, status);
+  return why === undefined ? undefined : { cluster: share.cluster, asked, updated, why };
+}
+
+/** Undefined if the next copies take the pods back, or the user withdrew the templates that they would get. */
+function reasonFor({ memberDecides, copy: last }: Share, copy: Copy, status: JsonObject): string | undefined {
+  if (copy.kind !== "CloneSet")
+    return "an Advanced StatefulSet is updated from its highest ordinal down, and takes no pods back";
+  const stage = parseStage(stageTextOf(copy));
+  if (memberDecides) return "a Retain rule leaves the partition to the members";
+  if (!stage)
+    return stageTextOf(copy) === undefined
+      ? "the partition counts in each cluster, and OpenKruise takes no pods back there"
+      : "the release began without a partition, so the template before it is not kept";
+  const written = last && parseStage(stageTextOf(last));
+  if (written && partitionOf(last) !== partitionOfStage(written)) return "an override sets the partition of the member";
+  const [newest] = layersOf(keptTemplateOf(copy));
+  if (!newest) return "the template before the release is not kept, because it is too large";
+  return newest.isMixed && last && !reportsStages(status, last)
+    ? "pods of several earlier templates run, and a rule reflects a status that does not distinguish them"
+    : undefined;
+}
