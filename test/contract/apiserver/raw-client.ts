@@ -112,14 +112,21 @@ interface Wire {
 const SESSION_MEMORY_MB = 256;
 
 export function connectHttp2(connection: Connection): Api {
-  const session = http2.connect(connection.server.origin, {
-    ...tlsOf(connection),
-    settings: { initialWindowSize: 1024 * 1024 },
-    maxSessionMemory: SESSION_MEMORY_MB,
-  });
-  session.on("error", () => {}); // Each request reports the error itself.
+  const open = (): http2.ClientHttp2Session => {
+    const opened = http2.connect(connection.server.origin, {
+      ...tlsOf(connection),
+      settings: { initialWindowSize: 1024 * 1024 },
+      maxSessionMemory: SESSION_MEMORY_MB,
+    });
+    opened.on("error", () => {}); // Each request reports the error itself.
+    return opened;
+  };
+  let session = open();
+  let isClosed = false;
   const wire: Wire = {
     send(method, path, headers, body, receiver) {
+      // The server closes a connection that is idle for two minutes.
+      if (!isClosed && (session.closed || session.destroyed)) session = open();
       const stream = session.request(
         { ":method": method, ":path": path, ...headers },
         { endStream: body === undefined },
@@ -131,7 +138,10 @@ export function connectHttp2(connection: Connection): Api {
       if (body !== undefined) stream.end(body);
       return { pause: () => stream.pause(), cancel: () => stream.close(http2.constants.NGHTTP2_CANCEL) };
     },
-    close: () => session.destroy(),
+    close() {
+      isClosed = true;
+      session.destroy();
+    },
   };
   return createApi(wire, connection, {});
 }
