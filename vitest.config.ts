@@ -21,8 +21,8 @@ const shippedSuite = (name: string, ...include: string[]) => ({
 
 export default defineConfig({
   test: {
-    // Four for two cores: the tests of processes (e2e, docs) wait as long as they compute.
-    maxWorkers: 4,
+    // Five for two cores: the tests of processes (e2e, docs) and the recordings wait as long as they compute.
+    maxWorkers: 5,
     projects: [
       suite("unit", "packages/*/src/**/*.test.ts", "tools/**/*.test.ts"),
       shippedSuite("contract", "test/contract/**/*.test.ts"),
