@@ -1,8 +1,8 @@
-/** How many seats a request takes. Pure; the numbers are those of Kubernetes. */
+/** How many seats a request takes, after Kubernetes' estimate. Pure. */
 
 const OBJECTS_PER_SEAT = 100;
 const MAX_LIST_SEATS = 10;
-/** No request takes more than this part of the seats of its level, so that others run beside it. */
+/** No request takes more than this part of the seats of its level, so that others run beside it. Not compared with Kubernetes. */
 const MAX_PART_OF_LEVEL = 0.15;
 
 export interface EstimatedRequest {
