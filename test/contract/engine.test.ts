@@ -2,10 +2,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createMemoryEngine, openEtcdEngine, openSqliteEngine } from "@flotilla/apiserver";
+import { createMemoryEngine, openEtcdEngine, openSqliteEngine, shiftRevisions } from "@flotilla/apiserver";
 import { silentLog, systemClock } from "@flotilla/base";
 import { findPrograms } from "../e2e/real-programs.ts";
-import { countedFromZero, startEtcd } from "./etcd-server.ts";
+import { startEtcd } from "./etcd-server.ts";
 import { describeEngine } from "./engine.ts";
 
 // Memory ends with the process, so there is nothing to reopen.
@@ -29,13 +29,24 @@ describeEngine("SQLite", { reopens: true, snapshots: true, ordersAll: true }, as
   };
 });
 
+// A shift and its opposite: what the suite states about revisions holds unchanged.
+describeEngine("memory with shifted revisions", { reopens: false, snapshots: false, ordersAll: true }, async () => ({
+  engine: shiftRevisions(shiftRevisions(createMemoryEngine(), { offset: 1000, compacted: 1000 }), {
+    offset: -1000,
+    compacted: 0,
+  }),
+  cleanup: async () => {},
+}));
+
 const binaries = findPrograms("the engine on etcd", "etcd");
 if (binaries !== undefined)
   describeEngine("etcd", { reopens: true, snapshots: false, ordersAll: false }, async () => {
     const etcd = await startEtcd(binaries);
     const open = async () =>
-      countedFromZero(
+      // An empty etcd is at revision 1, other engines at 0: the suite states revisions as numbers.
+      shiftRevisions(
         await openEtcdEngine({ endpoints: [etcd.endpoint], prefix: "/flotilla", clock: systemClock, log: silentLog }),
+        { offset: -1, compacted: 0 },
       );
     return { engine: await open(), reopen: open, cleanup: () => etcd.stop() };
   });

@@ -39,6 +39,7 @@ export function reviewOf(
     newUid: () => `0000000${++ids}-0000-4000-8000-000000000000`,
     nowMs: () => 0,
     allows: () => true,
+    decide: () => ({ allowed: true, reason: "" }),
     warn() {},
     read: emptyCluster,
   };

@@ -19,6 +19,12 @@ const warningsOf = ({ headers }: Answered): string[] =>
   [headers.warning ?? []].flat().map((text) => text.replace(/^299 - "(.*)"$/, "$1"));
 const deployments = { apiVersion: "apps/v1", kind: "Deployment" };
 
+const bare = {
+  ...oslo,
+  metadata: { name: "bare" },
+  status: { apiEnablements: [{ groupVersion: "v1", resources: [{ name: "configmaps", kind: "ConfigMap" }] }] },
+};
+
 let server: TestServer;
 beforeAll(async () => {
   server = await createTestServer({
@@ -27,10 +33,49 @@ beforeAll(async () => {
       hub: {
         builtIns: [Namespace, Deployment],
         customs: [PropagationPolicy, OverridePolicy, Cluster],
-        objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }, oslo],
+        objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }, oslo, bare],
       },
     },
   });
+});
+
+test("a definition that is missing on members is named unless it is on its way, and all are read once", async () => {
+  let reads = 0;
+  const definition = (kind: string, labels = {}): object => ({
+    metadata: { labels },
+    spec: { group: "example.com", names: { kind } },
+  });
+  const read = {
+    versions: () => ["v1"],
+    kinds: () => [],
+    get: () => bare,
+    list: () => [bare],
+    written(kind: { kind: string }) {
+      if (kind.kind !== "CustomResourceDefinition") return [];
+      reads += 1;
+      return [definition("Lone"), definition("Sent", { "clusterpropagationpolicy.karmada.io/permanent-id": "1" })];
+    },
+  };
+  const warned: string[] = [];
+
+  await policyTargets.check?.({
+    object: {
+      apiVersion: "policy.karmada.io/v1alpha1",
+      kind: "PropagationPolicy",
+      metadata: { name: "p" },
+      spec: {
+        resourceSelectors: ["Lone", "Sent", "Own"].map((kind) => ({ apiVersion: "example.com/v1", kind })),
+        placement: { clusterAffinity: { clusterNames: ["bare"] } },
+      },
+    },
+    read,
+    warn: (text: string) => void warned.push(text),
+  } as never);
+
+  const without = (kind: string): string =>
+    `spec.placement.clusterAffinity: bare does not serve ${kind} in example.com/v1, so it gets no copies`;
+  expect(warned).toEqual([`${without("Lone")} until its CustomResourceDefinition is there`, without("Own")]);
+  expect(reads).toBe(1);
 });
 
 describe("the writer of a policy", () => {
@@ -55,6 +100,10 @@ describe("the writer of a policy", () => {
       want: [
         "spec.resourceSelectors[0]: the hub does not serve Deployment in apps/v9, but in apps/v1; the selector matches nothing until it does",
       ],
+    },
+    "is warned about members that do not serve the kind": {
+      spec: { resourceSelectors: [deployments], placement: { clusterAffinity: { clusterNames: ["oslo", "bare"] } } },
+      want: ["spec.placement.clusterAffinity: bare does not serve Deployment in apps/v1, so it gets no copies"],
     },
     "is warned about clusters that have not joined": {
       spec: {
@@ -141,7 +190,7 @@ describe("the writer of a policy", () => {
     };
 
     expect(await create("spread", { resourceSelectors: [{ ...deployments, name: "spread" }], placement })).toEqual([
-      "spec.placement.spreadConstraints: spread constraints are ignored, because replicas are divided by equal weights; remove them, or use dynamicWeight: AvailableReplicas or replicaDivisionPreference: Aggregated",
+      "spec.placement.spreadConstraints: spread constraints are ignored (at least 1 and at most 2 of cluster), because replicas are divided by equal weights; remove them, or use dynamicWeight: AvailableReplicas or replicaDivisionPreference: Aggregated",
     ]);
   });
 });

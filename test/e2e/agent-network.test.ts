@@ -16,7 +16,9 @@ const LIMIT_MS = 120_000;
 const NAMESPACE = `flotilla-${process.pid}`;
 /** Interface names have at most 15 characters. */
 const [OUTER, INNER] = [`flo${process.pid}a`, `flo${process.pid}b`];
-const [HUB_ADDRESS, AGENT_ADDRESS] = ["10.203.77.1", "10.203.77.2"];
+/** A network of its own for each process: one that was killed leaves its interfaces behind. */
+const NETWORK = `10.203.${process.pid % 256}`;
+const [HUB_ADDRESS, AGENT_ADDRESS] = [`${NETWORK}.1`, `${NETWORK}.2`];
 
 const ip = (...args: string[]): void => void execFileSync("ip", args, { stdio: "pipe" });
 const inNamespace = ["ip", "netns", "exec", NAMESPACE];

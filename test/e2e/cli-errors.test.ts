@@ -167,9 +167,9 @@ interface Mistake {
 const mistakes: Record<string, Record<string, Mistake>> = {
   "of the command line": {
     "an unknown command": {
-      line: "restart",
+      line: "frobnicate",
       code: WRONG_USAGE,
-      want: "flotilla restart: unknown command 'restart'; run 'flotilla help' to list the commands",
+      want: "flotilla frobnicate: unknown command 'frobnicate'; run 'flotilla help' to list the commands",
     },
     "a misspelt command": {
       line: "staus",

@@ -61,7 +61,7 @@ async function memberDecides(fleet: GuideFleet): Promise<void> {
 
   expect(why).toMatch(/the Retain rule of .*openkruise-cloneset-interpreter.*: the member decides/);
   expect(why).toMatch(/PROBLEMS\n\s+member1: the release is not sent/);
-  expect(status).toMatch(/UNHEALTHY: .*\n.*default\/example-cloneset: member1: the release is not sent/);
+  expect(status).toMatch(/UNHEALTHY: .*\n.*default\/example-cloneset: .*member1: the release is not sent/);
   expect(during.map(({ metadata }) => metadata.generation)).toEqual(before.map(({ metadata }) => metadata.generation));
 
   await fleet.change("hub", CloneSet, "example", { spec: { updateStrategy: { rollingUpdate: { partition: null } } } });

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import http2 from "node:http2";
 import { connect as connectTcp } from "node:net";
 import { connect as connectTls } from "node:tls";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { createFakeClock } from "@flotilla/base";
 import { END_HEADERS, END_STREAM, frame, headerBlock, PREFACE, TYPE, uint32 } from "./frames.ts";
 import { openFrontDoor, parseAnswer, restOf, TOKENS, type FrontDoor } from "./front-door.ts";
@@ -87,6 +87,61 @@ test("a chunk announced larger than the largest body is not waited for", async (
   expect(parseAnswer(await ended)).toMatchObject({
     status: 413,
     body: { kind: "Status", reason: "RequestEntityTooLarge" },
+  });
+});
+
+describe("a body in thousands of chunks of one byte", () => {
+  const text = JSON.stringify({ metadata: { name: "tiny" } }).padEnd(5_000);
+
+  test("is rejected over HTTP/1.1, and its connection is closed", async () => {
+    door = await openFrontDoor();
+    const socket = await door.socket();
+    const ended = restOf(socket);
+
+    socket.write(
+      `${head([`POST ${CONFIG_MAPS} HTTP/1.1`, "host: a", `authorization: ${BEARER}`, "content-type: application/json", "transfer-encoding: chunked"])}${text
+        .split("")
+        .map((letter) => `1\r\n${letter}\r\n`)
+        .join("")}`,
+    );
+
+    expect(parseAnswer(await ended)).toMatchObject({
+      status: 400,
+      body: { message: "the body arrives in too many small chunks; send larger ones" },
+    });
+  });
+
+  test("closes its connection over HTTP/2", async () => {
+    door = await openFrontDoor();
+    const socket = await door.socket("h2");
+    const ended = restOf(socket);
+
+    socket.write(
+      Buffer.concat([
+        PREFACE,
+        frame(TYPE.settings, 0, 0),
+        frame(TYPE.headers, END_HEADERS, 1, UPLOAD),
+        ...text.split("").map((letter) => frame(TYPE.data, 0, 1, Buffer.from(letter))),
+      ]),
+    );
+
+    await ended;
+    expect((await door.api({ token: TOKENS.admin }).get(`${CONFIG_MAPS}/tiny`)).status).toBe(404);
+  });
+
+  test("is accepted in chunks of the size of small packets", async () => {
+    door = await openFrontDoor();
+    const stream = (await door.session()).request({
+      ":method": "POST",
+      ":path": CONFIG_MAPS,
+      authorization: BEARER,
+      "content-type": "application/json",
+    });
+    const response = once(stream, "response");
+    for (let at = 0; at < text.length; at += 500) stream.write(text.slice(at, at + 500));
+    stream.end();
+
+    expect((await response)[0]).toMatchObject({ ":status": 201 });
   });
 });
 

@@ -20,6 +20,14 @@ export function headerBlock(headers: Readonly<Record<string, string>>): Buffer {
   return Buffer.concat(Object.entries(headers).flatMap(([name, value]) => [Buffer.from([0]), text(name), text(value)]));
 }
 
+/** One literal header without indexing, with a short name and a value of up to 16,000 bytes. */
+export function longHeader(name: string, value: string): Buffer {
+  const rest = Buffer.byteLength(value) - 127;
+  const length =
+    rest < 0 ? [rest + 127] : [127, (rest & 127) | (rest > 127 ? 128 : 0), ...(rest > 127 ? [rest >> 7] : [])];
+  return Buffer.concat([Buffer.from([0, name.length]), Buffer.from(name), Buffer.from(length), Buffer.from(value)]);
+}
+
 export function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);

@@ -68,7 +68,7 @@ async function* disturbed(
         yield [...before, ...batch].filter(({ type }) => type !== "BOOKMARK");
       }
       before = batch;
-      if (to.random.next() < 0.02) {
+      if (to.random.next() < 0.04) {
         to.counts.ended++;
         return;
       }

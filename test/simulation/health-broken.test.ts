@@ -27,6 +27,7 @@ const KINDS = [
   "Theta",
   "Iota",
   "Kappa",
+  "Lambda",
   "Orphan",
   "Vanished",
 ];
@@ -121,7 +122,7 @@ beforeAll(async () => {
   for (const [behaviour, { next }] of Object.entries(cases)) await next?.(world, namespaceOf(behaviour));
   await fleet.run(130_000);
   examined = await world.doctor();
-}, 60_000);
+}, 120_000);
 afterAll(() => world.fleet.stop());
 
 describe("a broken fleet is reported with its cause in the first three lines:", () => {

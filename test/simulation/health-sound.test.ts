@@ -72,7 +72,29 @@ const inWork = (namespace: string, ...manifests: Manifest[]): Manifest[] => [
   manifestWork("m1", namespace, object("v1", "Namespace", "", namespace), ...manifests),
 ];
 
+const FINE = "example.com/v1";
+const placed = (namespace: string, placement: JsonObject): Manifest[] => [
+  object(FINE, "Fine", namespace, "web", { spec: { replicas: 2 } }),
+  object("policy.karmada.io/v1alpha1", "PropagationPolicy", namespace, "all", {
+    spec: { resourceSelectors: [{ apiVersion: FINE, kind: "Fine" }], placement },
+  }),
+];
+
 const cases: Record<string, Sound> = {
+  "an object whose policy has a fallback to a member without the kind": {
+    hub: (ns) =>
+      placed(ns, {
+        clusterAffinities: [
+          { affinityName: "first", clusterNames: ["m1"] },
+          { affinityName: "fallback", clusterNames: ["m2"] },
+        ],
+      }),
+    why: "fine/web",
+  },
+  "an object whose policy has an empty label selector, while a member has not got the kind": {
+    hub: (ns) => placed(ns, { clusterAffinity: { labelSelector: {} } }),
+    why: "fine/web",
+  },
   "an empty namespace": { hub: () => [], why: null },
   "a Deployment": { hub: (ns) => [deployment(ns), policy(ns, "Deployment")] },
   "a Deployment that is divided": { hub: (ns) => [deployment(ns, { replicas: 5 }), divided(ns)] },
@@ -362,6 +384,23 @@ const cases: Record<string, Sound> = {
     ],
     why: "fine/web",
   },
+  "a policy for all members, of which one serves the kind": {
+    hub: (ns) => [
+      object("example.com/v1", "Fine", ns, "web", { spec: { replicas: 2 } }),
+      policy(ns, "Fine", { apiVersion: "example.com/v1", placement: { clusterAffinity: {} } }),
+    ],
+    why: "fine/web",
+  },
+  "a CloneSet that was deleted on the member during a release": {
+    hub: (ns) => [cloneSet(ns, { replicas: 4 }), kruise(ns, "CloneSet")],
+    next: async ({ patch, remove, fleet }, ns) => {
+      const { spec } = image("web:2") as { spec: JsonObject };
+      await patch("hub", cloneSet(ns), { spec: { ...spec, updateStrategy: { partition: 3 } } });
+      await fleet.run(20_000);
+      await remove("m1", cloneSet(ns));
+    },
+    why: "cloneset/web",
+  },
   "a workload that was deleted": {
     hub: (ns) => [deployment(ns), policy(ns, "Deployment"), object("v1", "ConfigMap", ns, "web")],
     next: ({ remove }, ns) => remove("hub", deployment(ns)),
@@ -431,7 +470,7 @@ beforeAll(async () => {
   for (const { namespace, late } of each) await late?.(world, namespace);
   await fleet.run(20_000);
   examined = await world.doctor();
-}, 60_000);
+}, 120_000);
 afterAll(() => world.fleet.stop());
 
 describe("a sound fleet has no problem:", () => {

@@ -3,9 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ClusterRole, ConfigMap, Deployment, Job } from "@flotilla/kubernetes";
+import { ClusterRole, ConfigMap, CustomResourceDefinition, Deployment, Job } from "@flotilla/kubernetes";
 import { CloneSet, SidecarSet } from "@flotilla/openkruise";
 import { OverridePolicy, PropagationPolicy, Work } from "@flotilla/karmada";
+import { inVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { messageOf } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
@@ -18,6 +19,8 @@ import type { PlanResult } from "../../packages/cli/src/explain/plan-input.ts";
 import { runCommand } from "./run-command.ts";
 
 const SETTLED_MS = 60_000;
+const KRUISE = "apps.kruise.io/v1alpha1";
+const merge = { type: "merge" } as const;
 const MEMBERS = ["member1", "member2", "member3"];
 let fleet: TestFleet;
 let folder: string;
@@ -109,6 +112,94 @@ describe("a plan after an apply", () => {
   });
 });
 
+describe("an object that a member already has", () => {
+  const theirs = makeDeployment("default/web").replicas(1).image("other:7").build();
+  const ours = makeDeployment("default/web").replicas(1).image("web:1").build();
+
+  test("stays as it is if Flotilla did not create it, and the plan says so", async () => {
+    await fleet.client.create(Deployment, "member1", theirs);
+
+    const { code, text } = await plan(everywhere("apps/v1", "Deployment"), ours);
+    await apply(everywhere("apps/v1", "Deployment"), ours);
+
+    expect(code).toBe(1);
+    expect(text).toContain("2 changes on the hub, 2 changes on 2 clusters:");
+    expect(text).toContain(
+      "Deployment default/web: resource(kind=Deployment, default/web) already exists in the cluster member1",
+    );
+    expect(text).toContain("'flotilla adopt deployment/web -n default --from member1'");
+    expect(await imagesOf("web")).toEqual(["other:7", "web:1", "web:1"]);
+    // The Work exists now, and its copy is still not applied.
+    const next = await plan(makeDeployment("default/web").replicas(1).image("web:2").build());
+    expect(next.text).toContain("1 change on the hub, 2 changes on 2 clusters:");
+    expect(next.text).toContain("already exists in the cluster member1");
+  });
+
+  test("is shown with the fields that change if the policy takes it over", async () => {
+    await fleet.client.create(Deployment, "member1", theirs);
+    const policy = everywhere("apps/v1", "Deployment") as PropagationPolicy;
+    const taking = { ...policy, spec: { ...policy.spec, conflictResolution: "Overwrite" } };
+
+    const { text } = await plan(taking, ours);
+    await apply(taking, ours);
+
+    expect(text).toContain(
+      "member1\n  ~ Deployment default/web (the hub takes over the object that exists there)\n      spec.template.spec.containers[web].image: other:7 → web:1\n\nmember2\n  + Deployment",
+    );
+    expect(await imagesOf("web")).toEqual(["web:1", "web:1", "web:1"]);
+  });
+
+  test("is found in the version that the member serves", async () => {
+    const definition = { cluster: "member1", name: "clonesets.apps.kruise.io" };
+    const { spec } = await fleet.client.get(CustomResourceDefinition, definition);
+    const versions = spec.versions.map((version) => ({ ...version, served: version.name === "v1beta1" }));
+    await fleet.client.patch(CustomResourceDefinition, definition, { spec: { versions: versions as never } }, merge);
+    const cloneSet = makeCloneSet("default/web").replicas(1).image("other:7").build();
+    await fleet.client.create(inVersion(CloneSet, "v1beta1"), "member1", {
+      ...cloneSet,
+      apiVersion: "apps.kruise.io/v1beta1",
+    });
+    await fleet.run(SETTLED_MS);
+    const asked = { ...makeCloneSet("default/web").replicas(1).image("web:1").build(), apiVersion: KRUISE };
+    const policy = everywhere(KRUISE, "CloneSet") as PropagationPolicy;
+    const taking = { ...policy, spec: { ...policy.spec, conflictResolution: "Overwrite" } };
+
+    const kept = await plan(policy, asked);
+    const taken = await plan(taking, asked);
+
+    expect(kept.text).toContain(
+      "CloneSet default/web: resource(kind=CloneSet, default/web) already exists in the cluster member1",
+    );
+    expect(taken.text).toContain(
+      "member1\n  ~ CloneSet default/web (the hub takes over the object that exists there)\n      spec.template.spec.containers[web].image: other:7 → web:1\n",
+    );
+  });
+
+  test("that was not looked at is named", async () => {
+    client = {
+      ...fleet.client,
+      raw: (request, signal) =>
+        request.path.includes("/member2/proxy/apis/apps")
+          ? Promise.reject(new Error("connection refused"))
+          : fleet.client.raw(request, signal),
+    };
+
+    const { text } = await plan(everywhere("apps/v1", "Deployment"), ours);
+
+    expect(text).toContain(
+      "member2: not checked whether it already has Deployment default/web from another owner: connection refused",
+    );
+  });
+
+  const imagesOf = async (name: string): Promise<(string | undefined)[]> =>
+    Promise.all(
+      MEMBERS.map(async (cluster) => {
+        const found = await find(fleet.client, Deployment, { cluster, namespace: "default", name });
+        return found?.spec.template.spec?.containers[0]?.image;
+      }),
+    );
+});
+
 describe("manifests that need each other", () => {
   const shop = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } };
   const definition = {
@@ -147,7 +238,7 @@ describe("manifests that need each other", () => {
   };
   const definitions = {
     ...makePolicy("x/crds")
-      .selects("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+      .selects("apiextensions.k8s.io/v1", "CustomResourceDefinition", "widgets.example.com")
       .duplicates("member1")
       .build(),
     kind: "ClusterPropagationPolicy",

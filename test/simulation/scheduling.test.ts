@@ -280,7 +280,8 @@ describe("a multi-component workload", () => {
       {
         type: "Scheduled",
         status: "False",
-        message: "failed to select clusters: no enough resource when selecting 1 clusters",
+        message:
+          "failed to select clusters: no enough resource when selecting 1 clusters (1 required, 0 fit on the 1 with the most room)",
       },
     ]);
     expect(

@@ -45,7 +45,7 @@ interface TwoServers {
 }
 
 async function start(admissions: readonly AnyAdmission[] = kindAdmissions): Promise<TwoServers> {
-  const engine = createMemoryEngine();
+  const engine = createMemoryEngine({ isShared: true });
   const profiles = {
     hub: {
       builtIns: kubernetesKinds,
@@ -195,6 +195,153 @@ test("creates of both servers never exceed a quota", async () => {
   expect(statusesOf(answers)).toEqual({ 201: 5, 403: 15 });
   expect((await first.request("GET", MAPS)).body.items).toHaveLength(5);
   expect(quota.status).toEqual({ hard: { "count/configmaps": "5" }, used: { "count/configmaps": "5" } });
+});
+
+const SERVICES = "/api/v1/namespaces/shop/services";
+
+interface ServiceSpec {
+  clusterIP: string;
+  ports: { nodePort: number }[];
+}
+
+const makeService = (name: string, spec: object = {}): JsonObject => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { name },
+  spec: { type: "NodePort", ports: [{ port: 80 }], ...spec },
+});
+
+test("Services of both servers never get the same address or node port", async () => {
+  const { engine, first, second, settle, keysOf } = await start();
+  // Both servers draw the same numbers: the random numbers of both have one seed.
+  scatterCommits(engine, "/services/");
+
+  const answers = await Promise.all(
+    [first, second].flatMap(({ request }, server) =>
+      Array.from({ length: EACH }, (_, index) =>
+        persistently(() => request("POST", SERVICES, makeService(`s${server}-${index}`))),
+      ),
+    ),
+  );
+  await settle();
+
+  const specs = answers.map(({ body }) => body.spec as unknown as ServiceSpec);
+  expect(statusesOf(answers)).toEqual({ 201: 2 * EACH });
+  expect(new Set(specs.map(({ clusterIP }) => clusterIP)).size).toBe(2 * EACH);
+  expect(new Set(specs.map(({ ports }) => ports[0]?.nodePort)).size).toBe(2 * EACH);
+  expect(keysOf("servicenumbers")).toHaveLength(4 * EACH);
+  expect(keysOf("servicereservations")).toHaveLength(2 * EACH);
+
+  for (const { body } of answers)
+    await second.request("DELETE", `${SERVICES}/${(body.metadata as { name: string }).name}`);
+  await settle();
+  expect(keysOf(".flotilla")).toEqual([]);
+});
+
+test("a Service that exceeds a quota claims no numbers", async () => {
+  const { first, keysOf, settle } = await start();
+  const quotas = "/api/v1/namespaces/shop/resourcequotas";
+  const hard = { services: "0" };
+  await first.request("POST", quotas, { metadata: { name: "q" }, spec: { hard } });
+  await first.request("PATCH", `${quotas}/q/status`, { status: { hard, used: { services: "0" } } }, MERGE);
+  const engineRevision = first.cache.revision;
+
+  const { status } = await first.request("POST", SERVICES, makeService("s"));
+  await settle();
+
+  expect(status).toBe(403);
+  expect(keysOf(".flotilla")).toEqual([]);
+  expect(first.cache.revision).toBe(engineRevision);
+});
+
+test("a Service whose namespace is deleted while it is written gives its numbers back", async () => {
+  const { engine, first, second, keysOf, settle } = await start();
+  const held = holdCommits(engine, (key) => key === "/core/services/hub/shop/late");
+  const late = first.request("POST", SERVICES, makeService("late"));
+  await held.reached;
+  const claimed = keysOf("servicenumbers").length;
+
+  await second.request("DELETE", "/api/v1/namespaces/shop");
+  await second.settle();
+  held.release();
+  const { status } = await late;
+  await settle();
+
+  expect([claimed, status]).toEqual([2, 404]);
+  expect(keysOf(".flotilla")).toEqual([]);
+});
+
+test("a Service with a hundred node ports is created and gives them back", async () => {
+  const { first, second, keysOf, settle } = await start();
+  const ports = Array.from({ length: 100 }, (_, index) => ({ name: `p${index}`, port: 80 + index }));
+
+  const { status } = await first.request("POST", SERVICES, makeService("wide", { ports }));
+  const claimed = keysOf("servicenumbers").length;
+  await second.request("DELETE", `${SERVICES}/wide`);
+  await settle();
+
+  expect([status, claimed]).toEqual([201, 101]);
+  expect(keysOf(".flotilla")).toEqual([]);
+});
+
+test("one of two Services that request the same numbers at two servers gets them", async () => {
+  const { engine, first, second, settle } = await start();
+  scatterCommits(engine, "/");
+  for (let round = 0; round < EACH; round++) {
+    const spec = { clusterIP: "10.96.7.7", ports: [{ port: 80, nodePort: 31000 }] };
+    const answers = await Promise.all(
+      [first, second].map(({ request }, server) =>
+        persistently(() => request("POST", SERVICES, makeService(`s${server}`, spec))),
+      ),
+    );
+
+    expect(statusesOf(answers)).toEqual({ 201: 1, 422: 1 });
+    await Promise.all(["s0", "s1"].map((name) => first.request("DELETE", `${SERVICES}/${name}`)));
+    await settle();
+  }
+});
+
+test("a claim that a crashed server left behind does not keep its numbers from other Services", async () => {
+  const { engine, first, second } = await start();
+  const held = holdCommits(engine, (key) => key === "/core/services/hub/shop/lost");
+  const spec = { clusterIP: "10.96.7.7", ports: [{ port: 80, nodePort: 31000 }] };
+  const lost = first.request("POST", SERVICES, makeService("lost", spec));
+  await held.reached;
+
+  const created = await second.request("POST", SERVICES, makeService("other", spec));
+  held.release();
+
+  expect(created.status).toBe(201);
+  expect((await lost).body.message).toContain("provided IP is already allocated");
+});
+
+function makeNamed(plural: string, kind: string): JsonObject {
+  const definition = makeDefinition() as unknown as { spec: { names: JsonObject } };
+  const names = { plural, kind, listKind: `${kind}List`, singular: kind.toLowerCase(), shortNames: ["w"] };
+  return { ...definition, metadata: { name: `${plural}.example.com` }, spec: { ...definition.spec, names } };
+}
+
+test("the first of two CRDs that request the same short name at two servers gets it", async () => {
+  const { engine, first, second, settle } = await start();
+  let commits = 0;
+  // The second write of the CRD is its status, which accepts its names.
+  const held = holdCommits(engine, (key) => key.endsWith("/wings.example.com") && ++commits === 2);
+  const wings = first.request("POST", CRDS, makeNamed("wings", "Wing"));
+  await held.reached;
+
+  const widgets = second.request("POST", CRDS, makeNamed("widgets", "Widget"));
+  await second.settle();
+  held.release();
+  await Promise.all([wings, widgets]);
+  await settle();
+
+  const accepted = await Promise.all(
+    ["wings", "widgets"].map(async (plural) => {
+      const { body } = await first.request("GET", `${CRDS}/${plural}.example.com`);
+      return (body.status as { acceptedNames: { shortNames?: string[] } }).acceptedNames.shortNames ?? [];
+    }),
+  );
+  expect(accepted).toEqual([["w"], []]);
 });
 
 /** Pods that are available, each with its name. */

@@ -26,6 +26,11 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "an external server rejected the binding of a pod to a simulated node",
     hint: "the message has its response; it is retried",
   },
+  BlockedAddress: {
+    happened:
+      "a webhook or an APIService of a logical cluster names a link-local address, or loopback of a hub that other machines reach",
+    hint: "use an address of the machine's network; only the hub's own administrators may name these",
+  },
   BusyMember: {
     happened: "a member already receives its maximum number of concurrent Works",
     hint: "no action needed; the Work is delivered when there is room",
@@ -242,6 +247,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   Rejected: {
     happened: "the hub rejects a manifest passed to `flotilla plan` or `flotilla apply`",
     hint: "the message has the hub's response; correct the manifest",
+  },
+  ReleaseStartsOver: {
+    happened: "a member lost an object during a release, and a new one would start more pods of the release than asked",
+    hint: "nothing: the hub creates it with the template of the last complete release and continues ([ADR 0048](../adr/0048-objects-lost-during-a-release.md))",
   },
   ReleaseStopped: {
     happened: "a Retain rule lets a release reach more pods of a member than asked, so it is not sent",

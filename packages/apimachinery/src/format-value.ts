@@ -2,7 +2,7 @@
  * Values as a Kubernetes API server shows them in messages: strings quoted, numbers and other values as Go prints them.
  * Clients and their tests compare these messages, so `JSON.stringify` is not close enough.
  */
-import { isObject, type Json } from "@flotilla/base";
+import { isLongInteger, isObject, type Json } from "@flotilla/base";
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',
@@ -63,8 +63,9 @@ function sorted(value: Json): Json {
 }
 
 /** A value as messages show it. */
-export function formatValue(value: Json): string {
+export function formatValue(value: Json | bigint): string {
   if (typeof value === "string") return quoteText(value);
   if (typeof value === "number") return formatNumber(value);
+  if (isLongInteger(value)) return String(value);
   return formatJson(value);
 }

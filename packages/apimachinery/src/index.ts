@@ -38,7 +38,7 @@ export type {
   ClusterWriter,
   KindRef,
   Operation,
-  Release,
+  Reservation,
   RequestInfo,
   Review,
 } from "./kind/admission.ts";

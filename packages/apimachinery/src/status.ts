@@ -31,10 +31,17 @@ export interface Status {
   code: number;
 }
 
+/**
+ * An answer to a request. The mistakes of clients (4xx) have no stack: recording one takes longer than a small request, and
+ * a client that asks for what does not exist would make the server spend most of its time on it.
+ */
 export class ApiError extends FlotillaError {
   readonly status: Status;
   constructor(status: Status, options?: ErrorOptions) {
+    const { stackTraceLimit } = Error;
+    if (status.code >= 400 && status.code < 500) Error.stackTraceLimit = 0;
     super(status.reason ?? "Unknown", status.message ?? `the server responded with ${status.code}`, options);
+    Error.stackTraceLimit = stackTraceLimit;
     this.status = status;
   }
 }

@@ -17,6 +17,7 @@ import { createControllerLeases } from "./clusters/controller-leases.ts";
 import type { ControllerLeases } from "./clusters/controller-leases.ts";
 import type { OperationDependencies } from "./serve/operations.ts";
 import { createTypeCheckStatus } from "./background/type-check-status.ts";
+import { createClaimRemoval } from "./services/claims.ts";
 import { createServiceAddresses } from "./services/addresses.ts";
 import type { ServiceAllocation } from "./services/allocation.ts";
 import { createEndpointsRemoval } from "./services/endpoints.ts";
@@ -78,6 +79,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
     allocation,
     createEndpointsRemoval(housekeeping),
     addresses,
+    createClaimRemoval({ housekeeping, cache }),
     createDefaultRange({ housekeeping, clock }),
     typeChecks,
     flowSchemas,

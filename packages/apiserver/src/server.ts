@@ -14,6 +14,8 @@ import type { BearerTokens } from "./access/bearer-tokens.ts";
 import { createEscalationCheck } from "./access/escalation.ts";
 import { markUsed } from "./background/last-used.ts";
 import type { ExternalTokens } from "./access/external-tokens.ts";
+import { createAuthorizerChain } from "./access/authorizer-chain.ts";
+import type { ConfiguredAuthorizer } from "./access/authorizer-chain.ts";
 import { createRbac } from "./access/rbac.ts";
 import { MASTERS, memberOf } from "./request/authorize.ts";
 import { createActions } from "./actions/action.ts";
@@ -47,6 +49,7 @@ import { Siblings } from "./write/siblings.ts";
 import { createServerMetrics } from "./serve/server-metrics.ts";
 import { createObjectStore } from "./clusters/objects.ts";
 import { createStoreQuota } from "./clusters/store-quota.ts";
+import { blockedAddresses } from "./clusters/tenant-addresses.ts";
 import { findCluster } from "./serve/operations.ts";
 import type { OperationDependencies } from "./serve/operations.ts";
 import { createProfileLayer } from "./clusters/profiles.ts";
@@ -73,6 +76,10 @@ export interface ApiServerOptions {
   serviceAccounts?: { issuer?: string; signingKey?: () => Promise<string> };
   /** Tokens that others issue: of identity providers, for example. */
   externalTokens?: ExternalTokens | undefined;
+  /** Who decides what users may do, in order; unset: the roles of each cluster. */
+  authorization?:
+    | { readonly authorizers: readonly ConfiguredAuthorizer[]; writeMetrics?(text: MetricsText): void }
+    | undefined;
   /** Group of the controllers that belong to this server (`IsController`); unset means that there are none. */
   controllerGroup?: string;
   /**
@@ -80,6 +87,8 @@ export interface ApiServerOptions {
    * publish for them. Unset: aggregated servers cannot authenticate users.
    */
   frontProxy?(commonName: string): ClientIdentity;
+  /** Clients of other machines connect. Logical clusters then may not name addresses of this one. */
+  isExposed?: boolean | undefined;
   /** Unset rejects protobuf bodies with a clear error. */
   protobuf?: ProtobufCodec;
   /** How many requests run at the same time, in all clusters (ADR 0045). */
@@ -171,7 +180,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const quota = createStoreQuota(cache, options.storeQuotaBytes);
   const store = createObjectStore(cache, writes, quota);
   const clusters = createClusterRegistry({ cache, clock, random, log, profiles, knownKinds });
-  const authorizer = createRbac({ cache, clusters, store });
+  const roles = createRbac({ cache, clusters, store });
+  const isController = controllerGroup === undefined ? () => false : memberOf(controllerGroup);
+  const { authorization } = options;
+  const authorizer = authorization ? createAuthorizerChain(roles, authorization.authorizers, isController) : roles;
   const accountTokens = createAccountTokens({
     store,
     clock,
@@ -192,8 +204,18 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     clock,
     writeStatus: (cluster, name, change) => writeDefinitionStatus(deps, cluster, name, change, stopping.signal),
   });
-  const conversions = createConversions({ store, clusters, clock, random, log });
-  const configured = createConfiguredAdmission({ cache, store, clusters, authorizer, clock, random, log, conversions });
+  const blocked = blockedAddresses({ isExposed: options.isExposed ?? false });
+  const conversions = createConversions({ store, clusters, clock, random, log, blockedAddresses: blocked });
+  const configured = createConfiguredAdmission({
+    cache,
+    store,
+    clusters,
+    clock,
+    random,
+    log,
+    conversions,
+    blockedAddresses: blocked,
+  });
   const { frontProxy } = options;
   const aggregation = createAggregation({
     cache,
@@ -201,6 +223,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     clusters,
     clock,
     log,
+    blockedAddresses: blocked,
     ...(frontProxy && { identityOf: (cluster: LogicalCluster) => frontProxy(frontProxyName(clusterId(cluster))) }),
   });
   const deps: OperationDependencies = {
@@ -214,20 +237,20 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     aggregation,
     chain: createAdmissionChain([
       ...admissions,
-      allocation.step,
       ...createBuiltInSteps({
-        authorizer,
         restrictedGroups: [MASTERS, ...(controllerGroup === undefined ? [] : [controllerGroup])],
         arePodsTemplates: (cluster) => clusters.get(cluster)?.profile.podsAreTemplates === true,
       }),
       createEscalationCheck({ authorizer, clusters }),
+      // Last, so that a Service that exceeds a quota takes no numbers.
+      allocation.step,
     ]),
     actions: createActions([...builtInActions, ...(options.actions ?? [])]),
     pressure: createBackPressure({ clock }),
     clock,
     random,
     authorizer,
-    isController: controllerGroup === undefined ? () => false : memberOf(controllerGroup),
+    isController,
     accountTokens,
     tokens,
   };
@@ -267,6 +290,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     health,
     metrics,
     auditor: options.auditor,
+    writeAuthorizationMetrics: authorization?.writeMetrics,
     writeControllerMetrics: options.controllers ? options.controllers.writeMetrics : undefined,
     workloads: options.workloads,
     connect: options.connect,
@@ -333,7 +357,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       health.draining = true;
       stopping.abort(new Error("the API server is stopping"));
       await work.close();
-      authorizer.close();
+      roles.close();
       configured.close();
       conversions.close();
       flow.close();

@@ -82,9 +82,11 @@ export interface TestServerOptions {
   takesWrites?(): boolean;
   storeQuotaBytes?: number;
   maxSeats?: number;
+  isExposed?: boolean;
   frontProxy?: ApiServerOptions["frontProxy"];
   auditor?: ApiServerOptions["auditor"];
   externalTokens?: ApiServerOptions["externalTokens"];
+  authorization?: ApiServerOptions["authorization"];
 }
 
 export async function createTestServer(options: TestServerOptions = {}): Promise<TestServer> {
@@ -95,6 +97,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     cache,
     controllerGroup: CONTROLLERS,
     maxSeats: options.maxSeats,
+    isExposed: options.isExposed,
     clock,
     random: createSeededRandom(1),
     log: silentLog,
@@ -110,6 +113,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     frontProxy: options.frontProxy,
     auditor: options.auditor,
     externalTokens: options.externalTokens,
+    authorization: options.authorization,
   });
   for (const [name, profile] of Object.entries(options.clusters ?? { hub: "hub" }))
     await server.addCluster(name, profile);

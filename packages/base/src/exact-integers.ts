@@ -3,6 +3,7 @@
  * bits. A rounded integer is itself beyond that range, so it is found after parsing as well.
  */
 import { isObject, setOwn } from "./json.ts";
+import type { Json } from "./json.ts";
 
 export const INEXACT_INTEGER =
   "must be between -9007199254740991 and 9007199254740991: larger integers cannot be kept exactly";
@@ -12,6 +13,35 @@ const LARGEST = 1e21;
 
 const isInexactInteger = (value: unknown): value is number =>
   typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < LARGEST;
+
+/** An integer of 64 bits that a number cannot keep. Only `parseExactJson` makes them, and `Json` does not mention them. */
+export const isLongInteger = (value: unknown): value is bigint => typeof value === "bigint";
+
+const INTEGER = /^-?\d+$/;
+
+/**
+ * Parses JSON, with integers of 64 bits that a number cannot keep as bigints. Only for objects that no code of ours
+ * calculates with (docs/adr/0060).
+ */
+export function parseExactJson(text: string): Json {
+  if (!hasLongDigits(text)) return JSON.parse(text) as Json;
+  return JSON.parse(text, ((_key: string, value: unknown, context?: { source?: string }) => {
+    const { source = "" } = context ?? {};
+    if (!isInexactInteger(value) || !INTEGER.test(source)) return value;
+    const exact = BigInt(source);
+    return BigInt.asIntN(64, exact) === exact ? exact : value;
+  }) as Parameters<typeof JSON.parse>[1]) as Json;
+}
+
+// A bigint is written as the number that it was read from. Without this, JSON.stringify throws for it.
+// oxlint-disable-next-line no-extend-native -- JSON.stringify asks the prototype and nothing else.
+Object.defineProperty(BigInt.prototype, "toJSON", {
+  value(this: bigint) {
+    return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(this.toString());
+  },
+  configurable: true,
+  writable: true,
+});
 
 /** The shortest integer that is not exact has 16 digits. */
 const DIGITS = 16;
@@ -53,16 +83,16 @@ function hasLongDigitsInBytes(bytes: Uint8Array): boolean {
 /** A body may have many; the first ones show the problem. */
 const MAX_FOUND = 100;
 
-/** The paths of the first integers that are not exact, and their rounded values: `spec.items[0].size`. */
-export function inexactIntegers(value: unknown): ReadonlyMap<string, number> {
-  const found = new Map<string, number>();
+/** The paths of the first integers that a number cannot keep, and their values: `spec.items[0].size`. */
+export function inexactIntegers(value: unknown): ReadonlyMap<string, number | bigint> {
+  const found = new Map<string, number | bigint>();
   visit(value, "", found);
   return found;
 }
 
-function visit(value: unknown, path: string, found: Map<string, number>): void {
+function visit(value: unknown, path: string, found: Map<string, number | bigint>): void {
   if (found.size >= MAX_FOUND) return;
-  if (isInexactInteger(value)) found.set(path, value);
+  if (isInexactInteger(value) || isLongInteger(value)) found.set(path, value);
   else if (Array.isArray(value)) value.forEach((item, index) => visit(item, `${path}[${index}]`, found));
   else if (isObject(value)) for (const key of Object.keys(value)) visit(value[key], childOf(path, key), found);
 }
@@ -76,7 +106,7 @@ export function withoutInexactIntegers<T>(value: T): { value: T; omitted: readon
 }
 
 function exactPart(value: unknown): unknown {
-  if (isInexactInteger(value)) return undefined;
+  if (isInexactInteger(value) || isLongInteger(value)) return undefined;
   if (Array.isArray(value)) return value.map((item) => exactPart(item) ?? null);
   if (!isObject(value)) return value;
   const result = {};

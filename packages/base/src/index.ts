@@ -1,4 +1,5 @@
 export { abortable } from "./abortable.ts";
+export { CollectedBytes } from "./collected-bytes.ts";
 export { createFakeClock, elapsedMs, formatMicroTime, formatTime, sleep, systemClock } from "./clock.ts";
 export type { Clock, FakeClock, Timer } from "./clock.ts";
 export { didYouMean, nearestOf } from "./did-you-mean.ts";
@@ -6,7 +7,14 @@ export { FlotillaError, InvariantError, TerminalError, UsageError, invariant, me
 export { Histogram } from "./histogram.ts";
 export { copy, deepFreeze, defined, equalJson, isObject, setOwn } from "./json.ts";
 export type { DeepReadonly, Json, JsonObject, Mutable } from "./json.ts";
-export { hasLongDigits, INEXACT_INTEGER, inexactIntegers, withoutInexactIntegers } from "./exact-integers.ts";
+export {
+  hasLongDigits,
+  INEXACT_INTEGER,
+  inexactIntegers,
+  isLongInteger,
+  parseExactJson,
+  withoutInexactIntegers,
+} from "./exact-integers.ts";
 export { COUNT_ABOVE_BYTES, countJsonValues, endOfString, exceedsJsonLimits } from "./json-values.ts";
 export { createLog, silentLog } from "./log.ts";
 export type { Log, LogFields, LogFormat, LogLevel } from "./log.ts";

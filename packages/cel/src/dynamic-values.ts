@@ -2,6 +2,7 @@
  * CEL values of JSON without a schema, for Open Cluster Management's expressions: whole numbers are ints and others
  * doubles, and nothing is converted before an expression reads it.
  */
+import { isLongInteger } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { ArrayList, equalElements, itemsOf } from "./collections.ts";
 import { equal } from "./equality.ts";
@@ -26,6 +27,7 @@ export const parsedValueOf = (json: ReadJson): CelValue => valueOf(json, asDoubl
 function valueOf(json: ReadJson | undefined, numbers: NumberValue): CelValue {
   if (json === undefined || json === null) return null;
   if (typeof json === "number") return numbers(json);
+  if (isLongInteger(json)) return intOf(json);
   if (typeof json !== "object") return json;
   if (Array.isArray(json)) return new DynamicList(json as readonly ReadJson[], numbers);
   return new DynamicMap(json as DeepReadonly<JsonObject>, numbers);

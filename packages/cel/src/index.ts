@@ -1,3 +1,4 @@
+export { ACCESS_REVIEW_SPEC } from "./access-review.ts";
 export { AdmissionCompiler, MAX_POLICY_COST } from "./admission.ts";
 export type { AdmissionBindings, AdmissionExpressionProblem, CompiledAdmissionExpression } from "./admission.ts";
 export type { AdmissionInput, AdmissionRequestFields } from "./admission-types.ts";

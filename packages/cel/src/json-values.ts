@@ -2,7 +2,7 @@
  * CEL values of JSON with a schema. Nothing is converted before an expression reads it: an object or a list is a thin
  * view, and a scalar is used directly. The schema determines the CEL type of a JSON number or string.
  */
-import { equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
+import { equalJson, isLongInteger, isObject, type Json, type JsonObject } from "@flotilla/base";
 import type { Schema } from "@flotilla/apimachinery";
 import { ArrayList, equalElements, itemsOf } from "./collections.ts";
 import { equal } from "./equality.ts";
@@ -91,17 +91,13 @@ export function valueOf(json: Json | undefined, node: ValueNode): CelValue {
     return schema.nullable === true ? null : invalid("got null for schema with nullable=false");
   if (schema["x-kubernetes-int-or-string"] === true) {
     if (typeof json === "string") return json;
-    return typeof json === "number" && Number.isInteger(json)
-      ? integer(json)
-      : invalid("expected XIntOrString value to be either a string or integer");
+    return isInteger(json) ? integer(json) : invalid("expected XIntOrString value to be either a string or integer");
   }
   switch (schema.type) {
     case "string":
       return typeof json === "string" ? textOf(json, schema.format) : invalid(`expected string, got ${goType(json)}`);
     case "integer":
-      return typeof json === "number" && Number.isInteger(json)
-        ? integer(json)
-        : invalid(`expected int, got ${goType(json)}`);
+      return isInteger(json) ? integer(json) : invalid(`expected int, got ${goType(json)}`);
     case "boolean":
       return typeof json === "boolean" ? json : invalid(`expected bool, got ${goType(json)}`);
     case "object":
@@ -123,6 +119,7 @@ export function valueOf(json: Json | undefined, node: ValueNode): CelValue {
   }
 }
 
+const isInteger = (json: Json): json is number => isLongInteger(json) || Number.isInteger(json);
 const integer = (value: number): CelValue => (Number.isSafeInteger(value) ? value : intOf(BigInt(value)));
 
 function textOf(text: string, format: string | undefined): CelValue {
@@ -141,6 +138,7 @@ function textOf(text: string, format: string | undefined): CelValue {
 }
 
 function goType(json: Json): string {
+  if (isLongInteger(json)) return "int64";
   if (typeof json === "number") return Number.isInteger(json) ? "int64" : "float64";
   if (typeof json === "boolean") return "bool";
   if (typeof json === "string") return "string";

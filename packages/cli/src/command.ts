@@ -5,7 +5,7 @@
 import type { Clock } from "@flotilla/base";
 import type { Client, Impersonation, UpgradeResponse as UpgradeAnswer } from "@flotilla/client";
 import type { Agents } from "./agent-options.ts";
-import type { FleetStarter, Roles } from "./fleet.ts";
+import type { FleetStarter, Roles, StoreOptions } from "./fleet.ts";
 import type { Terminal } from "./terminal.ts";
 import type { Output } from "./output.ts";
 
@@ -151,10 +151,20 @@ export interface ClusterConnection {
   close(): Promise<void>;
 }
 
+/** Where a snapshot is taken from or restored to. */
+interface SnapshotPlace {
+  /** Has the keys and, unless `store` is set, the objects. */
+  data: string;
+  /** The etcd that has the objects. */
+  store?: StoreOptions | undefined;
+  /** Called with the number of copied objects, where that takes long. */
+  onProgress?(objects: number): void;
+}
+
 /** Both return what the snapshot contains. */
 export interface Snapshots {
-  save(data: string, file: string): Promise<SnapshotSummary>;
-  restore(data: string, file: string): Promise<SnapshotSummary>;
+  save(place: SnapshotPlace, file: string): Promise<SnapshotSummary>;
+  restore(place: SnapshotPlace, file: string): Promise<SnapshotSummary>;
 }
 /** The store of a data directory whose process is stopped. `from` is a snapshot with copies of damaged objects. */
 export interface Stores {

@@ -18,6 +18,15 @@ export interface IdentityOptions {
   /** A kubeconfig of a webhook that knows tokens. */
   tokenWebhookConfig?: string | undefined;
   tokenWebhookCacheMs?: number | undefined;
+  /** Proxies that authenticate users. */
+  requestHeader?: {
+    clientCaFile: string;
+    allowedNames: readonly string[];
+    usernameHeaders: readonly string[];
+    uidHeaders: readonly string[];
+    groupHeaders: readonly string[];
+    extraPrefixes: readonly string[];
+  };
   /** One provider by flags. */
   oidc?: {
     issuerUrl: string;
@@ -29,6 +38,18 @@ export interface IdentityOptions {
     requiredClaims: readonly string[];
     caFile: string | undefined;
   };
+}
+
+/** Kubernetes' flags for authorization. */
+export interface AuthorizationOptions {
+  /** A file with an AuthorizationConfiguration. */
+  config?: string | undefined;
+  /** The authorizers by flags, in order; unset: roles. */
+  modes?: readonly string[] | undefined;
+  /** A kubeconfig. */
+  webhookConfig?: string | undefined;
+  authorizedTtlMs?: number | undefined;
+  unauthorizedTtlMs?: number | undefined;
 }
 
 /** Kubernetes' flags for the audit log. */
@@ -76,6 +97,8 @@ export interface HubProcessOptions {
   encryptionProviderConfig?: string | undefined;
   /** Identities of clients besides certificates and tokens of the hub. */
   identity?: IdentityOptions;
+  /** Who decides what users may do; unset: roles. */
+  authorization?: AuthorizationOptions;
   /**
    * Called with a sentence that states what to do when a running hub needs a person: its disk is full, or it listens
    * on a public address.

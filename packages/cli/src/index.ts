@@ -33,6 +33,7 @@ export type { DoctorReport } from "./doctor/run-checks.ts";
 export type {
   AuditOptions,
   ControllersRoleOptions,
+  AuthorizationOptions,
   IdentityOptions,
   FleetStarter,
   HubProcessOptions,

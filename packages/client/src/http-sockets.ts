@@ -6,6 +6,8 @@ import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import tls from "node:tls";
 import type { Clock } from "@flotilla/base";
+import { connectUnless } from "./blocked-addresses.ts";
+import type { BlockedSet } from "./blocked-addresses.ts";
 import { UnreachableError } from "./errors.ts";
 import { KEEP_ALIVE, openTunnel } from "./tunnel.ts";
 import type { Proxy } from "./tunnel.ts";
@@ -25,6 +27,8 @@ export interface TlsOptions {
   insecure?: boolean;
   /** The name that the server's certificate must contain when it is not the URL's host. */
   serverName?: string;
+  /** Addresses that must not be connected to. */
+  blocked?: BlockedSet;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -47,6 +51,7 @@ function tlsOptions(server: URL, options: TlsOptions): tls.ConnectionOptions {
     ca: options.ca,
     cert: options.cert,
     key: options.key,
+    ...connectUnless(options.blocked, hostOf(server)),
   };
 }
 

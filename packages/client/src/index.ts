@@ -8,6 +8,7 @@ export { find } from "./find.ts";
 export { createHttpConnection } from "./http-connection.ts";
 export type { HttpConnection } from "./http-connection.ts";
 export type { HttpResponse } from "./http-requests.ts";
+export type { BlockedSet } from "./blocked-addresses.ts";
 export type { TlsOptions } from "./http-sockets.ts";
 export { createHttp2Transport } from "./http2-transport.ts";
 export type { Http2TransportOptions } from "./http2-transport.ts";

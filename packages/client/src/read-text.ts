@@ -1,5 +1,5 @@
 /** Reads the body of a raw response, whose size no transport limits. */
-import { messageOf } from "@flotilla/base";
+import { CollectedBytes, messageOf } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { ResponseLimitError, UnreachableError } from "./errors.ts";
 import { checkValues } from "./response-limits.ts";
@@ -10,14 +10,13 @@ const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_VALUES = 400_000;
 
 async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const received = new CollectedBytes();
   for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > maxBytes) throw new ResponseLimitError(`the response is longer than ${maxBytes} bytes`);
-    chunks.push(chunk);
+    received.add(chunk);
+    if (received.length > maxBytes) throw new ResponseLimitError(`the response is longer than ${maxBytes} bytes`);
+    if (received.isInTinyChunks) throw new ResponseLimitError("the response arrives in too many small chunks");
   }
-  return Buffer.concat(chunks);
+  return received.join();
 }
 
 export async function readText(body: AsyncIterable<Uint8Array>, maxBytes = MAX_BYTES): Promise<string> {

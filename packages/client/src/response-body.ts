@@ -1,6 +1,6 @@
 /** Reads a server's response: the whole body within a limit, and failures as `ApiError`. */
 import type { Readable } from "node:stream";
-import { countJsonValues, isObject } from "@flotilla/base";
+import { CollectedBytes, countJsonValues, isObject } from "@flotilla/base";
 import { ApiError } from "@flotilla/apimachinery";
 import type { Status } from "@flotilla/apimachinery";
 import { ResponseLimitError, UnreachableError } from "./errors.ts";
@@ -21,16 +21,16 @@ export function readBody(
   { maxBytes, meter }: { maxBytes: number; meter: BufferMeter },
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = [];
-    let length = 0;
+    const received = new CollectedBytes();
     let complete = false;
-    const release = (): void => meter.add(-length);
+    const release = (): void => meter.add(-received.length);
     const take = (chunk: Uint8Array): void => {
       meter.add(chunk.length);
-      length += chunk.length;
-      if (length > maxBytes)
+      received.add(chunk);
+      if (received.length > maxBytes)
         throw new ResponseLimitError(`the response is longer than ${maxBytes} bytes`, { mayHaveArrived: true });
-      chunks.push(chunk);
+      if (received.isInTinyChunks)
+        throw new ResponseLimitError("the response arrives in too many small chunks", { mayHaveArrived: true });
     };
     body.on("data", (chunk: Uint8Array) => {
       try {
@@ -41,10 +41,7 @@ export function readBody(
     });
     body.on("end", () => {
       complete = true;
-      const [only] = chunks;
-      resolve(
-        only && chunks.length === 1 ? Buffer.from(only.buffer, only.byteOffset, length) : Buffer.concat(chunks, length),
-      );
+      resolve(received.join());
     });
     body.on("error", reject);
     body.on("close", () => {

@@ -22,6 +22,11 @@ const MAX_BACKOFF_MS = 60_000;
  * spend its writes on intermediate states. Below it, progress costs a few hundred writes per second at most.
  */
 const MANY_OBJECTS = 100;
+/**
+ * Progress after a pause is gathered only this long: enough for what one event of a member causes in several
+ * controllers. What follows waits for `everyMs`, so a busy object costs no more writes.
+ */
+const LEADING_MS = 20;
 /** How long the time of a write is remembered; longer than any `everyMs`. */
 const REMEMBERED_MS = 5_000;
 
@@ -70,7 +75,8 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
   const progressDelay = (id: string, everyMs: number, debounceMs: number): number => {
     if (gathering.size > MANY_OBJECTS) return debounceMs;
     const last = lastWrites.get(id);
-    return Math.max(windowMs, last === undefined ? 0 : last + everyMs - clock.now());
+    const waitMs = last === undefined ? 0 : last + everyMs - clock.now();
+    return waitMs > 0 ? Math.max(windowMs, waitMs) : Math.min(windowMs, LEADING_MS);
   };
 
   /** Schedules a write after a delay, or keeps an earlier one. */

@@ -16,8 +16,8 @@ export interface StatusWriter<T extends KubernetesObject> {
    * `debounceMs` is for changes that are not urgent, such as a success that another controller will report in more
    * detail: the change waits that long for others instead of the usual window.
    *
-   * `everyMs` is for progress that users watch: the change is written after the usual window, but not earlier than that
-   * long after the last write of the object. While many objects change, `debounceMs` applies.
+   * `everyMs` is for progress that users watch: the first change after a pause is written sooner than the usual window
+   * allows, and the next ones not earlier than that long after the last write of the object. While many objects change, `debounceMs` applies.
    */
   set(
     key: ObjectKey,

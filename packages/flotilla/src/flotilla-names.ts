@@ -78,6 +78,8 @@ export const NO_ANSWER = "NoAnswer";
 export const ANSWER_PENDING = "AnswerPending";
 /** execute: a rule lets a release reach more pods of the member than asked, so it is not sent. */
 export const RELEASE_STOPPED = "ReleaseStopped";
+/** execute: the member lost the object during a release, so it gets another copy before it is created again. */
+export const RELEASE_STARTS_OVER = "ReleaseStartsOver";
 /** execute: the hub changed a field of the member's object to and fro, so it no longer writes the object. */
 export const OSCILLATING = "Oscillating";
 /** execute: the reason of a deleted Work whose object the member still has, because a finalizer holds it. */

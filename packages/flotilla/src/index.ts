@@ -46,6 +46,7 @@ export { createOcmExplainer } from "./explain/ocm/ocm-explainer.ts";
 export { AGGREGATE_TO_PLANNER, PLANNER_ROLE, plannerRoles } from "./explain/planner-access.ts";
 export { planWorkChanges } from "./explain/ocm/plan-work-changes.ts";
 export { manifestsOf } from "./ocm/work/manifests.ts";
+export { mayCollide, planExisting } from "./explain/plan-existing.ts";
 export { keeperOf, planRetained } from "./explain/plan-retained.ts";
 export { planChanges, planFleet, planNamespaceChanges } from "./explain/plan-fleet.ts";
 export type { FleetPlan, MemberChange } from "./explain/plan-fleet.ts";
@@ -158,6 +159,8 @@ export {
   unjoinedClusters,
   unservedSelectors,
 } from "./propagation/policy-targets.ts";
+export { unservingMembers, unservingText } from "./propagation/unserving-members.ts";
+export type { PlacementUse } from "./propagation/unserving-members.ts";
 export type { ServedKinds } from "./propagation/policy-targets.ts";
 export { templateRequests } from "./propagation/template-requests.ts";
 export { INTERPRETER } from "./propagation/rule-failures.ts";

@@ -15,7 +15,7 @@ export { unreturnedPods } from "./divide/unreturned-pods.ts";
 export type { UnreturnedPods } from "./divide/unreturned-pods.ts";
 export { heldRollout, openRollout, steppedReturn } from "./divide/held-rollout.ts";
 export type { HeldRollout } from "./divide/held-rollout.ts";
-export { KEPT_TEMPLATE, takeKeptTemplate } from "./divide/member-stage.ts";
+export { exceededByCreation, KEPT_TEMPLATE, takeKeptTemplate } from "./divide/member-stage.ts";
 export { LEAVING_ORDINALS } from "./statefulset/plan-fleet-ordinals.ts";
 export { ROLLOUT_STAGE } from "./divide/release.ts";
 export { keptPods, letThrough } from "./divide/split-partition.ts";

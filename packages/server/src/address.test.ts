@@ -16,17 +16,48 @@ describe("planAddress", () => {
   const cases: Record<string, { options: AddressOptions; want: AddressPlan }> = {
     "listens on loopback alone by default": {
       options: {},
-      want: { bind: "127.0.0.1", advertise: "127.0.0.1", hosts: ["127.0.0.1"], publicAddresses: [] },
+      want: { bind: "127.0.0.1", advertise: "127.0.0.1", isExposed: false, hosts: ["127.0.0.1"], publicAddresses: [] },
+    },
+    "is exposed behind a load balancer of its machine": {
+      options: { advertiseAddress: "hub.example.com" },
+      want: {
+        bind: "127.0.0.1",
+        advertise: "hub.example.com",
+        isExposed: true,
+        hosts: ["hub.example.com"],
+        publicAddresses: [],
+      },
+    },
+    "is exposed when its certificate is for another name than loopback": {
+      options: { tlsSans: ["localhost", "hub.example.com"] },
+      want: {
+        bind: "127.0.0.1",
+        advertise: "127.0.0.1",
+        isExposed: true,
+        hosts: ["127.0.0.1", "localhost", "hub.example.com"],
+        publicAddresses: [],
+      },
+    },
+    "is not exposed with more names of loopback": {
+      options: { tlsSans: ["localhost", "::1"] },
+      want: {
+        bind: "127.0.0.1",
+        advertise: "127.0.0.1",
+        isExposed: false,
+        hosts: ["127.0.0.1", "localhost", "::1"],
+        publicAddresses: [],
+      },
     },
     "advertises the address it listens on": {
       options: { bindAddress: "10.0.0.5" },
-      want: { bind: "10.0.0.5", advertise: "10.0.0.5", hosts: ["10.0.0.5"], publicAddresses: [] },
+      want: { bind: "10.0.0.5", advertise: "10.0.0.5", isExposed: true, hosts: ["10.0.0.5"], publicAddresses: [] },
     },
     "advertises the first outside address when it listens on all, and reports the public ones": {
       options: { bindAddress: "0.0.0.0" },
       want: {
         bind: "0.0.0.0",
         advertise: "10.0.0.5",
+        isExposed: true,
         hosts: ["10.0.0.5", "203.0.113.7"],
         publicAddresses: ["203.0.113.7"],
       },
@@ -36,6 +67,7 @@ describe("planAddress", () => {
       want: {
         bind: "::",
         advertise: "10.0.0.5",
+        isExposed: true,
         hosts: ["10.0.0.5", "fd00::5", "203.0.113.7"],
         publicAddresses: ["203.0.113.7"],
       },
@@ -45,6 +77,7 @@ describe("planAddress", () => {
       want: {
         bind: "10.0.0.5",
         advertise: "hub.example.com",
+        isExposed: true,
         hosts: ["hub.example.com", "10.0.0.5", "fleet.example.com"],
         publicAddresses: [],
       },

@@ -17,6 +17,8 @@ export interface AddressOptions {
 export interface AddressPlan {
   bind: string;
   advertise: string;
+  /** Whether other machines can connect. */
+  isExposed: boolean;
   /** For the serving certificate, beside the local names. */
   hosts: readonly string[];
   /** Addresses of this machine on which anyone on the internet may reach the hub. */
@@ -55,6 +57,8 @@ export function planAddress(options: AddressOptions, interfaces: Interfaces): Ad
   return {
     bind,
     advertise,
+    // Behind a load balancer on the same machine a hub listens on loopback alone; clients know it by another name.
+    isExposed: [bind, advertise, ...tlsSans].some((host) => !isLoopback(host)),
     hosts: [...new Set([advertise, ...bound, ...tlsSans])],
     publicAddresses: bound.filter(isPublic),
   };
@@ -63,7 +67,8 @@ export function planAddress(options: AddressOptions, interfaces: Interfaces): Ad
 /** `https://10.0.0.5:6443`, with brackets around an IPv6 address. */
 export const urlOf = (host: string, port: number): string => `https://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 
-const isLoopback = (address: string): boolean => address.startsWith("127.") || address === "::1";
+const isLoopback = (address: string): boolean =>
+  address.startsWith("127.") || address === "::1" || address === "localhost";
 
 /** Neither private (RFC 1918, RFC 4193, RFC 6598), nor link-local, nor loopback. */
 export function isPublic(address: string): boolean {

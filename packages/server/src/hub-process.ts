@@ -18,7 +18,7 @@ import {
   HEALTH_PATHS,
   openSqliteEngine,
 } from "@flotilla/apiserver";
-import type { ApiServer, Auditor, Engine, ExternalTokens } from "@flotilla/apiserver";
+import type { ApiServer, ApiServerOptions, Auditor, Engine, ExternalTokens } from "@flotilla/apiserver";
 import { FlotillaError, systemClock, systemRandom } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import type { HubProcessOptions } from "@flotilla/cli";
@@ -31,6 +31,7 @@ import type { AddressPlan } from "./address.ts";
 import { DECISIONS_FILE } from "./audit/decision-log.ts";
 import { openAudit } from "./audit/open-audit.ts";
 import { openEncryption } from "./data/open-encryption.ts";
+import { openAuthorization } from "./identity/open-authorization.ts";
 import { openIdentity } from "./identity/open-identity.ts";
 import type { OpenedIdentity } from "./identity/open-identity.ts";
 import { createClusterAccess, keptSecret } from "./cluster-access.ts";
@@ -64,10 +65,12 @@ interface HubSurroundings extends WatchedStore {
   rootCertificate: string;
   authority: Certificates["authority"];
   frontProxy: FrontProxy;
+  isExposed: boolean;
   signingKey(): Promise<string>;
   clusterKubeconfig(cluster: string, lifetimeMs: number): string;
   auditor: Auditor | undefined;
   externalTokens: ExternalTokens | undefined;
+  authorization: ApiServerOptions["authorization"];
   decisionsFile: string | undefined;
   storeBytes?(): number;
   storeQuotaBytes?: number;
@@ -171,12 +174,13 @@ async function openProcess(
   const logFile = logPath(data);
   const { log, fileOnly, close: closeLog } = createProcessLog(options.logLevel, logFile, options.logFormat);
   opened.push(closeLog);
-  const encryption = await openEncryption(options.encryptionProviderConfig, log);
+  const encryption = await openEncryption(options.encryptionProviderConfig, { clock: systemClock, log });
+  opened.push(encryption.close);
   progress("opening the store");
   const store = await openStore(options, data, log);
   // Until everything runs, a disk that takes no writes fails the start, which reports it.
   let isReady = false;
-  const encrypted = encryptEngine(store, encryption);
+  const encrypted = encryptEngine(store, encryption.rules);
   const watched = watchStoreTroubles(encrypted, systemClock, fileOnly, (text) => isReady && options.onTrouble?.(text));
   opened.push(() => watched.engine.close());
   if ((await watched.engine.revision()) > LONG_HISTORY) growYoungGeneration();
@@ -185,7 +189,11 @@ async function openProcess(
   const pki = join(data, "pki");
   const certificatesOnDisk = (): Promise<Certificates> => ensureHubCertificates(pki, addresses, log);
   const certificates = await certificatesOnDisk();
+  const signingKey = (): Promise<string> => keptSecret(join(pki, "service-accounts.key"), createSigningKey);
+  // Another API server gets a copy of the folder, which is complete from the start.
+  if (store.isShared) await signingKey();
   const identity = await openIdentity(options.identity ?? {}, { clock: systemClock, log });
+  const authorization = await openAuthorization(options.authorization ?? {}, { clock: systemClock, log });
   const audit = await openAudit(options.audit ?? {}, { clock: systemClock, random: systemRandom, log });
   if (audit) opened.splice(-1, 0, audit.close);
   const failed = Promise.withResolvers<Error>();
@@ -203,9 +211,11 @@ async function openProcess(
       rootCertificate: certificates.authority.certificate,
       authority: certificates.authority,
       frontProxy: createFrontProxy(certificates),
-      signingKey: () => keptSecret(join(pki, "service-accounts.key"), createSigningKey),
+      isExposed: addresses.isExposed,
+      signingKey,
       auditor: audit?.auditor,
       externalTokens: identity.externalTokens,
+      authorization,
       decisionsFile: options.ephemeral ? undefined : join(data, DECISIONS_FILE),
       clusterKubeconfig(cluster, lifetimeMs) {
         if (!access)
@@ -236,7 +246,7 @@ async function openProcess(
       // Before the first request: clients take a 401 for a valid token as final.
       await clusterAccess.admitAll();
       const port = await serveHttp(
-        { server, certificates, certificatesOnDisk, addresses, data, options, anonymous: identity.anonymous, log },
+        { server, certificates, certificatesOnDisk, addresses, data, options, ...identity, log },
         opened,
       );
       url = urlOf(addresses.advertise, port);
@@ -281,12 +291,13 @@ interface HttpOptions {
   options: HubProcessOptions;
   /** Unset admits what every hub needs: health, and how agents find the hub. */
   anonymous: OpenedIdentity["anonymous"];
+  proxies: OpenedIdentity["proxies"];
   log: Log;
 }
 
 /** Listens, and records in the data directory that this process does; returns the port. */
 async function serveHttp(
-  { server, certificates, certificatesOnDisk, addresses, data, options, anonymous, log }: HttpOptions,
+  { server, certificates, certificatesOnDisk, addresses, data, options, anonymous, proxies, log }: HttpOptions,
   opened: Opened,
 ): Promise<number> {
   const clientCa = certificates.authority.certificate;
@@ -300,6 +311,7 @@ async function serveHttp(
       anonymous: anonymous ?? new Set([...HEALTH_PATHS, CLUSTER_INFO_PATH]),
     }),
     tls: { ...certificates.serving, clientCa },
+    proxies,
     log,
     onStopping: () => server.drain(),
   });

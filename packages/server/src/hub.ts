@@ -3,7 +3,7 @@
  * pull. No network and no files: `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
 import { HUB } from "@flotilla/apimachinery";
-import type { ApiServer, Auditor, Cache, Engine, ExternalTokens } from "@flotilla/apiserver";
+import type { ApiServer, ApiServerOptions, Auditor, Cache, Engine, ExternalTokens } from "@flotilla/apiserver";
 import type { CertificateAuthority } from "@flotilla/apimachinery";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { VERSION } from "@flotilla/cli";
@@ -94,12 +94,16 @@ export interface HubOptions {
   authority?: Pick<CertificateAuthority, "signRequest">;
   /** How the server calls aggregated servers; if unset, they see no user. */
   frontProxy?: FrontProxy;
+  /** Whether clients of other machines connect; then logical clusters may not name addresses of this one. */
+  isExposed?: boolean | undefined;
   /** A kubeconfig for an administrator of one logical cluster, served by the subresource of that name. */
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** Wraps the in-process transport of every component, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
   /** Tokens that others issue. */
   externalTokens?: ExternalTokens | undefined;
+  /** Who decides what users may do; unset: roles. */
+  authorization?: ApiServerOptions["authorization"];
   /** The audit log; unset audits nothing. */
   auditor?: Auditor | undefined;
   /** The file that keeps the decisions of controllers; unset keeps them in memory. */

@@ -2,6 +2,7 @@
 import {
   aggregationMetrics,
   auditMetrics,
+  authorizationMetrics,
   conversionMetrics,
   policyMetrics,
   flowMetrics,
@@ -46,6 +47,7 @@ export const metricsPages: readonly MetricsPage[] = [
       ...flowMetrics,
       ...aggregationMetrics,
       ...auditMetrics,
+      ...authorizationMetrics,
       ...everyProcess,
       ...monitoringMetrics,
       ...decisionMetrics,

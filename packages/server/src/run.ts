@@ -72,7 +72,7 @@ export async function main([name, ...rest]: string[]): Promise<number> {
     const entry = commands.find((command) => command.name === wanted);
     if (!entry)
       throw new UsageError(
-        `unknown command '${wanted}'${didYouMean(wanted, [...commands.map((command) => command.name), "help"])}${commandHint(wanted)}; run 'flotilla help' to list the commands`,
+        `unknown command '${wanted}'${commandHint(wanted) || didYouMean(wanted, [...commands.map((command) => command.name), "help"])}; run 'flotilla help' to list the commands`,
       );
     session.command = await entry.load();
     return await run(session.command, name === "help" ? ["--help", ...rest.slice(1)] : rest, session);
@@ -155,8 +155,8 @@ function contextOf(
     },
     openOfflineHub: async () => (await import("./data/offline-hub.ts")).openOfflineHub(),
     snapshots: {
-      save: async (data, file) => (await import("./data/snapshots.ts")).snapshots.save(data, file),
-      restore: async (data, file) => (await import("./data/snapshots.ts")).snapshots.restore(data, file),
+      save: async (place, file) => (await import("./data/snapshots.ts")).snapshots.save(place, file),
+      restore: async (place, file) => (await import("./data/snapshots.ts")).snapshots.restore(place, file),
     },
     stores: {
       check: async (...checked) => (await import("./data/stores.ts")).stores.check(...checked),

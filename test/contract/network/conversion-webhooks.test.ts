@@ -1,5 +1,5 @@
 /** Conversion webhooks of CustomResourceDefinitions, beyond what the recordings of the real server show. */
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { startWebhookServer } from "@flotilla/testing/webhook-server.ts";
@@ -16,13 +16,17 @@ let hooks: WebhookServer;
 /** The requests that the webhook got, in order. */
 let asked: { uid: string; desiredAPIVersion: string; objects: JsonObject[] }[];
 let change: (review: JsonObject) => JsonObject;
+/** Before the webhook answers. */
+let wait: () => Promise<void>;
 
 beforeEach(async () => {
   asked = [];
   change = (review) => review;
-  hooks = await startWebhookServer((_path, review) => {
+  wait = () => Promise.resolve();
+  hooks = await startWebhookServer(async (_path, review) => {
     const request = review.request as unknown as (typeof asked)[number];
     asked.push(request);
+    await wait();
     const response = {
       uid: request.uid,
       result: { status: "Success" },
@@ -141,6 +145,55 @@ test("a long list is converted in batches", async () => {
 
   expect(body.items).toHaveLength(501);
   expect(asked.map(({ objects }) => objects.length).sort((a, b) => a - b)).toEqual([1, 500]);
+});
+
+describe("a list of large objects, which needs a call for each", () => {
+  const COUNT = 12;
+  beforeEach(async () => {
+    for (let index = 0; index < COUNT; index++) await create(`w-${index}`, { host: "x".repeat(600 * 1024) });
+  });
+
+  test("calls the webhook for a few of them at a time", async () => {
+    let answer: (() => void) | undefined;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    wait = () => answered;
+
+    const listing = subject.request("GET", path("v2"));
+    await vi.waitFor(() => expect(asked).toHaveLength(8), { timeout: 10_000 });
+    // Other objects are written and read meanwhile.
+    await create("other", { host: "x" });
+    await subject.request("GET", path("v1", "other"));
+    const inFlight = asked.length;
+    answer?.();
+
+    expect((await listing).body.items).toHaveLength(COUNT);
+    expect([inFlight, asked.length]).toEqual([8, COUNT]);
+  });
+
+  test("does not make readers of the others wait", async () => {
+    let answer: (() => void) | undefined;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    wait = () => (asked.length <= 8 ? answered : Promise.resolve());
+
+    const listing = subject.request("GET", path("v2"));
+    await vi.waitFor(() => expect(asked).toHaveLength(8), { timeout: 10_000 });
+    // By name the last one.
+    const { status } = await subject.request("GET", path("v2", "w-9"));
+    answer?.();
+
+    expect(status).toBe(200);
+    expect((await listing).body.items).toHaveLength(COUNT);
+    expect(asked).toHaveLength(COUNT);
+  });
+
+  test("stops calling a webhook that fails", async () => {
+    change = () => ({});
+
+    const { status } = await subject.request("GET", path("v2"));
+
+    expect(status).toBe(500);
+    expect(asked.length).toBeLessThanOrEqual(8);
+  });
 });
 
 test("a write in another version is stored in the storage version, and answered as it was stored", async () => {
@@ -311,6 +364,62 @@ test("an invalid object fails a list, and reads of the others work", async () =>
 
   expect(list.status).toBe(500);
   expect(good.status).toBe(200);
+});
+
+describe("while a call fails for a list, a read of one of its objects", () => {
+  let list: Promise<{ status: number }>;
+  let answer: (() => void) | undefined;
+  beforeEach(async () => {
+    await create("a", { host: "x" });
+    await create("b", { host: "y" });
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    wait = () => answered;
+    list = subject.request("GET", path("v2"));
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
+  });
+  /** Reads of both objects that wait for the call of the list. */
+  async function join(): Promise<number[]> {
+    const reads = ["a", "a", "b"].map((name) => subject.request("GET", path("v2", name)));
+    await create("other", { host: "x" });
+    await subject.request("GET", path("v1", "other"));
+    expect(asked).toHaveLength(1);
+    answer?.();
+    return (await Promise.all(reads)).map(({ status }) => status);
+  }
+
+  test("is converted by itself when the webhook returned too few objects", async () => {
+    change = (review) =>
+      (response(review).convertedObjects as Json[]).length > 1
+        ? { ...review, response: { ...response(review), convertedObjects: [] } }
+        : review;
+
+    expect(await join()).toEqual([200, 200, 200]);
+    expect((await list).status).toBe(500);
+    expect(asked.map(({ objects }) => objects.length)).toEqual([2, 1, 1]);
+  });
+
+  test("is converted by itself when the webhook refused the objects together", async () => {
+    change = (review) =>
+      (response(review).convertedObjects as Json[]).length > 1
+        ? { ...review, response: { ...response(review), result: { status: "Failed", message: "no" } } }
+        : review;
+
+    expect(await join()).toEqual([200, 200, 200]);
+    expect((await list).status).toBe(500);
+  });
+
+  test("fails without another call when the webhook cannot be called", async () => {
+    change = (review) => {
+      hooks.close();
+      return review;
+    };
+
+    expect(await join()).toEqual([500, 500, 500]);
+    expect((await list).status).toBe(500);
+    expect((await subject.request("GET", "/metrics")).text).toContain(
+      'apiserver_conversion_webhook_request_total{failure_type="conversion_call_failure",result="failure"} 1',
+    );
+  });
 });
 
 test("failures are counted until the next answer", async () => {

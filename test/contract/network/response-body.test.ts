@@ -3,7 +3,7 @@ import http2 from "node:http2";
 import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
-import { chunksOf } from "../../../packages/client/src/response-body.ts";
+import { chunksOf, readBody } from "../../../packages/client/src/response-body.ts";
 
 async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   let text = "";
@@ -41,4 +41,18 @@ test("leaving the iteration early discards the rest of the body", async () => {
   for await (const _ of chunksOf(body)) break;
 
   expect(body.destroyed).toBe(true);
+});
+
+test("a response in thousands of chunks of one byte is rejected, and its bytes no longer count", async () => {
+  const body = new PassThrough();
+  let held = 0;
+  const reading = readBody(body, new AbortController().signal, {
+    maxBytes: 1_000_000,
+    meter: { add: (bytes) => void (held += bytes) },
+  });
+  for (let index = 0; index < 2_000; index++) body.emit("data", Buffer.from(" "));
+
+  await expect(reading).rejects.toThrow("the response arrives in too many small chunks");
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(held).toBe(0);
 });

@@ -7,7 +7,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import { readdirSync } from "node:fs";
 import { notTried, verdictOf, type Attack, type Verdict } from "../attack.ts";
 import type { World } from "../world.ts";
-import { END_HEADERS, END_STREAM, frame, headerBlock, PREFACE, TYPE, uint32 } from "../../../test/hostile/frames.ts";
+import {
+  END_HEADERS,
+  END_STREAM,
+  frame,
+  headerBlock,
+  longHeader,
+  PREFACE,
+  TYPE,
+  uint32,
+} from "../../../test/hostile/frames.ts";
 
 const NAMESPACE = "/api/v1/namespaces/default";
 /** The hub closes a handshake after 10 s and headers after 30 s; a busy machine is later. */
@@ -191,6 +200,75 @@ const http2Floods: readonly Attack[] = Object.entries(floods).map(([name, { shor
   },
 }));
 
+const TINY_CHUNKS = 200_000;
+/** A chunk or frame of one byte, a thousand times. */
+const tinyBodies: Record<"http/1.1" | "h2", { head(token: string): Buffer; part: Buffer }> = {
+  "http/1.1": {
+    head: (token) =>
+      Buffer.from(
+        head(
+          `POST ${NAMESPACE}/configmaps HTTP/1.1`,
+          "host: a",
+          `authorization: Bearer ${token}`,
+          "content-type: application/json",
+          "transfer-encoding: chunked",
+        ),
+      ),
+    part: Buffer.from("1\r\n \r\n".repeat(1_000)),
+  },
+  h2: {
+    head: (token) =>
+      Buffer.concat([
+        PREFACE,
+        frame(TYPE.settings, 0, 0),
+        frame(
+          TYPE.headers,
+          END_HEADERS,
+          1,
+          Buffer.concat([
+            headerBlock({
+              ":method": "POST",
+              ":scheme": "https",
+              ":authority": "a",
+              ":path": `${NAMESPACE}/configmaps`,
+              "content-type": "application/json",
+            }),
+            longHeader("authorization", `Bearer ${token}`),
+          ]),
+        ),
+      ]),
+    part: Buffer.concat(Array.from({ length: 1_000 }, () => frame(TYPE.data, 0, 1, Buffer.from(" ")))),
+  },
+};
+
+const tinyChunks: readonly Attack[] = (["http/1.1", "h2"] as const).map((protocol) => ({
+  name: `connections/tiny-chunks-${protocol === "h2" ? "http2" : "http1"}`,
+  claim: "bodies in chunks of one byte on twenty connections delay no other client",
+  short: true,
+  async run(world: World): Promise<Verdict> {
+    const { token } = await world.account();
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => world.socket(protocol)));
+    const { head: begin, part } = tinyBodies[protocol];
+    let sent = 0;
+    await Promise.all(
+      sockets.map(async (socket) => {
+        socket.resume();
+        socket.write(begin(token));
+        for (let chunks = 0; chunks < TINY_CHUNKS && !socket.destroyed; chunks += 1_000) {
+          sent += 1_000;
+          if (!socket.write(part)) await drained(socket);
+        }
+      }),
+    );
+    const open = sockets.length - (await countClosed(sockets, CLOSED_LIMIT_MS));
+    return verdictOf(
+      `bodies in chunks of one byte on ${sockets.length} connections, ${sent} chunks`,
+      open > 0 ? [`${open} connections are still open`] : [],
+      "all connections were closed by the hub",
+    );
+  },
+}));
+
 const manyStreams: Attack = {
   name: "connections/many-streams",
   claim: "thousands of requests on one HTTP/2 connection delay no other client",
@@ -257,6 +335,7 @@ export const connections: readonly Attack[] = [
   smuggling,
   oldTls,
   ...http2Floods,
+  ...tinyChunks,
   manyStreams,
   wrongTokens,
 ];

@@ -108,8 +108,10 @@ export interface Review<T> extends RequestInfo {
   newUid(): string;
   /** The server's time. */
   nowMs(): number;
-  /** Whether the cluster's roles allow the action to the requesting user. */
+  /** Whether the requesting user may do it. Not in `reserve`: the answer may have to be awaited, and the step runs again. */
   allows(question: AccessCheck): boolean;
+  /** The same with the reason of the authorizer, which is often empty. */
+  decide(question: AccessCheck): { readonly allowed: boolean; readonly reason: string };
   /** Adds a `Warning:` header to the response. */
   warn(message: string): void;
   /**
@@ -129,8 +131,13 @@ interface Webhook {
   reason?: string;
 }
 
-/** Undoes a reservation when the write fails after it. */
-export type Release = () => Promise<void>;
+/** What a step took for a write. */
+export interface Reservation {
+  /** Undoes it when the write fails. */
+  release(): Promise<void>;
+  /** For objects that are created or updated: keys of the store that must not change before the object is written. */
+  guards?: readonly { key: string; expect: number | "absent" }[];
+}
 
 /** One step of admission. The methods are listed in the order in which they run. */
 export interface AdmissionStep<T extends KubernetesObject = KubernetesObject> {
@@ -172,10 +179,10 @@ export interface AdmissionStep<T extends KubernetesObject = KubernetesObject> {
   check?(review: Review<T>): void | Promise<void>;
   /**
    * The last step before the object is stored or deleted; not called in a dry run. Takes from a counter (a quota, a
-   * budget), or throws an ApiError to reject. Returns a function that releases the reservation when the write fails
-   * afterwards, or `stale` when something that admission relied on is gone: then the object is admitted again.
+   * budget), or throws an ApiError to reject. Returns what it took, or `stale` when something that admission relied on is
+   * gone: then the object is admitted again.
    */
-  reserve?(review: Review<T>, write: ClusterWriter): Promise<Release | "stale" | undefined>;
+  reserve?(review: Review<T>, write: ClusterWriter): Promise<Reservation | "stale" | undefined>;
 }
 
 /** The rules of one kind: a step that needs nothing but the object and waits for nothing, except in `reserve`. */

@@ -202,6 +202,11 @@ export interface Kind<T extends KubernetesObject = KubernetesObject> {
    * for a kind of the same name are not for it.
    */
   readonly foreign?: true;
+  /**
+   * Set for the kind of a CRD whose objects no code of ours calculates with: integers keep 64 bits, as bigints where a
+   * number cannot keep them. In objects of other kinds they are rejected.
+   */
+  readonly hasLongIntegers?: true;
   /** Objects that have a spec count its changes in `metadata.generation`. */
   readonly hasGeneration: boolean;
   /** Never set: carries the type, so that `client.get(Work, …)` returns a Work. */

@@ -47,6 +47,7 @@ export function makeReview<T>(object: DeepReadonly<T>, oldObject?: DeepReadonly<
     newUid: () => UID,
     nowMs: () => Date.parse("2024-05-01T12:00:00Z"),
     allows: () => true,
+    decide: () => ({ allowed: true, reason: "" }),
     warn: () => {},
     read: emptyCluster,
   };

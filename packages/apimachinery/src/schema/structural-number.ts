@@ -9,7 +9,7 @@ import type { Schema } from "../schema.ts";
 export interface NumberReport {
   /** The path that messages contain. */
   path(): string;
-  invalid(value: number, message: string): void;
+  invalid(value: number | bigint, message: string): void;
   remark(message: string): void;
 }
 
@@ -52,6 +52,20 @@ export function checkNumber(schema: Schema, value: number, report: NumberReport)
         `${report.path()} in body should be less than ${schema.exclusiveMaximum ? "" : "or equal to "}${isWhole ? formatNumber(bound) : formatFloat(bound)}`,
       );
   }
+}
+
+/** The same for an integer of 64 bits that a number cannot keep. Limits are compared exactly. */
+export function checkLongInteger(schema: Schema, value: bigint, report: NumberReport): void {
+  const { type, format, multipleOf, minimum, maximum } = schema;
+  const fail = (what: string): void => report.invalid(value, `${report.path()} in body should be ${what}`);
+  if (type === "integer" && format === "int32")
+    report.remark(`Checked value must be of type integer with format int32 in ${report.path()}`);
+  if (minimum !== undefined && (schema.exclusiveMinimum ? value <= minimum : value < minimum))
+    fail(`greater than ${schema.exclusiveMinimum ? "" : "or equal to "}${formatNumber(minimum)}`);
+  if (maximum !== undefined && (schema.exclusiveMaximum ? value >= maximum : value > maximum))
+    fail(`less than ${schema.exclusiveMaximum ? "" : "or equal to "}${formatNumber(maximum)}`);
+  if (multipleOf !== undefined && Math.trunc(multipleOf) > 0 && value % BigInt(Math.trunc(multipleOf)) !== 0n)
+    fail(`a multiple of ${formatNumber(multipleOf)}`);
 }
 
 /** Reports whether the schema's type can hold a number; adds a remark when it cannot. */

@@ -5,7 +5,7 @@
  * One walk fills three lists, as in the real server: schema keyword errors, errors of embedded objects, and duplicates
  * in set and map lists.
  */
-import { equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
+import { equalJson, isLongInteger, isObject, type Json, type JsonObject } from "@flotilla/base";
 import { formatJson, formatValue, quoteText } from "../format-value.ts";
 import { formatCheck, isCheckedFormat } from "../formats.ts";
 import { field, type FieldError } from "../field.ts";
@@ -14,7 +14,7 @@ import { embeddedErrors } from "./structural-embedded.ts";
 import { compilePattern, PatternWorkError, type Pattern } from "../regex/index.ts";
 import type { Schema } from "../schema.ts";
 import { partOf } from "../share.ts";
-import { checkNumber, isInt64, isJsonInteger } from "./structural-number.ts";
+import { checkLongInteger, checkNumber, isInt64, isJsonInteger } from "./structural-number.ts";
 import { isProperty, type ValidationWalk, WalkStopped } from "./structural-walk.ts";
 
 /** Limits the size of the response to a hostile object. */
@@ -143,6 +143,9 @@ function checkValue(node: ValidationNode, value: Json, walk: ValidationWalk, old
   else if (typeof value === "number") {
     walk.matches += 2;
     checkNumber(schema, value, walk);
+  } else if (isLongInteger(value)) {
+    walk.matches += 2;
+    checkLongInteger(schema, value, walk);
   } else if (Array.isArray(value)) checkList(node, value, walk, old);
   if (schema.enum) checkEnum(schema, value, walk);
   if (isObject(value)) checkMap(node, value, walk, old);
@@ -161,6 +164,7 @@ function reportType(walk: ValidationWalk, expected: string, shown: string): void
 
 function typeOf(value: Exclude<Json, null>): string {
   if (Array.isArray(value)) return "array";
+  if (isLongInteger(value)) return "integer";
   if (typeof value === "number") return isInt64(value) ? "integer" : "number";
   return typeof value;
 }

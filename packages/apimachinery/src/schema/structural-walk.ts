@@ -113,7 +113,7 @@ export class ValidationWalk implements NumberReport {
     this.errors.push(error);
   }
 
-  invalid(value: Json, message: string): void {
+  invalid(value: Json | bigint, message: string): void {
     this.report(field.invalid(this.errorPath(), field.shown(formatValue(value)), message));
   }
 

@@ -11,14 +11,14 @@ export function accessOf(
   route: ResourceRoute,
   query: URLSearchParams,
 ): { verb: string; resource: AccessedResource } {
-  const { group, resource, subresource } = route;
+  const { group, version, resource, subresource } = route;
   const verb = accessVerb(method, route, query);
   // A field selector on metadata.name turns reading a collection into reading that object. Other verbs ignore it.
   const name =
     route.name ?? (verb === "list" || verb === "watch" ? nameSelected(query.get("fieldSelector")) : undefined);
   // A namespace belongs to itself, so that a role in the namespace can allow reading it.
   const namespace = route.namespace ?? (resource === "namespaces" ? route.name : undefined);
-  return { verb, resource: { group, resource, subresource: subresource || undefined, namespace, name } };
+  return { verb, resource: { group, version, resource, subresource: subresource || undefined, namespace, name } };
 }
 
 function accessVerb(method: string, { name, watch }: ResourceRoute, query: URLSearchParams): string {

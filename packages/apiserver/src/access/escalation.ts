@@ -40,7 +40,7 @@ interface Granting extends KubernetesObject {
 type ReadGranting = DeepReadonly<Granting>;
 
 interface Dependencies {
-  authorizer: Authorizer;
+  authorizer: Pick<Authorizer, "rulesFor" | "rulesOf">;
   clusters: Pick<ClusterRegistry, "get">;
 }
 
@@ -69,14 +69,8 @@ function clusterOf({ clusters }: Dependencies, { cluster }: Review<Granting>): L
 
 function checkRole(deps: Dependencies, review: Review<Granting>): void {
   const { authorizer } = deps;
-  const { cluster, user, namespace, name, kind, object: role, oldObject: oldRole } = review;
-  const mayEscalate = authorizer.decide({
-    user,
-    cluster,
-    verb: "escalate",
-    resource: { group: kind.group, resource: kind.plural, namespace, name },
-  });
-  if (mayEscalate.allowed) return;
+  const { user, namespace, name, kind, object: role, oldObject: oldRole } = review;
+  if (review.allows({ verb: "escalate", group: kind.group, resource: kind.plural, namespace, name })) return;
   confirmHeld(deps, review, role.rules ?? []);
   if (!hasAggregation(role) && !(oldRole && hasAggregation(oldRole))) return;
   const held = authorizer.rulesFor(clusterOf(deps, review), user, namespace).rules;
@@ -90,17 +84,11 @@ function hasAggregation({ aggregationRule }: ReadGranting): boolean {
 
 function checkBinding(deps: Dependencies, review: Review<Granting>): void {
   const { authorizer } = deps;
-  const { cluster, user, namespace, object: binding } = review;
+  const { namespace, object: binding } = review;
   const { kind = "", name = "", apiGroup = "" } = binding.roleRef ?? {};
   const resource = kind === "ClusterRole" ? "clusterroles" : kind === "Role" ? "roles" : undefined;
   if (resource === undefined) throw plainError(`unsupported role reference kind: ${JSON.stringify(kind)}`);
-  const mayBind = authorizer.decide({
-    user,
-    cluster,
-    verb: "bind",
-    resource: { group: apiGroup, resource, name, namespace },
-  });
-  if (mayBind.allowed) return;
+  if (review.allows({ verb: "bind", group: apiGroup, resource, name, namespace })) return;
   if (kind === "Role" && namespace === undefined) throw badRequest("Namespace parameter required.");
   const rules = authorizer.rulesOf(clusterOf(deps, review), { kind, name }, namespace);
   if (!rules) throw notFound({ group: review.kind.group, resource: review.kind.plural }, name);

@@ -10,6 +10,7 @@ import { setOwn } from "@flotilla/base";
 import { ApiError, badRequest, dnsLabelProblems, dnsSubdomainProblems } from "@flotilla/apimachinery";
 import { MASTERS, accessDenied } from "../request/authorize.ts";
 import type { AccessRequest, AccessedResource, Authorizer } from "../request/authorize.ts";
+import { confirm, Decisions } from "../request/decisions.ts";
 import type { ApiRequest, UserInfo } from "../request/request.ts";
 import { ANONYMOUS_NAME, AUTHENTICATED, UNAUTHENTICATED, accountGroups, accountOfUser } from "./subjects.ts";
 
@@ -29,15 +30,16 @@ interface ImpersonatedIdentity {
   extra: Record<string, string[]>;
 }
 
-/** The user that a request acts as: the impersonated user, or the sender. Throws 400 and 403. */
+/** The user that a request acts as: the impersonated user, or the sender. Throws or rejects with 400 and 403. */
 export function actingUser(
-  authorizer: Authorizer,
+  authorizer: Pick<Authorizer, "decide">,
   request: Pick<ApiRequest, "headers" | "rawHeaders" | "user">,
   access: Omit<AccessRequest, "user">,
-): UserInfo {
+): UserInfo | Promise<UserInfo> {
   const identity = impersonatedIdentity(request);
   if (!identity) return request.user;
-  return impersonate(authorizer, identity, { ...access, user: request.user });
+  const decisions = new Decisions(authorizer);
+  return decisions.settle(() => impersonate(decisions, identity, { ...access, user: request.user }));
 }
 
 function impersonatedIdentity(request: Pick<ApiRequest, "headers" | "rawHeaders">): ImpersonatedIdentity | undefined {
@@ -84,12 +86,12 @@ function unescapeKey(text: string): string {
 
 type Mode = "associated-node" | "arbitrary-node" | "serviceaccount" | "user-info";
 
-function impersonate(authorizer: Authorizer, identity: ImpersonatedIdentity, access: AccessRequest): UserInfo {
+function impersonate(decisions: Decisions, identity: ImpersonatedIdentity, access: AccessRequest): UserInfo {
   let refusal: ApiError | undefined;
   for (const mode of [...constrainedModes(identity, access.user), undefined]) {
     try {
-      if (mode) check(authorizer, { ...access, verb: `impersonate-on:${mode}:${access.verb}` });
-      return checkIdentity(authorizer, identity, access, mode);
+      if (mode) check(decisions, { ...access, verb: `impersonate-on:${mode}:${access.verb}` });
+      return checkIdentity(decisions, identity, access, mode);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       refusal ??= error;
@@ -113,7 +115,7 @@ function constrainedModes(identity: ImpersonatedIdentity, requester: UserInfo): 
 
 /** Checks the right to each part of the impersonated identity. Without a mode it checks legacy impersonation. */
 function checkIdentity(
-  authorizer: Authorizer,
+  decisions: Decisions,
   identity: ImpersonatedIdentity,
   access: AccessRequest,
   mode: Mode | undefined,
@@ -125,18 +127,15 @@ function checkIdentity(
   const account = accountOf(identity.name);
   const node = mode && nodeOf(identity.name);
   if (node !== undefined)
-    check(
-      authorizer,
-      question({ group: namesGroup, resource: "nodes", name: mode === "associated-node" ? "*" : node }),
-    );
-  else if (account) check(authorizer, question({ group: namesGroup, resource: "serviceaccounts", ...account }));
-  else check(authorizer, question({ group: namesGroup, resource: "users", name: identity.name }));
+    check(decisions, question({ group: namesGroup, resource: "nodes", name: mode === "associated-node" ? "*" : node }));
+  else if (account) check(decisions, question({ group: namesGroup, resource: "serviceaccounts", ...account }));
+  else check(decisions, question({ group: namesGroup, resource: "users", name: identity.name }));
   if (identity.uid !== "")
-    check(authorizer, question({ group: AUTHENTICATION_GROUP, resource: "uids", name: identity.uid }));
-  checkGroups(authorizer, identity.groups, mode !== undefined, (name) =>
+    check(decisions, question({ group: AUTHENTICATION_GROUP, resource: "uids", name: identity.uid }));
+  checkGroups(decisions, identity.groups, mode !== undefined, (name) =>
     question({ group: namesGroup, resource: "groups", name }),
   );
-  checkExtra(authorizer, identity.extra, mode !== undefined, (subresource, name) =>
+  checkExtra(decisions, identity.extra, mode !== undefined, (subresource, name) =>
     question({ group: AUTHENTICATION_GROUP, resource: "userextras", subresource, name }),
   );
 
@@ -158,7 +157,7 @@ function checkIdentity(
 }
 
 function checkGroups(
-  authorizer: Authorizer,
+  decisions: Decisions,
   groups: readonly string[],
   constrained: boolean,
   question: (name?: string) => AccessRequest,
@@ -167,13 +166,13 @@ function checkGroups(
     if (groups.includes("")) throw accessDenied(question(), "impersonating the empty string group is not allowed");
     if (groups.includes(MASTERS))
       throw accessDenied(question(MASTERS), `impersonating the ${MASTERS} group is not allowed`);
-    if (groups.length >= CHECK_ALL_FROM && authorizer.decide(question("*")).allowed) return;
+    if (groups.length >= CHECK_ALL_FROM && decisions.decide(question("*")).allowed) return;
   }
-  for (const group of groups) check(authorizer, question(group));
+  for (const group of groups) check(decisions, question(group));
 }
 
 function checkExtra(
-  authorizer: Authorizer,
+  decisions: Decisions,
   extra: Readonly<Record<string, readonly string[]>>,
   constrained: boolean,
   question: (key?: string, value?: string) => AccessRequest,
@@ -187,11 +186,11 @@ function checkExtra(
     }
     if (
       entries.reduce((count, [, values]) => count + values.length, 0) >= CHECK_ALL_FROM &&
-      authorizer.decide(question("*", "*")).allowed
+      decisions.decide(question("*", "*")).allowed
     )
       return;
   }
-  for (const [key, values] of entries) for (const value of values) check(authorizer, question(key, value));
+  for (const [key, values] of entries) for (const value of values) check(decisions, question(key, value));
 }
 
 function extraProblem(key: string, values: readonly string[]): string | undefined {
@@ -217,9 +216,8 @@ function keyProblem(key: string): string | undefined {
     : `${JSON.stringify(path)}: Invalid path (regex used for validation is '${EXTRA_PATH.source.slice(1, -1)}')`;
 }
 
-function check(authorizer: Authorizer, request: AccessRequest): void {
-  const { allowed, reason } = authorizer.decide(request);
-  if (!allowed) throw accessDenied(request, reason);
+function check(decisions: Decisions, request: AccessRequest): void {
+  confirm(request, decisions.decide(request));
 }
 
 function nodeOf(user: string): string | undefined {

@@ -47,6 +47,8 @@ class AllowedBy implements Decision {
 }
 
 export interface Rbac extends Authorizer {
+  /** Always at once. */
+  decide(request: AccessRequest): Decision;
   close(): void;
 }
 

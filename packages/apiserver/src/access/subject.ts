@@ -5,18 +5,18 @@
 import { notFound, parseApiVersion } from "@flotilla/apimachinery";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { RequestContext } from "../request/context.ts";
-import { accessDenied } from "../request/authorize.ts";
+import { confirm } from "../request/decisions.ts";
 import type { Authorizer } from "../request/authorize.ts";
 
 /**
- * Throws 403 with the error for the described object; 404 when its kind is no longer served, because the right to read
+ * Rejects with 403 with the error for the described object; 404 when its kind is no longer served, because the right to read
  * it cannot be checked.
  */
-export function confirmSubject(
+export async function confirmSubject(
   authorizer: Pick<Authorizer, "decide">,
   { cluster, user, served, name = "" }: RequestContext,
   object: DeepReadonly<JsonObject>,
-): void {
+): Promise<void> {
   const subject = served.resource.kind.source?.about?.(object);
   if (!subject) return;
   const { group } = parseApiVersion(subject.apiVersion);
@@ -28,6 +28,5 @@ export function confirmSubject(
     verb: "get",
     resource: { group: resource.group, resource: resource.resource, namespace: subject.namespace, name: subject.name },
   };
-  const { allowed, reason } = authorizer.decide(request);
-  if (!allowed) throw accessDenied(request, reason);
+  confirm(request, await authorizer.decide(request));
 }

@@ -12,7 +12,8 @@ const namespaced = (name: string): KubernetesObject[] => [
   { apiVersion: "v1", kind: "Namespace", metadata: { name } },
   { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default", namespace: name } },
 ];
-const PROFILE: Profile = {
+/** All kinds and roles of Kubernetes. */
+export const FULL_PROFILE: Profile = {
   builtIns: kubernetesKinds,
   customs: [],
   objects: [...namespaced("default"), ...namespaced("kube-system"), ...bootstrapRbac()],
@@ -41,7 +42,7 @@ export interface AccessServer extends TestServer {
 
 export async function createAccessServer(): Promise<AccessServer> {
   const test = await createTestServer({
-    profiles: { member: PROFILE },
+    profiles: { member: FULL_PROFILE },
     clusters: { hub: "member", paris: "member" },
     serviceAccounts: { signingKey: () => (sharedKey ??= createSigningKey()) },
   });

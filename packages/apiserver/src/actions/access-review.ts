@@ -41,16 +41,19 @@ async function review(
   input: Input,
   about: "others" | "self",
 ): Promise<Answer> {
-  const sent = readSent(context, input, { clock: deps.clock, facts: "authorization-v1" });
+  const sent = await readSent(context, input, { clock: deps.clock, facts: "authorization-v1" });
   const object = await admitSent(deps, context, sent, { allowed: false });
   const spec = object.spec as unknown as Spec;
   const errors = [...checkAccessReview(spec, about === "others"), ...checkPlace(object, context)];
   if (errors.length > 0) throw invalid(GROUP, "", "", errors);
   const request = requestOf(spec, context.cluster.name, about === "self" ? context.user : userOf(spec));
-  const { allowed, reason } = deps.authorizer.decide(request);
-  const evaluationError = spec.resourceAttributes ? selectorErrors(spec.resourceAttributes).join("; ") : "";
+  const { allowed, reason, error, denied } = await deps.authorizer.decide(request);
+  const problems = spec.resourceAttributes ? selectorErrors(spec.resourceAttributes) : [];
+  if (error !== undefined) problems.push(error);
+  const evaluationError = problems.join("; ");
   const status: JsonObject = {
     allowed,
+    ...(denied && { denied }),
     ...(reason !== "" && { reason }),
     ...(evaluationError !== "" && { evaluationError }),
   };

@@ -43,7 +43,7 @@ async function bind(
   input: Input,
   pathName: string | undefined,
 ): Promise<Answer> {
-  const received = readSent({ ...context, served: BINDING }, input, {
+  const received = await readSent({ ...context, served: BINDING }, input, {
     clock: deps.clock,
     facts: "core-v1",
     keepsUid: true,

@@ -54,7 +54,7 @@ export const podEviction: Action = {
   subresource: "eviction",
   async run(deps, context, input) {
     const { name = "" } = context;
-    const received = readSent({ ...context, served: EVICTION }, inCurrentVersion(input), {
+    const received = await readSent({ ...context, served: EVICTION }, inCurrentVersion(input), {
       clock: deps.clock,
       facts: "policy-v1",
     });
@@ -97,8 +97,8 @@ async function evict(
   // Admission rules for deletions see this deletion as an eviction, and run before a disruption budget is charged.
   const review = deletionOf(context, pod as unknown as JsonObject, options);
   await admitDeletion(deps, review);
-  const release = options.dryRun ? undefined : await reserve(deps, review);
-  if (release === "stale") return conflict(PODS, context.name ?? "", CONFLICT_MESSAGE);
+  const reservation = options.dryRun ? undefined : await reserve(deps, review);
+  if (reservation === "stale") return conflict(PODS, context.name ?? "", CONFLICT_MESSAGE);
   let version: string | undefined;
   try {
     version = mayIgnoreBudgets(pod)
@@ -109,7 +109,7 @@ async function evict(
     await remove(deps, context, { ...options, isAdmitted: true }, version);
     return undefined;
   } catch (error) {
-    await release?.();
+    await reservation?.release();
     // A client that specified a resourceVersion receives the conflict.
     if (
       error instanceof Error &&

@@ -10,7 +10,7 @@ export const selfSubjectReview: Action = {
   resource: "selfsubjectreviews",
   async run(deps, context, input) {
     const { clock } = deps;
-    const sent = readSent(context, input, { clock, facts: "authentication-v1" });
+    const sent = await readSent(context, input, { clock, facts: "authentication-v1" });
     const { apiVersion = "", kind = "" } = await admitSent(deps, context, sent);
     return {
       type: "object",

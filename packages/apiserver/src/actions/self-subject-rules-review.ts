@@ -11,22 +11,23 @@ export const selfSubjectRulesReview: Action = {
   resource: "selfsubjectrulesreviews",
   async run(deps, context, input) {
     const { authorizer, clock } = deps;
-    const sent = readSent(context, input, { clock, facts: "authorization-v1" });
+    const sent = await readSent(context, input, { clock, facts: "authorization-v1" });
     const { apiVersion = "", kind = "", spec } = await admitSent(deps, context, sent);
     const namespace = isObject(spec) ? spec.namespace : undefined;
     if (typeof namespace !== "string" || namespace === "") throw badRequest("no namespace on request");
-    const { rules, missing } = authorizer.rulesFor(context.cluster, context.user, namespace);
+    const { rules, missing, incomplete } = authorizer.rulesFor(context.cluster, context.user, namespace);
     const resourceRules: JsonObject[] = [];
     const nonResourceRules: JsonObject[] = [];
     for (const { verbs, apiGroups, resources = [], resourceNames, nonResourceURLs = [] } of rules) {
       if (resources.length > 0) resourceRules.push(withLists({ verbs, apiGroups, resources, resourceNames }));
       if (nonResourceURLs.length > 0) nonResourceRules.push(withLists({ verbs, nonResourceURLs }));
     }
+    const problems = [...(missing.length > 0 ? [describeMissing(missing)] : []), ...(incomplete ? [incomplete] : [])];
     const status: JsonObject = {
       resourceRules,
       nonResourceRules,
-      incomplete: false,
-      ...(missing.length > 0 && { evaluationError: describeMissing(missing) }),
+      incomplete: incomplete !== undefined,
+      ...(problems.length > 0 && { evaluationError: problems.join("; ") }),
     };
     // Like kube-apiserver, returns a new object without anything from the request.
     return { type: "object", object: { kind, apiVersion, metadata: {}, spec: {}, status }, code: 201 };

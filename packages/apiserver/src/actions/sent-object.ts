@@ -7,6 +7,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Clock, Json, JsonObject } from "@flotilla/base";
 import type { RequestContext } from "../request/context.ts";
+import { Decisions } from "../request/decisions.ts";
 import { reportFields } from "../write/field-validation.ts";
 import { checkIdentity } from "../write/identity.ts";
 import { trackFields } from "../write/managed-fields.ts";
@@ -28,22 +29,27 @@ export interface SentObjectOptions {
   keepsUid?: boolean;
 }
 
-/** `context.served` is the kind of the request body. The server sets the status, so the sent one is dropped. */
-export function readSent(
+/**
+ * `context.served` is the kind of the request body. The server sets the status, so the sent one is dropped. A large body
+ * is read in steps, as one that is stored.
+ */
+export async function readSent(
   context: RequestContext,
   input: Input,
   { clock, facts, complete, keepsUid = false }: SentObjectOptions,
-): JsonObject {
+): Promise<JsonObject> {
   const { served, namespace } = context;
   const { kind } = served.resource;
   const options = writeOptions(context, "CreateOptions");
   const body = input.object();
   checkIdentity(context, body.object, undefined);
+  if (context.pause) await context.pause();
   const canonical = canonicalObject<KubernetesObject>(facts, kind.kind, {
     ...body.object,
     apiVersion: served.apiVersion,
     kind: kind.kind,
   } as unknown as KubernetesObject) as unknown as JsonObject;
+  if (context.pause) await context.pause();
   const unknown: string[] = [];
   const { status, ...admitted } = served.compiled.admit(
     canonical,
@@ -69,6 +75,7 @@ export function readSent(
     },
   };
   const completed = complete ? complete(object) : object;
+  if (context.pause) await context.pause();
   const { status: _, ...tracked } = trackFields(
     context,
     clock,
@@ -85,7 +92,7 @@ export function readSent(
  * before the server fills it in.
  */
 export async function admitSent(
-  { configured }: Pick<ActionDependencies, "configured">,
+  { configured, authorizer }: Pick<ActionDependencies, "configured" | "authorizer">,
   context: RequestContext,
   object: JsonObject,
   emptyStatus?: JsonObject,
@@ -96,6 +103,7 @@ export async function admitSent(
   const kind = gvkOf(object as unknown as KubernetesObject);
   const request: AdmissionRequest = {
     context,
+    decisions: new Decisions(authorizer),
     operation: "CREATE",
     kind,
     name: context.name,

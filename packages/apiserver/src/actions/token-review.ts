@@ -11,7 +11,11 @@ export const tokenReview: Action = {
   resource: "tokenreviews",
   async run(deps, context, input) {
     const { clock, tokens, accountTokens } = deps;
-    const object = await admitSent(deps, context, readSent(context, input, { clock, facts: "authentication-v1" }));
+    const object = await admitSent(
+      deps,
+      context,
+      await readSent(context, input, { clock, facts: "authentication-v1" }),
+    );
     const { token = "", audiences = [] } = object.spec as unknown as Partial<TokenReview["spec"]>;
     if (token === "") throw badRequest("token is required for TokenReview in authentication");
     const outcome = await tokens.authenticate(

@@ -39,7 +39,7 @@ export const token: Action = {
     const { clock, store, random, accountTokens } = deps;
     const { name = "", namespace = "", cluster } = context;
     checkNamespace(store, cluster, context.served.resource, namespace, name);
-    const received = readSent({ ...context, served: REQUEST }, input, {
+    const received = await readSent({ ...context, served: REQUEST }, input, {
       clock,
       facts: "authentication-v1",
       keepsUid: true,

@@ -1,27 +1,24 @@
 /** What the expressions of admission see of a request. */
 import type { AdmissionInput, AdmissionRequestFields } from "@flotilla/cel";
-import type { Authorizer } from "../request/authorize.ts";
+import type { Decisions } from "../request/decisions.ts";
 import { requestFields } from "./request-fields.ts";
 import type { AdmissionQuestion } from "./request-fields.ts";
 
-export function admissionInput(question: AdmissionQuestion, authorizer: Pick<Authorizer, "decide">): AdmissionInput {
+export function admissionInput(question: AdmissionQuestion): AdmissionInput {
   const { object: _, oldObject: __, options, ...fields } = requestFields(question);
   const { object, oldObject, request } = question;
   return {
     request: { name: "", ...fields, options: options ?? undefined } as unknown as AdmissionRequestFields,
     object,
     oldObject,
-    authorize: authorizeIn(request.context.cluster.name, authorizer),
+    authorize: authorizeIn(request.context.cluster.name, request.decisions),
   };
 }
 
 /** Checks of `authorizer` in one cluster. Empty strings are values that the expression did not set. */
-function authorizeIn(
-  cluster: string,
-  authorizer: Pick<Authorizer, "decide">,
-): NonNullable<AdmissionInput["authorize"]> {
+function authorizeIn(cluster: string, decisions: Decisions): NonNullable<AdmissionInput["authorize"]> {
   return ({ user: { username = "", uid, groups = [], extra }, verb, resource, path }) =>
-    authorizer.decide({
+    decisions.decide({
       cluster,
       user: { name: username, uid, groups, extra },
       verb,

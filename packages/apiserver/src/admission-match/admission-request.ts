@@ -1,6 +1,7 @@
 /** A request about which webhooks are asked and on which policies are evaluated, before it is carried out. */
 import type { JsonObject } from "@flotilla/base";
 import type { RequestContext } from "../request/context.ts";
+import type { Decisions } from "../request/decisions.ts";
 import type { AdmissionOperation } from "./match-rules.ts";
 
 export interface GroupVersionKind {
@@ -11,6 +12,8 @@ export interface GroupVersionKind {
 
 export interface AdmissionRequest {
   readonly context: RequestContext;
+  /** What expressions ask about access. */
+  readonly decisions: Decisions;
   readonly operation: AdmissionOperation;
   /** The kind of the object, where it is not the kind of the resource: an Eviction of a pod, a Scale. */
   readonly kind?: GroupVersionKind;

@@ -7,7 +7,6 @@ import { builtInKinds, parseCertificateRequest, refusal } from "@flotilla/apimac
 import type { AdmissionStep, AnyStep, Review } from "@flotilla/apimachinery";
 import type { CertificateSigningRequest } from "@flotilla/kubernetes";
 import { equalJson } from "@flotilla/base";
-import type { Authorizer } from "../request/authorize.ts";
 import { writesObject } from "./writes-object.ts";
 
 const GROUP = "certificates.k8s.io";
@@ -16,17 +15,15 @@ const isRequest = builtInKinds(`${GROUP}/CertificateSigningRequest`);
 type Step = AdmissionStep<CertificateSigningRequest>;
 
 export interface CertificateRules {
-  authorizer: Authorizer;
   /** Groups that no requested client certificate may carry. */
   restrictedGroups: readonly string[];
 }
 
-export function createCertificateSteps({ authorizer, restrictedGroups }: CertificateRules): readonly AnyStep[] {
+export function createCertificateSteps({ restrictedGroups }: CertificateRules): readonly AnyStep[] {
   /** A right on one signer, or on all signers of its domain. */
-  const isAllowed = ({ cluster, user }: Review<unknown>, verb: string, signer: string): boolean =>
-    [signer, `${signer.split("/")[0] ?? ""}/*`].some(
-      (name) =>
-        authorizer.decide({ user, cluster, verb, resource: { group: GROUP, resource: "signers", name } }).allowed,
+  const isAllowed = ({ allows }: Review<unknown>, verb: string, signer: string): boolean =>
+    [signer, `${signer.split("/")[0] ?? ""}/*`].some((name) =>
+      allows({ verb, group: GROUP, resource: "signers", name }),
     );
 
   return [

@@ -287,7 +287,7 @@ test("a reservation that is stale admits the object again, and releases what oth
     },
     async reserve() {
       events.push("taken");
-      return async () => void events.push("released");
+      return { release: async () => void events.push("released") };
     },
   };
   const stale: AdmissionStep = {

@@ -4,12 +4,18 @@
  */
 import { changedDrivers, Namespace, nodeOfAllocation, prepareClaimStatus } from "@flotilla/kubernetes";
 import { field, invalid } from "@flotilla/apimachinery";
-import type { AdmissionStep, FieldError, KubernetesObject, RequestInfo, Review } from "@flotilla/apimachinery";
+import type {
+  AccessCheck,
+  AdmissionStep,
+  FieldError,
+  KubernetesObject,
+  RequestInfo,
+  Review,
+} from "@flotilla/apimachinery";
 import type { ResourceClaim, ResourceSlice } from "@flotilla/kubernetes";
 import { equalJson, formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { accessDenied, isMaster } from "../request/authorize.ts";
-import type { AccessRequest, Authorizer } from "../request/authorize.ts";
 
 type Read = DeepReadonly<KubernetesObject>;
 type Request = Review<KubernetesObject>;
@@ -24,29 +30,27 @@ const ACCOUNT_PREFIX = "system:serviceaccount:";
 const statusOf = (object: Read | undefined): Status =>
   (object as DeepReadonly<ResourceClaim> | undefined)?.status ?? {};
 
-export function createDeviceClaims(authorizer: Authorizer): AdmissionStep {
-  return {
-    name: "DeviceClaims",
-    for: ({ group, builtIn }) => group === GROUP && builtIn,
-    on: ["CREATE", "UPDATE"],
-    complete({ kind: { kind }, subresource, object, oldObject, nowMs }) {
-      if (kind === "ResourceSlice") return dateTaints(object as DeepReadonly<ResourceSlice>, formatTime(nowMs()));
-      if (kind !== "ResourceClaim" || subresource !== "status") return object;
-      return prepareClaimStatus(
-        object as DeepReadonly<ResourceClaim>,
-        oldObject as DeepReadonly<ResourceClaim> | undefined,
-      );
-    },
-    check(request) {
-      const { kind, subresource, object } = request;
-      const errors =
-        subresource === "status"
-          ? [...checkAdminResults(request), ...checkStatusAccess(authorizer, request)]
-          : checkAdminRequests(request);
-      if (errors.length > 0) throw invalid(GROUP, kind.kind, object.metadata.name, errors);
-    },
-  };
-}
+export const deviceClaims: AdmissionStep = {
+  name: "DeviceClaims",
+  for: ({ group, builtIn }) => group === GROUP && builtIn,
+  on: ["CREATE", "UPDATE"],
+  complete({ kind: { kind }, subresource, object, oldObject, nowMs }) {
+    if (kind === "ResourceSlice") return dateTaints(object as DeepReadonly<ResourceSlice>, formatTime(nowMs()));
+    if (kind !== "ResourceClaim" || subresource !== "status") return object;
+    return prepareClaimStatus(
+      object as DeepReadonly<ResourceClaim>,
+      oldObject as DeepReadonly<ResourceClaim> | undefined,
+    );
+  },
+  check(request) {
+    const { kind, subresource, object } = request;
+    const errors =
+      subresource === "status"
+        ? [...checkAdminResults(request), ...checkStatusAccess(request)]
+        : checkAdminRequests(request);
+    if (errors.length > 0) throw invalid(GROUP, kind.kind, object.metadata.name, errors);
+  },
+};
 
 /** A taint without a time gets the time of the write that added it. */
 function dateTaints(object: DeepReadonly<ResourceSlice>, now: string): DeepReadonly<ResourceSlice> {
@@ -100,13 +104,13 @@ function checkAdminResults(request: Request): FieldError[] {
 }
 
 /** Schedulers allocate, drivers report: the permission to write the status alone allows neither. */
-function checkStatusAccess(authorizer: Authorizer, request: Request): FieldError[] {
+function checkStatusAccess(request: Request): FieldError[] {
   if (isMaster(request.user)) return [];
   const [status, old] = [statusOf(request.object), statusOf(request.oldObject)];
   const verb = request.isPatch ? "patch" : "update";
   const errors: FieldError[] = [];
   if (!equalJson(status.allocation, old.allocation) || !equalJson(status.reservedFor, old.reservedFor)) {
-    const problem = refusal(authorizer, accessTo(request, verb, "binding"));
+    const problem = refusal(request, accessTo(request, verb, "binding"));
     if (problem !== undefined)
       errors.push(
         field.forbidden(
@@ -121,7 +125,7 @@ function checkStatusAccess(authorizer: Authorizer, request: Request): FieldError
     `arbitrary-node:${verb}`,
   ];
   for (const driver of changedDrivers(status, old)) {
-    const problems = verbs.map((one) => refusal(authorizer, accessTo(request, one, "driver", driver)));
+    const problems = verbs.map((one) => refusal(request, accessTo(request, one, "driver", driver)));
     if (!problems.includes(undefined))
       errors.push(
         field.forbidden(
@@ -135,27 +139,19 @@ function checkStatusAccess(authorizer: Authorizer, request: Request): FieldError
 
 /** Allocating is authorized cluster-wide, reporting in the namespace of the claim and by the name of the driver. */
 function accessTo(
-  { user, cluster, namespace }: RequestInfo,
+  { namespace }: RequestInfo,
   verb: string,
   subresource: "binding" | "driver",
   driver?: string,
-): AccessRequest {
-  return {
-    user,
-    verb,
-    cluster,
-    resource: {
-      group: GROUP,
-      resource: "resourceclaims",
-      subresource,
-      ...(driver !== undefined && { name: driver, namespace }),
-    },
-  };
+): AccessCheck {
+  const on = { group: GROUP, resource: "resourceclaims", subresource };
+  return driver === undefined ? { verb, ...on } : { verb, ...on, name: driver, namespace };
 }
 
-function refusal(authorizer: Authorizer, request: AccessRequest): string | undefined {
-  const { allowed, reason } = authorizer.decide(request);
-  return allowed ? undefined : accessDenied(request, reason).message;
+function refusal({ decide, user, cluster }: Request, question: AccessCheck): string | undefined {
+  const { allowed, reason } = decide(question);
+  const { verb, ...resource } = question;
+  return allowed ? undefined : accessDenied({ user, cluster, verb, resource }, reason).message;
 }
 
 /** A service account whose token is bound to the node of the devices. */

@@ -1,11 +1,10 @@
 /** The admission steps that every server has, in order; they follow those that it is given. */
 import type { AnyStep } from "@flotilla/apimachinery";
-import type { Authorizer } from "../request/authorize.ts";
 import { createCertificateSteps } from "./certificates.ts";
 import { defaultIngressClass } from "./default-ingress-class.ts";
 import { claimResize, defaultStorageClass } from "./default-storage-class.ts";
 import { defaultTolerations } from "./default-tolerations.ts";
-import { createDeviceClaims } from "./device-claims.ts";
+import { deviceClaims } from "./device-claims.ts";
 import { endpointSlices } from "./endpoint-slices.ts";
 import { limitRanger } from "./limit-ranger.ts";
 import { podSecurity } from "./pod-security.ts";
@@ -18,7 +17,6 @@ import { taintNodes } from "./taint-nodes.ts";
 import { volumeLifecycle } from "./volume-lifecycle.ts";
 
 export interface BuiltInStepOptions {
-  authorizer: Authorizer;
   /** Groups that no requested client certificate may carry. */
   restrictedGroups: readonly string[];
   arePodsTemplates(cluster: string): boolean;
@@ -27,7 +25,7 @@ export interface BuiltInStepOptions {
 export function createBuiltInSteps(options: BuiltInStepOptions): readonly AnyStep[] {
   return [
     ...volumeLifecycle,
-    createDeviceClaims(options.authorizer),
+    deviceClaims,
     ...createCertificateSteps(options),
     limitRanger,
     createServiceAccountStep(options.arePodsTemplates),

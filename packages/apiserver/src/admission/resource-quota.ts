@@ -141,6 +141,6 @@ export const resourceQuota: AdmissionStep = {
       await giveBack(done, write);
       throw error;
     }
-    return () => giveBack(done, write);
+    return { release: () => giveBack(done, write) };
   },
 };

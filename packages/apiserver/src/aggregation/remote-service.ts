@@ -8,6 +8,7 @@ import type { HttpConnection, HttpResponse, TlsOptions, UpgradeResponse } from "
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
+import type { BlockedAddresses } from "../clusters/tenant-addresses.ts";
 import { serviceAddress } from "../clusters/service-address.ts";
 import type { UserInfo } from "../request/request.ts";
 import { identityHeaders } from "./identity-headers.ts";
@@ -51,6 +52,7 @@ export interface RemoteDependencies {
   clock: Clock;
   /** The certificate with which aggregated servers are called on behalf of a cluster; without it they see no user. */
   identityOf?(cluster: LogicalCluster): ClientIdentity;
+  blockedAddresses?: BlockedAddresses | undefined;
 }
 
 /** PEM. The same object until it is renewed. */
@@ -62,7 +64,7 @@ export interface ClientIdentity {
 export function createRemoteService(
   cluster: LogicalCluster,
   { metadata, spec, status }: DeepReadonly<APIService>,
-  { store, clock, identityOf }: RemoteDependencies,
+  { store, clock, identityOf, blockedAddresses }: RemoteDependencies,
   isUsed = true,
 ): RemoteService {
   const { group = "", version = "", service = {}, caBundle = "", insecureSkipTLSVerify = false } = spec ?? {};
@@ -77,6 +79,7 @@ export function createRemoteService(
       ...identityOf?.(cluster),
       insecure: insecureSkipTLSVerify,
       serverName,
+      blocked: blockedAddresses?.(cluster.name),
     };
   };
   const serverNow = (): URL => {

@@ -18,6 +18,7 @@ import type { ProfileLayer } from "./profiles.ts";
 import { createServedTables } from "./served-tables.ts";
 import { encodeObject } from "../codec/render.ts";
 import { clusterOfKey } from "../resources/resources.ts";
+import { createdRevision } from "./cluster-origins.ts";
 import type { Resource, ResourceTable } from "../resources/resources.ts";
 
 /** A cluster name is one segment of a path and of a key. */
@@ -27,7 +28,7 @@ export interface LogicalCluster {
   readonly name: string;
   readonly profile: ProfileLayer;
   readonly createdAt: string;
-  /** The revision of the write that created it. */
+  /** The revision of the write that created it, in the store that it was created in. */
   readonly revision: number;
   /** The resources that it serves now. A different table means that CRDs changed. */
   readonly table: ResourceTable;
@@ -95,7 +96,7 @@ export function createClusterRegistry(options: {
   const load = (name: string): void => {
     const entry = cache.get(RECORDS + name);
     const current = clusters.get(name);
-    if (current && entry?.revision === current.revision) return;
+    if (current && entry?.revision === current.record.expect) return;
     const record = entry && recordIn(entry);
     const isMarked = record !== undefined && isRemoved(record);
     if (current) {
@@ -108,7 +109,13 @@ export function createClusterRegistry(options: {
     }
     if (!record || isMarked) return;
     const profile = profileOf(record, profiles);
-    const cluster = newCluster(entry, record, profile, served.tableOf(name, profile));
+    const cluster = newCluster(
+      entry,
+      record,
+      createdRevision(name, entry, (key) => cache.get(key)),
+      profile,
+      served.tableOf(name, profile),
+    );
     clusters.set(name, cluster);
     notify({ type: "added", cluster });
   };
@@ -215,6 +222,7 @@ function profileOf({ metadata, spec }: ClusterRecord, profiles: ReadonlyMap<stri
 function newCluster(
   { key, revision }: CachedEntry,
   { metadata }: ClusterRecord,
+  createdAtRevision: number,
   profile: ProfileLayer,
   table: ResourceTable,
 ): MutableCluster {
@@ -223,7 +231,7 @@ function newCluster(
     name: clusterOfRecord(key),
     profile,
     createdAt: metadata.creationTimestamp ?? "",
-    revision,
+    revision: createdAtRevision,
     table,
     removed: abort.signal,
     record: { key, expect: revision },

@@ -91,10 +91,10 @@ export function createObjectStore(
   ): boolean => cluster.profile.has(prefix, namespaced ? namespace : undefined);
 
   /** The layer's entries of a list that the cluster has neither replaced nor deleted. */
-  const uncovered = (cluster: LogicalCluster, resource: Resource, namespace?: string): CachedEntry[] => {
-    const within = namespace !== undefined && resource.namespaced ? `${namespace}/` : "";
-    return cluster.profile.list(resource.prefix, within, cluster).filter(({ key }) => cache.get(key) === undefined);
-  };
+  const uncovered = (cluster: LogicalCluster, resource: Resource, namespace?: string): CachedEntry[] =>
+    cluster.profile
+      .list(resource.prefix, withinNamespace(resource, namespace), cluster)
+      .filter(({ key }) => cache.get(key) === undefined);
 
   const store: ObjectStore = {
     find(cluster, resource, key) {
@@ -109,22 +109,27 @@ export function createObjectStore(
     list(cluster, resource, namespace, page) {
       const prefix = prefixOf(resource, cluster.name, namespace);
       if (!isLayered(cluster, resource, namespace)) return cache.list(prefix, page);
-      // Layers are small (namespaces, roles, CRDs), so the two lists are merged and then cut.
-      const own = cache.list(prefix, page?.after === undefined ? {} : { after: page.after });
-      const joined = [...own.filter((entry) => !isMarker(entry)), ...uncovered(cluster, resource, namespace)].sort(
-        byKey,
-      );
       const { after, limit } = page ?? {};
-      const rest = after === undefined ? joined : joined.filter(({ key }) => compareKeys(key, after) > 0);
-      return limit === undefined ? rest : rest.slice(0, limit);
+      const own = cache.list(prefix, after === undefined ? {} : { after });
+      const layer = uncovered(cluster, resource, namespace).filter(
+        ({ key }) => after === undefined || compareKeys(key, after) > 0,
+      );
+      return merged(own, layer.sort(byKey), limit);
     },
 
     written: (cluster, resource, namespace) =>
       cache.list(prefixOf(resource, cluster.name, namespace)).filter((entry) => !isMarker(entry)),
 
     count(cluster, resource, namespace) {
-      if (isLayered(cluster, resource, namespace)) return store.list(cluster, resource, namespace).length;
-      return cache.count(prefixOf(resource, cluster.name, namespace));
+      let total = cache.count(prefixOf(resource, cluster.name, namespace));
+      if (!isLayered(cluster, resource, namespace)) return total;
+      // The layer is small, and what the cluster wrote may not be: only the keys of the layer are looked up.
+      for (const key of cluster.profile.relativeKeys(resource.prefix, withinNamespace(resource, namespace))) {
+        const own = cache.get(`${resource.prefix}${cluster.name}/${key}`);
+        if (!own) total += 1;
+        else if (isMarker(own)) total -= 1;
+      }
+      return total;
     },
 
     listAt(revision, cluster, resource, namespace) {
@@ -206,7 +211,7 @@ function checkSize({ length }: Uint8Array, former: CachedEntry | undefined): voi
 
 /** Whichever way an object was made: from a body, a patch, a script, or by a controller of this process. */
 function checkIntegers(value: Uint8Array, { object, view }: WrittenView, former: CachedEntry | undefined): void {
-  const errors = integerErrors(object, value, former?.value);
+  const errors = integerErrors(object, value, view.served.resource.kind, former?.value);
   if (errors.length === 0) return;
   const { group, kind } = view.served.resource.kind;
   const { name } = object.metadata as { name?: string };
@@ -217,6 +222,23 @@ function checkIntegers(value: Uint8Array, { object, view }: WrittenView, former:
 export function unstoredEntry({ key, entry }: Found, { object, view }: WrittenView): CachedEntry {
   return { key, revision: entry?.revision ?? 0, value: encodeObject(object), memo: view };
 }
+
+/** Both are in key order. Layers are small, and the stored entries may be many: nothing is sorted. */
+function merged(own: readonly CachedEntry[], layer: readonly CachedEntry[], limit = Infinity): CachedEntry[] {
+  const found: CachedEntry[] = [];
+  let at = 0;
+  for (const entry of own) {
+    for (let next = layer[at]; next && byKey(next, entry) < 0; next = layer[++at]) found.push(next);
+    if (!isMarker(entry)) found.push(entry);
+    if (found.length >= limit) return found.slice(0, limit);
+  }
+  for (; at < layer.length && found.length < limit; at++) found.push(layer[at] as CachedEntry);
+  return found;
+}
+
+/** The part of a layer's keys that a list of this namespace covers. */
+const withinNamespace = ({ namespaced }: Resource, namespace: string | undefined): string =>
+  namespace !== undefined && namespaced ? `${namespace}/` : "";
 
 function byKey(a: CachedEntry, b: CachedEntry): number {
   return compareKeys(a.key, b.key);

@@ -50,6 +50,8 @@ export interface ProfileLayer {
   get(prefix: string, relativeKey: string, viewer: LayerViewer): CachedEntry | undefined;
   /** In key order. `within` is the prefix of the key part after the cluster. */
   list(prefix: string, within: string, viewer: LayerViewer): readonly CachedEntry[];
+  /** The keys of such a list without prefix and cluster, for readers that need no entries. */
+  relativeKeys(prefix: string, within: string): readonly string[];
 }
 
 interface LayerObject {
@@ -189,6 +191,10 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
       const objects = sorted.get(prefix) ?? [];
       const entries = all(prefix, objects, viewer);
       return within === "" ? entries : entries.filter((_, index) => objects[index]?.relativeKey.startsWith(within));
+    },
+    relativeKeys(prefix, within) {
+      const keys = (sorted.get(prefix) ?? []).map(({ relativeKey }) => relativeKey);
+      return within === "" ? keys : keys.filter((key) => key.startsWith(within));
     },
   };
 }

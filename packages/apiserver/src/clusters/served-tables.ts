@@ -36,15 +36,17 @@ export function createServedTables(cache: Cache, knownKinds: readonly Kind[]): S
 
   const resourceOf = (
     given: DeepReadonly<Definition>,
-    { hasForeignKinds }: ProfileLayer,
+    { hasForeignKinds, podsAreTemplates }: ProfileLayer,
     id = contentId(given),
-  ): Resource =>
-    resources.get(hasForeignKinds ? `foreign ${id}` : id, () =>
-      (hasForeignKinds ? foreignResource : resourceOfDefinition)(
-        withAcceptedNames(given),
-        known.get(given.metadata.name),
-      ),
+  ): Resource => {
+    const ours = known.get(given.metadata.name);
+    if (hasForeignKinds) return resources.get(`foreign ${id}`, () => foreignResource(withAcceptedNames(given), ours));
+    // Controllers calculate with objects of our kinds, and with templates of any kind.
+    const hasLongIntegers = !ours && !podsAreTemplates;
+    return resources.get(hasLongIntegers ? `exact ${id}` : id, () =>
+      resourceOfDefinition(withAcceptedNames(given), ours, hasLongIntegers),
     );
+  };
 
   /**
    * Identifies the resource served by the CRD of an entry by its content; undefined for a CRD that is not established.

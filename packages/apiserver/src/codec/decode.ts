@@ -16,9 +16,9 @@ import {
   undecodable,
   unsupportedMediaType,
 } from "@flotilla/apimachinery";
-import type { ProtobufCodec } from "@flotilla/apimachinery";
+import type { Kind, ProtobufCodec } from "@flotilla/apimachinery";
 import { checkBody, checkDecoded } from "./body-limits.ts";
-import { infiniteNumber, integerErrors, wellFormed } from "./exact-json.ts";
+import { infiniteNumber, integerErrors, parseFor, wellFormed } from "./exact-json.ts";
 import { yamlProblem } from "./yaml-problem.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 
@@ -79,7 +79,7 @@ export function decodeObject(
     case "":
     case "application/json": {
       const text = decodeText(bytes);
-      const object = asObject(parseJson(text, kind.kind), text, kind.kind);
+      const object = asObject(parseJson(text, kind), text, kind.kind);
       const infinite = infiniteNumber(text);
       if (infinite !== undefined)
         throw undecodable({ sent: kind.kind, version: served.version, kind: kind.kind }, tooLargeNumber(infinite));
@@ -113,7 +113,7 @@ export function decodeObject(
  * Objects of all kinds are checked then.
  */
 function checkIntegers(object: JsonObject, text: string, { resource: { kind } }: ServedVersion): void {
-  const errors = integerErrors(object, text);
+  const errors = integerErrors(object, text, kind);
   if (errors.length === 0) return;
   const { name } = isObject(object.metadata) ? object.metadata : {};
   throw invalid(kind.group, kind.kind, typeof name === "string" ? name : "", errors);
@@ -137,12 +137,15 @@ function requireKind(object: JsonObject, text: string, served: ServedVersion): v
 }
 
 /** Decodes a patch of a built-in or custom kind: JSON, or YAML for apply. */
-export function decodePatch({ bytes, contentType }: Body, builtIn: boolean): DecodedPatch {
+export function decodePatch(
+  { bytes, contentType }: Body,
+  kind: Pick<Kind, "builtIn" | "hasLongIntegers">,
+): DecodedPatch {
   const mediaType = mediaTypeOf(contentType);
   checkBody(bytes, mediaType);
   const text = decodeText(bytes);
   const checkNumbers = (value: Json): void => {
-    const errors = builtIn ? integerErrors(value, text) : [];
+    const errors = kind.builtIn ? integerErrors(value, text, kind) : [];
     if (errors.length > 0) throw badRequest(`error decoding patch: ${fieldErrorText(errors)}`);
   };
   if (mediaType.endsWith("yaml")) {
@@ -156,7 +159,7 @@ export function decodePatch({ bytes, contentType }: Body, builtIn: boolean): Dec
   }
   if (tooDeep(text)) throw badRequest("error decoding patch: exceeded max depth");
   try {
-    const value = wellFormed(JSON.parse(text) as Json, text);
+    const value = wellFormed(parseFor(kind, text), text);
     const infinite = infiniteNumber(text);
     if (infinite !== undefined) throw badRequest(`error decoding patch: ${tooLargeNumber(infinite)}`);
     checkNumbers(value);
@@ -212,10 +215,11 @@ function decodeText(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
 }
 
-function parseJson(text: string, what: string): Json {
+function parseJson(text: string, kind: Pick<Kind, "kind" | "hasLongIntegers">): Json {
+  const what = kind.kind;
   const problem = tooDeep(text) ? "exceeded max depth" : undefined;
   try {
-    if (problem === undefined) return wellFormed(JSON.parse(text) as Json, text);
+    if (problem === undefined) return wellFormed(parseFor(kind, text), text);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw unrecognized(what, `couldn't get version/kind; json parse error: ${syntaxProblem(error, text)}`, text);

@@ -1,11 +1,20 @@
 /**
  * JSON that JavaScript cannot write again after parsing it: numbers beyond the float64 range become infinite, and half
  * of a surrogate pair has no UTF-8 encoding. The parsed object must equal the stored one, so the first are rejected and
- * the second replaced. Integers beyond ±(2^53-1) would be rounded, and are rejected.
+ * the second replaced. Integers beyond ±(2^53-1) would be rounded, and are rejected, except in kinds of CRDs that no code
+ * of ours knows: these keep 64 bits (docs/adr/0060).
  */
 import { field } from "@flotilla/apimachinery";
-import type { FieldError } from "@flotilla/apimachinery";
-import { hasLongDigits, INEXACT_INTEGER, inexactIntegers, isObject, setOwn } from "@flotilla/base";
+import type { FieldError, Kind } from "@flotilla/apimachinery";
+import {
+  hasLongDigits,
+  INEXACT_INTEGER,
+  inexactIntegers,
+  isLongInteger,
+  isObject,
+  parseExactJson,
+  setOwn,
+} from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 
 const LONE_SURROGATE = /\\u[dD][89a-fA-F]/;
@@ -20,6 +29,10 @@ export function infiniteNumber(text: string): string | undefined {
     if (!token.startsWith('"') && !Number.isFinite(Number(token))) return token;
   return undefined;
 }
+
+/** The value of a JSON text of a kind. */
+export const parseFor = (kind: Pick<Kind, "hasLongIntegers">, text: string): Json =>
+  kind.hasLongIntegers ? parseExactJson(text) : (JSON.parse(text) as Json);
 
 /** The value of a JSON text with every half of a surrogate pair replaced, as Go does. */
 export function wellFormed(value: Json, text: string): Json {
@@ -39,12 +52,17 @@ function repaired(value: Json): Json {
  * The errors of integers that are rounded, unless the former object has the same number there: one that an earlier
  * version stored can still be changed and deleted. `text` is the object as JSON or YAML.
  */
-export function integerErrors(value: Json, text: string | Uint8Array, former?: Uint8Array): FieldError[] {
+export function integerErrors(
+  value: Json,
+  text: string | Uint8Array,
+  kind: Pick<Kind, "hasLongIntegers">,
+  former?: Uint8Array,
+): FieldError[] {
   if (!hasLongDigits(text)) return [];
   const found = inexactIntegers(value);
   if (found.size === 0) return [];
   const known = inexactIntegers(former && JSON.parse(Buffer.from(former).toString()));
   return Array.from(found)
-    .filter(([path, number]) => known.get(path) !== number)
+    .filter(([path, number]) => known.get(path) !== number && !(isLongInteger(number) && kind.hasLongIntegers))
     .map(([path]) => field.invalid(path, "integer", INEXACT_INTEGER));
 }

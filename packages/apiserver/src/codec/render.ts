@@ -5,6 +5,7 @@
  *
  * A stored value begins `{"apiVersion":…,"kind":…,"metadata":{`, so the insert position is in its first bytes.
  */
+import { parseFor } from "./exact-json.ts";
 import { copy, invariant, isObject } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { encodeSharing, FIRST_FIELDS } from "./encode.ts";
@@ -255,7 +256,7 @@ function countViews(first: View): number {
 }
 
 function parseStored(entry: StoredObject, served: ServedVersion): JsonObject {
-  let object = JSON.parse(decoder.decode(entry.value)) as JsonObject;
+  let object = parseFor(served.resource.kind, decoder.decode(entry.value)) as JsonObject;
   if (object.apiVersion !== served.apiVersion) object = upgradeStored(object, served);
   // Built-in values are served verbatim, so their parsed form must not differ from the bytes.
   if (!served.resource.kind.builtIn) object = admitted(object, served);
@@ -271,8 +272,8 @@ export function needsConversion(entry: StoredObject, served: ServedVersion): boo
 }
 
 /** The stored object in the version in which it was written, for a webhook that converts it. */
-export function storedForm(entry: StoredObject, { storage, former }: Resource): JsonObject {
-  const object = JSON.parse(decoder.decode(entry.value)) as JsonObject;
+export function storedForm(entry: StoredObject, { kind, storage, former }: Resource): JsonObject {
+  const object = parseFor(kind, decoder.decode(entry.value)) as JsonObject;
   const { metadata } = object;
   if (isObject(metadata)) metadata.resourceVersion = String(entry.revision);
   return former && former.apiVersion === object.apiVersion
@@ -293,7 +294,7 @@ export function addConverted(entry: StoredObject, served: ServedVersion, convert
 }
 
 function readConverted({ served, isConverted, bytes }: View, entry: StoredObject): JsonObject {
-  if (isConverted && bytes) return JSON.parse(decoder.decode(bytes)) as JsonObject;
+  if (isConverted && bytes) return parseFor(served.resource.kind, decoder.decode(bytes)) as JsonObject;
   const stored = storedForm(entry, served.resource);
   if (stored.apiVersion === served.apiVersion) return admitted(withoutVersion(stored), served);
   if (!served.isStorage) throw new ConversionPending({ entry, to: served });

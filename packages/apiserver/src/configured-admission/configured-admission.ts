@@ -48,6 +48,9 @@ export function createConfiguredAdmission(
 ): ConfiguredAdmission {
   const policies = createAdmissionPolicies(deps);
   const webhooks = createAdmissionWebhooks(deps);
+  /** Awaited only where a conversion webhook or another authorizer has to be asked. */
+  const settle = <T>({ context, decisions }: AdmissionRequest, run: () => T): T | Promise<T> =>
+    decisions.settle(() => deps.conversions.settle(context, run));
 
   return {
     find(context, operation) {
@@ -58,7 +61,7 @@ export function createConfiguredAdmission(
     callsWebhooks: (context, operation) => webhooks.find(context, operation) !== undefined,
     mutate(found, request, complete) {
       const mutation = found.policies?.mutating.length ? policies.mutation(found.policies) : undefined;
-      const changing = mutation && deps.conversions.settle(request.context, () => mutation.run(request));
+      const changing = mutation && settle(request, () => mutation.run(request));
       if (isPromise(changing)) return changing.then((changed) => mutateFrom(changed) ?? changed);
       return mutateFrom(changing);
 
@@ -67,17 +70,17 @@ export function createConfiguredAdmission(
         if (!changed && !hooks) return undefined;
 
         const repeat = (object: JsonObject): JsonObject | undefined | Promise<JsonObject | undefined> =>
-          mutation && deps.conversions.settle(request.context, () => mutation.repeat({ ...request, object }));
+          mutation && settle(request, () => mutation.repeat({ ...request, object }));
         /** Policies see once more what was changed after them. */
-        const settle = async (object: JsonObject): Promise<JsonObject> => {
-          const completed = await complete(object);
-          const again = await repeat(completed);
-          return again ? complete(again) : completed;
+        const completed = async (object: JsonObject): Promise<JsonObject> => {
+          const whole = await complete(object);
+          const again = await repeat(whole);
+          return again ? complete(again) : whole;
         };
         return (async () => {
           let object = changed && (await complete(changed));
           if (hooks)
-            object = (await webhooks.mutate(hooks, object ? { ...request, object } : request, settle)) ?? object;
+            object = (await webhooks.mutate(hooks, object ? { ...request, object } : request, completed)) ?? object;
           if (!changed || !object) return object;
           const again = await repeat(object);
           return again ? complete(again) : object;
@@ -88,8 +91,7 @@ export function createConfiguredAdmission(
       const { policies: matching, webhooks: called } = found;
       const askWebhooks = (): Promise<void> | undefined =>
         called?.validating.length ? webhooks.validate(called, request) : undefined;
-      const evaluating =
-        matching && deps.conversions.settle(request.context, () => policies.validate(matching, request));
+      const evaluating = matching && settle(request, () => policies.validate(matching, request));
       return evaluating instanceof Promise ? evaluating.then(askWebhooks) : askWebhooks();
     },
     writeMetrics(cluster, text) {

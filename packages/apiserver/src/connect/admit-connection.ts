@@ -1,6 +1,8 @@
 /** Admits a connection to a pod, node or service. Policies and webhooks see its options as an object. */
 import type { JsonObject } from "@flotilla/base";
+import type { Authorizer } from "../request/authorize.ts";
 import type { RequestContext } from "../request/context.ts";
+import { Decisions } from "../request/decisions.ts";
 import { flagOf } from "../request/options.ts";
 import { admitUnstored } from "../configured-admission/configured-admission.ts";
 import type { ConfiguredAdmission } from "../configured-admission/configured-admission.ts";
@@ -15,7 +17,7 @@ const OPTION_KINDS: Readonly<Record<string, string>> = {
 };
 
 export async function admitConnection(
-  configured: ConfiguredAdmission,
+  { configured, authorizer }: { configured: ConfiguredAdmission; authorizer: Pick<Authorizer, "decide"> },
   context: RequestContext,
   path: string,
 ): Promise<void> {
@@ -25,6 +27,7 @@ export async function admitConnection(
   if (!found || kind === undefined) return;
   const request = {
     context,
+    decisions: new Decisions(authorizer),
     operation: "CONNECT" as const,
     kind: { group: "", version: "v1", kind },
     name,

@@ -80,11 +80,11 @@ export async function connectResponse(
     case "log":
       return logResponse(deps, context);
     case "proxy":
-      await admitConnection(deps.configured, context, path);
+      await admitConnection(deps, context, path);
       return proxyResponse(deps, context, request, path);
     default:
-      if (verb !== "create") checkMayCreate(deps, context, subresource);
-      await admitConnection(deps.configured, context, path);
+      if (verb !== "create") await checkMayCreate(deps, context, subresource);
+      await admitConnection(deps, context, path);
       return streamResponse(deps, context, request, subresource);
   }
 }
@@ -93,18 +93,19 @@ export async function connectResponse(
  * WebSockets start with GET, which users with read access may send. Running a command is more than reading, so it needs
  * the verb create, however the connection starts. As in Kubernetes, the error contains only the authorizer's reason.
  */
-function checkMayCreate(
+async function checkMayCreate(
   { authorizer }: ConnectDependencies,
   { cluster, served, namespace, name = "", user }: RequestContext,
   subresource: string,
-): void {
+): Promise<void> {
   const about = served.resource.name;
-  const { allowed, reason } = authorizer.decide({
+  const { allowed, reason, error } = await authorizer.decide({
     user,
     verb: "create",
     cluster: cluster.name,
     resource: { ...about, subresource, namespace, name },
   });
+  if (error !== undefined) throw internalError(error);
   if (!allowed) throw forbidden(about, name, reason);
 }
 

@@ -10,7 +10,7 @@ import {
   labelValueProblems,
   parseApiVersion,
 } from "@flotilla/apimachinery";
-import { equalJson, isObject } from "@flotilla/base";
+import { equalJson, isObject, parseExactJson } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { parseWebhookJson, shown, WebhookError } from "@flotilla/client";
 import { CRD_GROUP } from "../resources/definition.ts";
@@ -36,7 +36,7 @@ export function renderConversionReview(
 
 /** The converted objects of a response, not yet checked. Throws `WebhookError` if it reports a failure or is invalid. */
 export function readConversionReview(answer: Buffer, version: ReviewVersion, uid: string): readonly Json[] {
-  const review = parseWebhookJson(answer, "the response");
+  const review = parseWebhookJson(answer, "the response", parseExactJson);
   if (!isObject(review)) throw new WebhookError("answer", "the response is not an object");
   const { apiVersion, kind, response } = review;
   // In v1beta1 neither the kind nor the uid of a response is checked.

@@ -6,10 +6,11 @@ import { ApiError } from "@flotilla/apimachinery";
 import { abortable, createSemaphore, isObject, randomUuid } from "@flotilla/base";
 import type { Clock, Json, JsonObject, Log, MetricsText, Random } from "@flotilla/base";
 import { createWebhookConnection, createWebhookLocator, MAX_CALLS_IN_FLIGHT, WebhookError } from "@flotilla/client";
-import type { WebhookConnection } from "@flotilla/client";
+import type { BlockedSet, WebhookConnection } from "@flotilla/client";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
+import type { BlockedAddresses } from "../clusters/tenant-addresses.ts";
 import { serviceAddress } from "../clusters/service-address.ts";
 import { ConversionPending } from "../codec/conversion.ts";
 import { addConverted, needsConversion, storedForm } from "../codec/render.ts";
@@ -32,6 +33,11 @@ const TIMEOUT_MS = 30_000;
 /** One call converts up to this many objects of about this size together, so that its answer stays within its limit. */
 const MAX_BATCH = 500;
 const MAX_BATCH_BYTES = 1024 * 1024;
+/**
+ * Calls of one list at the same time. The rest of a list waits here and neither for the webhook's turns nor with rendered
+ * objects: a list of two thousand large objects needs as many calls.
+ */
+const MAX_CALLS_OF_LIST = 8;
 /** More calls than this do not wait for one webhook: it would never catch up. */
 const MAX_WAITING = 1_024;
 /** Code that needs more conversions, one after the other, is in a loop: an object has few versions. */
@@ -61,6 +67,7 @@ export interface ConversionDependencies {
   clock: Clock;
   random: Random;
   log: Log;
+  blockedAddresses?: BlockedAddresses | undefined;
 }
 
 /** The webhook of a CRD in one cluster. */
@@ -68,6 +75,12 @@ interface Hook {
   readonly connection: () => WebhookConnection;
   readonly turns: ReturnType<typeof createSemaphore>;
   close(): void;
+}
+
+/** One call. */
+interface Work {
+  readonly entries: ReadonlySet<StoredObject>;
+  readonly done: Promise<void>;
 }
 
 interface ClusterHooks {
@@ -78,8 +91,8 @@ interface ClusterHooks {
 export function createConversions(deps: ConversionDependencies): Conversions {
   const { store, clusters, clock, random, log } = deps;
   const byCluster = new Map<string, ClusterHooks>();
-  /** Conversions of stored objects that have begun; readers of the same object wait for the same one. */
-  const begun = new WeakMap<StoredObject, Map<ServedVersion, Promise<void>>>();
+  /** Calls for stored objects that are under way; readers of the same object wait for the same one. */
+  const begun = new WeakMap<StoredObject, Map<ServedVersion, Work>>();
   const stopped = new AbortController();
 
   const hooksOf = (cluster: LogicalCluster): ClusterHooks => {
@@ -90,9 +103,9 @@ export function createConversions(deps: ConversionDependencies): Conversions {
     if (clusters.get(cluster.name)) byCluster.set(cluster.name, created);
     return created;
   };
-  const hookOf = ({ hooks }: ClusterHooks, resource: Resource): Hook => {
+  const hookOf = ({ hooks }: ClusterHooks, cluster: string, resource: Resource): Hook => {
     let hook = hooks.get(resource);
-    if (!hook) hooks.set(resource, (hook = createHook(resource)));
+    if (!hook) hooks.set(resource, (hook = createHook(resource, deps.blockedAddresses?.(cluster))));
     return hook;
   };
   const drop = (cluster: string, isKept: (resource: Resource) => boolean): void => {
@@ -127,14 +140,14 @@ export function createConversions(deps: ConversionDependencies): Conversions {
       own.metrics.called(crd, versionOf(first.apiVersion), to.version, (clock.now() - startedMs) / 1000, failure);
     let answered: readonly Json[];
     try {
-      answered = await call(cluster, hookOf(own, resource), objects, to);
+      answered = await call(cluster, hookOf(own, cluster.name, resource), objects, to);
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;
       measured("conversion_call_failure");
       // Logged when a webhook begins to fail, not for each request.
       if (own.metrics.failuresOf(crd) === 1)
         log.warn("a conversion webhook cannot be called", { cluster: cluster.name, crd, error: error.message });
-      throw plainError(`conversion webhook for ${shownKind(first)} failed: ${error.message}`);
+      throw plainError(`conversion webhook for ${shownKind(first)} failed: ${error.message}`, { cause: error });
     }
     const invalid = (problem: string): ApiError => plainError(`conversion webhook for ${shownKind(first)} ${problem}`);
     if (answered.length !== objects.length) {
@@ -187,47 +200,92 @@ export function createConversions(deps: ConversionDependencies): Conversions {
 
   /** Converts stored objects; one promise for each batch. */
   function begin(cluster: LogicalCluster, served: ServedVersion, entries: readonly StoredObject[]): Promise<void>[] {
-    return batchesOf(entries).map((batch) => {
-      const working = (async () => {
-        const converted = await convert(
-          cluster,
-          batch.map((entry) => storedForm(entry, served.resource)),
-          served,
-        );
-        for (const [index, entry] of batch.entries()) {
-          const object = converted[index];
-          if (object && !(object instanceof ApiError)) addConverted(entry, served, object);
-        }
-        const failed = converted.find((each) => each instanceof ApiError);
-        if (failed) throw failed;
-      })();
-      const forget = (): void => {
-        for (const entry of batch) begun.get(entry)?.delete(served);
-      };
-      for (const entry of batch) {
-        const known = begun.get(entry) ?? new Map<ServedVersion, Promise<void>>();
-        begun.set(entry, known.set(served, working));
+    const calls = createSemaphore(MAX_CALLS_OF_LIST);
+    let failure: { error: unknown } | undefined;
+    return batchesOf(entries).map(async (batch) => {
+      const release = await calls.acquire(1);
+      try {
+        // A list fails with its first batch. Other readers of the rest do not wait for it: no call for the rest is under way.
+        if (failure) throw failure.error;
+        await convertBatch(cluster, served, batch);
+      } catch (error) {
+        failure ??= { error };
+        throw error;
+      } finally {
+        release();
       }
-      working.then(forget, forget);
-      return working;
     });
+  }
+
+  /** Waits for the calls of other readers, too. One that failed for other objects does not count. */
+  async function convertBatch(
+    cluster: LogicalCluster,
+    served: ServedVersion,
+    batch: readonly StoredObject[],
+  ): Promise<void> {
+    const wanted = new Set(batch);
+    const isOfBatch = ({ entries }: Work): boolean => entries.isSubsetOf(wanted);
+    const works = worksFor(cluster, served, batch, () => true);
+    const outcomes = await Promise.allSettled(works.map(({ done }) => done));
+    for (const [index, work] of works.entries()) {
+      const outcome = outcomes[index];
+      if (outcome?.status === "rejected" && (isOfBatch(work) || !concernsObjects(outcome.reason))) throw outcome.reason;
+    }
+    await Promise.all(worksFor(cluster, served, batch, isOfBatch).map(({ done }) => done));
+  }
+
+  /** The calls that convert what is not converted yet: those under way that may be joined, and a new one for the rest. */
+  function worksFor(
+    cluster: LogicalCluster,
+    served: ServedVersion,
+    entries: readonly StoredObject[],
+    mayJoin: (work: Work) => boolean,
+  ): Work[] {
+    const works = new Set<Work>();
+    const missing: StoredObject[] = [];
+    for (const entry of entries) {
+      if (!needsConversion(entry, served)) continue;
+      const work = begun.get(entry)?.get(served);
+      if (work && mayJoin(work)) works.add(work);
+      else missing.push(entry);
+    }
+    if (missing.length > 0) works.add(startWork(cluster, served, missing));
+    return [...works];
+  }
+
+  function startWork(cluster: LogicalCluster, served: ServedVersion, entries: readonly StoredObject[]): Work {
+    const convertAll = async (): Promise<void> => {
+      const stored = entries.map((entry) => storedForm(entry, served.resource));
+      const converted = await convert(cluster, stored, served);
+      for (const [index, entry] of entries.entries()) {
+        const object = converted[index];
+        if (object && !(object instanceof ApiError)) addConverted(entry, served, object);
+      }
+      const failed = converted.find((each) => each instanceof ApiError);
+      if (failed) throw failed;
+    };
+    const work: Work = { entries: new Set(entries), done: convertAll() };
+    for (const entry of entries) {
+      const known = begun.get(entry) ?? new Map<ServedVersion, Work>();
+      begun.set(entry, known.set(served, work));
+    }
+    const forget = (): void => {
+      for (const entry of entries) {
+        const known = begun.get(entry);
+        if (known?.get(served) === work) known.delete(served);
+      }
+    };
+    work.done.then(forget, forget);
+    return work;
   }
 
   const conversions: Conversions = {
     prepare(cluster, served, entries, signal) {
       if (!served.resource.conversion) return undefined;
-      const waits = new Set<Promise<void>>();
-      const missing: StoredObject[] = [];
-      for (const entry of entries) {
-        if (!entry || !needsConversion(entry, served)) continue;
-        const working = begun.get(entry)?.get(served);
-        if (working) waits.add(working);
-        else missing.push(entry);
-      }
-      for (const working of begin(cluster, served, missing)) waits.add(working);
-      if (waits.size === 0) return undefined;
-      return abortable(Promise.allSettled(waits), signal).then((outcomes) => {
-        // Another object of a batch may have failed.
+      const missing = entries.filter((entry) => entry !== undefined).filter((entry) => needsConversion(entry, served));
+      if (missing.length === 0) return undefined;
+      return abortable(Promise.allSettled(begin(cluster, served, missing)), signal).then((outcomes) => {
+        // Another reader may have converted what failed here.
         if (!entries.some((entry) => entry && needsConversion(entry, served))) return;
         for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
       });
@@ -274,14 +332,19 @@ export function createConversions(deps: ConversionDependencies): Conversions {
   return conversions;
 }
 
+/** The webhook was called, and did not convert these objects; it may convert some of them without the others. */
+const concernsObjects = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  !(error.cause instanceof WebhookError && error.cause.reason !== "answer" && error.cause.reason !== "refused");
+
 const nameOf = ({ name }: Resource): string => `${name.resource}.${name.group}`;
 const versionOf = (apiVersion: Json | undefined): string =>
   typeof apiVersion === "string" ? apiVersion.slice(apiVersion.indexOf("/") + 1) : "";
 
-function createHook({ conversion }: Resource): Hook {
+function createHook({ conversion }: Resource, blocked: BlockedSet | undefined): Hook {
   let made: WebhookConnection | undefined;
   return {
-    connection: () => (made ??= createWebhookConnection(conversion?.clientConfig.caBundle || undefined)),
+    connection: () => (made ??= createWebhookConnection(conversion?.clientConfig.caBundle || undefined, blocked)),
     turns: createSemaphore(MAX_CALLS_IN_FLIGHT),
     close: () => made?.close(),
   };

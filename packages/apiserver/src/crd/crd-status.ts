@@ -43,6 +43,7 @@ interface Present {
   definition: DeepReadonly<Definition>;
   /** Written by the cluster itself, not part of its profile. */
   isOwn: boolean;
+  revision: number;
 }
 
 /** Far more writes than names can move among the CRDs of a group. */
@@ -58,6 +59,7 @@ export function createDefinitionStatus({ cache, store, clusters, clock, writeSta
       .map((entry) => ({
         definition: objectIn(entry, definitions.storage) as unknown as DeepReadonly<Definition>,
         isOwn: !isOfLayer(entry, cluster),
+        revision: entry.revision,
       }))
       .filter(({ definition }) => definition.spec.group === group);
   };
@@ -69,12 +71,16 @@ export function createDefinitionStatus({ cache, store, clusters, clock, writeSta
     return statusOf(definition, others, formatTime(clock.now()));
   };
 
-  /** The name of the first CRD with an outdated status. */
+  /**
+   * The name of the CRD with an outdated status that was written first: it requested its names before the others. Every
+   * server that sees a CRD sees all that were written before it, so several servers of one store decide alike.
+   */
   const findStale = (cluster: LogicalCluster, group: string): string | undefined => {
     const present = read(cluster, group);
-    return present.find(
-      ({ definition, isOwn }) => isOwn && !equalJson(statusAmong(definition, present), definition.status),
-    )?.definition.metadata.name;
+    return present
+      .toSorted((a, b) => a.revision - b.revision)
+      .find(({ definition, isOwn }) => isOwn && !equalJson(statusAmong(definition, present), definition.status))
+      ?.definition.metadata.name;
   };
 
   const settle = async (cluster: LogicalCluster, group: string): Promise<void> => {

@@ -6,6 +6,7 @@ import { createTestServer } from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
 import { encryptEngine } from "./encrypted-engine.ts";
 import { readEncryptionConfiguration } from "./encryption-configuration.ts";
+import { identityProvider } from "./value-providers.ts";
 
 const KEY1 = Buffer.alloc(32, 1).toString("base64");
 const KEY2 = Buffer.alloc(32, 2).toString("base64");
@@ -21,6 +22,7 @@ const rulesOf = (providers: string, resources = "[secrets]") =>
   readEncryptionConfiguration(
     `apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources: [{resources: ${resources}, providers: ${providers}}]`,
     "keys.yaml",
+    () => identityProvider,
   );
 const FIRST = `[{aesgcm: {keys: [${gcm("key1", KEY1)}]}}, {identity: {}}]`;
 const ROTATED = `[{aesgcm: {keys: [${gcm("key2", KEY2)}, ${gcm("key1", KEY1)}]}}, {identity: {}}]`;
@@ -52,6 +54,7 @@ async function storedText(stored: Engine, name: string): Promise<string> {
 test.each([
   ["aesgcm", FIRST],
   ["aescbc", `[{aescbc: {keys: [${gcm("key1", KEY1)}]}}]`],
+  ["secretbox", `[{secretbox: {keys: [${gcm("key1", KEY1)}]}}]`],
 ])("%s: what is stored has Kubernetes' prefix and no plain text, and is read back", async (provider, providers) => {
   const stored = lasting();
   const { request } = await start(stored, providers);
@@ -191,9 +194,12 @@ describe("configurations", () => {
   });
 
   test.each([
-    ["[{secretbox: {keys: []}}]", "has no XSalsa20"],
-    ["[{kms: {apiVersion: v2}}]", "does not call key management services"],
-    ["[{}]", "exactly one of aesgcm, aescbc and identity"],
+    ["[{secretbox: {keys: []}}]", "at least one key is required"],
+    ['[{secretbox: {keys: [{name: a, secret: "c2hvcnQ="}]}}]', "must be 32 random bytes"],
+    ["[{kms: {apiVersion: v1, name: k, endpoint: unix:///run/kms.sock}}]", 'supported values: "v2"'],
+    ["[{kms: {apiVersion: v2, name: k, endpoint: http://kms}}]", "must be a socket such as unix:///run/kms.sock"],
+    ["[{kms: {apiVersion: v2, name: k, endpoint: unix:///run/kms.sock, timeout: 2m}}]", "at most 60s"],
+    ["[{}]", "exactly one of aesgcm, aescbc, secretbox, kms and identity"],
     ["[{aesgcm: {keys: []}}]", "at least one key is required"],
     ['[{aesgcm: {keys: [{name: a, secret: "c2hvcnQ="}]}}]', "must be 16, 24 or 32 random bytes"],
     [`[{aesgcm: {keys: [{name: "a:b", secret: "${KEY1}"}]}}]`, "a name without ':'"],

@@ -7,11 +7,12 @@
  */
 import { messageOf } from "@flotilla/base";
 import { StoreError } from "../store/errors.ts";
+import { INTERNAL_PREFIX } from "../store/internal-keys.ts";
 import { describeKey } from "../store/sqlite-failures.ts";
 import type { Change, Engine, Entry, Outcome, PastChange } from "../store/engine.ts";
 import type { EncryptionRule } from "./encryption-configuration.ts";
 import { ENCRYPTED } from "./value-providers.ts";
-import type { ValueProvider } from "./value-providers.ts";
+import type { StoredForm, ValueProvider } from "./value-providers.ts";
 
 /** A stored value cannot be decrypted with the configured keys. */
 class DecryptionError extends StoreError {}
@@ -22,10 +23,12 @@ export function encryptEngine(engine: Engine, rules: readonly EncryptionRule[]):
   const known = new Map<string, readonly ValueProvider[]>();
   /** Keys whose stored value is not as the first provider would write it. */
   const outdated = new Set<string>();
+  /** Of keys whose newest value has a provider with changing keys. */
+  const forms = new Map<string, StoredForm>();
 
   /** By the first two parts of the key, of which there are as many as kinds. */
   function providersOf(key: string): readonly ValueProvider[] {
-    if (rules.length === 0) return NO_PROVIDERS;
+    if (rules.length === 0 || key.startsWith(INTERNAL_PREFIX)) return NO_PROVIDERS;
     const end = key.indexOf("/", key.indexOf("/", 1) + 1);
     const kind = key.slice(0, end);
     let providers = known.get(kind);
@@ -44,7 +47,7 @@ export function encryptEngine(engine: Engine, rules: readonly EncryptionRule[]):
   }
 
   /** `isCurrent`: the value is the newest of its key. */
-  function decrypt(key: string, value: Uint8Array, isCurrent: boolean): Uint8Array {
+  function decrypt(key: string, value: Uint8Array, isCurrent: boolean): Uint8Array | Promise<Uint8Array> {
     const providers = providersOf(key);
     const isEncrypted = startsWith(value, ENCRYPTED);
     if (!isEncrypted && providers.length === 0) return value;
@@ -57,61 +60,90 @@ export function encryptEngine(engine: Engine, rules: readonly EncryptionRule[]):
       if (index > 0) outdated.add(key);
       else outdated.delete(key);
     }
-    try {
-      return provider.decrypt(value, key);
-    } catch (error) {
+    const fail = (error: unknown): never => {
       throw new DecryptionError(
         `${describeKey(key)} cannot be decrypted with the key ${keyNameOf(provider.prefix)} of the encryption configuration: the secret of the key is another one, or the value was changed (${messageOf(error)})`,
       );
+    };
+    const noteForm = (): void => {
+      const form = isCurrent ? provider.formOf?.(value) : undefined;
+      if (form) forms.set(key, form);
+    };
+    if (isCurrent) forms.delete(key);
+    try {
+      const plain = provider.decrypt(value, key);
+      if (!(plain instanceof Promise)) {
+        noteForm();
+        return plain;
+      }
+      return plain.then((decrypted) => {
+        noteForm();
+        return decrypted;
+      }, fail);
+    } catch (error) {
+      return fail(error);
     }
   }
 
-  const plainEntry = (entry: Entry, isCurrent: boolean): Entry => {
-    const value = decrypt(entry.key, entry.value, isCurrent);
-    return value === entry.value ? entry : { ...entry, value };
-  };
+  const plainEntry = (entry: Entry, isCurrent: boolean): Entry | Promise<Entry> =>
+    withValue(entry, decrypt(entry.key, entry.value, isCurrent));
 
   return {
     isShared: engine.isShared,
     async commit(write) {
-      if (write.value === null || rules.length === 0) return plainOutcome(await engine.commit(write));
+      if (write.value === null || rules.length === 0) return await plainOutcome(await engine.commit(write));
       const value = encrypt(write.key, write.value);
       return plainOutcome(await engine.commit(value === write.value ? write : { ...write, value }));
     },
     async *scan(prefix) {
-      for await (const batch of engine.scan(prefix)) yield batch.map((entry) => plainEntry(entry, true));
+      for await (const batch of engine.scan(prefix)) yield await all(batch.map((entry) => plainEntry(entry, true)));
     },
     async *changes(after, signal) {
       for await (const batch of engine.changes(after, signal))
-        yield { ...batch, changes: batch.changes.map(plainChange) };
+        yield { ...batch, changes: await all(batch.changes.map(plainChange)) };
     },
     async *past(upTo) {
-      for await (const batch of engine.past(upTo)) yield batch.map(plainPast);
+      for await (const batch of engine.past(upTo)) yield await all(batch.map(plainPast));
     },
     revision: () => engine.revision(),
     isReachable: () => engine.isReachable?.() ?? true,
     compact: (revision) => engine.compact(revision),
     snapshot: (path) => engine.snapshot(path),
-    isOutdated: (key) => outdated.has(key),
+    isOutdated: (key) => outdated.has(key) || forms.get(key)?.isCurrent() === false,
     close: () => engine.close(),
   };
 
-  function plainOutcome(outcome: Outcome): Outcome {
-    return outcome.ok || !outcome.current ? outcome : { ...outcome, current: plainEntry(outcome.current, false) };
+  async function plainOutcome(outcome: Outcome): Promise<Outcome> {
+    return outcome.ok || !outcome.current ? outcome : { ...outcome, current: await plainEntry(outcome.current, false) };
   }
-  function plainChange(change: Change): Change {
+  function plainChange(change: Change): Change | Promise<Change> {
     if (change.value === null) {
       outdated.delete(change.key);
+      forms.delete(change.key);
       return change;
     }
-    const value = decrypt(change.key, change.value, true);
-    return value === change.value ? change : { ...change, value };
+    return withValue(change, decrypt(change.key, change.value, true));
   }
-  function plainPast(change: PastChange): PastChange {
+  function plainPast(change: PastChange): PastChange | Promise<PastChange> {
     if (!change.previous) return change;
     const previous = plainEntry(change.previous, false);
+    if (previous instanceof Promise) return previous.then((plain) => ({ ...change, previous: plain }));
     return previous === change.previous ? change : { ...change, previous };
   }
+}
+
+/** The same with another value, when it is there. */
+function withValue<T extends { readonly value: Uint8Array | null }>(
+  entry: T,
+  value: Uint8Array | Promise<Uint8Array>,
+): T | Promise<T> {
+  if (value instanceof Promise) return value.then((plain) => ({ ...entry, value: plain }));
+  return value === entry.value ? entry : { ...entry, value };
+}
+
+/** Awaited only where a key had to be asked for. */
+function all<T>(items: (T | Promise<T>)[]): T[] | Promise<T[]> {
+  return items.some((item) => item instanceof Promise) ? Promise.all(items) : (items as T[]);
 }
 
 function startsWith(value: Uint8Array, prefix: Uint8Array): boolean {

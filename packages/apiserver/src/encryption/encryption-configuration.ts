@@ -3,7 +3,8 @@
  * which providers. The first provider of a resource encrypts; all of them decrypt, so that keys can be rotated.
  */
 import { ConfigurationError, readConfiguration, s } from "@flotilla/apimachinery";
-import { aesCbcProvider, aesGcmProvider, identityProvider } from "./value-providers.ts";
+import { parseDuration } from "@flotilla/cel";
+import { aesCbcProvider, aesGcmProvider, identityProvider, secretboxProvider } from "./value-providers.ts";
 import type { ValueProvider } from "./value-providers.ts";
 
 const keys = (description: string) =>
@@ -15,7 +16,14 @@ const keys = (description: string) =>
       ),
     }),
   );
-const unsupported = (description: string) => s.optional(s.json(description));
+const kms = s.optional(
+  s.object("Keys of a key management service.", {
+    apiVersion: s.string("v2."),
+    name: s.string("The name, which is part of the stored values."),
+    endpoint: s.string("The socket of the plugin: unix:///path."),
+    timeout: s.string("How long an answer may take.", { default: "3s" }),
+  }),
+);
 
 const CONFIGURATION = {
   kind: "EncryptionConfiguration",
@@ -34,8 +42,8 @@ const CONFIGURATION = {
             aesgcm: keys("AES-GCM."),
             aescbc: keys("AES-CBC."),
             identity: s.optional(s.object("Values that are not encrypted.", {})),
-            secretbox: unsupported("Not supported."),
-            kms: unsupported("Not supported."),
+            secretbox: keys("XSalsa20 and Poly1305."),
+            kms,
           }),
         ),
       }),
@@ -50,15 +58,24 @@ export interface EncryptionRule {
   readonly providers: readonly ValueProvider[];
 }
 
-const CIPHERS = { aesgcm: aesGcmProvider, aescbc: aesCbcProvider } as const;
-const KEY_BYTES: ReadonlySet<number> = new Set([16, 24, 32]);
-const DECLINED: Readonly<Record<"secretbox" | "kms", string>> = {
-  secretbox: "this server has no XSalsa20; use aesgcm",
-  kms: "this server does not call key management services; use aesgcm, and let the service write the file",
-};
+const CIPHERS = { aesgcm: aesGcmProvider, aescbc: aesCbcProvider, secretbox: secretboxProvider } as const;
+const AES_KEY_BYTES: ReadonlySet<number> = new Set([16, 24, 32]);
+const SECRETBOX_KEY_BYTES: ReadonlySet<number> = new Set([32]);
+const MAX_TIMEOUT_MS = 60_000;
 
-/** Throws `ConfigurationError`. Keys never appear in errors. */
-export function readEncryptionConfiguration(content: string, file: string): EncryptionRule[] {
+/** How a key management plugin is asked. */
+export interface KmsSettings {
+  readonly name: string;
+  readonly socketPath: string;
+  readonly timeoutMs: number;
+}
+
+/** Throws `ConfigurationError`. Keys never appear in errors. `createKms` makes the provider of a plugin. */
+export function readEncryptionConfiguration(
+  content: string,
+  file: string,
+  createKms: (settings: KmsSettings) => ValueProvider,
+): EncryptionRule[] {
   const { resources } = readConfiguration(content, file, CONFIGURATION);
   if (resources.length === 0)
     throw new ConfigurationError(`${file}: resources: Required value: at least one resource is required`);
@@ -71,7 +88,7 @@ export function readEncryptionConfiguration(content: string, file: string): Encr
     const patterns = names.map((name) => patternOf(name, `${at}.resources`));
     return {
       matches: (group, resource) => patterns.some((matches) => matches(group, resource)),
-      providers: providers.flatMap((provider, place) => providersOf(provider, `${at}.providers[${place}]`)),
+      providers: providers.flatMap((provider, place) => providersOf(provider, `${at}.providers[${place}]`, createKms)),
     };
   });
 }
@@ -81,17 +98,20 @@ function providersOf(
     aesgcm?: { keys: { name: string; secret: string }[] };
     aescbc?: { keys: { name: string; secret: string }[] };
     identity?: object;
-    secretbox?: unknown;
-    kms?: unknown;
+    secretbox?: { keys: { name: string; secret: string }[] };
+    kms?: { apiVersion: string; name: string; endpoint: string; timeout: string };
   },
   at: string,
+  createKms: (settings: KmsSettings) => ValueProvider,
 ): ValueProvider[] {
   const [type, ...others] = Object.keys(provider) as (keyof typeof provider)[];
   if (type === undefined || others.length > 0)
-    throw new ConfigurationError(`${at}: Invalid value: exactly one of aesgcm, aescbc and identity is required`);
+    throw new ConfigurationError(
+      `${at}: Invalid value: exactly one of aesgcm, aescbc, secretbox, kms and identity is required`,
+    );
   if (type === "identity") return [identityProvider];
-  if (type === "secretbox" || type === "kms")
-    throw new ConfigurationError(`${at}.${type}: Forbidden: ${DECLINED[type]}`);
+  if (type === "kms") return provider.kms ? [createKms(kmsSettings(provider.kms, `${at}.kms`))] : [];
+  const sizes = type === "secretbox" ? SECRETBOX_KEY_BYTES : AES_KEY_BYTES;
   const given = provider[type]?.keys ?? [];
   if (given.length === 0)
     throw new ConfigurationError(`${at}.${type}.keys: Required value: at least one key is required`);
@@ -102,15 +122,32 @@ function providersOf(
     if (given.findIndex((other) => other.name === name) !== index)
       throw new ConfigurationError(`${place}.name: Duplicate value: ${JSON.stringify(name)}`);
     const bytes = Buffer.from(secret, "base64");
-    if (
-      !KEY_BYTES.has(bytes.length) ||
-      bytes.toString("base64").replace(/=+$/, "") !== secret.trim().replace(/=+$/, "")
-    )
+    if (!sizes.has(bytes.length) || bytes.toString("base64").replace(/=+$/, "") !== secret.trim().replace(/=+$/, ""))
       throw new ConfigurationError(
-        `${place}.secret: Invalid value: must be 16, 24 or 32 random bytes in base64; 'head -c 32 /dev/urandom | base64' makes one`,
+        `${place}.secret: Invalid value: must be ${type === "secretbox" ? "32" : "16, 24 or 32"} random bytes in base64; 'head -c 32 /dev/urandom | base64' makes one`,
       );
     return CIPHERS[type](name, bytes);
   });
+}
+
+function kmsSettings(
+  own: { apiVersion: string; name: string; endpoint: string; timeout: string },
+  at: string,
+): KmsSettings {
+  const { apiVersion, name, endpoint, timeout } = own;
+  const fail = (problem: string): never => {
+    throw new ConfigurationError(`${at}.${problem}`);
+  };
+  if (apiVersion !== "v2") fail(`apiVersion: Unsupported value: ${JSON.stringify(apiVersion)}: supported values: "v2"`);
+  if (name === "" || name.includes(":")) fail("name: Invalid value: a name without ':' is required");
+  const path = /^unix:\/\/(\/[^@].*)$/.exec(endpoint)?.[1];
+  if (path === undefined)
+    return fail(`endpoint: Invalid value: ${JSON.stringify(endpoint)}: must be a socket such as unix:///run/kms.sock`);
+  const nanos = parseDuration(timeout)?.nanos ?? 0n;
+  const timeoutMs = Number(nanos / 1_000_000n);
+  if (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS)
+    fail(`timeout: Invalid value: ${JSON.stringify(timeout)}: must be a duration above 0 and at most 60s`);
+  return { name, socketPath: path, timeoutMs };
 }
 
 function patternOf(name: string, at: string): (group: string, resource: string) => boolean {

@@ -3,13 +3,22 @@
  * the ciphertext. The key of the entry is authenticated with `aesgcm`, so a value cannot be moved to another object.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { open, seal } from "./secretbox.ts";
+
+/** How a value was encrypted by a provider whose keys change while the server runs. Shared by values of one key. */
+export interface StoredForm {
+  /** Whether the provider would encrypt with this key now. */
+  isCurrent(): boolean;
+}
 
 export interface ValueProvider {
   /** `k8s:enc:aesgcm:v1:key1:`; empty for values that are not encrypted. */
   readonly prefix: string;
   encrypt(value: Uint8Array, key: string): Uint8Array;
-  /** `value` has the prefix. Throws when it is not what was written. */
-  decrypt(value: Uint8Array, key: string): Uint8Array;
+  /** `value` has the prefix. Throws when it is not what was written. Awaited only for keys that are elsewhere. */
+  decrypt(value: Uint8Array, key: string): Uint8Array | Promise<Uint8Array>;
+  /** Of a value that was decrypted. Unset for providers whose keys do not change. */
+  formOf?(value: Uint8Array): StoredForm | undefined;
 }
 
 /** The beginning of every encrypted value. */
@@ -59,6 +68,25 @@ export function aesCbcProvider(name: string, secret: Uint8Array): ValueProvider 
       const ivEnd = head.length + CBC_BLOCK_BYTES;
       const cipher = createDecipheriv(algorithm, secret, value.subarray(head.length, ivEnd));
       return Buffer.concat([cipher.update(value.subarray(ivEnd)), cipher.final()]);
+    },
+  };
+}
+
+const SECRETBOX_NONCE_BYTES = 24;
+
+/** XSalsa20 with Poly1305. The key of the entry is not authenticated: a value can be moved to another object. */
+export function secretboxProvider(name: string, secret: Uint8Array): ValueProvider {
+  const prefix = `k8s:enc:secretbox:v1:${name}:`;
+  const head = Buffer.from(prefix);
+  return {
+    prefix,
+    encrypt(value) {
+      const nonce = randomBytes(SECRETBOX_NONCE_BYTES);
+      return Buffer.concat([head, nonce, seal(value, nonce, secret)]);
+    },
+    decrypt(value) {
+      const nonceEnd = head.length + SECRETBOX_NONCE_BYTES;
+      return open(value.subarray(nonceEnd), value.subarray(head.length, nonceEnd), secret);
     },
   };
 }

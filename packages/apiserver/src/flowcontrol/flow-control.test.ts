@@ -141,26 +141,47 @@ test("a logical cluster has half of the seats of the server at most, also with e
   expect([flow.executing, flow.waiting]).toEqual([11, 0]);
 });
 
-test("when several clusters hold all seats, a free one goes to the first request of another", async () => {
-  const { flow } = make(20);
-  const [taken] = ["loud", "louder"].map((name) => fill(flow, clusterOf(name), ADMIN));
-  const first = flow.enter(clusterOf("quiet"), makeRequest(ALICE)) as Promise<Seat>;
-  let isServed = false;
-  void first.then(() => (isServed = true));
+test("however many clusters want all seats, others and the hub still get some at once", () => {
+  const { flow } = make(60);
+  const taken = ["loud", "louder", "loudest"].map((name) => fill(flow, clusterOf(name), ADMIN).seats.length);
+  const quiet = flow.enter(clusterOf("quiet"), makeRequest(ALICE));
+  const ofHub = flow.enter(hub, makeRequest(ALICE));
 
-  expect([flow.executing, flow.waiting]).toEqual([20, 3]);
-  taken?.seats[0]?.leave();
-  await new Promise((resolve) => setImmediate(resolve));
-
-  expect(isServed).toBe(true);
-  expect(flow.waiting).toBe(2);
+  expect(taken).toEqual([30, 15, 8]);
+  expect(quiet).not.toBeInstanceOf(Promise);
+  expect(ofHub).not.toBeInstanceOf(Promise);
 });
 
-test("leader election and exempt requests of the hub run when clusters hold all seats of the server", () => {
-  const { flow } = make(200);
-  for (const name of ["loud", "louder"]) fill(flow, clusterOf(name), ADMIN);
+test("a cluster that has more than its share gives seats up to others as its requests end", () => {
+  const { flow } = make(60);
+  const { seats } = fill(flow, clusterOf("loud"), ADMIN);
+  fill(flow, clusterOf("louder"), ADMIN);
+  for (let index = 0; index < 20; index++) void flow.enter(clusterOf("louder"), makeRequest(ADMIN));
+  const usage = (): number[] =>
+    ["loud", "louder"].map((name) => flow.levels(name).reduce((sum, { executing }) => sum + executing, 0));
+  const before = usage();
 
-  expect(flow.executing).toBe(200);
+  for (const seat of seats.slice(0, 12)) seat.leave();
+
+  expect(before).toEqual([30, 15]);
+  expect(usage()).toEqual([19, 21]);
+});
+
+test("the users of the hub leave seats for the clusters", () => {
+  const { flow } = make(60, []);
+  const enter = (): unknown => flow.enter(hub, makeRequest(ALICE));
+  expect(() => {
+    for (;;) enter();
+  }).toThrow(TooBusyError);
+
+  expect(flow.executing).toBe(48);
+  expect(flow.enter(clusterOf("quiet"), makeRequest(ALICE))).not.toBeInstanceOf(Promise);
+});
+
+test("leader election and exempt requests of the hub run when all seats of the server are taken", () => {
+  const { flow } = make(200);
+  while (flow.executing < 200) void flow.enter(hub, makeRequest(ADMIN));
+
   expect(flow.enter(hub, makeRequest(ADMIN))).not.toBeInstanceOf(Promise);
   expect(flow.enter(hub, makeRequest(SCHEDULER, LEASE))).not.toBeInstanceOf(Promise);
   expect(flow.enter(hub, makeRequest(ALICE))).toBeInstanceOf(Promise);
@@ -175,11 +196,11 @@ test("a level that rejects answers 429 at once, and full queues as well", async 
     if (seat && !(seat instanceof Promise)) seats.push(seat);
   };
 
-  // Without other objects the mandatory catch-all has all seats.
+  // Without other objects the mandatory catch-all has all seats of the hub: four fifths of the server's.
   expect(() => {
     for (let index = 0; index < 100; index++) enter();
   }).toThrow(TooBusyError);
-  expect(seats).toHaveLength(60);
+  expect(seats).toHaveLength(48);
 
   const other = make(60).flow;
   const results = await Promise.allSettled(

@@ -3,9 +3,10 @@
  *
  * A seat is a request that is being executed, from its classification to its response: waits for the store and for
  * webhooks included, the transfer of the response not. Each logical cluster has its own priority levels, whose seats are
- * those of a whole server. The server as a whole has as many seats for all clusters together, of which one cluster other
- * than the hub has half at most. When all are taken, the cluster with the fewest of them comes next, as soon as a request
- * ends. The hub's leader election and exempt requests do not wait for the server.
+ * those of a whole server. The server as a whole has as many seats for all clusters together. A cluster takes as many
+ * of them as are free, and the hub four times as many, so that some are always free for a cluster that has none: one
+ * cluster has half of the seats at most, two have a third each. When a request ends, the cluster with the fewest seats
+ * comes next. The hub's leader election and exempt requests do not wait for the server.
  *
  * A request that need not wait costs a classification and some additions: nothing is allocated per flow, and queues
  * exist only in levels that were full.
@@ -30,6 +31,8 @@ import { seatsFor } from "./work-estimate.ts";
 
 /** As kube-apiserver has: 400 requests and 200 more that write. */
 const DEFAULT_SERVER_SEATS = 600;
+/** How many of the free seats the hub may have for each one of another cluster: four fifths of all while it is alone. */
+const HUB_WEIGHT = 4;
 /** A level of the hub with its own limit alone: controllers that lose their lease stop. */
 const LEADER_ELECTION = "leader-election";
 /** How long a request waits at most. */
@@ -246,19 +249,18 @@ export function createFlowControl({
     setCurrent(flows);
   };
 
-  const clusterSeats = Math.ceil(serverSeats / 2);
-
   /**
    * Exempt requests of the hub never wait, and its leader election waits only for its own level. Exempt requests of other
    * clusters wait for the server, and for the share of their cluster.
    */
   const canStart = ({ seats, level, flows }: Ticket): boolean => {
     if (!level.hasRoomFor(seats)) return false;
-    if (flows.name === HUB) return level.isExempt || level.name === LEADER_ELECTION || hasServerRoom(seats);
+    if (flows.name === HUB && (level.isExempt || level.name === LEADER_ELECTION)) return true;
+    const free = serverSeats - executing;
     const inUse = flows.usage.executing;
-    return hasServerRoom(seats) && (inUse === 0 || inUse + seats <= clusterSeats);
+    // The first request of a cluster may be wider than what is free; otherwise narrow ones of others would always pass it.
+    return inUse === 0 ? free > 0 : inUse + seats <= (flows.name === HUB ? HUB_WEIGHT * free : free);
   };
-  const hasServerRoom = (seats: number): boolean => executing + seats <= serverSeats;
 
   const start = (ticket: Ticket, nowMs: number): void => {
     ticket.startMs = nowMs;

@@ -14,7 +14,7 @@ export class PriorityLevel {
   readonly isExempt: boolean;
   readonly demand: DemandIntegrator;
   readonly limits: SeatLimits;
-  /** The limit for now, with what is borrowed or lent. */
+  /** The current limit, with what is borrowed or lent. */
   current: number;
   /** Seats and requests in progress. */
   executing = 0;

@@ -69,25 +69,63 @@ describe("when large bodies use up their budget", () => {
     const { rejected, open } = setUp();
     open("a", 1_000).complete();
 
-    open("b", 60);
+    open("b", 40);
 
     expect(rejected).toEqual([]);
   });
 });
 
-test("small bodies have a bound of their own", () => {
-  const { rejected, open } = setUp();
-  open("a", 60);
+describe("small bodies", () => {
+  test("of one client take half of their budget at most", () => {
+    const { rejected, open } = setUp();
+    open("a", 40);
 
-  open("a", 60, "second");
+    open("a", 20, "second");
+    open("a", 10, "third");
 
-  expect(rejected).toEqual(["second"]);
+    expect(rejected).toEqual(["second"]);
+  });
+
+  test("of one client that uses up its share are rejected alone, also while all of them are being handled", () => {
+    const { rejected, open } = setUp();
+    for (let index = 0; index < 10; index++) open("greedy", 10, `greedy ${index}`).complete();
+    const before = rejected.length;
+
+    open("other", 20).complete();
+    open("third", 10);
+
+    expect(before).toBe(5);
+    expect(rejected).toHaveLength(5);
+  });
+
+  test("of many greedy clients leave room for the next one", () => {
+    const { budget, rejected, open } = setUp();
+    for (let index = 0; index < 50; index++)
+      for (let client = 0; client < 9; client++) open(`greedy ${client}`, 1).complete();
+    rejected.length = 0;
+
+    open("other", 5);
+
+    expect(rejected).toEqual([]);
+    expect(budget.heldBytes).toBeLessThanOrEqual(100 * KIB);
+  });
+
+  test("no longer count once they are released", () => {
+    const { budget, rejected, open } = setUp();
+    const bodies = Array.from({ length: 5 }, () => open("a", 10));
+    for (const body of bodies) body.release();
+
+    open("a", 50);
+
+    expect(rejected).toEqual([]);
+    expect(budget.heldBytes).toBe(50 * KIB);
+  });
 });
 
 test("a body that grows large is counted once", () => {
   const { budget, open } = setUp();
-  const body = open("a", 60);
-  body.add(60 * KIB);
+  const body = open("a", 40);
+  body.add(80 * KIB);
   const held = budget.heldBytes;
 
   body.complete();

@@ -2,8 +2,10 @@
  * The bytes of all request bodies that the server holds, from the first byte until the request is answered.
  *
  * Small bodies have a budget of their own, so that large ones never take their room. When the budget of large bodies is
- * used up, the client that holds the most loses the newest body that it is still sending. Nothing waits
- * here: a client that sends slowly would make the others wait.
+ * used up, the client that holds the most loses the newest body that it is still sending. Small bodies are rejected when
+ * their client holds more than is free: one client has half of the budget at most, two have a third each, and there is
+ * always room for the first bodies of another, also when those that are held wait for a slow webhook. Nothing waits here:
+ * a client that sends slowly would make the others wait.
  */
 import { tooManyRequests } from "@flotilla/apimachinery";
 import type { ApiError } from "@flotilla/apimachinery";
@@ -25,6 +27,7 @@ export interface HeldBody {
 
 interface Client {
   name: string;
+  /** Of its large bodies. */
   bytes: number;
   /** Its large bodies that are not complete, in order of their arrival. */
   reading: Set<Body>;
@@ -40,7 +43,7 @@ export function createBodyBudget({ large, small }: { large: number; small: numbe
   };
 }
 
-const rejection = (): ApiError => tooManyRequests("too many large requests at the same time; try again");
+const rejection = (): ApiError => tooManyRequests("too many request bodies at the same time; try again");
 
 class Budget {
   readonly maxLarge: number;
@@ -49,6 +52,8 @@ class Budget {
   smallBytes = 0;
   /** Those that hold a large body. */
   readonly #clients = new Map<string, Client>();
+  /** Bytes of small bodies by client. */
+  readonly #small = new Map<string, number>();
 
   constructor(maxLarge: number, maxSmall: number) {
     this.maxLarge = maxLarge;
@@ -68,6 +73,18 @@ class Budget {
     if (client.bytes === 0 && client.reading.size === 0) this.#clients.delete(client.name);
   }
 
+  addSmall(name: string, bytes: number): void {
+    const sum = (this.#small.get(name) ?? 0) + bytes;
+    if (sum === 0) this.#small.delete(name);
+    else this.#small.set(name, sum);
+    this.smallBytes += bytes;
+  }
+
+  /** Whether the small bodies of a client take more than is left for the others. */
+  isAboveShare(name: string): boolean {
+    return (this.#small.get(name) ?? 0) > this.maxSmall - this.smallBytes;
+  }
+
   shrink(): void {
     while (this.largeBytes > this.maxLarge) {
       let most: Client | undefined;
@@ -82,7 +99,9 @@ class Budget {
 
 class Body implements HeldBody {
   readonly #budget: Budget;
-  readonly #name: () => string;
+  readonly #nameOf: () => string;
+  /** Known from the first byte. */
+  #name: string | undefined;
   readonly #reject: (error: ApiError) => void;
   #bytes = 0;
   /** Set once the body is large. */
@@ -91,16 +110,17 @@ class Body implements HeldBody {
 
   constructor(budget: Budget, name: () => string, reject: (error: ApiError) => void) {
     this.#budget = budget;
-    this.#name = name;
+    this.#nameOf = name;
     this.#reject = reject;
   }
 
   add(bytes: number): void {
     if (this.#isEnded) return;
     const budget = this.#budget;
+    const name = (this.#name ??= this.#nameOf());
     if (!this.#client && this.#bytes + bytes > LARGE_BODY_BYTES) {
-      this.#client = budget.enter(this.#name(), this);
-      budget.smallBytes -= this.#bytes;
+      this.#client = budget.enter(name, this);
+      budget.addSmall(name, -this.#bytes);
       budget.addLarge(this.#client, this.#bytes);
     }
     this.#bytes += bytes;
@@ -108,8 +128,8 @@ class Body implements HeldBody {
       budget.addLarge(this.#client, bytes);
       if (budget.largeBytes > budget.maxLarge) budget.shrink();
     } else {
-      budget.smallBytes += bytes;
-      if (budget.smallBytes > budget.maxSmall) this.reject();
+      budget.addSmall(name, bytes);
+      if (budget.isAboveShare(name)) this.reject();
     }
   }
 
@@ -122,7 +142,7 @@ class Body implements HeldBody {
     this.#isEnded = true;
     this.complete();
     if (this.#client) this.#budget.addLarge(this.#client, -this.#bytes);
-    else this.#budget.smallBytes -= this.#bytes;
+    else if (this.#name !== undefined) this.#budget.addSmall(this.#name, -this.#bytes);
   }
 
   reject(): void {

@@ -12,9 +12,11 @@ import type { ApiRequest, ApiResponse, Authenticator, UserInfo } from "../reques
 import { statusResponse } from "../request/respond.ts";
 import { routeOf, splitCluster } from "../request/router.ts";
 import { ANONYMOUS } from "./authenticator.ts";
-import { digestFrom, expiredText } from "./peer.ts";
+import type { FrontProxies } from "./front-proxies.ts";
+import { chunksOf, digestFrom, expiredText } from "./peer.ts";
 import type { Peer } from "./peer.ts";
 import type { BodyBudget } from "./body-budget.ts";
+import { BodyChunks } from "./chunk-allowance.ts";
 import { readBody } from "./request-body.ts";
 import { failureResponse, sendResponse } from "./response.ts";
 import type { Headers, Wire } from "./wire.ts";
@@ -22,6 +24,8 @@ import type { Headers, Wire } from "./wire.ts";
 export interface ExchangeDependencies {
   handle(request: ApiRequest): Promise<ApiResponse>;
   authenticator: Authenticator;
+  /** Proxies that authenticate users; unset: none. */
+  proxies?: FrontProxies | undefined;
   /** Called when the credentials of a request are rejected. */
   onRejected?: ((request: ApiRequest, error: ApiError) => void) | undefined;
   bodies: BodyBudget;
@@ -90,12 +94,12 @@ class RunningExchange implements Exchange {
       // without it.
       if (wire.hasBody && request.user !== ANONYMOUS) {
         this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
-        const body = await readBody(
-          wire,
-          deps.bodies,
-          () => clientKeyOf(target.cluster, request.user.name),
-          isDryRun(request.path) ? MAX_DRY_RUN_BYTES : undefined,
-        );
+        const body = await readBody(wire, {
+          budget: deps.bodies,
+          chunks: new BodyChunks(chunksOf(peer), () => deps.clock.now()),
+          client: () => clientKeyOf(target.cluster, request.user.name),
+          maxBytes: isDryRun(request.path) ? MAX_DRY_RUN_BYTES : undefined,
+        });
         request.body = body.bytes;
         release = body.release;
         read = true;
@@ -217,13 +221,13 @@ async function identifyAtHome(
   deps: ExchangeDependencies,
 ): Promise<UserInfo | undefined> {
   try {
-    return await identify(request.headers, splitCluster(request.path), peer, deps);
+    return await identify(request, splitCluster(request.path), peer, deps);
   } catch (error) {
     const isOfRoot = !request.path.startsWith("/clusters/") && error instanceof ApiError && error.status.code === 401;
     const home = isOfRoot ? await deps.authenticator.homeOf?.(credentialsOf(request.headers, peer, deps)) : undefined;
     if (home === undefined || home === HUB) throw error;
     const path = `/clusters/${encodeURIComponent(home)}${request.path}`;
-    const user = await identify(request.headers, splitCluster(path), peer, deps);
+    const user = await identify(request, splitCluster(path), peer, deps);
     request.path = path;
     return user;
   }
@@ -238,16 +242,22 @@ function credentialsOf(headers: Headers, peer: Peer, { clock }: ExchangeDependen
   };
 }
 
-function identify(
-  headers: Headers,
+async function identify(
+  { headers, rawHeaders }: IncomingRequest,
   { cluster, path }: ReturnType<typeof splitCluster>,
   peer: Peer,
   deps: ExchangeDependencies,
 ): Promise<UserInfo | undefined> {
+  // A proxy speaks for its user, whatever other credentials it passes on.
+  const proxied =
+    peer.proxy !== undefined && deps.clock.now() < peer.validToMs
+      ? deps.proxies?.userOf(peer.proxy, rawHeaders)
+      : undefined;
+  if (proxied) return proxied;
   const credentials = credentialsOf(headers, peer, deps);
   const { certificate, bearerToken } = credentials;
   // An invalid certificate is rejected, unless a token identifies the user.
-  if (!certificate && bearerToken === undefined && (peer.untrusted || peer.subject))
+  if (!certificate && bearerToken === undefined && (peer.untrusted || peer.subject || peer.proxy !== undefined))
     throw unauthorized(peer.problem ?? (peer.subject && expiredText(peer.validToMs)));
   return deps.authenticator.authenticate({ ...credentials, cluster, path });
 }

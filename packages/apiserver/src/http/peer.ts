@@ -4,6 +4,7 @@ import type { TLSSocket } from "node:tls";
 import { formatTime } from "@flotilla/base";
 import { clusterOf, DerError, subjectOf, validityOf, type CertificateSubject } from "@flotilla/apimachinery";
 import { tokenDigest } from "../access/bearer-tokens.ts";
+import { ChunkAllowance } from "./chunk-allowance.ts";
 
 /** The user and the groups of a client certificate. */
 export interface ClientSubject extends CertificateSubject {
@@ -15,6 +16,8 @@ export interface ClientSubject extends CertificateSubject {
 
 export interface Peer {
   subject?: ClientSubject;
+  /** The common name of an authenticating proxy. Its certificate identifies no user. */
+  proxy?: string;
   /** Connections outlive certificates, so every request checks the time again. */
   validToMs: number;
   /** The client sent a certificate that is not signed by a trusted authority, has expired or is not yet valid. */
@@ -25,6 +28,14 @@ export interface Peer {
   address?: string | undefined;
   /** The token that the client sent last, with its digest. */
   lastToken?: { readonly text: string; readonly digest: string };
+  /** Unset until the client sends a body. */
+  chunks?: ChunkAllowance;
+}
+
+/** Who signs certificates, where there are authenticating proxies: TLS trusts the authorities of both. */
+export interface PeerAuthorities {
+  signedClient(certificate: X509Certificate): boolean;
+  signedProxy(certificate: X509Certificate): boolean;
 }
 
 export function peerOf(
@@ -32,18 +43,27 @@ export function peerOf(
     authorizationError?: unknown;
     remoteAddress?: string | undefined;
   },
+  authorities?: PeerAuthorities,
 ): Peer {
-  return { ...identityOf(socket), address: socket.remoteAddress };
+  return { ...identityOf(socket, authorities), address: socket.remoteAddress };
 }
 
-function identityOf(socket: Parameters<typeof peerOf>[0]): Peer {
+function identityOf(socket: Parameters<typeof peerOf>[0], authorities: PeerAuthorities | undefined): Peer {
   const certificate = socket.getPeerX509Certificate();
   if (!certificate) return { validToMs: Number.POSITIVE_INFINITY, untrusted: false };
   if (!socket.authorized) {
     const problem = problemOf(socket.authorizationError, certificate);
     return { validToMs: 0, untrusted: true, problem };
   }
+  const isProxy = authorities?.signedProxy(certificate) ?? false;
+  if (authorities && !isProxy && !authorities.signedClient(certificate)) return { validToMs: 0, untrusted: true };
   try {
+    if (isProxy)
+      return {
+        proxy: subjectOf(certificate).commonName,
+        validToMs: validityOf(certificate).notAfterMs,
+        untrusted: false,
+      };
     const cluster = clusterOf(certificate);
     return {
       subject: {
@@ -82,4 +102,9 @@ export function expiredText(validToMs: number): string {
 export function digestFrom(peer: Peer, token: string): string {
   if (peer.lastToken?.text !== token) peer.lastToken = { text: token, digest: tokenDigest(token) };
   return peer.lastToken.digest;
+}
+
+/** What is left for small chunks of bodies on this connection. */
+export function chunksOf(peer: Peer): ChunkAllowance {
+  return (peer.chunks ??= new ChunkAllowance());
 }

@@ -4,6 +4,7 @@
  * Every client is bounded: handshake, headers, bodies and responses have deadlines, idle connections are closed, silent
  * ones are pinged. A watch lasts as long as its client reads it; the core disconnects slow ones.
  */
+import { X509Certificate } from "node:crypto";
 import http2 from "node:http2";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Server } from "node:net";
@@ -15,10 +16,13 @@ import type { Clock, Log, Timer } from "@flotilla/base";
 import type { ApiRequest, ApiResponse, Authenticator } from "../request/request.ts";
 import type { ApiError, KeyPair } from "@flotilla/apimachinery";
 import { createBodyBudget } from "./body-budget.ts";
+import { countedRequests } from "./counted-request.ts";
 import { createExchanges } from "./exchanges.ts";
 import { createHandshakes } from "./handshakes.ts";
+import { createFrontProxies, isSignedBy } from "./front-proxies.ts";
+import type { FrontProxies, FrontProxySettings } from "./front-proxies.ts";
 import { peerOf } from "./peer.ts";
-import type { Peer } from "./peer.ts";
+import type { Peer, PeerAuthorities } from "./peer.ts";
 import { createSessions } from "./sessions.ts";
 import { http1Wire, http2Wire, upgradeWire } from "./wire.ts";
 
@@ -28,6 +32,8 @@ export interface HttpServerOptions {
   /** Called when the credentials of a request are rejected. */
   onRejected?: (request: ApiRequest, error: ApiError) => void;
   tls: ServerTls;
+  /** Proxies that authenticate users; unset: none. */
+  proxies?: FrontProxySettings | undefined;
   log: Log;
   clock?: Clock;
   maxConnections?: number;
@@ -99,9 +105,12 @@ const FLUSH_MS = 1_000;
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { log, clock = systemClock, drainMs = DRAIN_MS } = options;
+  const proxies = options.proxies && createFrontProxies(options.proxies, options.tls.clientCa);
+  const authorities = authoritiesOf(proxies, options.tls.clientCa);
   const deps = {
     handle: options.handle,
     authenticator: options.authenticator,
+    proxies,
     onRejected: options.onRejected,
     bodies: createBodyBudget(BODY_BYTES),
     clock,
@@ -110,12 +119,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
   let stopping = false;
   const exchanges = createExchanges(deps);
-  const sessions = createSessions({ clock, idleTimeoutMs: IDLE_TIMEOUT_MS });
+  const sessions = createSessions({ clock, idleTimeoutMs: IDLE_TIMEOUT_MS, authorities });
   const handshakes = createHandshakes(options.maxHandshakes ?? MAX_HANDSHAKES);
   const sockets = new Set<TLSSocket>();
   const http1Peers = new WeakMap<object, Peer>();
   const server = http2.createSecureServer({
-    ...secureContext(options.tls),
+    ...secureContext(options.tls, proxies),
     allowHTTP1: true,
     requestCert: true,
     // Missing or invalid client certificates are rejected per request, with a Status.
@@ -128,6 +137,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       initialWindowSize: STREAM_WINDOW_BYTES,
       maxHeaderListSize: MAX_HEADER_BYTES,
     },
+    Http1IncomingMessage: countedRequests(() => clock.now()),
     ...http1Limits(options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS),
   });
   server.maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
@@ -141,7 +151,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     let peer = http1Peers.get(request.socket);
-    if (!peer) http1Peers.set(request.socket, (peer = peerOf(request.socket as TLSSocket)));
+    if (!peer) http1Peers.set(request.socket, (peer = peerOf(request.socket as TLSSocket, authorities)));
     response.on("error", (error) => log.debug("response failed", { error }));
     exchanges.start(http1Wire(request, response), peer, (listener) => response.once("close", listener));
   });
@@ -182,7 +192,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on("error", (error) => log.debug("upgraded connection failed", { error }));
-    exchanges.start(upgradeWire(request, socket, head), peerOf(request.socket as TLSSocket), (listener) =>
+    exchanges.start(upgradeWire(request, socket, head), peerOf(request.socket as TLSSocket, authorities), (listener) =>
       socket.once("close", listener),
     );
   });
@@ -212,7 +222,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       sweeper = clock.after(SWEEP_MS, sweep);
       return { port: (server.address() as AddressInfo).port };
     },
-    setTls: (tls) => server.setSecureContext(secureContext(tls)),
+    setTls: (tls) => server.setSecureContext(secureContext(tls, proxies)),
     async close() {
       options.onStopping?.();
       stopping = true;
@@ -264,7 +274,20 @@ const http1Limits = (headersTimeout: number) => ({
   connectionsCheckingInterval: headersTimeout / 4,
 });
 
-function secureContext({ certificate, key, clientCa }: ServerTls): { cert: string; key: string; ca: string[] } {
+function secureContext(
+  { certificate, key, clientCa }: ServerTls,
+  proxies: FrontProxies | undefined,
+): { cert: string; key: string; ca: string[] } {
   // Without a CA of our own, Node would trust client certificates from public CAs.
-  return { cert: certificate, key, ca: clientCa === undefined ? [] : [clientCa] };
+  return { cert: certificate, key, ca: [clientCa, proxies?.clientCa].filter((each) => each !== undefined) };
+}
+
+/** Which authority signed a certificate; it matters only where there are proxies. */
+function authoritiesOf(proxies: FrontProxies | undefined, clientCa: string | undefined): PeerAuthorities | undefined {
+  if (!proxies) return undefined;
+  const clients = clientCa === undefined ? undefined : new X509Certificate(clientCa);
+  return {
+    signedClient: (certificate) => clients !== undefined && isSignedBy(certificate, clients),
+    signedProxy: (certificate) => proxies.signed(certificate),
+  };
 }

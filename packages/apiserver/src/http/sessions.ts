@@ -3,7 +3,7 @@ import type { Http2Session, ServerHttp2Stream } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "@flotilla/base";
 import { peerOf } from "./peer.ts";
-import type { Peer } from "./peer.ts";
+import type { Peer, PeerAuthorities } from "./peer.ts";
 
 const PING_AFTER_SWEEPS = 3;
 
@@ -29,7 +29,15 @@ export interface Sessions {
   destroy(): void;
 }
 
-export function createSessions({ clock, idleTimeoutMs }: { clock: Clock; idleTimeoutMs: number }): Sessions {
+export function createSessions({
+  clock,
+  idleTimeoutMs,
+  authorities,
+}: {
+  clock: Clock;
+  idleTimeoutMs: number;
+  authorities?: PeerAuthorities | undefined;
+}): Sessions {
   const sessions = new Map<Http2Session, SessionState>();
 
   function sweepSession(session: Http2Session, state: SessionState, nowMs: number): void {
@@ -43,7 +51,7 @@ export function createSessions({ clock, idleTimeoutMs }: { clock: Clock; idleTim
 
   return {
     add(session) {
-      const peer = peerOf(session.socket as TLSSocket);
+      const peer = peerOf(session.socket as TLSSocket, authorities);
       sessions.set(session, { peer, streams: 0, idleSinceMs: clock.now(), quietSweeps: 0 });
       session.once("close", () => sessions.delete(session));
     },

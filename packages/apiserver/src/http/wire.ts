@@ -32,6 +32,8 @@ export interface Wire {
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
   /** Discards the rest of a request that was answered before it arrived completely. */
   discardInput(): void;
+  /** Closes the connection of a client that misuses it. Unset where the requests count their chunks themselves. */
+  closeConnection?(): void;
   destroy(): void;
 }
 
@@ -87,6 +89,10 @@ class Http2Wire implements Wire {
     // "No error" after a complete response asks the client to stop sending and to keep the response.
     if (this.output.writableFinished) this.output.close(http2.constants.NGHTTP2_NO_ERROR);
     else this.output.once("finish", () => this.output.close(http2.constants.NGHTTP2_NO_ERROR));
+  }
+
+  closeConnection(): void {
+    this.output.session?.destroy(undefined, http2.constants.NGHTTP2_ENHANCE_YOUR_CALM);
   }
 
   destroy(): void {

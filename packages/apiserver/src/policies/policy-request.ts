@@ -7,7 +7,6 @@ import type { AdmissionRequest } from "../admission-match/admission-request.ts";
 import { inVersion } from "../admission-match/equivalents.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
-import type { Authorizer } from "../request/authorize.ts";
 import { isNamespaceKind } from "../resources/resources.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import { matchedVersion } from "./match-resources.ts";
@@ -16,7 +15,6 @@ import { findParams, kindName, paramVersion } from "./policy-params.ts";
 
 export interface PolicyDependencies {
   readonly store: ObjectStore;
-  readonly authorizer: Pick<Authorizer, "decide">;
 }
 
 /** A policy to evaluate, with one binding and one parameter. */
@@ -78,7 +76,7 @@ export class PolicyRequest {
     let input = this.#inputs.get(served);
     if (!input) {
       const question = { request: this.#request, served, ...inVersion(served, this.#request) };
-      input = { ...admissionInput(question, this.#deps.authorizer), namespaceObject: this.#namespace() };
+      input = { ...admissionInput(question), namespaceObject: this.#namespace() };
       this.#inputs.set(served, input);
     }
     return params ? { ...input, params } : input;

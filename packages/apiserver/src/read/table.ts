@@ -1,7 +1,7 @@
 /** Objects as Table rows for `kubectl get`, and objects reduced to their metadata. */
 import { ApiError, badRequest, compileJsonPath, formatAge, formatJson, formatNumber } from "@flotilla/apimachinery";
 import type { Column, JsonPath } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isLongInteger, isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { Representation } from "../request/negotiate.ts";
 import type { ServedVersion } from "../resources/resources.ts";
@@ -144,7 +144,7 @@ function printed([value]: readonly Json[], type: Column["type"], nowMs: number):
   if (value === null) return type === "string" ? "<no value>" : null;
   switch (type) {
     case "integer":
-      return typeof value === "number" ? Math.trunc(value) : null;
+      return typeof value === "number" ? Math.trunc(value) : isLongInteger(value) ? value : null;
     case "number":
       return typeof value === "number" ? value : null;
     case "boolean":

@@ -1,6 +1,6 @@
 /**
  * Authorization: the question that every request asks, and the forbidden error in Kubernetes' wording. `access/rbac.ts`
- * implements it.
+ * and `access/authorizer-chain.ts` implement it.
  */
 import type { PolicyRule, RoleRef } from "@flotilla/apimachinery/facts/rbac-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
@@ -20,6 +20,8 @@ export interface AccessRequest {
 
 export interface AccessedResource {
   group: string;
+  /** Only webhooks read it; unset is any. */
+  version?: string;
   resource: string;
   subresource?: string;
   namespace?: string;
@@ -30,17 +32,23 @@ export interface Decision {
   readonly allowed: boolean;
   /** The binding that allows the request, or the errors that occurred while looking for one; often empty. */
   readonly reason: string;
+  /** An authorizer rejects the request, whatever later ones would say. */
+  readonly denied?: boolean | undefined;
+  /** Set when an authorizer failed, and none allows the request. */
+  readonly error?: string | undefined;
 }
 
 /** All rules that apply to a user; `missing` are the roles that bindings name but that do not exist. */
 interface UserRules {
   rules: DeepReadonly<PolicyRule>[];
   missing: RoleRef[];
+  /** Why there may be more rules than these; unset when these are all. */
+  incomplete?: string | undefined;
 }
 
 export interface Authorizer {
-  /** Synchronous and from memory: called for every request. */
-  decide(request: AccessRequest): Decision;
+  /** Called for every request: answers at once from memory, unless a webhook has to be asked. */
+  decide(request: AccessRequest): Decision | Promise<Decision>;
   /** The rules of a user in a namespace, or in the whole cluster without a namespace. */
   rulesFor(cluster: LogicalCluster, user: UserInfo, namespace: string | undefined): UserRules;
   /** The rules of a role; undefined when it does not exist. */

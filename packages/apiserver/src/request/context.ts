@@ -29,6 +29,9 @@ export interface RequestContext {
 }
 
 /** 500 without a reason, as kube-apiserver returns for some client errors. */
-export function plainError(message: string): ApiError {
-  return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 });
+export function plainError(message: string, options?: ErrorOptions): ApiError {
+  return new ApiError(
+    { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 },
+    options,
+  );
 }

@@ -117,8 +117,12 @@ export function withAcceptedNames(definition: DeepReadonly<Definition>): DeepRea
  * instead of the CRD's webhook, and objects are stored in our storage version whatever the CRD specifies, so that one
  * watch sees the objects of all clusters in one version. A version that is only used for storage is not served.
  */
-export function resourceOfDefinition(definition: DeepReadonly<Definition>, known: Kind | undefined): Resource {
-  return resourceFrom(definition, { known });
+export function resourceOfDefinition(
+  definition: DeepReadonly<Definition>,
+  known: Kind | undefined,
+  hasLongIntegers = false,
+): Resource {
+  return resourceFrom(definition, { known, hasLongIntegers });
 }
 
 /**
@@ -126,12 +130,17 @@ export function resourceOfDefinition(definition: DeepReadonly<Definition>, known
  * and converted by the CRD's webhook.
  */
 export function foreignResource(definition: DeepReadonly<Definition>, known: Kind | undefined): Resource {
-  return resourceFrom(definition, { isForeign: true, former: known });
+  return resourceFrom(definition, { isForeign: true, hasLongIntegers: true, former: known });
 }
 
 function resourceFrom(
   definition: DeepReadonly<Definition>,
-  { known, isForeign = false, former }: { known?: Kind | undefined; isForeign?: boolean; former?: Kind | undefined },
+  {
+    known,
+    isForeign = false,
+    hasLongIntegers,
+    former,
+  }: { known?: Kind | undefined; isForeign?: boolean; hasLongIntegers: boolean; former?: Kind | undefined },
 ): Resource {
   const { spec } = definition;
   const { group, names } = spec;
@@ -172,6 +181,7 @@ function resourceFrom(
     {
       ...kind,
       ...(isForeign && { foreign: true as const }),
+      ...(hasLongIntegers && { hasLongIntegers }),
       storageVersion: ours?.storageVersion ?? kind.storageVersion,
       versions: Object.fromEntries(declared),
       subresources: { ...kind.subresources, ...(connect && { connect }) },

@@ -18,6 +18,7 @@ import type { Status } from "@flotilla/apimachinery";
 import { nameSelected } from "../access/attributes.ts";
 import type { RequestContext } from "../request/context.ts";
 import { listQuery } from "../request/options.ts";
+import { after, isPromise } from "../admission/run.ts";
 import { authorize, findCluster, findResource, operate } from "./operations.ts";
 import { auditedInput, objectOf } from "./audited-request.ts";
 import type { Auditor, RunningAudit } from "../audit/auditor.ts";
@@ -71,10 +72,10 @@ export function createDirectTransport({
     query: Readonly<Record<string, string>> | undefined,
     signal: AbortSignal,
     audit?: AuditRecord,
-  ): RequestContext => {
+  ): RequestContext | Promise<RequestContext> => {
     const { group, resource, namespace, name, subresource } = path;
     const asked = name ?? (verb === "list" || verb === "watch" ? nameSelected(query?.["fieldSelector"]) : undefined);
-    authorize(
+    const asking = authorize(
       deps,
       {
         user,
@@ -84,23 +85,25 @@ export function createDirectTransport({
       },
       audit,
     );
-    const cluster = findCluster(deps, path.cluster);
-    const served = findResource(cluster, path, verb, byController);
-    return {
-      cluster,
-      served,
-      namespace,
-      name,
-      subresource,
-      query: query ? parametersOf(query) : NO_QUERY,
-      user,
-      userAgent: "",
-      byController,
-      audit,
-      conversions: conversionMemo(served),
-      warn: () => {},
-      signal,
-    };
+    return after(asking, () => {
+      const cluster = findCluster(deps, path.cluster);
+      const served = findResource(cluster, path, verb, byController);
+      return {
+        cluster,
+        served,
+        namespace,
+        name,
+        subresource,
+        query: query ? parametersOf(query) : NO_QUERY,
+        user,
+        userAgent: "",
+        byController,
+        audit,
+        conversions: conversionMemo(served),
+        warn: () => {},
+        signal,
+      };
+    });
   };
 
   const begin = (
@@ -129,11 +132,12 @@ export function createDirectTransport({
       const { path, verb, query } = request;
       const audit = begin(path, verb, query);
       if (!audit) {
-        const context = contextOf(path, verb, query, signal);
+        const found = contextOf(path, verb, query, signal);
+        const context = isPromise(found) ? await found : found;
         return shared(objectOf(await counted(operate(deps, context, verb, inputOf(deps, context, request)))));
       }
       try {
-        const context = contextOf(path, verb, query, signal, audit);
+        const context = await contextOf(path, verb, query, signal, audit);
         const answer = await counted(
           operate(deps, context, verb, auditedInput(inputOf(deps, context, request), audit)),
         );
@@ -150,8 +154,8 @@ export function createDirectTransport({
     async *watch({ path, query, where }, signal): AsyncGenerator<TransportWatchEvent[]> {
       const audit = begin(path, "watch", query);
       try {
-        if (path.cluster !== "*") contextOf(path, "watch", query, signal, audit);
-        else authorize(deps, { user, verb: "watch", cluster: "*", resource: path }, audit);
+        if (path.cluster !== "*") await contextOf(path, "watch", query, signal, audit);
+        else await authorize(deps, { user, verb: "watch", cluster: "*", resource: path }, audit);
       } catch (error) {
         audit?.completed(...failureOf(error));
         throw error;

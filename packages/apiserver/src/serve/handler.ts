@@ -28,6 +28,7 @@ import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "../codec/de
 import type { Body } from "../codec/decode.ts";
 import { PROTOBUF, tableFor } from "../codec/protobuf.ts";
 import { longest, withinTime } from "../request/deadline.ts";
+import { after } from "../admission/run.ts";
 import { failureResponse } from "./failure-response.ts";
 import type { HealthState } from "./health.ts";
 import type { ObservedRequest, ServerMetrics } from "./server-metrics.ts";
@@ -76,6 +77,8 @@ export interface HandlerOptions {
   metrics: ServerMetrics;
   /** The audit log; unset audits nothing. */
   auditor?: Auditor | undefined;
+  /** Writes the metrics of authorization webhooks. */
+  writeAuthorizationMetrics?: ((text: MetricsText) => void) | undefined;
   /** Writes the metrics of the controllers in this process. */
   writeControllerMetrics?(text: MetricsText): void;
   /** Metrics of the workloads on members. */
@@ -153,20 +156,21 @@ function answer(
   // The response is immediate, so the timeout only has to be valid.
   timeoutMsOf(request.query, longest(request.method));
   const access = { cluster: clusterName, verb: request.method.toLowerCase(), path };
-  const user = userOf(deps, request, access);
-  const page = (): ApiResponse | Promise<ApiResponse> => {
-    authorize(deps, { ...access, user }, request.audit);
-    const cluster = findCluster(deps, clusterName);
-    seen.cluster = clusterName;
-    const remote = remoteOfPage(deps, clusterName, route);
-    if (remote) return proxied(deps, remote, request, seen, user);
-    return pageResponse(options, cluster, route, request);
-  };
-  // Health is exempt in every configuration.
-  if (!options.flow || route.type === "health") return page();
-  const { verb } = access;
-  const { query, signal } = request;
-  return inTurn(options, clusterName, seen, { user, verb, path, query, isSingle: false, signal }, page);
+  return after(userOf(deps, request, access), (user) => {
+    const page = (): ApiResponse | Promise<ApiResponse> =>
+      after(authorize(deps, { ...access, user }, request.audit), () => {
+        const cluster = findCluster(deps, clusterName);
+        seen.cluster = clusterName;
+        const remote = remoteOfPage(deps, clusterName, route);
+        if (remote) return proxied(deps, remote, request, seen, user);
+        return pageResponse(options, cluster, route, request);
+      });
+    // Health is exempt in every configuration.
+    if (!options.flow || route.type === "health") return page();
+    const { verb } = access;
+    const { query, signal } = request;
+    return inTurn(options, clusterName, seen, { user, verb, path, query, isSingle: false, signal }, page);
+  });
 }
 
 /** One request of several in a dry run. */
@@ -208,19 +212,20 @@ function answerResource(
 ): ApiResponse | Promise<ApiResponse> {
   const { query, signal } = request;
   const access = { cluster: clusterName, ...accessOf(request.method, route, query) };
-  const user = userOf(options.deps, request, access);
-  const work = (): Promise<ApiResponse> => answerAs(options, request, { access, user }, route, seen, warn);
-  // Connections that stay open are not limited, as in Kubernetes. A watch is until it starts.
-  if (!options.flow || (route.subresource !== undefined && isConnect(route.subresource))) return work();
-  const { verb, resource } = access;
-  const isSingle = route.name === undefined && resource.name !== undefined;
-  return inTurn(
-    options,
-    clusterName,
-    seen,
-    { user, verb, resource, path: request.path, query, isSingle, signal },
-    work,
-  );
+  return after(userOf(options.deps, request, access), (user) => {
+    const work = (): Promise<ApiResponse> => answerAs(options, request, { access, user }, route, seen, warn);
+    // Connections that stay open are not limited, as in Kubernetes. A watch is until it starts.
+    if (!options.flow || (route.subresource !== undefined && isConnect(route.subresource))) return work();
+    const { verb, resource } = access;
+    const isSingle = route.name === undefined && resource.name !== undefined;
+    return inTurn(
+      options,
+      clusterName,
+      seen,
+      { user, verb, resource, path: request.path, query, isSingle, signal },
+      work,
+    );
+  });
 }
 
 async function answerAs(
@@ -235,7 +240,8 @@ async function answerAs(
   const { query, headers } = request;
   const { namespace, subresource } = route;
   const clusterName = access.cluster;
-  authorize(deps, { ...access, user }, request.audit);
+  const asking = authorize(deps, { ...access, user }, request.audit);
+  if (asking) await asking;
   if (clusterName === "*") return watchAllClusters(options, request, route, seen);
   const remote = deps.aggregation.find(clusterName, route.group, route.version);
   if (remote) return proxied(deps, remote, request, seen, user);
@@ -316,10 +322,11 @@ function userOf(
   { authorizer }: OperationDependencies,
   request: ApiRequest,
   access: Parameters<typeof actingUser>[2],
-): UserInfo {
-  const user = actingUser(authorizer, request, access);
-  if (request.audit && user !== request.user) request.audit.impersonated(user);
-  return user;
+): UserInfo | Promise<UserInfo> {
+  return after(actingUser(authorizer, request, access), (user) => {
+    if (request.audit && user !== request.user) request.audit.impersonated(user);
+    return user;
+  });
 }
 
 /** Names that would have another meaning in a path. */
@@ -467,6 +474,9 @@ function watchAllClusters(
   };
 }
 
+/** Scales of all kinds are a built-in kind. */
+const SCALE = { builtIn: true };
+
 function inputOf(
   { body: bytes, headers }: ApiRequest,
   served: ServedVersion,
@@ -477,7 +487,7 @@ function inputOf(
   return {
     object: () => decodeObject(body, served, subresource, protobuf),
     value: () => (bytes.byteLength === 0 ? undefined : decodeValue(body, protobuf)),
-    patch: () => decodePatch(body, served.resource.kind.builtIn || subresource === "scale"),
+    patch: () => decodePatch(body, subresource === "scale" ? SCALE : served.resource.kind),
     patchType: (): PatchType => patchTypeOf(mediaTypeOf(headers["content-type"]), served.resource.kind.builtIn),
   };
 }

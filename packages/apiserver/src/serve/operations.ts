@@ -10,8 +10,9 @@ import type { AuditRecord } from "../request/audit-record.ts";
 import type { BackPressure } from "../watch/back-pressure.ts";
 import { confirmSubject } from "../access/subject.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
-import { accessDenied } from "../request/authorize.ts";
 import type { AccessRequest, IsController } from "../request/authorize.ts";
+import { confirm } from "../request/decisions.ts";
+import { after } from "../admission/run.ts";
 import { clusterNotFound } from "../clusters/cluster-not-found.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import { explainUnreadable, reportUnknownFields } from "../write/custom-body.ts";
@@ -102,17 +103,19 @@ export function findCluster({ clusters }: Pick<OperationDependencies, "clusters"
   return cluster;
 }
 
+/** Awaited only when others decide. */
 export function authorize(
   { authorizer }: Pick<OperationDependencies, "authorizer">,
   request: AccessRequest,
   audit?: AuditRecord,
-): void {
-  const { allowed, reason } = authorizer.decide(request);
-  if (audit) {
-    audit.annotate("authorization.k8s.io/decision", allowed ? "allow" : "forbid");
-    audit.annotate("authorization.k8s.io/reason", reason);
-  }
-  if (!allowed) throw accessDenied(request, reason);
+): void | Promise<void> {
+  return after(authorizer.decide(request), (decision) => {
+    if (audit) {
+      audit.annotate("authorization.k8s.io/decision", decision.allowed ? "allow" : "forbid");
+      audit.annotate("authorization.k8s.io/reason", decision.error === undefined ? decision.reason : "internal error");
+    }
+    confirm(request, decision);
+  });
 }
 
 export function operate(
@@ -127,7 +130,9 @@ export function operate(
     // Unknown fields are also reported for a body that is rejected for other reasons.
     if (!(error instanceof ApiError)) throw error;
     if (context.pause) await context.pause();
-    reportUnknownFields(deps, context, input.object(), verb);
+    const sent = input.object();
+    if (context.pause) await context.pause();
+    reportUnknownFields(deps, context, sent, verb);
     throw explainUnreadable(context, error);
   });
 }
@@ -163,7 +168,7 @@ async function carryOut(
   switch (verb) {
     case "get": {
       const entry = await getObject(deps, context);
-      if (served.resource.kind.source?.about) confirmSubject(deps.authorizer, context, objectIn(entry, served));
+      if (served.resource.kind.source?.about) await confirmSubject(deps.authorizer, context, objectIn(entry, served));
       return { type: "entry", entry, served, code: 200 };
     }
     case "list":

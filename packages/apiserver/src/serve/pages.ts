@@ -5,6 +5,7 @@ import { METRICS_CONTENT_TYPE } from "@flotilla/base";
 import type { MetricsText } from "@flotilla/base";
 import { auditMetrics } from "../audit/auditor.ts";
 import type { Auditor } from "../audit/auditor.ts";
+import { authorizationMetrics } from "../identity/authorization-metrics.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import { foreignDocuments, foreignSwaggers, foreignVersions } from "../aggregation/foreign-versions.ts";
 import { discoveryResponse } from "../discovery/discovery.ts";
@@ -26,6 +27,7 @@ export interface PageOptions {
   health: HealthState;
   metrics: ServerMetrics;
   auditor?: Auditor | undefined;
+  writeAuthorizationMetrics?: ((text: MetricsText) => void) | undefined;
   writeControllerMetrics?(text: MetricsText): void;
   workloads?: WorkloadMetrics;
   flow?: Pick<FlowControl, "writeMetrics" | "levels">;
@@ -42,7 +44,17 @@ export interface WorkloadMetrics {
 export type PageRoute = Exclude<Route, ResourceRoute | { type: "dry-run" }>;
 
 export function pageResponse(
-  { deps, version, health, metrics, auditor, writeControllerMetrics, workloads, flow }: PageOptions,
+  {
+    deps,
+    version,
+    health,
+    metrics,
+    auditor,
+    writeAuthorizationMetrics,
+    writeControllerMetrics,
+    workloads,
+    flow,
+  }: PageOptions,
   cluster: LogicalCluster,
   route: PageRoute,
   request: ApiRequest,
@@ -83,6 +95,8 @@ export function pageResponse(
               if (auditor) auditor.writeMetrics(text);
               // Dashboards expect the names also while nothing is audited.
               else for (const metric of auditMetrics) text.family(metric);
+              if (writeAuthorizationMetrics) writeAuthorizationMetrics(text);
+              else for (const metric of authorizationMetrics) text.family(metric);
               writeControllerMetrics?.(text);
             }
           : workloads && ((text) => workloads.write(text, cluster.name)),

@@ -1,6 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { MetricsText } from "@flotilla/base";
-import { createTestServer, makeConfigMap } from "../test-server.ts";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { MERGE, PROFILE, createTestServer, makeConfigMap } from "../test-server.ts";
 import { createServerMetrics } from "./server-metrics.ts";
 import type { ObservedRequest } from "./server-metrics.ts";
 
@@ -33,6 +34,31 @@ describe("the metrics of a server", () => {
     );
     expect(text).toContain('apiserver_storage_objects{resource="configmaps"} 1\n');
     expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
+  });
+
+  test("count a resource with bootstrap objects by its keys, without listing it", async () => {
+    const maps = "/api/v1/namespaces/default/configmaps";
+    const inProfile = (name: string): KubernetesObject => ({
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name, namespace: "default" },
+    });
+    const { request, cache } = await createTestServer({
+      profiles: {
+        hub: { ...PROFILE, objects: [...PROFILE.objects, ...["kept", "changed", "deleted"].map(inProfile)] },
+      },
+    });
+    await request("POST", maps, makeConfigMap("own"));
+    await request("PATCH", `${maps}/changed`, { data: { changed: "yes" } }, MERGE);
+    await request("DELETE", `${maps}/deleted`);
+    const items = (await request("GET", maps)).body.items as unknown as KubernetesObject[];
+    const list = vi.spyOn(cache, "list");
+
+    const { text } = await request("GET", "/metrics");
+
+    expect(items.map(({ metadata }) => metadata.name)).toEqual(["changed", "kept", "own"]);
+    expect(text).toContain('apiserver_storage_objects{resource="configmaps"} 3\n');
+    expect(list.mock.calls.filter(([prefix]) => prefix.includes("configmaps"))).toEqual([]);
   });
 
   test("belong to one logical cluster", async () => {

@@ -3,10 +3,10 @@
  *
  * Numbers are picked while the object is completed and promised when it is about to be stored, if they are still free;
  * otherwise the Service is admitted again. So two Services created concurrently never get the same number, and a dry
- * run, which stores nothing, allocates nothing.
+ * run, which stores nothing, allocates nothing. On a store that several servers share, numbers are claimed as well.
  */
 import { allocatedToService as heldByService, prepareService, Service } from "@flotilla/kubernetes";
-import type { AdmissionStep, Release, Review } from "@flotilla/apimachinery";
+import type { AdmissionStep, Reservation, Review } from "@flotilla/apimachinery";
 import type { Allocated as Drawn, ServicePools } from "@flotilla/kubernetes";
 import type { Random } from "@flotilla/base";
 import type { Cache, CacheEvent } from "../store/cache.ts";
@@ -14,6 +14,8 @@ import { writesObject } from "../admission/writes-object.ts";
 import { formatClusterAddress, parseClusterAddress } from "./cluster-addresses.ts";
 import type { NumberPool } from "./number-pool.ts";
 import { isKept } from "./addresses.ts";
+import { claimNumbers } from "./claims.ts";
+import type { ClaimedNumbers, ServiceNumber } from "./claims.ts";
 import { createServiceHoldings, isStale, NODE_PORTS, SERVICES_PREFIX } from "./holdings.ts";
 
 export interface ServiceAllocation {
@@ -27,10 +29,8 @@ export interface ServiceAllocation {
 }
 
 /** A number that a Service is about to hold. */
-interface Taken {
+interface Taken extends ServiceNumber {
   pool: NumberPool;
-  kind: "addresses" | "ports";
-  number: number;
 }
 
 const FULL = "range is full";
@@ -83,7 +83,7 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
       on: ["CREATE", "UPDATE"],
       matches: writesObject,
       complete: ({ cluster, object, oldObject }) => prepareService(object, oldObject, poolsFor(cluster)),
-      reserve: (review) => Promise.resolve(promiseNumbers(review)),
+      reserve: reserveNumbers,
     },
     holderOf: (cluster, address) => holdings.of(cluster).addresses.holderOf(address),
     observe: holdings.observe,
@@ -98,7 +98,7 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
   }
 
   /** Marks the numbers that the Service did not hold before as taken, until its event arrives or storing fails. */
-  function promiseNumbers(review: Review<Service>): Release | "stale" | undefined {
+  async function reserveNumbers(review: Review<Service>): Promise<Reservation | "stale" | undefined> {
     const { cluster, namespace = "", object, oldObject } = review;
     const now = heldByService(object);
     const before = oldObject ? heldByService(oldObject) : { addresses: [], ports: [] };
@@ -115,8 +115,23 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
     if (taken.length === 0) return undefined;
     if (taken.some((one) => isTakenByOther(one, key))) return "stale";
     for (const { pool, number } of taken) pool.promise(number, key);
-    return async () => {
+    const release = async (): Promise<void> => {
       for (const { pool, number } of taken) pool.withdraw(number, key);
+    };
+    if (!cache.isShared) return { release };
+    let claimed: ClaimedNumbers | undefined;
+    try {
+      claimed = await claimNumbers(cache, key, taken);
+    } finally {
+      if (!claimed) await release();
+    }
+    if (!claimed) return "stale";
+    return {
+      guards: [claimed.guard],
+      async release() {
+        await release();
+        await claimed.release();
+      },
     };
   }
 }

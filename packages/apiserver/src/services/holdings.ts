@@ -4,7 +4,7 @@
  *
  * Events arrive shortly after the write that they report. A number promised to a Service counts as taken until its
  * event arrives; a number that seems to be held is checked in the store before a request is rejected. So both
- * directions are exact within one process. Several API servers on one store could allocate the same number twice.
+ * directions are exact within one process; several API servers on one store also claim their numbers (`claims`).
  */
 import { allocatedToService as heldByService } from "@flotilla/kubernetes";
 import type { Service } from "@flotilla/kubernetes";

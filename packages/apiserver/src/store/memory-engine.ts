@@ -25,9 +25,11 @@ interface PendingCommit {
 export interface MemoryEngineOptions {
   /** How many changes are kept for `changes`. */
   historyLimit?: number;
+  /** Set where several caches use this engine, as several API servers use etcd. */
+  isShared?: boolean;
 }
 
-export function createMemoryEngine({ historyLimit = 10_000 }: MemoryEngineOptions = {}): Engine {
+export function createMemoryEngine({ historyLimit = 10_000, isShared = false }: MemoryEngineOptions = {}): Engine {
   const entries = new Map<string, Entry>();
   const log = new ChangeLog<KeptChange>({ start: 0, limit: historyLimit });
   let revision = 0;
@@ -76,7 +78,7 @@ export function createMemoryEngine({ historyLimit = 10_000 }: MemoryEngineOption
   }
 
   return {
-    isShared: false,
+    isShared,
     commit(write) {
       return new Promise((resolve, reject) => {
         if (isClosed) return reject(closedError());

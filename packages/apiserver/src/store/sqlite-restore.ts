@@ -6,6 +6,7 @@ import { copyFileSync, existsSync, linkSync, rmSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { FlotillaError } from "@flotilla/base";
 import { StoreError } from "./errors.ts";
+import { INTERNAL_PREFIX } from "./internal-keys.ts";
 import { createPrivately, syncDirectoryOf, syncFile } from "./private-files.ts";
 import { Scan } from "./sqlite-database.ts";
 import { openAcknowledged, readAcknowledged } from "./sqlite-acknowledged.ts";
@@ -59,7 +60,7 @@ export function inspectSnapshot(snapshot: string): SnapshotInfo {
     const hasFiles = count("SELECT count(*) AS n FROM sqlite_schema WHERE name = 'files'") > 0;
     return {
       revision: count("SELECT revision AS n FROM state"),
-      objects: count("SELECT count(*) AS n FROM current"),
+      objects: count(`SELECT count(*) AS n FROM current WHERE key NOT LIKE '${INTERNAL_PREFIX}%'`),
       files: hasFiles ? count("SELECT count(*) AS n FROM files") : 0,
     };
   } catch (error) {

@@ -1,6 +1,6 @@
 /** AdmissionReview, the question to a webhook and its answer (`admission.k8s.io/v1`, and v1beta1 for older webhooks). */
 import { ApiError } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isObject, parseExactJson } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { parseWebhookJson, shown, WebhookError } from "@flotilla/client";
 import { requestFields } from "../admission-match/request-fields.ts";
@@ -70,7 +70,7 @@ function readPatch({ patch, patchType }: JsonObject, version: ReviewVersion): Js
     return undefined;
   }
   if (typeof patch !== "string") throw invalidAnswer("response.patch is not text");
-  return parseWebhookJson(Buffer.from(patch, "base64"), "response.patch");
+  return parseWebhookJson(Buffer.from(patch, "base64"), "response.patch", parseExactJson);
 }
 
 const invalidAnswer = (problem: string): WebhookError => new WebhookError("answer", problem);

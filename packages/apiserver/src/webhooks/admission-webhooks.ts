@@ -11,7 +11,6 @@ import type { Conversions } from "../conversion/conversions.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
-import type { Authorizer } from "../request/authorize.ts";
 import type { AuditRecord } from "../request/audit-record.ts";
 import type { RequestContext } from "../request/context.ts";
 import type { Cache } from "../store/cache.ts";
@@ -23,6 +22,7 @@ import { converted, inVersion } from "../admission-match/equivalents.ts";
 import { selectsNamespace, selectsObject } from "../admission-match/selection.ts";
 import { createWebhookRegistrations } from "./registrations.ts";
 import type { Candidate, Candidates } from "./registrations.ts";
+import type { BlockedAddresses } from "../clusters/tenant-addresses.ts";
 import { serviceAddress } from "../clusters/service-address.ts";
 import { WebhookMetrics } from "./webhook-metrics.ts";
 import type { AdmissionRequest } from "../admission-match/admission-request.ts";
@@ -52,15 +52,15 @@ export interface AdmissionWebhookDependencies {
   cache: Cache;
   store: ObjectStore;
   clusters: ClusterRegistry;
-  authorizer: Pick<Authorizer, "decide">;
   clock: Clock;
   random: Random;
   log: Log;
   conversions: Conversions;
+  blockedAddresses?: BlockedAddresses | undefined;
 }
 
 export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): AdmissionWebhooks {
-  const { store, authorizer, clock, log, conversions } = deps;
+  const { store, clock, log, conversions } = deps;
   const registrations = createWebhookRegistrations(deps);
   const metrics = new Map<string, WebhookMetrics>();
   const metricsOf = (cluster: string): WebhookMetrics => {
@@ -129,13 +129,14 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
   const isSelected = (candidate: Candidate, request: AdmissionRequest): boolean | Promise<boolean> =>
     selectsNamespace(store, candidate.hook.namespaceSelector, request) &&
     selectsObject(candidate.hook.objectSelector, request) &&
-    (!candidate.hook.conditions || conversions.settle(request.context, () => meetsConditions(candidate, request)));
+    (!candidate.hook.conditions ||
+      request.decisions.settle(() => conversions.settle(request.context, () => meetsConditions(candidate, request))));
 
   function meetsConditions(candidate: Candidate, request: AdmissionRequest): boolean {
     const { hook, served } = candidate;
     if (!hook.conditions) return true;
     const question = { request, served, ...inVersion(served, request) };
-    const { matches, error } = hook.conditions.match(admissionInput(question, authorizer));
+    const { matches, error } = hook.conditions.match(admissionInput(question));
     if (error === undefined) return matches;
     if (hook.ignoresFailures) return false;
     throw forbidden(request.context.served.resource.name, request.name ?? "", error);

@@ -9,6 +9,7 @@ import { equivalentsOf } from "../admission-match/equivalents.ts";
 import { rulesMatch } from "../admission-match/match-rules.ts";
 import type { RequestTarget } from "../admission-match/match-rules.ts";
 import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
+import type { BlockedAddresses } from "../clusters/tenant-addresses.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import type { Cache } from "../store/cache.ts";
 import { createAdmissionHook } from "./admission-hook.ts";
@@ -35,18 +36,27 @@ export interface WebhookRegistrations {
   close(): void;
 }
 
+export interface RegistrationDependencies extends Omit<HookDependencies, "blocked"> {
+  cache: Cache;
+  clusters: ClusterRegistry;
+  blockedAddresses?: BlockedAddresses | undefined;
+}
+
 export function createWebhookRegistrations({
   cache,
   clusters,
+  blockedAddresses,
   ...deps
-}: { cache: Cache; clusters: ClusterRegistry } & HookDependencies): WebhookRegistrations {
+}: RegistrationDependencies): WebhookRegistrations {
   const configured = followConfigurations<ClusterHooks>({
     group: CONFIGURATION_GROUP,
     cache,
     clusters,
     plurals: TYPES.map(([, { plural }]) => plural),
     load(cluster, former) {
-      const hooks = cluster ? readHooks(cache, cluster, former?.hooks ?? [], deps) : [];
+      const hooks = cluster
+        ? readHooks(cache, cluster, former?.hooks ?? [], { ...deps, blocked: blockedAddresses?.(cluster.name) })
+        : [];
       for (const hook of former?.hooks ?? []) if (!hooks.includes(hook)) hook.retire();
       return hooks.length > 0 ? new ClusterHooks(hooks) : undefined;
     },

@@ -51,7 +51,7 @@ async function start(...steps: AnyStep[]): Promise<{ deps: AdmitDependencies; re
   await clusters.add("hub", "hub");
   const cluster = required(clusters.get("hub"), "the hub");
   const authorizer = createRbac({ cache, clusters, store });
-  const builtIn = createBuiltInSteps({ authorizer, restrictedGroups: [], arePodsTemplates: () => false });
+  const builtIn = createBuiltInSteps({ restrictedGroups: [], arePodsTemplates: () => false });
   const context = ownContext(
     { cluster, resource: required(cluster.table.resource("", "pods"), "pods"), namespace: "default", name: "p" },
     undefined,
@@ -69,7 +69,6 @@ async function start(...steps: AnyStep[]): Promise<{ deps: AdmitDependencies; re
         cache,
         store,
         clusters,
-        authorizer,
         clock,
         random,
         log: silentLog,

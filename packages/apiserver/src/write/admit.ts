@@ -76,6 +76,7 @@ const pause: Phase = ({ request }) => request.context.pause?.();
 
 const PHASES: readonly Phase[] = [
   makeCanonical,
+  pause,
   (state) => inOrder(state, state.steps.mutate, mutate),
   pause,
   applySchema,
@@ -134,7 +135,9 @@ const prepare = changeBy("prepare");
 function changeBy(verb: "mutate" | "complete" | "prepare") {
   return ({ review }: AdmissionState, step: AnyStep): void | Promise<void> => {
     if (step.matches && !step.matches(review)) return;
-    const changed = step[verb]?.(review) as DeepReadonly<JsonObject> | Promise<DeepReadonly<JsonObject>>;
+    const changed = review.decisions.settle(() => step[verb]?.(review)) as
+      | DeepReadonly<JsonObject>
+      | Promise<DeepReadonly<JsonObject>>;
     return after(changed, (next) => replaceObject(review, next));
   };
 }
@@ -258,9 +261,12 @@ function collectErrors(
   step: AnyStep,
 ): void | Promise<void> {
   if (step.matches && !step.matches(review)) return;
-  return after(step.validate?.(review) ?? [], (found) => {
-    for (const error of found) errors.push(error);
-  });
+  return after(
+    review.decisions.settle(() => step.validate?.(review) ?? []),
+    (found) => {
+      for (const error of found) errors.push(error);
+    },
+  );
 }
 
 function rejectErrors({
@@ -277,10 +283,13 @@ function rejectErrors({
 function askWebhook({ review }: Pick<AdmissionState, "review">, step: AnyStep): void | Promise<void> {
   const { webhook } = step;
   if (!webhook || (step.matches && !step.matches(review))) return;
-  return after(step.validate?.(review) ?? [], (found) => {
-    if (found.length > 0)
-      throw deniedByWebhook(webhook.name, webhook.code(review.operation), fieldErrorText(found), webhook.reason);
-  });
+  return after(
+    review.decisions.settle(() => step.validate?.(review) ?? []),
+    (found) => {
+      if (found.length > 0)
+        throw deniedByWebhook(webhook.name, webhook.code(review.operation), fieldErrorText(found), webhook.reason);
+    },
+  );
 }
 
 function addWarnings(state: AdmissionState): void | Promise<void> {
@@ -300,7 +309,7 @@ function warnBy({ review }: AdmissionState, step: AnyStep): void | Promise<void>
 
 function check({ review }: Pick<AdmissionState, "review">, step: AnyStep): void | Promise<void> {
   if (step.matches && !step.matches(review)) return;
-  return step.check?.(review);
+  return review.decisions.settle(() => step.check?.(review));
 }
 
 /** Runs the steps for a deletion: all that can reject it. */

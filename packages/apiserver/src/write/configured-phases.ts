@@ -6,6 +6,7 @@ import { queriedOptions } from "../admission-match/admission-request.ts";
 import type { AdmissionRequest, GroupVersionKind } from "../admission-match/admission-request.ts";
 import { admitUnstored } from "../configured-admission/configured-admission.ts";
 import type { Configured, ConfiguredAdmission } from "../configured-admission/configured-admission.ts";
+import type { Decisions } from "../request/decisions.ts";
 import type { ReviewRequest, ServerReview } from "./review.ts";
 
 /** Another form in which clients write an object, and in which policies and webhooks see it: the Scale of a Deployment. */
@@ -34,7 +35,7 @@ export function mutateByConfigured(
   const sent = review.object;
   const form = formOf(request, unstoredForm(sent, request));
   return admission
-    .mutate(found, admissionRequest(request, form.of(sent)), async (seen) =>
+    .mutate(found, admissionRequest(review.decisions, request, form.of(sent)), async (seen) =>
       form.of(await completeAgain(form.into(sent, seen))),
     )
     ?.then(() => {});
@@ -47,24 +48,26 @@ export function validateByConfigured({
   review,
 }: ConfiguredPhases): Promise<void> | undefined {
   const form = formOf(request, storedForm(request));
-  return admission.validate(found, admissionRequest(request, form.of(review.object)));
+  return admission.validate(found, admissionRequest(review.decisions, request, form.of(review.object)));
 }
 
 /** Deletions: a mutating webhook is asked too, but has nothing to change. */
-export async function admitConfiguredDeletion({ admission, found, request }: ConfiguredPhases): Promise<void> {
-  await admitUnstored(admission, found, admissionRequest(request, undefined));
+export async function admitConfiguredDeletion({ admission, found, request, review }: ConfiguredPhases): Promise<void> {
+  await admitUnstored(admission, found, admissionRequest(review.decisions, request, undefined));
 }
 
 /** Deletions of the server itself, such as garbage collection, come without options. */
 const OPTIONS = { CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions" } as const;
 
 function admissionRequest(
+  decisions: Decisions,
   { context, operation, options: { dryRun }, oldObject, seenAs, sentOptions }: ConfiguredPhases["request"],
   object: JsonObject | undefined,
 ): AdmissionRequest {
   const { name } = object ? metadataOf(object) : context;
   return {
     context,
+    decisions,
     operation,
     kind: seenAs?.kind,
     name: typeof name === "string" && name !== "" ? name : undefined,

@@ -91,7 +91,8 @@ export async function insertObject(deps: WriteDependencies, request: CreateReque
   }
 }
 
-const UNSETTLED_MESSAGE = "the namespace or the definition of the object keeps changing; please try again";
+const UNSETTLED_MESSAGE =
+  "the namespace of the object, its definition or the numbers that were allocated to it keep changing; please try again";
 
 /** The context of the next attempt: the CRD may have been replaced by one with another schema. */
 function renewedContext({ clusters }: WriteDependencies, context: RequestContext): RequestContext {

@@ -60,13 +60,13 @@ export async function deleteObject(
       if (admission) await admission;
       if (isJob(resource) && options.propagation === undefined) context.warn(JOB_WARNING);
       const reserving = review && !options.dryRun ? reserve(deps, review) : undefined;
-      const release = reserving && (await reserving);
+      const reservation = reserving && (await reserving);
       let deleted: Deleted | undefined;
-      if (release !== "stale") {
+      if (reservation !== "stale") {
         try {
           deleted = await removeOrMark(deps, context, options, { ...found, entry: found.entry }, verb);
         } finally {
-          if (!deleted) await release?.();
+          if (!deleted) await reservation?.release();
         }
       }
       if (deleted) return deleted;

@@ -1,8 +1,11 @@
-/** Integers beyond ±(2^53-1) are rejected on every path that stores an object, because they would be rounded. */
+/**
+ * Integers beyond ±(2^53-1) are rejected on every path that stores an object of a kind that controllers calculate with,
+ * because they would be rounded.
+ */
 import { expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
 import { createMemoryEngine } from "../store/memory-engine.ts";
-import { createTestServer, makeDefinition, MERGE } from "../test-server.ts";
+import { createTestServer, makeDefinition, MERGE, PROFILE } from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
 
 const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";
@@ -13,7 +16,7 @@ const JSON_PATCH = { "content-type": "application/json-patch+json" };
 const RANGE = "must be between -9007199254740991 and 9007199254740991: larger integers cannot be kept exactly";
 
 async function createServer(engine = createMemoryEngine()): Promise<TestServer> {
-  const server = await createTestServer({ engine });
+  const server = await createTestServer({ engine, profiles: { hub: { ...PROFILE, podsAreTemplates: true } } });
   const definition = makeDefinition();
   const [version] = (definition.spec as { versions: JsonObject[] }).versions;
   Object.assign(version as JsonObject, {

@@ -205,7 +205,7 @@ async function applyObject(deps: WriteDependencies, request: WriteRequest, patch
   const key = keyOf(resource, cluster.name, namespace, name);
 
   if (!deps.store.find(cluster, resource, key).entry && subresource === undefined) {
-    checkMayCreate(deps, context);
+    await checkMayCreate(deps, context);
     const { uid } = metadataOf(applied);
     const { status } = applied;
     // A kind with statusOnCreate keeps the applied status on creation, without a field manager through this endpoint.

@@ -12,11 +12,13 @@ test("all reservations of a rejected write are released, even when releasing one
     reserve,
   });
   const admissions = [
-    take(async () => async () => {
-      given.push("first");
-      throw new Error("the budget cannot be written");
-    }),
-    take(async () => async () => void given.push("second")),
+    take(async () => ({
+      async release() {
+        given.push("first");
+        throw new Error("the budget cannot be written");
+      },
+    })),
+    take(async () => ({ release: async () => void given.push("second") })),
     take(async () => {
       throw forbidden({ group: "", resource: "configmaps" }, "c", "there is no room");
     }),

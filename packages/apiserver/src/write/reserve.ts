@@ -2,20 +2,17 @@
  * The last step before an object is stored or removed: steps take from counters (quotas, budgets, addresses), and what
  * they took is released when the write fails.
  */
-import type { AnyStep, ClusterWriter, Release } from "@flotilla/apimachinery";
+import type { AnyStep, ClusterWriter, Reservation } from "@flotilla/apimachinery";
 import type { Cache } from "../store/cache.ts";
 import { createClusterWriter } from "../clusters/cluster-writer.ts";
 import { createReview } from "./review.ts";
 import type { ReviewDependencies, ReviewRequest, ServerReview } from "./review.ts";
 
-/**
- * Returns a function that releases the reservations, undefined when there are none, or `stale` when the object must be
- * admitted again.
- */
+/** Returns all reservations as one, undefined when there are none, or `stale` when the object must be admitted again. */
 export function reserve(
   deps: ReviewDependencies & { cache: Cache },
   request: ReviewRequest,
-): undefined | Promise<Release | "stale" | undefined> {
+): undefined | Promise<Reservation | "stale" | undefined> {
   const { context, operation } = request;
   const steps = deps.chain.of(context.served.resource.kind, operation).reserve;
   if (steps.length === 0) return undefined;
@@ -29,25 +26,25 @@ async function reserveBy(
   steps: readonly AnyStep[],
   review: ServerReview,
   write: ClusterWriter,
-): Promise<Release | "stale" | undefined> {
-  const taken: Release[] = [];
-  const releaseAll = async (): Promise<void> => {
+): Promise<Reservation | "stale" | undefined> {
+  const taken: Reservation[] = [];
+  const release = async (): Promise<void> => {
     // One failure must not keep the reservations of others.
-    const released = await Promise.allSettled(taken.splice(0).map((release) => release()));
+    const released = await Promise.allSettled(taken.splice(0).map((one) => one.release()));
     for (const outcome of released) if (outcome.status === "rejected") throw outcome.reason;
   };
   try {
     for (const step of steps) {
-      const release = await step.reserve?.(review, write);
-      if (release === "stale") {
-        await releaseAll();
+      const reservation = await step.reserve?.(review, write);
+      if (reservation === "stale") {
+        await release();
         return "stale";
       }
-      if (release) taken.push(release);
+      if (reservation) taken.push(reservation);
     }
   } catch (error) {
-    await releaseAll();
+    await release();
     throw error;
   }
-  return taken.length > 0 ? releaseAll : undefined;
+  return taken.length > 0 ? { release, guards: taken.flatMap(({ guards }) => guards ?? []) } : undefined;
 }

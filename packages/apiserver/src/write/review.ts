@@ -7,6 +7,7 @@ import { createClusterReader } from "../clusters/cluster-reader.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import type { RequestContext } from "../request/context.ts";
 import type { Authorizer } from "../request/authorize.ts";
+import { Decisions } from "../request/decisions.ts";
 import type { WriteOptions } from "../request/options.ts";
 
 export interface ReviewDependencies {
@@ -38,6 +39,7 @@ export interface ReviewRequest {
 export interface ServerReview extends Review<JsonObject> {
   object: JsonObject;
   sibling?: JsonObject;
+  readonly decisions: Decisions;
 }
 
 export function createReview(
@@ -45,6 +47,9 @@ export function createReview(
   { context, options, operation, object, oldObject, settled }: ReviewRequest,
 ): ServerReview {
   const { cluster, served, user } = context;
+  const decisions = new Decisions(authorizer);
+  const decide: ServerReview["decide"] = ({ verb, ...resource }) =>
+    decisions.decide({ user, cluster: cluster.name, verb, resource });
   return {
     operation,
     cluster: cluster.name,
@@ -63,7 +68,9 @@ export function createReview(
     isPatch: options.isPatch,
     newUid: () => randomUuid(random),
     nowMs: () => clock.now(),
-    allows: ({ verb, ...resource }) => authorizer.decide({ user, cluster: cluster.name, verb, resource }).allowed,
+    decisions,
+    decide,
+    allows: (question) => decide(question).allowed,
     warn: context.warn,
     read: createClusterReader(store, cluster),
   };

@@ -12,7 +12,7 @@ import type { Definition } from "../resources/definition.ts";
 import { convertBetween } from "../codec/conversion.ts";
 import type { Conversions } from "../conversion/conversions.ts";
 import { objectIn, ordered, viewOfWritten } from "../codec/render.ts";
-import { accessDenied } from "../request/authorize.ts";
+import { confirm } from "../request/decisions.ts";
 import type { AccessRequest } from "../request/authorize.ts";
 import type { WriteOptions } from "../request/options.ts";
 import { textOf } from "../codec/text.ts";
@@ -77,13 +77,16 @@ export async function storeObject(
   if (options.dryRun) return deps.store.preview(cluster, served.resource, found, written);
   const oldObject = found.entry && objectIn(found.entry, served);
   const reserving = reserve(deps, { context, options, operation: oldObject ? "UPDATE" : "CREATE", object, oldObject });
-  const release = reserving && (await reserving);
-  if (release === "stale") return undefined;
+  const reservation = reserving && (await reserving);
+  if (reservation === "stale") return undefined;
+  const guarded = reservation?.guards?.length
+    ? { ...found, guards: [...(found.guards ?? []), ...reservation.guards] }
+    : found;
   let entry: CachedEntry | undefined;
   try {
-    entry = await deps.store.put(cluster, found, written, { verb, name, subresource });
+    entry = await deps.store.put(cluster, guarded, written, { verb, name, subresource });
   } finally {
-    if (!entry) await release?.();
+    if (!entry) await reservation?.release();
   }
   if (entry && isDefinition(served.resource)) deps.clusters.refresh(cluster);
   return entry;
@@ -106,18 +109,17 @@ export function toStorage(
 }
 
 /** Creating an object through update or apply requires the verb create. */
-export function checkMayCreate(
+export async function checkMayCreate(
   { authorizer }: WriteDependencies,
   { cluster, served, namespace, name, user }: RequestContext,
-): void {
+): Promise<void> {
   const request: AccessRequest = {
     user,
     verb: "create",
     cluster: cluster.name,
     resource: { ...served.resource.name, namespace, name },
   };
-  const { allowed, reason } = authorizer.decide(request);
-  if (!allowed) throw accessDenied(request, reason);
+  confirm(request, await authorizer.decide(request));
 }
 
 /** An owner that is listed twice counts once. Upstream checks patches later, and the warning mentions that. */

@@ -113,7 +113,7 @@ async function createInPlace(
   const { served, name = "" } = context;
   const { uid } = metadataOf(body.object);
   if (typeof uid === "string" && uid !== "") throw uidConflict(context, uid, "");
-  checkMayCreate(deps, context);
+  await checkMayCreate(deps, context);
   const entry = await insertObject(deps, { ...request, body, name });
   if (!entry && options.dryRun) throw alreadyExists(served.resource.name, name);
   return entry;

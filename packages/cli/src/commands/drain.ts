@@ -5,13 +5,14 @@ import type { DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { DRAIN_TAINT } from "@flotilla/flotilla";
-import { Cluster, ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
+import { Cluster, ClusterResourceBinding, executionNamespace, ResourceBinding, Work } from "@flotilla/karmada";
 import { Event } from "@flotilla/kubernetes";
 import { ManifestWork } from "@flotilla/ocm";
 import { defineCommand } from "../command.ts";
 import { counted } from "../doctor/check.ts";
+import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { readDrainCauses } from "../membership/drain-causes.ts";
-import { remainingOn } from "../membership/drain-progress.ts";
+import { copiesOn, remainingOn } from "../membership/drain-progress.ts";
 import type { Remaining } from "../membership/drain-progress.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { changeTaints } from "../membership/taints.ts";
@@ -51,7 +52,10 @@ export const drainCommand = defineCommand({
     const { client, close } = await connect(hubKubeconfig(flags, environment));
     try {
       const isNew = await changeTaints(client, member, [CORDON, DRAIN], { clock, signal });
-      output.say(isNew ? `${member} cordoned; its workloads are leaving` : `${member} is being drained already`);
+      const missing = controllersProblem(await readControllers({ client, clock, signal }));
+      if (missing) output.warn(`${missing.what}: nothing leaves ${member} until controllers run; ${missing.try}`);
+      const leaving = missing ? "nothing moves its workloads" : "its workloads are leaving";
+      output.say(isNew ? `${member} cordoned; ${leaving}` : `${member} is being drained already`);
       const works = await client.list(ManifestWork, { cluster: HUB, namespace: member, signal });
       if (works.items.length > 0)
         output.warn(
@@ -89,7 +93,9 @@ export const drainCommand = defineCommand({
       output.progress("");
       output.result({ member, remaining: known.size }, () =>
         known.size === 0
-          ? `${member} is drained: no resource that a policy may move is left there`
+          ? missing
+            ? `no binding uses ${member}, as far as the hub knows without running controllers`
+            : `${member} is drained: no resource that a policy may move is left there`
           : `run 'flotilla drain ${member}' again to see what is left`,
       );
     } finally {
@@ -104,8 +110,9 @@ async function readRemaining(
   member: string,
   signal: AbortSignal,
 ): Promise<{ all: Remaining[]; bindings: readonly DeepReadonly<ResourceBinding>[] }> {
-  const [cluster, namespaced, clusterScoped, events] = await Promise.all([
+  const [cluster, works, namespaced, clusterScoped, events] = await Promise.all([
     find(client, Cluster, { cluster: HUB, name: member }, { signal }),
+    client.list(Work, { cluster: HUB, namespace: executionNamespace(member), signal }),
     client.list(ResourceBinding, { cluster: HUB, signal }),
     client.list(ClusterResourceBinding, { cluster: HUB, signal }),
     readEvents(client, signal),
@@ -113,7 +120,9 @@ async function readRemaining(
   const { timeAdded } = cluster?.spec.taints?.find(({ key }) => key === DRAIN_TAINT) ?? {};
   const sinceMs = timeAdded === undefined ? 0 : Date.parse(timeAdded) - SECOND_MS;
   const bindings = [...namespaced.items, ...(clusterScoped.items as readonly DeepReadonly<ResourceBinding>[])];
-  return { all: remainingOn(member, bindings, events, sinceMs), bindings };
+  const all = remainingOn(member, bindings, events, sinceMs);
+  const named = new Set(all.map(({ resource }) => resource));
+  return { all: [...all, ...copiesOn(cluster, works.items).filter(({ resource }) => !named.has(resource))], bindings };
 }
 
 /** Events only add reasons, so a user who may not list them is served without. */
@@ -134,7 +143,7 @@ function describe(remaining: readonly string[], member: string, waitedSeconds: n
     waitedSeconds === undefined
       ? `${counted(remaining.length, "workload")} cannot leave ${member}`
       : `${counted(remaining.length, "workload")} still on ${member} after ${waitedSeconds} s`;
-  return `${what}: ${lines}${more}. The hub keeps trying; 'flotilla uncordon ${member}' ends the drain`;
+  return `${what}: ${lines}${more}. The drain continues; 'flotilla uncordon ${member}' ends it`;
 }
 
 function lineOf({ resource, reason, unhealthy }: Remaining, causes: ReadonlyMap<string, string>): string {

@@ -170,6 +170,78 @@ describe("--check", () => {
     );
   });
 
+  test("says that no rule was run on an object", async () => {
+    write({ "rules.yaml": CUSTOMIZATION });
+
+    const { warnings } = await run(["-f", "@rules.yaml", "--check"]);
+
+    expect(warnings).toMatch(/^Note: the rules compile, and were run on no object; .*--against-hub/);
+  });
+
+  test("runs the rules on the objects of files, and says on which", async () => {
+    write({
+      "rules.yaml": CUSTOMIZATION,
+      "thing.yaml": THING,
+      "seen.yaml": `${THING}status: {ready: true}\n`,
+    });
+
+    const { out, warnings, error } = await run([
+      "-f",
+      "@rules.yaml",
+      "--check",
+      "--desired-file",
+      "@thing.yaml",
+      "--observed-file",
+      "@seen.yaml",
+    ]);
+
+    expect(error).toBeUndefined();
+    expect(warnings).toBe("");
+    expect(out).toContain(
+      [
+        "TRIED ON:",
+        "    seen.yaml: PASS Retain, InterpretHealth",
+        "    thing.yaml: PASS InterpretReplica, ReviseReplica",
+        "NOT TRIED ON ANY OBJECT: AggregateStatus of thing",
+      ].join("\n"),
+    );
+  });
+
+  test("says which objects no customization targets, and which rules were tried on none", async () => {
+    write({
+      "rules.yaml": CUSTOMIZATION,
+      "thing.yaml": THING,
+      "seen.yaml": THING.replace("example.io/v1", "example.io/v1beta1"),
+    });
+
+    const { out, warnings, error } = await run(["-f", "@rules.yaml", "--check", "--observed-file", "@seen.yaml"]);
+    const both = await run([
+      ..."-f @rules.yaml --check --desired-file @thing.yaml".split(" "),
+      ..."--observed-file @seen.yaml".split(" "),
+    ]);
+
+    expect(error).toBeUndefined();
+    expect(warnings).toBe("Note: seen.yaml: no customization targets Thing in example.io/v1beta1\n");
+    expect(out).toContain(
+      "NOT TRIED ON ANY OBJECT: Retain of thing, InterpretReplica of thing, ReviseReplica of thing, AggregateStatus of thing, InterpretHealth of thing",
+    );
+    expect(both.error).toBeUndefined();
+    expect(both.out).toContain(
+      "NOT TRIED ON ANY OBJECT: Retain of thing, AggregateStatus of thing, InterpretHealth of thing",
+    );
+    expect(both.warnings).toBe(warnings);
+  });
+
+  test("fails for a rule that compiles and fails on the object", async () => {
+    write({ "rules.yaml": CUSTOMIZATION, "seen.yaml": THING });
+
+    const { out, error } = await run(["-f", "@rules.yaml", "--check", "--observed-file", "@seen.yaml"]);
+
+    expect(out).toContain("    InterpretHealth:          PASS");
+    expect(out).toContain("    seen.yaml: ERROR InterpretHealth");
+    expect(error).toMatch(/^1 of 1 did not pass\nInterpretHealth on seen\.yaml: rules\.yaml:22:/);
+  });
+
   test("reports objects that are not customizations, or lack a target", async () => {
     const { out, error } = await run(
       ["-f", "-", "--check"],

@@ -4,14 +4,19 @@
  */
 import { UsageError } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
+import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 export const interpretCommand = defineCommand({
   name: "interpret",
   summary: "check, run and test the resource interpreter rules of a kind, without a server",
   details:
-    "With --check, validates customizations as the hub would; with --operation, runs one rule as karmadactl interpret does; with --test, runs fixtures for CI; with --show-doc, prints the arguments and results of each rule.",
+    "With --check, validates customizations as the hub would, and runs them on objects of files or of your hub; with --operation, runs one rule as karmadactl interpret does; with --test, runs fixtures for CI; with --show-doc, prints the arguments and results of each rule.",
   example: [
     { says: "Validate rules as the hub would.", run: "flotilla interpret -f customization.yaml --check" },
+    {
+      says: "Also run them on the objects of your hub and its members.",
+      run: "flotilla interpret -f customization.yaml --check --against-hub",
+    },
     {
       says: "Run a rule that returns the replicas of an object.",
       run: "flotilla interpret -f customization.yaml --operation InterpretReplica --desired-file cloneset.yaml",
@@ -86,7 +91,14 @@ export const interpretCommand = defineCommand({
       repeated: true,
       description: "for Divide: a member and its replica count; may be repeated",
     },
-    check: { type: "boolean", description: "validate the customizations without running them" },
+    check: {
+      type: "boolean",
+      description: "validate the customizations, and run them on the given objects or with --against-hub",
+    },
+    "against-hub": {
+      type: "boolean",
+      description: "with --check: also run the rules on objects of the hub and their copies on members",
+    },
     test: {
       type: "string",
       value: "FILE",
@@ -95,14 +107,16 @@ export const interpretCommand = defineCommand({
     },
     "show-doc": { type: "boolean", description: "print the arguments and the result of each rule" },
     edit: { type: "boolean", description: "not supported: use your editor and --check, or kubectl edit on a hub" },
+    ...hubFlags,
   },
-  async run({ args, flags, output, clock, signal, readInput }) {
+  async run({ args, flags, output, clock, signal, readInput, connect, environment }) {
     if (flags.edit)
       throw new UsageError(
         "--edit is not supported: edit the file and validate it with 'flotilla interpret -f FILE --check', or use 'kubectl edit resourceinterpretercustomization NAME' on a hub",
       );
     if (flags.check && (flags.operation !== undefined || flags.test.length > 0))
       throw new UsageError("--check only validates customizations; remove --operation and --test");
+    if (flags["against-hub"] && !flags.check) throw new UsageError("--against-hub needs --check");
     if (flags.operation !== undefined && flags.test.length > 0)
       throw new UsageError("--test takes the operations from its fixtures; remove --operation");
     if (args.length > 0 && flags.test.length === 0)
@@ -123,10 +137,29 @@ export const interpretCommand = defineCommand({
         replicas: flags["desired-replica"],
         shares: flags.share,
         check: flags.check,
+        againstHub: flags["against-hub"],
         showDocumentation: flags["show-doc"],
         tests: [...flags.test, ...args],
       },
-      { output, clock, reach: { readInput, download: (url) => download(url, signal) } },
+      {
+        output,
+        clock,
+        reach: {
+          readInput,
+          download: (url) => download(url, signal),
+          async readHubSpecimens(targets) {
+            const [{ readHubSpecimens }, hub] = await Promise.all([
+              import("../interpret/hub-specimens.ts"),
+              connect(hubKubeconfig(flags, environment)),
+            ]);
+            try {
+              return await readHubSpecimens(targets, { client: hub.client, clock, signal });
+            } finally {
+              await hub.close();
+            }
+          },
+        },
+      },
     );
   },
 });

@@ -63,13 +63,17 @@ export const planCommand = defineCommand({
     if (flags.filename.length + without.length === 0 && flags.kustomize === undefined)
       throw new UsageError("specify what would change: -f FILE, -k DIR, or --without-cluster NAME");
     // Loaded lazily, so that other commands and the help do not load the planners.
-    const [{ planInput, mayChangeMembers }, { withUnreachable: withAway }, { renderPlan }, { readManifests }] =
-      await Promise.all([
-        import("../explain/plan-input.ts"),
-        import("../explain/unreachable-members.ts"),
-        import("../explain/render-plan.ts"),
-        import("../interpret/read-manifests.ts"),
-      ]);
+    const [
+      { planInput, mayChangeMembers },
+      { withUnreachable: withAway, warnOfMissingControllers },
+      { renderPlan },
+      { readManifests },
+    ] = await Promise.all([
+      import("../explain/plan-input.ts"),
+      import("../explain/unreachable-members.ts"),
+      import("../explain/render-plan.ts"),
+      import("../interpret/read-manifests.ts"),
+    ]);
     const manifests = await readManifests(flags, { readInput, signal, environment });
     const hub = await connect(hubKubeconfig(flags, environment));
     const { client } = hub;
@@ -83,6 +87,7 @@ export const planCommand = defineCommand({
       output.progress("");
       const changesMembers = mayChangeMembers(plan);
       output.result({ ...plan, changesMembers } as unknown as Json, () => renderPlan(plan, output.width));
+      await warnOfMissingControllers(plan, { client, clock, signal }, output);
       if (flags["fail-on-problems"] && plan.problems.length > 0) return PROBLEMS;
       return changesMembers || (flags["exit-on"] === "any" && plan.hub.length > 0) ? CHANGES : 0;
     } finally {

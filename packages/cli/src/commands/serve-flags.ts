@@ -1,6 +1,7 @@
 /** Flags that `up`, `apiserver` and `controllers` share, and the options that they mean. */
 import { UsageError } from "@flotilla/base";
 import type { Flag, FlagValues, CommandContext } from "../command.ts";
+import { storeFlags, storeOptions } from "./store-flags.ts";
 import { defaultDataDirectory } from "../data-directory.ts";
 import type { ControllerOptions, HubProcessOptions } from "../fleet.ts";
 
@@ -37,20 +38,7 @@ export const hubProcessFlags = {
     description: "more names and addresses that the serving certificate is valid for",
   },
   ephemeral: { type: "boolean", description: "keep objects in memory only; they are lost after a stop" },
-  store: {
-    type: "string",
-    value: "URL",
-    description:
-      "keep objects in etcd instead of DIR: etcd://HOST:PORT,HOST:PORT[/PREFIX], or etcds:// with TLS; several API servers may share it (default prefix /flotilla)",
-  },
-  "store-ca-file": { type: "string", value: "FILE", description: "certificate authority of etcd, with etcds://" },
-  "store-cert-file": { type: "string", value: "FILE", description: "client certificate for etcd, with etcds://" },
-  "store-key-file": { type: "string", value: "FILE", description: "key of --store-cert-file" },
-  "store-password-file": {
-    type: "string",
-    value: "FILE",
-    description: "password for etcd of the user that stands in --store (etcd://NAME@HOST:PORT)",
-  },
+  ...storeFlags,
   "store-quota": {
     type: "integer",
     value: "MIB",
@@ -126,6 +114,69 @@ export const hubProcessFlags = {
     default: 120,
     maximum: 86_400,
     description: "how long its answers are remembered",
+  },
+  "authorization-config": {
+    type: "string",
+    value: "FILE",
+    description: "who decides what users may do: an AuthorizationConfiguration (apiserver.config.k8s.io)",
+  },
+  "authorization-mode": {
+    type: "string",
+    value: "A,B",
+    description: "authorizers by flags, in order: RBAC, Webhook (default RBAC)",
+  },
+  "authorization-webhook-config-file": {
+    type: "string",
+    value: "FILE",
+    description: "kubeconfig of the webhook of --authorization-mode Webhook (SubjectAccessReview)",
+  },
+  "authorization-webhook-cache-authorized-ttl": {
+    type: "integer",
+    value: "SECONDS",
+    default: 300,
+    maximum: 86_400,
+    description: "how long its answers that allow are remembered",
+  },
+  "authorization-webhook-cache-unauthorized-ttl": {
+    type: "integer",
+    value: "SECONDS",
+    default: 30,
+    maximum: 86_400,
+    description: "how long its other answers are remembered",
+  },
+  "requestheader-client-ca-file": {
+    type: "string",
+    value: "FILE",
+    description: "authority of proxies that authenticate users and name them in headers",
+  },
+  "requestheader-allowed-names": {
+    type: "string",
+    value: "A,B",
+    description: "common names of these proxies (default: any that the authority signed)",
+  },
+  "requestheader-username-headers": {
+    type: "string",
+    value: "A,B",
+    default: "X-Remote-User",
+    description: "headers with the name of the user; the first with a value counts",
+  },
+  "requestheader-uid-headers": {
+    type: "string",
+    value: "A,B",
+    default: "X-Remote-Uid",
+    description: "headers with the uid of the user",
+  },
+  "requestheader-group-headers": {
+    type: "string",
+    value: "A,B",
+    default: "X-Remote-Group",
+    description: "headers with the groups of the user",
+  },
+  "requestheader-extra-headers-prefix": {
+    type: "string",
+    value: "A,B",
+    default: "X-Remote-Extra-",
+    description: "prefixes of headers with other values of the user",
   },
   "oidc-issuer-url": {
     type: "string",
@@ -273,7 +324,7 @@ export function hubProcessOptions(
     advertiseAddress: flags["advertise-address"],
     tlsSans: namesIn(flags["tls-san"]),
     ephemeral: flags.ephemeral,
-    store: storeOptions(flags),
+    store: durableStore(flags),
     storeQuotaBytes: flags["store-quota"] * 1024 * 1024,
     logLevel: flags["log-level"] as HubProcessOptions["logLevel"],
     logFormat: flags["log-format"] === "json" ? "json" : "text",
@@ -292,10 +343,18 @@ export function hubProcessOptions(
     },
     kubeconfigLifetimeMs: flags["kubeconfig-lifetime"] * 60 * 60 * 1000,
     encryptionProviderConfig: flags["encryption-provider-config"],
+    authorization: {
+      config: flags["authorization-config"],
+      modes: namesIn(flags["authorization-mode"]),
+      webhookConfig: flags["authorization-webhook-config-file"],
+      authorizedTtlMs: flags["authorization-webhook-cache-authorized-ttl"] * 1000,
+      unauthorizedTtlMs: flags["authorization-webhook-cache-unauthorized-ttl"] * 1000,
+    },
     identity: {
       authenticationConfig: flags["authentication-config"],
       tokenWebhookConfig: flags["authentication-token-webhook-config-file"],
       tokenWebhookCacheMs: flags["authentication-token-webhook-cache-ttl"] * 1000,
+      requestHeader: requestHeaderOptions(flags),
       oidc:
         flags["oidc-issuer-url"] === undefined
           ? undefined
@@ -314,25 +373,31 @@ export function hubProcessOptions(
   };
 }
 
-function storeOptions(flags: FlagValues<typeof hubProcessFlags>): HubProcessOptions["store"] {
-  const { store: address, ephemeral } = flags;
-  const files = {
-    caFile: flags["store-ca-file"],
-    certificateFile: flags["store-cert-file"],
-    keyFile: flags["store-key-file"],
-    passwordFile: flags["store-password-file"],
-  };
-  if (address === undefined) {
-    if (Object.values(files).some((file) => file !== undefined))
-      throw new UsageError(
-        "--store-ca-file, --store-cert-file, --store-key-file and --store-password-file need --store",
-      );
+function requestHeaderOptions(
+  flags: FlagValues<typeof hubProcessFlags>,
+): NonNullable<HubProcessOptions["identity"]>["requestHeader"] {
+  const clientCaFile = flags["requestheader-client-ca-file"];
+  const allowedNames = namesIn(flags["requestheader-allowed-names"]) ?? [];
+  if (clientCaFile === undefined) {
+    if (allowedNames.length > 0)
+      throw new UsageError("--requestheader-allowed-names needs --requestheader-client-ca-file");
     return undefined;
   }
-  if (ephemeral) throw new UsageError("--ephemeral keeps objects in memory, --store in etcd; choose one");
-  if ((files.certificateFile === undefined) !== (files.keyFile === undefined))
-    throw new UsageError("--store-cert-file and --store-key-file belong together");
-  return { address, ...files };
+  return {
+    clientCaFile,
+    allowedNames,
+    usernameHeaders: namesIn(flags["requestheader-username-headers"]) ?? [],
+    uidHeaders: namesIn(flags["requestheader-uid-headers"]) ?? [],
+    groupHeaders: namesIn(flags["requestheader-group-headers"]) ?? [],
+    extraPrefixes: namesIn(flags["requestheader-extra-headers-prefix"]) ?? [],
+  };
+}
+
+function durableStore(flags: FlagValues<typeof hubProcessFlags>): HubProcessOptions["store"] {
+  const store = storeOptions(flags);
+  if (store && flags.ephemeral)
+    throw new UsageError("--ephemeral keeps objects in memory, --store in etcd; choose one");
+  return store;
 }
 
 export function controllerOptions(

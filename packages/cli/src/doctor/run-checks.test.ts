@@ -97,6 +97,39 @@ test("a check that exceeds its time limit is stopped and reported", async () => 
   expect(isStopped).toBe(true);
 });
 
+test("merged findings name their causes", async () => {
+  const finding = (about: string, seen: string): DoctorFinding => ({
+    severity: "problem",
+    about,
+    seen,
+    fix: "Correct it.",
+    commands: [],
+  });
+  const report = await runChecks(
+    [
+      check("works", async () => ({
+        seen: "",
+        findings: [
+          finding("web on m1", "no room (for 2m10s)"),
+          finding("web on m2", "quota (for 2m10s)"),
+          finding("web on m3", "no room (for 1m)"),
+          finding("web on m4", "webhook"),
+          finding("web on m5", "policy"),
+        ],
+      })),
+    ],
+    contextOf(),
+    limits,
+  );
+
+  expect(report.checks[0]?.findings.map(({ about, seen }) => [about, seen])).toEqual([
+    [
+      "web on m1 and 4 more",
+      "no room (for 2m10s); web on m2: quota (for 2m10s); web on m4: webhook; and 1 other cause",
+    ],
+  ]);
+});
+
 test("findings with the same commands are merged", async () => {
   const finding = (about: string, command: string): DoctorFinding => ({
     severity: "problem",

@@ -93,8 +93,22 @@ function resultOf({ name }: DoctorCheck, judgement: Judgement): CheckResult {
 /** Findings with the same fix are merged: one unreachable member blocks hundreds of Works. */
 function mergeAlike(findings: readonly DoctorFinding[]): DoctorFinding[] {
   const groups = Map.groupBy(findings, ({ severity, fix, commands }) => JSON.stringify([severity, fix, commands]));
-  return Array.from(groups.values(), ([first, ...others]) => ({
-    ...(first as DoctorFinding),
-    ...(first && others.length > 0 && { about: `${first.about} and ${others.length} more` }),
-  }));
+  return [...groups.values()].flatMap(([first, ...others]) => {
+    if (!first || others.length === 0) return first ?? [];
+    return { ...first, about: `${first.about} and ${others.length} more`, seen: seenOf(first, others) };
+  });
+}
+
+/** Causes of other findings that are named beside that of the first. */
+const MAX_OTHER_CAUSES = 2;
+
+/** The same fix does not mean the same cause: two members may reject an object for different reasons. */
+function seenOf(first: DoctorFinding, others: readonly DoctorFinding[]): string {
+  // How long something lasts is no difference.
+  const causeOf = ({ seen }: DoctorFinding): string => seen.replaceAll(/\bfor \d+\w*/g, "");
+  const causes = new Map(others.map((other) => [causeOf(other), other]));
+  causes.delete(causeOf(first));
+  const named = [...causes.values()].slice(0, MAX_OTHER_CAUSES).map(({ about, seen }) => `${about}: ${seen}`);
+  const left = causes.size - named.length;
+  return [first.seen, ...named, ...(left > 0 ? [`and ${left} other cause${left === 1 ? "" : "s"}`] : [])].join("; ");
 }

@@ -14,6 +14,7 @@ import { isSame, tryAll, withObjects } from "./apply-input.ts";
 import type { Applied, ApplyInput } from "./apply-input.ts";
 import { createDryRunClient } from "./dry-run-client.ts";
 import { splitFinishedCopies } from "./finished-copies.ts";
+import { withExisting } from "./existing-changes.ts";
 import { hubChangesOf } from "./hub-changes.ts";
 import type { HubChange } from "./hub-changes.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
@@ -124,7 +125,8 @@ export async function planManifests(
     const asked = plan.templates.filter((each) => concerns(given, each));
     const titles = new Set(asked.map(({ template }) => titleOf(template)));
     const { note, ...own } = ownChanges(planned, await planStanding(before, clock), (resource) => titles.has(resource));
-    const { notes: kept, ...ended } = await withRetained(plan, own, { client, interpreter, clock, signal });
+    const { notes: existing, ...met } = await withExisting(plan, own, { client, clock, signal });
+    const { notes: kept, ...ended } = await withRetained(plan, met, { client, interpreter, clock, signal });
     const works = await planOcmChanges(client, applied, signal);
     const notes = [
       ...unselected(plan, applied),
@@ -134,6 +136,7 @@ export async function planManifests(
         ? [`${asking} resources are skipped: they are interpreted by a webhook that only the hub can reach`]
         : []),
       ...firstSteps(plan, ended.changes),
+      ...existing,
       ...kept,
       ...(note === undefined ? [] : [note]),
     ];

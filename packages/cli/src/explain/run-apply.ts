@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { applyAll } from "./apply-input.ts";
 import type { ApplyInput } from "./apply-input.ts";
-import { withUnreachable } from "./unreachable-members.ts";
+import { warnOfMissingControllers, withUnreachable } from "./unreachable-members.ts";
 import { createHubInterpreter } from "./hub-interpreter.ts";
 import { planManifests } from "./plan-input.ts";
 import type { PlannedFleet } from "./plan-input.ts";
@@ -62,6 +62,7 @@ export async function applyPlanned(
   const { output, client, asking } = tools;
   const rows: AppliedRow[] = [];
   output.say(`${renderPlan(result, output.width)}\n`);
+  await warnOfMissingControllers(result, { client, clock: asking.clock, signal: asking.signal }, output);
   if (!options.yes && !(await agrees(options.manifests, tools.terminal, asking.signal))) {
     output.say("Nothing was applied.");
     return FAILED;

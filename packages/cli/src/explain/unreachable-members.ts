@@ -1,13 +1,16 @@
 /**
- * Finds the members that a plan changes and that do not respond now. The hub marks a member as not ready only after a
- * delay; users should know while planning.
+ * What keeps a plan from being carried out now: members that do not respond, and controllers that do not run. The hub
+ * marks a member as not ready only after a delay; users should know while planning.
  */
 import type { Clock } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
+import { missingControllers } from "../health/controllers-state.ts";
+import type { ControllersQuestion } from "../health/controllers-state.ts";
 import { ask } from "../members/ask.ts";
 import { askEach } from "../members/each-place.ts";
 import { findPlaces } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
+import type { Output } from "../output.ts";
 import type { PlanResult } from "./plan-input.ts";
 
 /** A healthy member responds in a fraction of this. */
@@ -37,4 +40,15 @@ export async function withUnreachable(
     .flatMap(({ name, unready }) => (unready === undefined ? [] : [{ cluster: name, reason: unready }]));
   const unreachable = [...silent, ...unresponsive];
   return unreachable.length === 0 ? plan : { ...plan, unreachable };
+}
+
+/** A plan says what controllers would do; where none run, nothing reaches the members. */
+export async function warnOfMissingControllers(
+  { changes }: Pick<PlanResult, "changes">,
+  question: ControllersQuestion,
+  output: Pick<Output, "warn">,
+): Promise<void> {
+  if (changes.length === 0) return;
+  const missing = await missingControllers(question);
+  if (missing !== undefined) output.warn(`these changes wait: ${missing}`);
 }

@@ -14,8 +14,9 @@ import {
 } from "@flotilla/flotilla";
 import type { ResourceBinding } from "@flotilla/karmada";
 import type { ManifestWork } from "@flotilla/ocm";
-import { causesOf, idOf } from "./look-at-pods.ts";
+import { afflictedMembers, causesOf, idOf } from "./look-at-pods.ts";
 import type { CopyReports, CopyRef } from "./look-at-pods.ts";
+import { joinCauses } from "./name-members.ts";
 
 export interface Candidate {
   trouble: "workload unhealthy" | "ManifestWork unhealthy" | "rule failed";
@@ -182,8 +183,12 @@ export function judgeCandidate(
   if (trouble === "rule failed") return said;
   const since = forMs === undefined ? "" : ` (for ${formatAge(forMs)})`;
   const isUnchecked = causes.length === 0 && copies.some((copy) => unread.has(idOf(copy)));
-  return [...causes, ...(said ? [`${said}${since}`] : []), ...(isUnchecked ? [CAUSE_NOT_CHECKED] : [])].join("; ");
+  const found = causes.length === 0 ? [] : [joinCauses(afflictedMembers(reports, isOverdue), causes, MAX_CAUSES)];
+  return [...found, ...(said ? [`${said}${since}`] : []), ...(isUnchecked ? [CAUSE_NOT_CHECKED] : [])].join("; ");
 }
+
+/** In one line; 'flotilla why' has all of them. */
+const MAX_CAUSES = 3;
 
 const CAUSE_NOT_CHECKED = "cause not checked";
 

@@ -21,8 +21,11 @@ describe("the controllers of a hub", () => {
   const cases: Record<string, { lease?: Lease; want: ControllersState }> = {
     "run inside the API server when there is no Lease": { want: { state: "inside" } },
     "have never run when nothing has ever held the Lease": { lease: lease(), want: { state: "never" } },
-    "run while the Lease is renewed": { lease: renewed(3_000, "a"), want: { state: "running" } },
-    "are silent long before the Lease expires": { lease: renewed(6_000, "a"), want: { state: "silent", forMs: 6_000 } },
+    "run while the Lease is renewed, as far as is known": {
+      lease: renewed(2_000, "a"),
+      want: { state: "running", forMs: 2_000 },
+    },
+    "are silent when a renewal is late": { lease: renewed(3_000, "a"), want: { state: "silent", forMs: 3_000 } },
     "stopped when they gave up the Lease": { lease: renewed(1_000), want: { state: "stopped", forMs: 1_000 } },
   };
   for (const [behaviour, { lease: held, want }] of Object.entries(cases)) {
@@ -32,7 +35,7 @@ describe("the controllers of a hub", () => {
   }
 
   test("that run are no problem", () => {
-    expect(controllersProblem({ state: "running" })).toBeUndefined();
+    expect(controllersProblem({ state: "running", forMs: 1_000 })).toBeUndefined();
   });
 
   const problems: Record<string, { state: ControllersState; want: RegExp }> = {
@@ -70,11 +73,38 @@ describe("reading the Lease", () => {
   };
 
   test("a Lease that looks old by our clock but is renewed meanwhile is held by running controllers", async () => {
-    expect(await reading([renewed(60_000, "a")], [renewed(58_000, "a")])).toEqual({ state: "running" });
+    expect(await reading([renewed(60_000, "a")], [renewed(58_000, "a")])).toEqual({
+      state: "running",
+      forMs: 0,
+    });
   });
 
+  const changes: Record<string, { next: Lease[]; want: ControllersState }> = {
+    "that is given up meanwhile belongs to controllers that stopped": {
+      next: [renewed(-500)],
+      want: { state: "stopped", forMs: 0 },
+    },
+    "that is deleted meanwhile is held by none": {
+      next: [],
+      want: { state: "inside" },
+    },
+    "that is created again meanwhile without a holder has had none": {
+      next: [lease()],
+      want: { state: "never" },
+    },
+  };
+  for (const [behaviour, { next, want }] of Object.entries(changes)) {
+    test(`a Lease ${behaviour}`, async () => {
+      expect(await reading([renewed(3_000, "a")], next)).toEqual(want);
+    });
+  }
+
   test("a Lease that is not renewed meanwhile belongs to silent controllers", async () => {
-    expect(await reading([renewed(6_000, "a")])).toEqual({ state: "silent", forMs: 10_000 });
+    expect(await reading([renewed(3_000, "a")])).toEqual({ state: "silent", forMs: 7_000 });
+  });
+
+  test("a Lease that a clock ahead of ours renewed, and that is not renewed meanwhile, belongs to silent controllers", async () => {
+    expect(await reading([renewed(-4_000, "a")])).toEqual({ state: "silent", forMs: 0 });
   });
 
   test("a Lease that may not be read says nothing", async () => {

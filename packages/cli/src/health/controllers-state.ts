@@ -13,16 +13,18 @@ import { isForbidden } from "../members/members-places.ts";
 
 /**
  * `inside`: in the process of the API server. `never`: none has ever run. `stopped`: the last one gave up its Lease.
- * `silent`: the last one no longer renews it. `unknown`: the Lease may not be read.
+ * `silent`: the last one no longer renews it. `unknown`: the Lease may not be read. `forMs` is the age of the last
+ * renewal: a process that was killed since looks the same as one that runs.
  */
 export type ControllersState =
-  | { state: "inside" | "running" | "never" | "unknown" }
-  | { state: "stopped" | "silent"; forMs: number };
+  | { state: "inside" | "never" | "unknown" }
+  | { state: "running" | "stopped" | "silent"; forMs: number };
 
-/** The leader renews every two seconds. Twice that, and a second for requests on a busy hub. */
-const RENEWED_WITHIN_MS = 5_000;
+/** The leader renews every two seconds. After half a second more it may have died, so the Lease is watched. */
+const RENEWED_WITHIN_MS = 2_500;
 /** A leader renews once in this time, also on a busy hub. */
 const CONFIRM_MS = 4_000;
+const POLL_MS = 500;
 const LEASE = {
   cluster: HUB,
   namespace: KARMADA_SYSTEM_NAMESPACE,
@@ -36,8 +38,8 @@ export interface ControllersQuestion {
 }
 
 /**
- * Reads the Lease. The clock of the controllers may differ from ours, so a Lease that looks old is read again: one that
- * is renewed in the meantime is in use.
+ * Reads the Lease. The clock of the controllers may differ from ours, and a renewal may be late, so a Lease that looks
+ * old is read again: one that is renewed in the meantime is in use.
  */
 export async function readControllers({ client, clock, signal }: ControllersQuestion): Promise<ControllersState> {
   const read = async (): Promise<DeepReadonly<Lease> | undefined> =>
@@ -46,11 +48,15 @@ export async function readControllers({ client, clock, signal }: ControllersQues
     const first = await read();
     const state = controllersState(first, clock.now());
     if (state.state !== "silent") return state;
-    await sleep(clock, CONFIRM_MS, signal);
-    const second = await read();
-    return second?.spec?.renewTime === first?.spec?.renewTime
-      ? controllersState(second, clock.now())
-      : { state: "running" };
+    for (const endMs = clock.now() + CONFIRM_MS; clock.now() < endMs;) {
+      await sleep(clock, POLL_MS, signal);
+      const next = await read();
+      const now = controllersState(next, clock.now());
+      if (now.state !== "silent" && now.state !== "running") return now;
+      if (next?.spec?.renewTime !== first?.spec?.renewTime) return { state: "running", forMs: 0 };
+    }
+    // By now the time may lie within what a clock ahead of ours wrote.
+    return { ...state, forMs: Math.max(0, clock.now() - Date.parse(first?.spec?.renewTime ?? "")) };
   } catch (error) {
     if (isForbidden(error)) return { state: "unknown" };
     if (isNotFound(error)) return { state: "inside" }; // The server has no Leases at all.
@@ -66,7 +72,7 @@ export function controllersState(lease: DeepReadonly<Lease> | undefined, nowMs: 
   const forMs = Math.max(0, nowMs - renewedMs);
   if (!lease.spec?.holderIdentity) return { state: "stopped", forMs };
   // A renewal from the future proves nothing either.
-  return Math.abs(nowMs - renewedMs) > RENEWED_WITHIN_MS ? { state: "silent", forMs } : { state: "running" };
+  return { state: Math.abs(nowMs - renewedMs) > RENEWED_WITHIN_MS ? "silent" : "running", forMs };
 }
 
 const START =

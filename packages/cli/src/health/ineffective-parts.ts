@@ -1,15 +1,16 @@
 /**
- * Parts of policies that have no effect: clusters that are not members, ignored spread constraints, selectors of kinds
+ * Parts of policies that have no effect: clusters that are not members or do not serve the kind, ignored spread constraints, selectors of kinds
  * that the hub does not serve, and policies that select the same objects as another one. `flotilla doctor` lists them;
  * `flotilla status` counts them. Pure.
  */
 import { ignoredSpread } from "@flotilla/karmada";
-import type { PolicyStatus, PropagationPolicy } from "@flotilla/karmada";
+import type { Cluster, PolicyStatus, PropagationPolicy } from "@flotilla/karmada";
 import { capitalised } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import { equalPolicy, unjoinedClusters, unservedSelectors } from "@flotilla/flotilla";
+import { equalPolicy, unjoinedClusters, unservedSelectors, unservingMembers, unservingText } from "@flotilla/flotilla";
 import type { ServedKinds } from "@flotilla/flotilla";
 import type { ServedType } from "../members/types.ts";
+import type { PlacementUses } from "./placement-use.ts";
 
 export type Policy = DeepReadonly<PropagationPolicy & { status?: PolicyStatus }>;
 
@@ -33,6 +34,10 @@ export interface PartsInput {
   policies: readonly Policy[];
   /** Names of the members. */
   joined: ReadonlySet<string>;
+  /** The members with the kinds that they serve; unset if that is reported elsewhere. */
+  clusters?: readonly DeepReadonly<Cluster>[];
+  /** What the bindings show about the placements. */
+  uses?: Pick<PlacementUses, "of">;
   /** The kinds that the hub serves; unset if they could not be read. */
   served?: ServedKinds | undefined;
   /** The titles of policies that are reported because they name only clusters that are not members. */
@@ -40,7 +45,8 @@ export interface PartsInput {
 }
 
 /** Policies that are being deleted are left out. */
-export function findPolicyParts({ policies, joined, served, misdirecting }: PartsInput): PolicyParts[] {
+export function findPolicyParts(input: PartsInput): PolicyParts[] {
+  const { policies, joined, clusters = [], uses, served, misdirecting } = input;
   const byScope = Map.groupBy(policies, scopeOf);
   return policies.flatMap((policy): PolicyParts[] => {
     if (policy.metadata.deletionTimestamp !== undefined) return [];
@@ -51,6 +57,10 @@ export function findPolicyParts({ policies, joined, served, misdirecting }: Part
       ...unserved.map(({ text }) => ({
         seen: `${capitalised(text)}, so the selector matches nothing.`,
         fix: "Correct apiVersion and kind of the selector, or apply the CustomResourceDefinition to the hub.",
+      })),
+      ...unservingMembers(policy.spec, clusters, uses?.of({ kind: policy.kind, ...policy.metadata })).map((found) => ({
+        seen: `It selects members without the kind: ${unservingText(found)}.`,
+        fix: "Select members that serve it, or let those members serve it: with the kind's CustomResourceDefinition, or with a newer Kubernetes for one of its own kinds.",
       })),
       ...ineffectiveParts(policy, rival, (name) => joined.has(name) || misdirecting.has(title)),
     ];

@@ -13,6 +13,7 @@ import { isForbidden, proxyPath } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
 import { podsOf } from "../members/pods.ts";
 import { RUN_TO_COMPLETION, SCHEDULED_KINDS } from "@flotilla/flotilla";
+import { nameMembers } from "./name-members.ts";
 import { lookAtRuns, podTroublesOfRun } from "./look-at-runs.ts";
 import { sortTroubles, troubleText } from "./pod-troubles.ts";
 import type { PodTrouble } from "./pod-troubles.ts";
@@ -180,14 +181,21 @@ export function causesOf(reports: readonly CopyReport[], isOverdue: boolean): st
   const all = [...groups.values()];
   const sorted = sortTroubles(all.map(({ trouble, clusters }) => ({ ...trouble, clusters })));
   return [
-    ...Array.from(warnings, ([warning, clusters]) => `${clusters.join(", ")}: ${warning}`),
-    ...sorted.map((trouble) => troubleText(trouble, ` on ${named(trouble.clusters)}`)),
-  ].slice(0, MAX_CAUSES);
+    ...Array.from(warnings, ([warning, clusters]) => `${nameMembers(clusters)}: ${warning}`),
+    ...sorted.map((trouble) => troubleText(trouble, ` on ${nameMembers(trouble.clusters)}`)),
+  ];
 }
 
-const MAX_CAUSES = 3;
-const MAX_CLUSTERS = 3;
-const named = (clusters: readonly string[]): string =>
-  clusters.length <= MAX_CLUSTERS
-    ? clusters.join(", ")
-    : `${clusters.slice(0, MAX_CLUSTERS).join(", ")} and ${clusters.length - MAX_CLUSTERS} more`;
+/** The members that `causesOf` has a cause for. */
+export const afflictedMembers = (reports: readonly CopyReport[], isOverdue: boolean): string[] => [
+  ...new Set(
+    reports
+      .filter(
+        ({ troubles, warning, failedRun }) =>
+          failedRun !== undefined ||
+          (warning !== undefined && isOverdue) ||
+          troubles.some(({ isCertain }) => isCertain || isOverdue),
+      )
+      .map(({ copy }) => copy.cluster),
+  ),
+];

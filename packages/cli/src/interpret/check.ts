@@ -3,7 +3,7 @@
  * positions and warnings, which it lacks, are printed beside it.
  */
 import type { ResourceInterpreterCustomization } from "@flotilla/karmada";
-import type { DeepReadonly, Json } from "@flotilla/base";
+import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { checkCustomization, compileKubeScript, findConflicts } from "@flotilla/flotilla";
 import { LuaSyntaxError } from "@flotilla/lua";
 import type { Operation } from "@flotilla/kubernetes";
@@ -147,4 +147,6 @@ export function renderChecks(checks: readonly CheckedManifest[]): string {
   return alignTabs(lines).join("\n");
 }
 
-export const checkData = (checks: readonly CheckedManifest[]): Json => ({ customizations: checks as unknown as Json });
+export const checkData = (checks: readonly CheckedManifest[]): JsonObject => ({
+  customizations: checks as unknown as Json,
+});

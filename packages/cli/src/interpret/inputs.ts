@@ -21,6 +21,8 @@ export interface InterpretRequest {
   /** For Divide: `member1=5`. */
   shares: readonly string[];
   check: boolean;
+  /** With `check`: also run the rules on objects of the hub and its members. */
+  againstHub: boolean;
   showDocumentation: boolean;
   /** Fixture files. */
   tests: readonly string[];

@@ -5,6 +5,7 @@ import { InterpretError } from "@flotilla/kubernetes";
 import { formatYaml } from "@flotilla/apimachinery";
 import type { Output } from "../output.ts";
 import { checkData, checkManifests, hasFailed, renderChecks } from "./check.ts";
+import { targetOf, toCanonical } from "./customizations.ts";
 import type { Manifest } from "./customizations.ts";
 import { readDocuments } from "./documents.ts";
 import { readFixture } from "./fixtures.ts";
@@ -18,20 +19,26 @@ import { runRule } from "./run-rule.ts";
 import type { Answer } from "./run-rule.ts";
 import { SourceError, Sources } from "./sources.ts";
 import type { Reach } from "./sources.ts";
+import { renderTrials, trialData, tryRules, untargetedNotes } from "./try-rules.ts";
+import type { Specimen, Trials } from "./try-rules.ts";
+import type { HubSpecimens } from "./hub-specimens.ts";
 import { hasPassed, outcomeData, renderOutcome, renderSummary, runFixture } from "./fixture-runs.ts";
 import type { Outcome } from "./fixture-runs.ts";
 
 export interface InterpretContext {
   output: Output;
   clock: Clock;
-  reach: Reach;
+  reach: Reach & {
+    /** Objects of these kinds on the hub and its members. */
+    readHubSpecimens(targets: readonly { apiVersion: string; kind: string }[]): Promise<HubSpecimens>;
+  };
 }
 
 export async function interpret(request: InterpretRequest, context: InterpretContext): Promise<void> {
   const operation = request.operation === undefined ? undefined : operationOf(request.operation);
   const sources = new Sources(context.reach);
   if (request.showDocumentation) return showDocumentation(operation, context.output);
-  if (request.check) return check(await readManifests(sources, request), context.output);
+  if (request.check) return check(request, sources, context);
   if (request.tests.length > 0) return test(request, sources, context);
   if (!operation)
     throw new UsageError(
@@ -51,21 +58,64 @@ function showDocumentation(operation: RunOperation | undefined, output: Output):
   output.result({ documentation: text }, () => text);
 }
 
-function check(manifests: readonly Manifest[], output: Output): void {
+async function check(request: InterpretRequest, sources: Sources, context: InterpretContext): Promise<void> {
+  const { output } = context;
+  const manifests = await readManifests(sources, request);
   if (manifests.length === 0) throw new UsageError("--check needs customizations: -f FILE");
   const checks = checkManifests(manifests);
-  output.result(checkData(checks), () => renderChecks(checks));
+  const sound = manifests.filter((_, index) => {
+    const checked = checks[index];
+    return checked !== undefined && !hasFailed(checked);
+  });
+  const { trials, notes } = await tryOn({ sound, all: manifests }, request, sources, context);
+  output.result({ ...checkData(checks), ...trialData(trials) }, () =>
+    [renderChecks(checks), renderTrials(trials)].filter(Boolean).join("\n"),
+  );
   for (const { warnings } of checks) for (const warning of warnings) output.warn(`Warning: ${warning}`);
+  for (const note of notes) output.warn(`Note: ${note}`);
   const failed = checks.filter(hasFailed);
-  if (failed.length === 0) return;
+  const errors = trials.tried.flatMap(({ operation, on, error }) =>
+    error === undefined ? [] : [`${operation} on ${on}: ${error}`],
+  );
+  const broken = new Set(trials.tried.filter(({ error }) => error !== undefined).map(({ source }) => source));
+  if (failed.length + broken.size === 0) return;
   throw new RulesError(
     [
-      `${failed.length} of ${checks.length} did not pass`,
+      `${failed.length + broken.size} of ${checks.length} did not pass`,
       ...failed.flatMap(({ source, problem, details }) =>
         problem === undefined ? details : [`${source}: ${problem}`],
       ),
+      ...errors,
     ].join("\n"),
   );
+}
+
+/** Runs the rules on the objects of the files, or of the hub. */
+async function tryOn(
+  { sound, all }: { sound: readonly Manifest[]; all: readonly Manifest[] },
+  request: InterpretRequest,
+  sources: Sources,
+  { clock, reach }: InterpretContext,
+): Promise<{ trials: Trials; notes: string[] }> {
+  const canonical = sound.map((manifest) => toCanonical(manifest).manifest);
+  const { desired, observed, statusItems } = await readInput(request, sources);
+  const notes: string[] = [];
+  const specimens: Specimen[] = [];
+  // Rules of the desired object run without the observed one, as on a hub.
+  if (desired) specimens.push({ title: request.desiredFile ?? "", desired, statusItems });
+  if (observed) specimens.push({ title: request.observedFile ?? "", desired, observed });
+  if (request.againstHub) {
+    const { specimens: found, missing } = await reach.readHubSpecimens(canonical.map(targetOf));
+    specimens.push(...found);
+    notes.push(...missing);
+  }
+  const trials = await tryRules(canonical, specimens, clock);
+  notes.push(...untargetedNotes(specimens, all.map(targetOf)));
+  if (!trials.hadObjects && !request.againstHub && trials.untried.length > 0)
+    notes.push(
+      "the rules compile, and were run on no object; --desired-file, --observed-file and --status-file run them on objects of files, --against-hub on those of your hub and its members",
+    );
+  return { trials, notes };
 }
 
 async function test(request: InterpretRequest, sources: Sources, { output, clock }: InterpretContext): Promise<void> {

@@ -233,7 +233,8 @@ test("an unknown member and ignored spread constraints are warnings of their own
   expect(findings.filter(({ message }) => !message.includes("oslo"))).toMatchObject([
     {
       rule: "ignored-spread",
-      message: "spread constraints are ignored, because replicas are divided by static weights",
+      message:
+        "spread constraints are ignored (at least 1 and at most 1 of cluster), because replicas are divided by static weights",
     },
     {
       rule: "unknown-member",

@@ -3,7 +3,7 @@
  * servers before 1.26.
  */
 import type { JsonObject } from "@flotilla/base";
-import { ApiError } from "@flotilla/apimachinery";
+import { ApiError, parseApiVersion } from "@flotilla/apimachinery";
 import { objectOf, objectsOf, textOf, textsOf } from "./json-parts.ts";
 import type { Place } from "./members-places.ts";
 import { findNamesakes, findTypes } from "./types.ts";
@@ -103,6 +103,18 @@ export interface Discovery {
   namesakesAt(place: Place, word: string): Promise<ServedType[]>;
   /** All types read so far, for suggestions. */
   known(): ServedType[];
+}
+
+/** The type of a manifest at a place: in the manifest's version, or in another one if that is not served there. */
+export async function typeOfManifest(
+  discovery: Discovery,
+  place: Place,
+  { apiVersion, kind }: { apiVersion: string; kind: string },
+): Promise<ServedType | undefined> {
+  const { group, version } = parseApiVersion(apiVersion);
+  const find = async (word: string): Promise<ServedType | undefined> =>
+    (await discovery.typesAt(place, word)).find((type) => type.group === group && type.kind === kind);
+  return (await find(`${kind}.${version}.${group}`)) ?? (await find(group ? `${kind}.${group}` : kind));
 }
 
 /**

@@ -2,9 +2,13 @@
 import type { DeepReadonly } from "@flotilla/base";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { candidateOfBinding, copiesOf } from "../health/candidates.ts";
-import { causesOf, idOf, lookAtPods } from "../health/look-at-pods.ts";
+import { afflictedMembers, causesOf, idOf, lookAtPods } from "../health/look-at-pods.ts";
+import { joinCauses } from "../health/name-members.ts";
 import type { LookOptions } from "../health/look-at-pods.ts";
 import { titleOf } from "./drain-progress.ts";
+
+/** In one line. */
+const MAX_CAUSES = 3;
 
 /** By resource, of those whose pods show a cause. */
 export async function readDrainCauses(
@@ -27,11 +31,9 @@ export async function readDrainCauses(
   const { reports } = await lookAtPods(copies, { ...tools, places: undefined });
   return new Map(
     candidates.flatMap(({ candidate, resource }): [string, string][] => {
-      const causes = causesOf(
-        candidate.copies.flatMap((copy) => reports.get(idOf(copy)) ?? []),
-        true,
-      );
-      return causes.length === 0 ? [] : [[resource, causes.join("; ")]];
+      const found = candidate.copies.flatMap((copy) => reports.get(idOf(copy)) ?? []);
+      const causes = causesOf(found, true);
+      return causes.length === 0 ? [] : [[resource, joinCauses(afflictedMembers(found, true), causes, MAX_CAUSES)]];
     }),
   );
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { DRAIN_TAINT } from "@flotilla/flotilla";
 import type { Event } from "@flotilla/kubernetes";
-import type { ResourceBinding } from "@flotilla/karmada";
-import { remainingOn } from "./drain-progress.ts";
+import type { Cluster, ResourceBinding, Work } from "@flotilla/karmada";
+import { copiesOn, remainingOn } from "./drain-progress.ts";
 
 const SINCE = Date.parse("2026-01-01T00:00:00Z");
 
@@ -94,4 +94,31 @@ test("failures of an earlier drain, or of other bindings, do not count", () => {
   const events = [failure("web", "2025-12-31T23:59:59Z"), failure("cart", "2026-01-01T00:00:05Z")];
 
   expect(remainingOn("member2", [fresh], events, SINCE)).toMatchObject([{ state: "waiting" }]);
+});
+
+const memberThat = (ready: "True" | "False"): Cluster =>
+  ({
+    metadata: { name: "member2" },
+    status: { conditions: [{ type: "Ready", status: ready, reason: "", message: "", lastTransitionTime: "" }] },
+  }) as unknown as Cluster;
+const work = (name: string, deletionTimestamp?: string): Work =>
+  ({
+    metadata: { name, namespace: "karmada-es-member2", deletionTimestamp },
+    spec: { workload: { manifests: [{ kind: "Deployment", metadata: { namespace: "shop", name } }] } },
+  }) as unknown as Work;
+
+test("a copy that the member has not deleted yet is still there", () => {
+  expect(copiesOn(memberThat("True"), [work("cart"), work("web", "2026-01-01T00:00:00Z")])).toEqual([
+    { resource: "Deployment shop/web", reason: "its copy is not deleted on member2 yet", state: "leaving" },
+  ]);
+});
+
+test("an unreachable member keeps its copies, and the drain does not wait for it", () => {
+  expect(copiesOn(memberThat("False"), [work("web", "2026-01-01T00:00:00Z")])).toEqual([
+    {
+      resource: "Deployment shop/web",
+      reason: "member2 is unreachable, and runs its copy until it is back",
+      state: "blocked",
+    },
+  ]);
 });

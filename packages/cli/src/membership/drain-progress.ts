@@ -1,9 +1,9 @@
-/** What a drain of a member waits for: the bindings that are still there, and what keeps them. Pure. */
+/** What a drain of a member waits for: bindings and copies that are still there, and what keeps them. Pure. */
 import { findCondition } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { DRAIN_TAINT, HEALTHY, isFinishedRun, toleratesTaint } from "@flotilla/flotilla";
 import type { Event } from "@flotilla/kubernetes";
-import type { ResourceBinding } from "@flotilla/karmada";
+import type { Cluster, ResourceBinding, Work } from "@flotilla/karmada";
 
 type Binding = DeepReadonly<Pick<ResourceBinding, "kind" | "metadata" | "spec" | "status">>;
 
@@ -61,11 +61,43 @@ export function remainingOn(
   });
 }
 
+/**
+ * Copies that the hub wants deleted and the member still has. A Work exists until its objects on the member are deleted,
+ * so a member that does not answer keeps what it runs.
+ */
+export function copiesOn(
+  cluster: DeepReadonly<Cluster> | undefined,
+  works: readonly DeepReadonly<Work>[],
+): Remaining[] {
+  const member = cluster?.metadata.name ?? "the member";
+  const isReachable = findCondition(cluster?.status?.conditions, "Ready")?.status === "True";
+  return works
+    .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+    .flatMap(({ spec }) => spec.workload?.manifests ?? [])
+    .map((manifest): Remaining => {
+      const { kind = "", metadata = {} } = manifest as {
+        kind?: string;
+        metadata?: { namespace?: string; name?: string };
+      };
+      return {
+        resource: titleOf({ kind, namespace: metadata.namespace, name: metadata.name ?? "" }),
+        reason: isReachable
+          ? `its copy is not deleted on ${member} yet`
+          : `${member} is unreachable, and runs its copy until it is back`,
+        state: isReachable ? "leaving" : "blocked",
+      };
+    });
+}
+
 function unhealthyOf({ status }: Binding): string | undefined {
   const condition = findCondition(status?.conditions, HEALTHY);
   return condition && condition.status !== "True" ? condition.message || condition.reason : undefined;
 }
 
-export function titleOf({ kind, namespace, name }: Binding["spec"]["resource"]): string {
+export function titleOf({
+  kind,
+  namespace,
+  name,
+}: Pick<Binding["spec"]["resource"], "kind" | "namespace" | "name">): string {
   return `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
 }

@@ -124,6 +124,7 @@ export type Trouble =
   | "member not available"
   | "policy failed"
   | "policy without members"
+  | "policy selecting members without the kind"
   | "binding not scheduled"
   | "binding not applied"
   | "workload unhealthy"

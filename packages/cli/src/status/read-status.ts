@@ -22,6 +22,7 @@ import { HUB, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
+import { unservingMembers, unservingText } from "@flotilla/flotilla";
 import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { readFailedChecks } from "../hub-checks.ts";
@@ -44,6 +45,7 @@ import { lookAtPods } from "../health/look-at-pods.ts";
 import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { failingNow, readRuleEvents, RULES_BY_EVENT } from "../health/rule-events.ts";
 import type { Policy } from "../health/ineffective-parts.ts";
+import { createPlacementUses } from "../health/placement-use.ts";
 import { isForbidden, placeOf } from "../members/members-places.ts";
 
 /** The namespaces of Karmada's and Open Cluster Management's components on a hub. */
@@ -75,6 +77,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   /** Bindings whose rules may keep a release from members. */
   const ruled: DeepReadonly<ResourceBinding>[] = [];
   const policies: Policy[] = [];
+  const uses = createPlacementUses();
   const counts = new Map<string, number>();
 
   /**
@@ -135,6 +138,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
 
   const seeBinding = (binding: DeepReadonly<ResourceBinding>): void => {
     unwell.binding(binding);
+    uses.see(binding);
     workloads.push(summariseWorkload(binding));
     if (mayKeep(binding)) ruled.push(binding);
     const candidate = candidateOfBinding(binding, { nowMs });
@@ -187,6 +191,19 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     const reason = judgeCandidate(candidate, reports) ?? uncheckedCandidate(candidate, reports);
     if (reason !== undefined) unwell.unhealthy(candidate, reason);
   }
+  for (const { kind, metadata, spec, status } of policies)
+    for (const found of (status?.matched ?? 0) > 0
+      ? unservingMembers(spec, clusters, uses.of({ kind, ...metadata }))
+      : [])
+      unwell.unhealthy(
+        {
+          trouble: "policy selecting members without the kind",
+          kind,
+          namespace: metadata.namespace,
+          name: metadata.name,
+        },
+        unservingText(found),
+      );
   const result = unwell.result();
   const joined = new Set(clusters.map(({ metadata }) => metadata.name));
   const ineffective = notShown.has(Cluster.plural)

@@ -147,11 +147,17 @@ const counted = (count: number, what: string): string => `${count} ${what}${coun
 const MEMBER_KINDS = ["clusters", "managedclusters"];
 
 /** Nothing is claimed about what was not looked at. */
-function renderNoProblems({ checked, notShown, notChecked, namespace }: FleetStatus, { width }: StatusPage): string {
+function renderNoProblems(
+  { checked, notShown, notChecked, namespace, controllers }: FleetStatus,
+  { width }: StatusPage,
+): string {
   const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
   const isPartial = notShown.length + notChecked.length > 0;
   if (checked.length === 0) return `Nothing could be checked${where}.`;
-  const line = `${isPartial ? "No problems found in what was checked" : "No problems found"}${where}: ${checked.join(", ")}.`;
+  // They may have died since.
+  const when =
+    controllers.state === "running" ? ` (the controllers last reported ${formatAge(controllers.forMs)} ago)` : "";
+  const line = `${isPartial ? "No problems found in what was checked" : "No problems found"}${where}${when}: ${checked.join(", ")}.`;
   return width === undefined ? line : wrapWords(line, width).join("\n");
 }
 

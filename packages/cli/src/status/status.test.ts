@@ -380,7 +380,7 @@ describe("as text", () => {
     .build();
   const status = (extra: Partial<FleetStatus> = {}): FleetStatus => ({
     server: "https://hub",
-    controllers: { state: "running" },
+    controllers: { state: "inside" },
     components: [],
     members: [],
     objects: { bindings: 0, works: 0, manifestWorks: 0, placements: 0, replicaSets: 0 },
@@ -669,6 +669,10 @@ describe("as text", () => {
   test("a fleet without problems states what was checked", () => {
     expect(render({})).toContain("No problems found: the hub, 2 members.");
     expect(render({ namespace: "shop" })).toContain("No problems found in namespace shop: the hub, 2 members.");
+    // Controllers in a process of their own may have died since.
+    expect(render({ controllers: { state: "running", forMs: 2_100 } })).toContain(
+      "No problems found (the controllers last reported 2s ago): the hub, 2 members.",
+    );
   });
 
   test("what was not checked comes first, and nothing is claimed about it", () => {

@@ -5,6 +5,7 @@ import type { PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada
 import type { DeepReadonly } from "@flotilla/base";
 import type { MemberStatus, Trouble, Unwell, UnhealthyObject } from "./fleet-status.ts";
 import { BINDING_NAME, CLUSTER_BINDING_NAME } from "@flotilla/karmada";
+import { joinCauses, nameMembers } from "../health/name-members.ts";
 import { noticesOf } from "../health/notices.ts";
 import { createLostTargets, policyRefOf } from "../health/lost-targets.ts";
 import { ownProblemsOf } from "../health/policy-problems.ts";
@@ -26,15 +27,16 @@ const RANKS: Readonly<Record<Trouble, number>> = {
   "Work failed": 6,
   "policy without members": 7,
   "binding not scheduled": 8,
-  "policy failed": 9,
-  "workload unhealthy": 10,
-  "ManifestWork unhealthy": 11,
-  "rule failed": 12,
-  "rollout stopped": 13,
-  "workload naming missing pods": 14,
-  "Placement unsatisfied": 15,
-  "Work waiting for a deletion": 16,
-  "binding suspended": 17,
+  "policy selecting members without the kind": 9,
+  "policy failed": 10,
+  "workload unhealthy": 11,
+  "ManifestWork unhealthy": 12,
+  "rule failed": 13,
+  "rollout stopped": 14,
+  "workload naming missing pods": 15,
+  "Placement unsatisfied": 16,
+  "Work waiting for a deletion": 17,
+  "binding suspended": 18,
 };
 /** Ages in its reason change on every read. */
 export const NO_CONTROLLERS: Trouble = "hub without controllers";
@@ -123,14 +125,20 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
       const scheduled = findCondition(conditions, "Scheduled");
       if (scheduled?.status === "False" && !lost.see(binding))
         note("binding not scheduled", binding, unscheduledText(binding, textOf(scheduled)));
-      const refused = aggregatedStatus.find(({ applied }) => applied === false);
-      const failed = [findCondition(conditions, "Dispatched"), findCondition(conditions, "FullyApplied")].find(
-        (condition) => condition?.status === "False",
+      const refused = aggregatedStatus.flatMap(({ clusterName, applied, appliedMessage }) =>
+        applied === false && appliedMessage ? [{ clusterName, appliedMessage }] : [],
       );
+      const [dispatched, applied] = [
+        findCondition(conditions, "Dispatched"),
+        findCondition(conditions, "FullyApplied"),
+      ];
       const suspended = suspensionsOf(binding.spec);
-      if (refused?.appliedMessage)
-        note("binding not applied", binding, `${refused.clusterName}: ${refused.appliedMessage}`);
-      else if (failed && suspended.length === 0) note("binding not applied", binding, textOf(failed));
+      // Copies that cannot be made, and members that reject theirs, are different members.
+      const undispatched = dispatched?.status === "False" && suspended.length === 0 ? textOf(dispatched) : undefined;
+      if (undispatched !== undefined) note("binding not applied", binding, undispatched);
+      if (refused.length > 0) note("binding not applied", binding, refusedText(refused));
+      else if (undispatched === undefined && applied?.status === "False" && suspended.length === 0)
+        note("binding not applied", binding, textOf(applied));
       if (suspended.length > 0) note("binding suspended", binding, suspended.join(", "));
       for (const { trouble, text } of noticesOf(binding)) {
         const { kind, namespace, name } = binding.spec.resource;
@@ -191,6 +199,22 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
       };
     },
   };
+}
+
+/** The messages of members, each once. */
+const MAX_MESSAGES = 3;
+
+function refusedText(refused: readonly { clusterName: string; appliedMessage: string }[]): string {
+  const byMessage = Map.groupBy(refused, ({ appliedMessage }) => appliedMessage);
+  const causes = Array.from(
+    byMessage,
+    ([message, members]) => `${nameMembers(members.map(({ clusterName }) => clusterName))}: ${message}`,
+  );
+  return joinCauses(
+    refused.map(({ clusterName }) => clusterName),
+    causes,
+    MAX_MESSAGES,
+  );
 }
 
 const unscheduledText = (binding: DeepReadonly<ResourceBinding>, said: string): string =>

@@ -11,8 +11,15 @@ const MAX_DEPTH = 1000;
  */
 const MAX_VALUES = { values: 200_000, keys: 20_000 };
 
-/** Throws `WebhookError` for invalid JSON, too many values or excessive nesting. `what` starts the message. */
-export function parseWebhookJson(bytes: Buffer, what: string): Json {
+/**
+ * Throws `WebhookError` for invalid JSON, too many values or excessive nesting. `what` starts the message. `parse` is for
+ * callers that keep integers of 64 bits.
+ */
+export function parseWebhookJson(
+  bytes: Buffer,
+  what: string,
+  parse: (text: string) => Json = (text) => JSON.parse(text) as Json,
+): Json {
   // Checked before parsing: parsing four megabytes of brackets takes half a second.
   if (nestsDeeperThan(MAX_DEPTH, bytes))
     throw new WebhookError("answer", `${what} is nested more than ${MAX_DEPTH} levels deep`);
@@ -22,7 +29,7 @@ export function parseWebhookJson(bytes: Buffer, what: string): Json {
       `${what} has more than ${MAX_VALUES.values} values, or more than ${MAX_VALUES.keys} keys in one object`,
     );
   try {
-    return JSON.parse(bytes.toString("utf8")) as Json;
+    return parse(bytes.toString("utf8"));
   } catch (error) {
     throw new WebhookError("answer", `${what} is not JSON (${messageOf(error).slice(0, MAX_SHOWN)})`);
   }

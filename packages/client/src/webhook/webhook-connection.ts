@@ -2,19 +2,23 @@
  * Sends one POST to a webhook and reads its response, within limits: a slow, large or hostile response must not block
  * the hub.
  *
- * Uses HTTP/1.1 over TLS with keep-alive connections rather than the shared HTTP/2 sessions of `client`: a Service with
- * several pods balances connections, not requests, and Karmada calls webhooks the same way. Redirects are not followed:
- * the configuration defines the server and its CA.
+ * A server that offers HTTP/2 is called with it, others with HTTP/1.1 and kept connections. Redirects are not followed: the
+ * configuration defines the server and its CA.
  */
 import { X509Certificate } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import http2 from "node:http2";
+import type { ClientHttp2Session, IncomingHttpHeaders } from "node:http2";
 import https from "node:https";
-import { messageOf } from "@flotilla/base";
+import { CollectedBytes, messageOf } from "@flotilla/base";
+import { BlockedAddressError } from "../blocked-addresses.ts";
+import type { BlockedSet } from "../blocked-addresses.ts";
 import { shown } from "./webhook-answer.ts";
 import type { Endpoint } from "./webhook-endpoint.ts";
 import { WebhookError } from "./webhook-error.ts";
+import { createWebhookSessions } from "./webhook-sessions.ts";
 
-/** Concurrent calls per webhook, each on its own keep-alive connection. */
+/** Concurrent calls per webhook; over HTTP/1.1 each has its own kept connection. */
 export const MAX_CALLS_IN_FLIGHT = 32;
 /** Objects have at most 3 MB, and a patch that changes a whole object is not much longer. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -53,86 +57,177 @@ export type ConnectWebhook = typeof createWebhookConnection;
 
 /**
  * `caBundle` is base64-encoded PEM; without it Node's default CAs are trusted. Throws `WebhookError` if it contains no
- * certificate.
+ * certificate. Calls to `blocked` addresses fail.
  */
-export function createWebhookConnection(caBundle: string | undefined): WebhookConnection {
+export function createWebhookConnection(caBundle: string | undefined, blocked?: BlockedSet): WebhookConnection {
   const ca = caBundle ? certificatesIn(caBundle) : undefined;
-  const agent = new https.Agent({
-    keepAlive: true,
-    maxSockets: MAX_CALLS_IN_FLIGHT,
-    maxFreeSockets: MAX_CALLS_IN_FLIGHT,
-    timeout: IDLE_MS,
-    minVersion: "TLSv1.2",
+  const sessions = createWebhookSessions({
     ca,
+    blocked,
+    maxSockets: MAX_CALLS_IN_FLIGHT,
+    maxHeaderBytes: MAX_HEADER_BYTES,
+    idleMs: IDLE_MS,
   });
 
+  async function post(call: Call, stop: AbortSignal, isRepeated = false): Promise<Buffer> {
+    let session: ClientHttp2Session | undefined;
+    try {
+      session = await sessions.find(call.endpoint, stop);
+    } catch (error) {
+      throw stop.aborted ? (stop.reason as Error) : connectionError(error as Error);
+    }
+    try {
+      return await (session ? postHttp2(session, call, stop) : postHttp1(sessions.agent, call, stop));
+    } catch (error) {
+      // The server did not look at the call: it was closing the connection.
+      if (error instanceof RefusedError && !isRepeated) return post(call, stop, true);
+      // Another server may answer at the address, which speaks something else.
+      if (error instanceof WebhookError && error.reason === "connection" && !session) sessions.forget(call.endpoint);
+      throw error;
+    }
+  }
+
   return {
-    post: ({ host, port, path, authority, serverName }, query, body, stop) =>
-      new Promise((resolve, reject) => {
-        if (stop.aborted) return reject(stop.reason as Error);
-        const outgoing = https.request({
-          agent,
-          method: "POST",
-          host,
-          port,
-          path: `${path}${query}`,
-          headers: {
-            host: authority,
-            "user-agent": "flotilla",
-            accept: "application/json",
-            "content-type": "application/json",
-            "content-length": body.length,
-          },
-          maxHeaderSize: MAX_HEADER_BYTES,
-          servername: serverName,
-        });
-        const settle = (finish: () => void): void => {
-          stop.removeEventListener("abort", cancel);
-          finish();
-        };
-        const fail = (error: Error): void => {
-          settle(() => reject(error));
-          outgoing.destroy();
-        };
-        const cancel = (): void => fail(stop.reason as Error);
-        stop.addEventListener("abort", cancel, { once: true });
-        outgoing.once("response", (incoming) => readAnswer(incoming, (bytes) => settle(() => resolve(bytes)), fail));
-        outgoing.once("upgrade", (_incoming, socket) => {
-          socket.destroy();
-          fail(new WebhookError("status", "the webhook switched protocols, which was not requested"));
-        });
-        outgoing.on("error", (error) => fail(connectionError(error)));
-        outgoing.end(body);
-      }),
-    close: () => agent.destroy(),
+    post(endpoint, query, body, stop) {
+      if (stop.aborted) return Promise.reject(stop.reason as Error);
+      return post({ endpoint, query, body }, stop);
+    },
+    close: () => sessions.close(),
   };
 }
 
+interface Call {
+  endpoint: Endpoint;
+  query: string;
+  body: Buffer;
+}
+
+/** The server refused the call before it looked at it. */
+class RefusedError extends WebhookError {}
+
+const headersOf = (body: Buffer): Record<string, string | number> => ({
+  "user-agent": "flotilla",
+  accept: "application/json",
+  "content-type": "application/json",
+  "content-length": body.length,
+});
+
+function postHttp1(agent: https.Agent, { endpoint, query, body }: Call, stop: AbortSignal): Promise<Buffer> {
+  const { host, port, path, authority, serverName } = endpoint;
+  return new Promise((resolve, reject) => {
+    const outgoing = https.request({
+      agent,
+      method: "POST",
+      host,
+      port,
+      path: `${path}${query}`,
+      headers: { host: authority, ...headersOf(body) },
+      maxHeaderSize: MAX_HEADER_BYTES,
+      servername: serverName,
+    });
+    const settle = (finish: () => void): void => {
+      stop.removeEventListener("abort", cancel);
+      finish();
+    };
+    const fail = (error: Error): void => {
+      settle(() => reject(error));
+      outgoing.destroy();
+    };
+    const cancel = (): void => fail(stop.reason as Error);
+    stop.addEventListener("abort", cancel, { once: true });
+    outgoing.once("response", (incoming) => readAnswer(incoming, (bytes) => settle(() => resolve(bytes)), fail));
+    outgoing.once("upgrade", (_incoming, socket) => {
+      socket.destroy();
+      fail(new WebhookError("status", "the webhook switched protocols, which was not requested"));
+    });
+    outgoing.on("error", (error) => fail(connectionError(error)));
+    outgoing.end(body);
+  });
+}
+
+function postHttp2(
+  session: ClientHttp2Session,
+  { endpoint: { path, authority }, query, body }: Call,
+  stop: AbortSignal,
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const stream = session.request({
+      ":method": "POST",
+      ":path": `${path}${query}`,
+      ":authority": authority,
+      ...headersOf(body),
+    });
+    const settle = (finish: () => void): void => {
+      stop.removeEventListener("abort", cancel);
+      finish();
+    };
+    const fail = (error: Error): void => {
+      settle(() => reject(error));
+      stream.close(http2.constants.NGHTTP2_CANCEL);
+    };
+    const cancel = (): void => fail(stop.reason as Error);
+    stop.addEventListener("abort", cancel, { once: true });
+    let headers: IncomingHttpHeaders | undefined;
+    const answer = createAnswer((bytes) => settle(() => resolve(bytes)), fail);
+    stream.once("response", (received) => {
+      headers = received;
+      answer.begin(received["content-length"]);
+    });
+    stream.on("data", (chunk: Buffer) => answer.add(chunk));
+    stream.once("end", () => headers && answer.end(Number(headers[":status"]), headers["content-type"]));
+    stream.once("error", (error) => fail(brokenCall(error, stream.rstCode)));
+    // After an answer this changes nothing.
+    stream.once("close", () => fail(brokenCall(new Error("the stream was closed"), stream.rstCode)));
+    stream.end(body);
+  });
+}
+
+function brokenCall(error: Error, code: number | undefined): WebhookError {
+  const isRefused = code === http2.constants.NGHTTP2_REFUSED_STREAM;
+  return new (isRefused ? RefusedError : WebhookError)(
+    "connection",
+    `the connection to the webhook broke (${messageOf(error)})`,
+    { cause: error, isPassing: true },
+  );
+}
+
 function readAnswer(incoming: IncomingMessage, done: (bytes: Buffer) => void, fail: (error: Error) => void): void {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const answer = createAnswer(done, fail);
   incoming.on("error", (error) => fail(connectionError(error)));
-  const tooLong = (): void => fail(new WebhookError("answer", `the response is longer than ${MAX_ANSWER_BYTES} bytes`));
-  // A response whose Content-Length is too large is rejected before it is read.
-  if (Number(incoming.headers["content-length"] ?? 0) > MAX_ANSWER_BYTES) return tooLong();
-  incoming.on("data", (chunk: Buffer) => {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > MAX_ANSWER_BYTES) tooLong();
-  });
-  incoming.on("end", () => {
-    const bytes = Buffer.concat(chunks, length);
-    const status = incoming.statusCode ?? 0;
-    if (status >= 200 && status <= LAST_SUCCESS) return done(bytes);
-    fail(
-      statusError(
-        status,
-        incoming.headers["content-type"]?.startsWith("text/plain")
-          ? bytes.subarray(0, MAX_QUOTED_CHARACTERS).toString().trim()
-          : "",
-      ),
-    );
-  });
+  if (!answer.begin(incoming.headers["content-length"])) return;
+  incoming.on("data", (chunk: Buffer) => answer.add(chunk));
+  incoming.on("end", () => answer.end(incoming.statusCode ?? 0, incoming.headers["content-type"]));
+}
+
+/** Collects an answer within the limits. */
+function createAnswer(done: (bytes: Buffer) => void, fail: (error: Error) => void) {
+  const received = new CollectedBytes();
+  let hasFailed = false;
+  const reject = (problem: string): void => {
+    hasFailed = true;
+    fail(new WebhookError("answer", problem));
+  };
+  const tooLong = (): void => reject(`the response is longer than ${MAX_ANSWER_BYTES} bytes`);
+  return {
+    /** A response whose Content-Length is too large is rejected before it is read: then returns false. */
+    begin(contentLength: string | undefined): boolean {
+      if (Number(contentLength ?? 0) > MAX_ANSWER_BYTES) tooLong();
+      return !hasFailed;
+    },
+    add(chunk: Buffer): void {
+      if (hasFailed) return;
+      received.add(chunk);
+      if (received.length > MAX_ANSWER_BYTES) tooLong();
+      else if (received.isInTinyChunks) reject("the response arrives in too many small chunks");
+    },
+    end(status: number, contentType: string | undefined): void {
+      if (hasFailed) return;
+      const bytes = received.join();
+      if (status >= 200 && status <= LAST_SUCCESS) return done(bytes);
+      const isText = contentType?.startsWith("text/plain") ?? false;
+      fail(statusError(status, isText ? bytes.subarray(0, MAX_QUOTED_CHARACTERS).toString().trim() : ""));
+    },
+  };
 }
 
 function statusError(status: number, said: string): WebhookError {
@@ -144,6 +239,7 @@ function statusError(status: number, said: string): WebhookError {
 
 function connectionError(error: Error & { code?: unknown }): WebhookError {
   const { code } = error;
+  if (error instanceof BlockedAddressError) return new WebhookError("configuration", error.message, { cause: error });
   if (typeof code === "string" && code.startsWith("HPE_"))
     return new WebhookError(
       "answer",

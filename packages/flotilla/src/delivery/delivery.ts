@@ -60,6 +60,8 @@ export interface ApplyPolicy {
   beforeRequest?(): void;
   /** Called before a write. May throw to prevent it. */
   beforeWrite?(): Promise<void>;
+  /** Called before an object that the member does not have is created. May throw to prevent it. */
+  beforeCreate?: (() => void) | undefined;
   /** Called with the fields to write before an existing object is changed. May throw to prevent it. */
   beforeChange?(applied: DeepReadonly<KubernetesObject>, observed: DeepReadonly<KubernetesObject>): void;
 }

@@ -81,7 +81,7 @@ const converted = new WeakMap<object, Manifest>();
  * The manifest in the version that the member serves. Throws an ApiError when it contains fields that this version
  * lacks.
  */
-export function inServedVersion(manifest: Manifest, served: AnyKind): Manifest {
+export function inServedVersion(manifest: Manifest, served: Pick<AnyKind, "storageVersion">): Manifest {
   const { group, version, kind } = gvkOf(manifest);
   if (version === served.storageVersion) return manifest;
   const known = converted.get(manifest);

@@ -22,6 +22,7 @@ export async function createObject(access: MemberAccess, task: Task): Promise<Ap
   const { client, cluster, observer } = access;
   const { kind, manifest, policy, ownership, signal } = task;
   const { fieldManager, force } = policy;
+  policy.beforeCreate?.();
   policy.beforeRequest?.();
   await policy.beforeWrite?.();
   const isSeenAbsent = observer.informer(kind).synced;

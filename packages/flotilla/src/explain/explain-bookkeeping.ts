@@ -11,6 +11,7 @@ import {
   BINDING_NAMESPACE,
   CLUSTER_BINDING_ID,
   CLUSTER_BINDING_NAME,
+  CONFLICT_RESOLUTION,
   MANAGED_ANNOTATIONS,
   MANAGED_LABEL,
   MANAGED_LABELS,
@@ -50,3 +51,7 @@ const PATHS = new Set([
 export function isBookkeeping(path: string): boolean {
   return PATHS.has(path);
 }
+
+/** On a new copy the conflict-resolution annotation is not a difference either. */
+export const isStamp = (path: string): boolean =>
+  isBookkeeping(path) || path === `metadata.annotations[${CONFLICT_RESOLUTION}]`;

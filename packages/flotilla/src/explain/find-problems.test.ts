@@ -362,7 +362,7 @@ describe("parts of a policy without effect", () => {
     };
 
     expect(problemsOf({ placement })).toEqual([
-      "the policy's spread constraints are ignored, because replicas are divided by equal weights → remove them, or use dynamicWeight: AvailableReplicas or replicaDivisionPreference: Aggregated",
+      "the policy's spread constraints are ignored (at most 1 of cluster), because replicas are divided by equal weights; it is in 0 groups of cluster → remove them, or use dynamicWeight: AvailableReplicas or replicaDivisionPreference: Aggregated",
     ]);
   });
 

@@ -14,11 +14,13 @@ import {
   NO_ANSWER,
   OSCILLATING,
   TERMINATING,
+  RELEASE_STARTS_OVER,
   RELEASE_STOPPED,
 } from "../flotilla-names.ts";
 import { customizationIn } from "../interpreter/customization/owned-program.ts";
 import { NOT_TAKEN_BACK, RETURN_ADVICE } from "../propagation/dispatch/render-notices.ts";
 import { namesWithoutMember, unjoinedClusters } from "../propagation/policy-targets.ts";
+import { unservingMembers, unservingText } from "../propagation/unserving-members.ts";
 import { formatTaint, noExecuteTaints, toleratesTaint } from "../propagation/schedule/tolerations.ts";
 
 /** Suggested fixes when a scheduler plugin excludes a cluster. */
@@ -75,7 +77,7 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
           }
         : {
             what: `${notReadyText(decision, clusterOf)}scheduling failed: ${unscheduled}`,
-            try: fixForUnschedulable(decision),
+            try: fixForSpread(unscheduled) ?? fixForUnschedulable(decision),
           },
     );
   for (const what of found)
@@ -83,7 +85,11 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
   if (binding) {
     problems.push(...bindingProblems(binding, isUncopied));
     // A policy that is gone cannot be corrected.
-    if (policy) problems.push(...placementProblems(binding, clusterOf, new Set(unscheduled === undefined ? [] : lost)));
+    if (policy) {
+      problems.push(...placementProblems(binding, clusterOf, new Set(unscheduled === undefined ? [] : lost)));
+      // A binding without any cluster has its own problem.
+      if (decision && unscheduled === undefined) problems.push(...unservedProblems(binding, decision, clusterOf));
+    }
   }
   problems.push(...ruleProblems(members));
   for (const member of members) problems.push(...memberProblems(resource, member, clusterOf(member.cluster), nowMs));
@@ -146,6 +152,14 @@ function fixForUnschedulable({ kept, rejected }: NonNullable<Explanation["decisi
   return helps ?? "add capacity to the clusters, or add clusters to the policy";
 }
 
+/** What to do about a spread constraint that asks for more groups than there are. */
+function fixForSpread(message: string): string | undefined {
+  const [, required, found] = /spreadConstraint.*\((\d+) required, (\d+) found/.exec(message) ?? [];
+  if (required === undefined || found === undefined) return undefined;
+  const lacking = Number(required) - Number(found);
+  return `lower minGroups of the spread constraint to ${found}${found === "0" ? " and select other clusters" : ""}, or let the placement select clusters of ${lacking} more group${lacking === 1 ? "" : "s"}`;
+}
+
 function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolean): Problem[] {
   const problems: Problem[] = [];
   const dispatched = findCondition(status?.conditions ?? [], "Dispatched");
@@ -194,7 +208,7 @@ function placementProblems(
   const ignored = spec.placement && ignoredSpread(spec.placement);
   if (ignored !== undefined) {
     const [what = "", fix = ""] = ignored.split("; ");
-    problems.push({ what: `the policy's ${what}`, try: fix });
+    problems.push({ what: `the policy's ${what}; it is in ${spreadText(spec, clusterOf)}`, try: fix });
   }
   const unjoined = unjoinedClusters(spec, (cluster) => clusterOf(cluster) !== undefined);
   for (const name of unjoined.filter((each) => !reported.has(each)))
@@ -216,6 +230,47 @@ function placementProblems(
     });
   }
   return problems;
+}
+
+/** How many groups the copies are in, for each constraint: `3 groups of region (eu, us, ap)`. */
+function spreadText({ placement, clusters = [] }: Binding["spec"], clusterOf: ProblemInput["clusterOf"]): string {
+  const members = clusters.flatMap(({ name }) => clusterOf(name) ?? []);
+  const texts = (placement?.spreadConstraints ?? []).map(({ spreadByField = "cluster", spreadByLabel }) => {
+    const groups = new Set(
+      members.flatMap(({ metadata, spec }) => {
+        if (spreadByLabel) return metadata.labels?.[spreadByLabel] ?? [];
+        if (spreadByField === "cluster") return metadata.name;
+        if (spreadByField === "zone") return spec.zones ?? [];
+        return (spreadByField === "region" ? spec.region : spec.provider) ?? [];
+      }),
+    );
+    const named = [...groups].slice(0, MAX_GROUPS).join(", ");
+    return `${groups.size} group${groups.size === 1 ? "" : "s"} of ${spreadByLabel ? `label ${spreadByLabel}` : spreadByField}${named && ` (${named}${groups.size > MAX_GROUPS ? ", …" : ""})`}`;
+  });
+  return texts.join(", ");
+}
+
+const MAX_GROUPS = 5;
+
+/** Members that the placement selects and that were left out, because they do not serve the kind. */
+function unservedProblems(
+  { spec, status }: Binding,
+  { rejected }: NonNullable<Explanation["decision"]>,
+  clusterOf: ProblemInput["clusterOf"],
+): Problem[] {
+  const { apiVersion, kind } = spec.resource;
+  const without = rejected
+    .filter(({ by }) => by === "APIEnablement")
+    .flatMap(({ clusters }) => clusters.flatMap((name) => clusterOf(name) ?? []));
+  const inUse = status?.schedulerObservingAffinityName;
+  const selected = { placement: spec.placement, resourceSelectors: [{ apiVersion, kind }] };
+  return unservingMembers(selected, without, {
+    affinities: new Set(inUse ? [inUse] : []),
+    hasCopies: (cluster) => (spec.clusters ?? []).some(({ name }) => name === cluster),
+  }).map((found) => ({
+    what: `the policy selects members without the kind: ${unservingText(found)}`,
+    try: SUGGESTED_FIXES["APIEnablement"] ?? "",
+  }));
 }
 
 /** A rule usually fails for all members alike, and keeps the same fields of all of them. */
@@ -325,6 +380,11 @@ function deliveryProblem(
     return {
       what: `${cluster}: ${message ?? "the release is not sent"}`,
       try: "remove the field from the Retain rule, set it on the member, or, if the members should decide, remove the partition from the template",
+    };
+  if (reason === RELEASE_STARTS_OVER)
+    return {
+      what: `${cluster}: ${message ?? "the object is gone"}`,
+      try: "wait: the hub creates it again and continues the release",
     };
   if (reason === TERMINATING)
     return {

@@ -13,14 +13,14 @@ import { planNamespaceWorks } from "../propagation/namespaces/plan-namespace-wor
 import type { Template } from "../propagation/templates.ts";
 import { compareFields } from "../fields/field-changes.ts";
 import type { FieldChange } from "../fields/field-changes.ts";
-import { isBookkeeping } from "./explain-bookkeeping.ts";
+import { isBookkeeping, isStamp } from "./explain-bookkeeping.ts";
 import { withDefinitions } from "./delivered-definitions.ts";
 import { idOf, planDependencies } from "./plan-dependencies.ts";
 import { planTemplate } from "./plan-template.ts";
 import type { PlanningInterpreter, TemplatePlan } from "./plan-template.ts";
 import { placeOf, viewsOf } from "./snapshot.ts";
 import type { FleetSnapshot } from "./snapshot.ts";
-import { clusterNameOf, CONFLICT_RESOLUTION, executionNamespace } from "@flotilla/karmada";
+import { clusterNameOf, executionNamespace } from "@flotilla/karmada";
 import { targetsOf } from "../propagation/targets.ts";
 import { rerunNote, runNote } from "./explain-runs.ts";
 import { NAMESPACE_LABEL } from "../flotilla-names.ts";
@@ -90,6 +90,18 @@ export interface MemberChange {
   fields: FieldChange[];
   more?: number;
   note?: string;
+}
+
+/** The Works of the changed object on its member: the one that it has now, and the one that it would get. */
+export function worksOf(
+  { templates }: Pick<FleetPlan, "templates">,
+  { cluster, object: { apiVersion, kind, namespace, name } }: MemberChange,
+): { before?: DeepReadonly<Work>; after?: DeepReadonly<Work> } {
+  const id = idOf({ apiVersion, kind, metadata: { namespace, name } });
+  const works = templates.find(({ template }) => idOf(template) === id)?.works;
+  const workIn = (all: readonly DeepReadonly<Work>[] = []): DeepReadonly<Work> | undefined =>
+    all.find(({ metadata }) => metadata.namespace === executionNamespace(cluster));
+  return { before: workIn(works?.before), after: workIn(works?.after) };
 }
 
 /** `gone` are Works of removed clusters, which the plan does not include. */
@@ -203,10 +215,6 @@ function compareWork(
     ? []
     : [{ ...head, action: "update", fields, more: more > 0 ? more : undefined, ...suspended }];
 }
-
-/** On a new copy the conflict-resolution annotation is not a difference either. */
-const isStamp = (path: string): boolean =>
-  isBookkeeping(path) || path === `metadata.annotations[${CONFLICT_RESOLUTION}]`;
 
 const manifestOf = ({ spec }: DeepReadonly<Work>): Template | undefined =>
   spec.workload?.manifests?.[0] as unknown as Template | undefined;

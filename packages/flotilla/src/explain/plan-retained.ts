@@ -1,12 +1,14 @@
 /** Corrects a planned change of a member's object by what a user's Retain rule keeps there. Writes nothing. */
+import { ApiError } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
-import { executionNamespace } from "@flotilla/karmada";
 import type { DeepReadonly, Json } from "@flotilla/base";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { exceededRelease, renderExceeded } from "../propagation/execute/release-limit.ts";
 import type { Template } from "../propagation/templates.ts";
 import { isBookkeeping } from "./explain-bookkeeping.ts";
 import { compareFields } from "../fields/field-changes.ts";
+import { asObserved } from "./plan-existing.ts";
+import { worksOf } from "./plan-fleet.ts";
 import type { FleetPlan, MemberChange } from "./plan-fleet.ts";
 
 /** What really happens: another change, nothing, or a release that is stopped. */
@@ -29,14 +31,20 @@ export function keeperOf(
 
 /** `observed` is the member's object. Throws `InterpretError` when the rule fails. */
 export async function planRetained(
-  { templates }: FleetPlan,
+  plan: FleetPlan,
   change: MemberChange,
   observed: Template,
   interpreter: Pick<Interpreter, "retain" | "ownerOf">,
 ): Promise<RetainedChange> {
-  const owner = keeperOf(change, interpreter);
-  const { before, after } = copiesOf(templates, change);
-  if (owner === undefined || !before || !after) return { outcome: "change", change };
+  const works = worksOf(plan, change);
+  const [before, after] = [copyIn(works.before, observed), copyIn(works.after, observed)];
+  const failed = [before, after].find((copy) => copy instanceof ApiError);
+  if (failed) return { outcome: "stopped", message: `${change.cluster}: ${failed.message}` };
+  if (!before || !after || before instanceof ApiError || after instanceof ApiError)
+    return { outcome: "change", change };
+  // The rule of the version that the member serves.
+  const owner = interpreter.ownerOf("retain", after);
+  if (owner === undefined) return { outcome: "change", change };
   const next = await interpreter.retain(after, observed);
   const exceeded = exceededRelease(after, next, observed);
   if (exceeded) return { outcome: "stopped", message: `${change.cluster}: ${renderExceeded(exceeded, owner)}` };
@@ -69,18 +77,8 @@ function text(value: Json | undefined): string {
   return whole.length > SHOWN_CHARACTERS ? `${whole.slice(0, SHOWN_CHARACTERS)}…` : whole;
 }
 
-/** The copy that the member has now, and the one that it would get. */
-function copiesOf(
-  templates: FleetPlan["templates"],
-  { cluster, object: { kind, namespace, name } }: MemberChange,
-): { before: Template | undefined; after: Template | undefined } {
-  const copyIn = (works: readonly DeepReadonly<Work>[]): Template | undefined => {
-    const work = works.find(({ metadata }) => metadata.namespace === executionNamespace(cluster));
-    return work?.spec.workload?.manifests?.[0] as unknown as Template | undefined;
-  };
-  const found = templates.find(
-    ({ template: { kind: own, metadata } }) =>
-      own === kind && metadata.name === name && (metadata.namespace || undefined) === namespace,
-  );
-  return { before: copyIn(found?.works.before ?? []), after: copyIn(found?.works.after ?? []) };
+/** The copy in a Work, as its member gets it. */
+function copyIn(work: DeepReadonly<Work> | undefined, observed: Template): Template | ApiError | undefined {
+  const manifest = work?.spec.workload?.manifests?.[0] as unknown as Template | undefined;
+  return manifest && asObserved(manifest, observed);
 }

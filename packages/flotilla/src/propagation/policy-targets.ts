@@ -3,13 +3,15 @@
  * later. More often it is a typo and the policy would silently do nothing. A second policy for the same objects is valid
  * too, and one of both is without effect. So the writer receives a warning.
  */
-import { Cluster, ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
+import { Cluster, CLUSTER_POLICY_ID, ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
 import { parseApiVersion } from "@flotilla/apimachinery";
 import type { AdmissionStep, ClusterReader, Kind } from "@flotilla/apimachinery";
 import type { ClusterAffinity } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import type { OverridePolicy } from "@flotilla/karmada";
+import { CustomResourceDefinition } from "@flotilla/kubernetes";
 import { didYouMean, equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
+import { unservingMembers, unservingText } from "./unserving-members.ts";
 
 const GROUP = "policy.karmada.io";
 const POLICIES: ReadonlySet<string> = new Set([
@@ -35,7 +37,12 @@ export const policyTargets: AdmissionStep<PropagationPolicy | OverridePolicy> = 
   matches: ({ subresource, byController }) => subresource === undefined && !byController,
   check({ object, read, warn }) {
     const { spec } = object;
-    const warnings = [...unservedKinds(read, spec), ...unknownClusters(read, spec), ...equalPolicies(read, object)];
+    const warnings = [
+      ...unservedKinds(read, spec),
+      ...unknownClusters(read, spec),
+      ...membersWithoutKind(read, spec),
+      ...equalPolicies(read, object),
+    ];
     for (const text of warnings.slice(0, MAX_WARNINGS)) warn(text);
   },
 };
@@ -121,6 +128,26 @@ const selectsSame = (a: Selector, b: Selector): boolean =>
   (a.name ?? "") === (b.name ?? "") &&
   // A name makes the labels irrelevant.
   (Boolean(a.name) || equalJson(a.labelSelector ?? null, b.labelSelector ?? null));
+
+/** Members that the placement selects and that do not serve a kind. */
+function membersWithoutKind(read: ClusterReader, spec: Spec): string[] {
+  const placed = unservingMembers(spec, read.list(Cluster));
+  if (placed.length === 0) return [];
+  const definitions = new Map(
+    read.written(CustomResourceDefinition).map(({ metadata, spec: { group, names } }) => [
+      `${group}/${names.kind}`,
+      // One that a policy has claimed reaches the members soon.
+      { isPropagated: metadata.labels?.[CLUSTER_POLICY_ID] !== undefined },
+    ]),
+  );
+  return placed.flatMap((found) => {
+    const { group, version } = parseApiVersion(found.apiVersion);
+    const definition = definitions.get(`${group}/${found.kind}`);
+    // The kinds that the hub does not serve have warnings of their own.
+    if (!read.versions(group, found.kind).includes(version) || definition?.isPropagated) return [];
+    return [`${found.at}: ${unservingText(found)}${definition ? " until its CustomResourceDefinition is there" : ""}`];
+  });
+}
 
 /** Cluster names that no joined cluster has. */
 function unknownClusters(read: ClusterReader, spec: Spec): string[] {

@@ -21,5 +21,12 @@ export function ignoredSpread(placement: DeepReadonly<Placement>): string | unde
   const constraints = placement.spreadConstraints ?? [];
   if (constraints.length === 0 || !ignoresSpread(placement)) return undefined;
   const weights = placement.replicaScheduling?.weightPreference ? "static weights" : "equal weights";
-  return `spread constraints are ignored, because replicas are divided by ${weights}; remove them, or use dynamicWeight: AvailableReplicas or replicaDivisionPreference: Aggregated`;
+  const asked = constraints.map(({ spreadByField = "cluster", spreadByLabel, minGroups = 0, maxGroups = 0 }) => {
+    const limits = [
+      ...(minGroups > 0 ? [`at least ${minGroups}`] : []),
+      ...(maxGroups > 0 ? [`at most ${maxGroups}`] : []),
+    ].join(" and ");
+    return `${limits || "any number"} of ${spreadByLabel ? `label ${spreadByLabel}` : spreadByField}`;
+  });
+  return `spread constraints are ignored (${asked.join(", ")}), because replicas are divided by ${weights}; remove them, or use dynamicWeight: AvailableReplicas or replicaDivisionPreference: Aggregated`;
 }

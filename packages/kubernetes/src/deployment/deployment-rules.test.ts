@@ -27,6 +27,7 @@ const review = (object: Deployment, rest: Partial<Review<Deployment>> = {}): Rev
   newUid: () => "",
   nowMs: () => 0,
   allows: () => true,
+  decide: () => ({ allowed: true, reason: "" }),
   warn() {},
   read: emptyCluster,
   ...rest,

@@ -46,6 +46,8 @@ export interface Share {
   held?: "behind" | "unsure";
   /** The member rejected the last copy, or a user's rule failed before it was sent: the member has the one before. */
   isRejected?: true;
+  /** The member has lost the object, with its pods, and gets this copy as a new object. */
+  isGone?: true;
   /**
    * A user's rule leaves the partition or the strategy to the member, so a copy does not decide how many pods it
    * updates.

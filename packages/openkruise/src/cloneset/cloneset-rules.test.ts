@@ -31,6 +31,7 @@ function review(object: CloneSet, warnings: string[] = [], oldObject?: CloneSet)
     newUid: () => "",
     nowMs: () => 0,
     allows: () => true,
+    decide: () => ({ allowed: true, reason: "" }),
     warn: (message) => void warnings.push(message),
     read: emptyCluster,
   };

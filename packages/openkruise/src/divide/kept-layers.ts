@@ -9,12 +9,14 @@ import type { Share } from "@flotilla/kubernetes";
 import { countOf } from "@flotilla/kubernetes";
 import {
   isBackward,
+  isComplete,
   isLetThrough,
   keptTemplateOf,
   layersOf,
   linkLayers,
   parseStage,
   releaseOf,
+  startingLayer,
   stageTextOf,
   templateIn,
   type KeptTemplate,
@@ -31,21 +33,25 @@ export function keptByMember(
   return shares.map((share) => keptFor(share, digest, isStaged, shares));
 }
 
-/** The template for creating a new member: the last complete one of a member without overrides. */
+/**
+ * The template for creating a new member, from a member without overrides: that of a complete release if one of them has
+ * it. A release may have reached all pods of one member, and was abandoned before it reached the others.
+ */
 export function lentTemplate(
   shares: readonly Share[],
   kept: readonly (KeptTemplate | undefined)[],
 ): KeptTemplate | undefined {
-  const layers = layersOf(kept.find((each, index) => each !== undefined && !shares[index]?.isOverridden));
-  const last = layers.findLast(({ isTakenBack }) => !isTakenBack) ?? layers.at(-1);
+  const own = kept.flatMap((each, index) => (each && !shares[index]?.isOverridden ? [layersOf(each)] : []));
+  const starts = own.map((layers) => startingLayer(layers) ?? layers.at(-1));
+  const last = starts.find((each) => each && isComplete(each)) ?? starts[0];
   return last && { digest: last.digest, template: last.template, isTakenBack: last.isTakenBack };
 }
 
 function keptFor(share: Share, digest: string, isStaged: boolean, shares: readonly Share[]): KeptTemplate | undefined {
   const { copy, isOverridden } = share;
   if (!copy) return undefined;
-  const kept = keptTemplateOf(copy);
   const release = releaseOf(copy);
+  const kept = share.isGone ? withoutPodsOf(keptTemplateOf(copy)) : keptTemplateOf(copy);
   if (release === digest) return kept;
   if (!isStaged) return undefined;
   if (kept && !isLetThrough(copy)) return afterUnfinished(share, copy, kept, digest, shares);
@@ -56,6 +62,12 @@ function keptFor(share: Share, digest: string, isStaged: boolean, shares: readon
   return before && !hasOnlyUpdated(share) ? { ...before, isMixed: true } : before;
 }
 
+/** Where the object is gone, no pod has any of the templates. */
+function withoutPodsOf(kept: KeptTemplate | undefined): KeptTemplate | undefined {
+  const start = startingLayer(layersOf(kept));
+  return start ? { digest: start.digest, template: start.template } : kept;
+}
+
 /** The release before was begun and not fully let through. */
 function afterUnfinished(
   share: Share,
@@ -64,6 +76,7 @@ function afterUnfinished(
   digest: string,
   shares: readonly Share[],
 ): KeptTemplate | undefined {
+  if (share.isGone && !kept.isTakenBack) return kept.digest === digest ? undefined : kept;
   const layers = layersOf(kept);
   const position = layers.findIndex((layer) => layer.digest === digest);
   const release = releaseOf(copy);
@@ -73,7 +86,7 @@ function afterUnfinished(
 
   const pods = podsOfRelease(share, copy);
   const begun = isBack ? templateOfRelease(kept, shares, release) : templateIn(copy, release);
-  if (begun && position < 0 && pods.isAll) return begun;
+  if (begun && position < 0 && pods.isAll) return { ...begun, pods: pods.most };
   // A release that is written again continues; one that is not reached by writing an earlier template is withdrawn.
   const isResumed = position < 0 || layers[position]?.isTakenBack === true;
   const isTakenBack = isResumed ? undefined : (true as const);
@@ -91,8 +104,8 @@ function afterUnfinished(
     isTakenBack: isGone,
   }));
   const isMixed = kept.isMixed ?? (pods.isNone && position < 0 ? undefined : true);
-  const [first, ...older] = next;
-  return first && linkLayers([{ ...first, isMixed }, ...older]);
+  const linked = linkLayers(next);
+  return linked && { ...linked, isMixed };
 }
 
 /** The previous template was applied again: a release was withdrawn halfway, or a withdrawn release is resumed. */

@@ -76,7 +76,10 @@ export const KEPT_TEMPLATE = "flotilla.dev/kept-template";
  */
 const MAX_KEPT = 128 * 1024;
 
-/** Earlier templates of one member. A release that begins during the fourth unfinished one in a row drops the oldest. */
+/**
+ * Earlier templates of one member. A release that begins during the fourth unfinished one in a row drops the oldest of
+ * the unfinished ones.
+ */
 const MAX_LAYERS = 4;
 
 const STAGE =
@@ -147,6 +150,25 @@ export function releaseOf(copy: Annotated): string | undefined {
   return /^[0-9a-f]{16}$/.test(digest) ? digest : undefined;
 }
 
+/**
+ * The pods that this copy wants to have its template, if more would start where the object does not exist: OpenKruise
+ * creates all pods of a new CloneSet from its template, whatever its partition. A backward copy may have the template of
+ * an unfinished release. `kept` is the text of KEPT_TEMPLATE: without a template to start with, nothing else is possible.
+ */
+export function exceededByCreation(
+  copy: Annotated,
+  kept: string | undefined,
+): { asked: number; all: number } | undefined {
+  const stage = parseStage(stageTextOf(copy));
+  if (!stage || kept === undefined) return undefined;
+  const layers = layersOf(parseKept(kept));
+  const start = startingLayer(layers);
+  const written = stage.isBackward ? layers[stage.step?.layer ?? 0] : undefined;
+  const asked = stage.isBackward ? (written?.pods ?? 0) : stage.updated;
+  if (!start || written === start || (!stage.isBackward && asked >= stage.replicas)) return undefined;
+  return { asked, all: stage.replicas };
+}
+
 /** Whether a copy belongs to a release that was fully let through. */
 export function isLetThrough(copy: Annotated): boolean {
   const digest = releaseOf(copy);
@@ -191,6 +213,17 @@ export function layersOf(kept: KeptTemplate | undefined): KeptTemplate[] {
   return layers;
 }
 
+/**
+ * The template that a member without pods starts with: that of the newest release that completed, which records no number
+ * of pods; otherwise the oldest that has pods. Undefined if every kept release was withdrawn.
+ */
+export function startingLayer(layers: readonly KeptTemplate[]): KeptTemplate | undefined {
+  const open = layers.filter(({ isTakenBack }) => !isTakenBack);
+  return open.find(isComplete) ?? open.findLast(({ pods = 0 }) => pods > 0) ?? open.at(-1);
+}
+
+export const isComplete = ({ pods, isTakenBack }: KeptTemplate): boolean => pods === undefined && !isTakenBack;
+
 /** With the release's template, if an annotation can hold it too. */
 export function withReleaseTemplate(kept: KeptTemplate, release: Json | undefined): KeptTemplate {
   if (release === undefined) return kept;
@@ -198,13 +231,23 @@ export function withReleaseTemplate(kept: KeptTemplate, release: Json | undefine
   return size + JSON.stringify(release).length > MAX_KEPT ? kept : { ...kept, release };
 }
 
-/** Links templates, newest first, as far as an annotation can hold them. */
+/**
+ * Links templates, newest first, as far as an annotation can hold them. The one that members without pods start with is
+ * kept in any case: pods of templates that are not kept return to it.
+ */
 export function linkLayers(layers: readonly KeptTemplate[]): KeptTemplate | undefined {
-  let room = MAX_KEPT;
+  const start = startingLayer(layers);
+  const sizeOf = ({ template }: KeptTemplate): number => JSON.stringify(template).length;
+  let room = MAX_KEPT - (start ? sizeOf(start) : 0);
+  let places = MAX_LAYERS - (start ? 1 : 0);
   const fitting: KeptTemplate[] = [];
-  for (const { before: _before, ...layer } of layers.slice(0, MAX_LAYERS)) {
-    room -= JSON.stringify(layer.template).length;
-    if (room < 0) break;
+  for (const each of layers) {
+    const { before: _before, ...layer } = each;
+    if (each !== start) {
+      room -= sizeOf(layer);
+      places -= 1;
+      if (room < 0 || places < 0) continue;
+    }
     fitting.push(layer);
   }
   return fitting.reduceRight<KeptTemplate | undefined>((before, layer) => ({ ...layer, before }), undefined);

@@ -64,9 +64,11 @@ function viewOf(share: Share, { digest, partition, kept, lent }: Context): Membe
   const isPinned = own !== undefined && copy !== undefined && isOverruled(copy, own);
   const was = isPinned
     ? { ...own, updated: letThrough(partitionOf(copy), copy.spec?.replicas ?? 1) }
-    : share.held || share.isRejected
-      ? lastKnown(share.held ?? "behind", own, reported, reportsStages(status, copy))
-      : own;
+    : share.isGone
+      ? own && { ...own, peak: undefined, step: undefined }
+      : share.held || share.isRejected
+        ? lastKnown(share.held ?? "behind", own, reported, reportsStages(status, copy))
+        : own;
   const isTrusted = share.observed !== undefined && !reportsStages(status, copy);
   const layers = returnLayers(kept ?? lent);
   const hasTemplateBefore = layers.length > 0;
@@ -91,11 +93,18 @@ function viewOf(share: Share, { digest, partition, kept, lent }: Context): Membe
     isHeld: share.held !== undefined,
     isPinned,
     // Until a member has reported, its first pods may not exist yet, and they are created from the template it gets.
-    isJoining: hasTemplateBefore && share.observed === undefined && (was === undefined || was.isBackward),
+    isJoining:
+      hasTemplateBefore &&
+      share.observed === undefined &&
+      (was === undefined || was.isBackward || share.isGone === true),
     // Among pods of several templates those of the release are found by their revision.
     canGoBack: hasTemplateBefore && !share.memberDecides && (!isMixed || revision !== undefined),
+    // An override is followed forward.
     hasFailedBack:
-      own?.partition === partition && own.replicas === share.replicas && failedRollback(share) !== undefined,
+      !isPinned &&
+      own?.partition === partition &&
+      own.replicas === share.replicas &&
+      failedRollback(share) !== undefined,
     kept,
     revision,
     released: own && !own.isBackward ? (copy?.spec?.template as Json | undefined) : undefined,

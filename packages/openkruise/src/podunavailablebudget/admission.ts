@@ -117,8 +117,10 @@ function createGuardAdmission(on: readonly Operation[], options: KruiseWebhookOp
         return verdict.status;
       });
       if (!isTaken) return undefined;
-      return () =>
-        write.changeStatus(PodUnavailableBudget, namespace, budget, ({ status }) => withoutGrant(status, name));
+      return {
+        release: () =>
+          write.changeStatus(PodUnavailableBudget, namespace, budget, ({ status }) => withoutGrant(status, name)),
+      };
     },
   };
 }

@@ -1,12 +1,23 @@
-/** Opens the store that `--store` names, with the files of `--store-*-file`. */
+/** Connects to the etcd that `--store` names, with the files of `--store-*-file`. */
 import { readFileSync } from "node:fs";
-import { openEtcdEngine, parseEtcdAddress } from "@flotilla/apiserver";
+import { openEtcdEngine, openRestored, parseEtcdAddress } from "@flotilla/apiserver";
 import type { Engine } from "@flotilla/apiserver";
 import { messageOf, UsageError } from "@flotilla/base";
 import type { Clock, Log } from "@flotilla/base";
 import type { StoreOptions } from "@flotilla/cli";
 
 export async function openEtcdStore(options: StoreOptions, clock: Clock, log: Log): Promise<Engine> {
+  const engine = await connectEtcd(options, clock, log);
+  try {
+    return await openRestored(engine);
+  } catch (error) {
+    await engine.close();
+    throw error;
+  }
+}
+
+/** Without the revisions of a restore, for what fills the store. */
+export async function connectEtcd(options: StoreOptions, clock: Clock, log: Log): Promise<Engine> {
   const { endpoints, prefix, user } = parseEtcdAddress(options.address);
   const { caFile, certificateFile, keyFile, passwordFile } = options;
   const isEncrypted = endpoints.every(({ protocol }) => protocol === "https:");

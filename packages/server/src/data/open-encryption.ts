@@ -1,7 +1,7 @@
 /** The keys that encrypt stored objects, from the flag of a process. */
-import { readEncryptionConfiguration } from "@flotilla/apiserver";
-import type { EncryptionRule } from "@flotilla/apiserver";
-import type { Log } from "@flotilla/base";
+import { createKmsPlugin, createKmsProvider, readEncryptionConfiguration } from "@flotilla/apiserver";
+import type { EncryptionRule, KmsProvider } from "@flotilla/apiserver";
+import type { Clock, Log } from "@flotilla/base";
 import { Work } from "@flotilla/karmada";
 import { Secret } from "@flotilla/kubernetes";
 import { ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
@@ -10,10 +10,34 @@ import { readOption } from "../process/read-option.ts";
 /** They contain the objects that they deliver, Secrets included. */
 const CARRIERS = [Work, ManifestWork, ManifestWorkReplicaSet];
 
-/** Throws `UsageError` and `ConfigurationError`. */
-export async function openEncryption(file: string | undefined, log: Log): Promise<readonly EncryptionRule[]> {
-  if (file === undefined) return [];
-  const rules = readEncryptionConfiguration(await readOption("--encryption-provider-config", file), file);
+export interface OpenedEncryption {
+  readonly rules: readonly EncryptionRule[];
+  /** Ends the use of key management plugins. */
+  close(): Promise<void>;
+}
+
+/** Throws `UsageError`, `ConfigurationError`, and `StoreError` when a key management plugin does not work. */
+export async function openEncryption(
+  file: string | undefined,
+  { clock, log }: { clock: Clock; log: Log },
+): Promise<OpenedEncryption> {
+  const managed: KmsProvider[] = [];
+  const close = async (): Promise<void> => {
+    for (const provider of managed) provider.close();
+  };
+  if (file === undefined) return { rules: [], close };
+  const content = await readOption("--encryption-provider-config", file);
+  const rules = readEncryptionConfiguration(content, file, ({ name, ...socket }) => {
+    const provider = createKmsProvider({ name, plugin: createKmsPlugin({ ...socket, clock }), clock, log });
+    managed.push(provider);
+    return provider;
+  });
+  try {
+    for (const provider of managed) await provider.start();
+  } catch (error) {
+    await close();
+    throw error;
+  }
   const isEncrypted = ({ group, plural }: { group: string; plural: string }): boolean =>
     (rules.find(({ matches }) => matches(group, plural))?.providers[0]?.prefix ?? "") !== "";
   const plain = CARRIERS.filter((kind) => !isEncrypted(kind));
@@ -21,5 +45,5 @@ export async function openEncryption(file: string | undefined, log: Log): Promis
     log.warn("Secrets are encrypted at rest, but objects that contain propagated Secrets are not", {
       add: plain.map(({ group, plural }) => `${plural}.${group}`).join(" "),
     });
-  return rules;
+  return { rules, close };
 }

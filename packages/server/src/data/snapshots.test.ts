@@ -24,8 +24,8 @@ async function makeData(): Promise<{ close(): Promise<void> }> {
 test("a fleet is saved while it runs and restored with its keys", async () => {
   const running = await makeData();
 
-  const saved = await snapshots.save(at("fleet"), at("copy"));
-  const restored = await snapshots.restore(at("second"), at("copy"));
+  const saved = await snapshots.save({ data: at("fleet") }, at("copy"));
+  const restored = await snapshots.restore({ data: at("second") }, at("copy"));
 
   expect(saved).toEqual({ revision: 1, objects: 1, files: 1 });
   expect(restored).toEqual(saved);
@@ -38,11 +38,11 @@ test("a fleet is saved while it runs and restored with its keys", async () => {
 test("the data directory records its last snapshot, and a snapshot succeeds even if that fails", async () => {
   const running = await makeData();
 
-  await snapshots.save(at("fleet"), at("first"));
+  await snapshots.save({ data: at("fleet") }, at("first"));
   const noted = await readFile(at("fleet/last-snapshot"), "utf8");
   await rm(at("fleet/last-snapshot"));
   await mkdir(at("fleet/last-snapshot"));
-  const second = await snapshots.save(at("fleet"), at("second"));
+  const second = await snapshots.save({ data: at("fleet") }, at("second"));
 
   expect(noted).toBe(`${at("first")}\n`);
   expect(second).toMatchObject({ revision: 1 });
@@ -51,12 +51,12 @@ test("the data directory records its last snapshot, and a snapshot succeeds even
 
 test("nothing that exists is overwritten", async () => {
   const running = await makeData();
-  await snapshots.save(at("fleet"), at("copy"));
+  await snapshots.save({ data: at("fleet") }, at("copy"));
 
-  await expect(snapshots.save(at("fleet"), at("copy"))).rejects.toThrow("exists; choose another name");
-  await expect(snapshots.restore(at("fleet"), at("copy"))).rejects.toThrow("restore into an empty directory");
-  await expect(snapshots.save(at("nowhere"), at("other"))).rejects.toThrow("contains no store");
-  await expect(snapshots.save(at("fleet"), at("no/such/folder"))).rejects.toThrow(
+  await expect(snapshots.save({ data: at("fleet") }, at("copy"))).rejects.toThrow("exists; choose another name");
+  await expect(snapshots.restore({ data: at("fleet") }, at("copy"))).rejects.toThrow("restore into an empty directory");
+  await expect(snapshots.save({ data: at("nowhere") }, at("other"))).rejects.toThrow("contains no store");
+  await expect(snapshots.save({ data: at("fleet") }, at("no/such/folder"))).rejects.toThrow(
     `folder ${at("no/such")} does not exist`,
   );
   await running.close();
@@ -67,6 +67,6 @@ test("a snapshot cannot write outside the data directory", async () => {
   await writeSnapshot(at("fleet/flotilla.db"), at("hostile"));
   addFiles(at("hostile"), [{ path: "pki/../../escaped", content: new Uint8Array() }]);
 
-  await expect(snapshots.restore(at("second"), at("hostile"))).rejects.toThrow("does not belong there");
+  await expect(snapshots.restore({ data: at("second") }, at("hostile"))).rejects.toThrow("does not belong there");
   await running.close();
 });

@@ -3,6 +3,7 @@ import { createFakeClock, silentLog } from "@flotilla/base";
 import {
   createMemoryEngine,
   encryptEngine,
+  identityProvider,
   readEncryptionConfiguration,
   StoreError,
   StoreWriteError,
@@ -111,6 +112,7 @@ test("where everything is encrypted, a follower of the store can read the trial 
   const rules = readEncryptionConfiguration(
     `apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources: [{resources: ["*.*"], providers: [{aesgcm: {keys: [{name: k, secret: "${key}"}]}}]}]`,
     "keys.yaml",
+    () => identityProvider,
   );
   const disk = makeDisk((engine) => encryptEngine(engine, rules));
   disk.failure = new StoreWriteError(FULL);

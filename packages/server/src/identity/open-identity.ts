@@ -6,7 +6,7 @@ import {
   readAuthenticationConfiguration,
   SERVICE_ACCOUNT_ISSUER,
 } from "@flotilla/apiserver";
-import type { AuthenticationConfiguration, ExternalTokens } from "@flotilla/apiserver";
+import type { AuthenticationConfiguration, ExternalTokens, FrontProxySettings } from "@flotilla/apiserver";
 import { UsageError } from "@flotilla/base";
 import type { Clock, Json, Log } from "@flotilla/base";
 import type { IdentityOptions } from "@flotilla/cli";
@@ -21,6 +21,8 @@ export interface OpenedIdentity {
   externalTokens: ExternalTokens | undefined;
   /** Unset keeps the default. */
   anonymous: AuthenticationConfiguration["anonymous"];
+  /** Unset without authenticating proxies. */
+  proxies: FrontProxySettings | undefined;
 }
 
 /** Throws `UsageError` and `ConfigurationError`. */
@@ -60,7 +62,19 @@ export async function openIdentity(
       }),
     );
   }
-  return { externalTokens: anyOf(external), anonymous: configuration?.anonymous };
+  return {
+    externalTokens: anyOf(external),
+    anonymous: configuration?.anonymous,
+    proxies: options.requestHeader && (await openProxies(options.requestHeader)),
+  };
+}
+
+async function openProxies({
+  clientCaFile,
+  ...headers
+}: NonNullable<IdentityOptions["requestHeader"]>): Promise<FrontProxySettings> {
+  const clientCa = await readOption("--requestheader-client-ca-file", clientCaFile);
+  return { ...headers, clientCa, reservedGroups: [FLOTILLA_GROUP] };
 }
 
 async function readConfigurationOf({

@@ -72,12 +72,16 @@ export interface HubApiServerOptions {
   authority?: Pick<CertificateAuthority, "signRequest">;
   /** How this server calls aggregated servers; unset leaves them without users. */
   frontProxy?: FrontProxy;
+  /** Whether clients of other machines connect; then logical clusters may not name addresses of this one. */
+  isExposed?: boolean | undefined;
   /** A kubeconfig for an administrator of one logical cluster, served as the subresource of that name. */
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** Wraps the transport of every part, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
   /** Tokens that others issue. */
   externalTokens?: ExternalTokens | undefined;
+  /** Who decides what users may do; unset: roles. */
+  authorization?: ApiServerOptions["authorization"];
   /** The audit log; unset audits nothing. */
   auditor?: Auditor | undefined;
   /** The file that keeps the decisions of controllers; unset keeps them in memory. */
@@ -175,10 +179,12 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub")),
     ],
     frontProxy: options.frontProxy?.identity,
+    isExposed: options.isExposed,
     protobuf: createProtobufCodec(kubernetesKinds),
     actions: [decisions.action],
     auditor,
     externalTokens: options.externalTokens,
+    authorization: options.authorization,
     profiles,
     serviceAccounts: options.signingKey ? { signingKey: options.signingKey } : undefined,
     freeze: options.freeze ?? false,

@@ -5,8 +5,8 @@
 import { sleep } from "@flotilla/base";
 import type { Clock, Log } from "@flotilla/base";
 import { StoreError, StoreUnavailableError, StoreWriteError } from "../errors.ts";
-import { GrpcError, grpcStatus, openGrpcChannel } from "./grpc-channel.ts";
-import type { GrpcChannel, GrpcChannelOptions, GrpcStream } from "./grpc-channel.ts";
+import { GrpcError, grpcStatus, openGrpcChannel } from "../grpc/grpc-channel.ts";
+import type { GrpcChannel, GrpcChannelOptions, GrpcStream } from "../grpc/grpc-channel.ts";
 import { readToken, renderAuthentication } from "./etcd-messages.ts";
 
 /** etcd answers a write within its own 7 s, or reports that it cannot. */

@@ -22,8 +22,8 @@ import {
   renderWatchProgress,
 } from "./etcd-messages.ts";
 import type { KeyValue, Operation, RangeAnswer, WatchAnswer, WatchEvent } from "./etcd-messages.ts";
-import { GrpcError, grpcStatus } from "./grpc-channel.ts";
-import type { GrpcStream } from "./grpc-channel.ts";
+import { GrpcError, grpcStatus } from "../grpc/grpc-channel.ts";
+import type { GrpcStream } from "../grpc/grpc-channel.ts";
 import { comparesOf, outcomeOf } from "./transactions.ts";
 import { WriteOrder } from "./write-order.ts";
 

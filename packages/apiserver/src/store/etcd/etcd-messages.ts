@@ -3,6 +3,8 @@
  * `kv.proto`. Revisions are read as numbers: etcd would need centuries to exceed 2^53.
  */
 import { WireReader } from "@flotilla/apimachinery";
+import { bytes, join, message, number, writtenNumber } from "../grpc/message-parts.ts";
+import type { Parts } from "../grpc/message-parts.ts";
 
 export interface KeyValue {
   key: Uint8Array;
@@ -71,36 +73,6 @@ export interface WatchAnswer {
   events: WatchEvent[];
 }
 
-const VARINT = 0;
-const DELIMITED = 2;
-
-type Parts = readonly Uint8Array[];
-
-const sizeOf = (parts: Parts): number => parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
-
-function varint(value: number): Uint8Array {
-  const bytes: number[] = [];
-  let rest = value;
-  while (rest >= 0x80) {
-    bytes.push((rest % 0x80) | 0x80);
-    rest = Math.floor(rest / 0x80);
-  }
-  bytes.push(rest);
-  return Uint8Array.from(bytes);
-}
-
-/** A field with its default value is left out, as in any proto3 message. */
-const number = (field: number, value: number | boolean | undefined): Parts =>
-  value ? [varint(field * 8 + VARINT), varint(Number(value))] : [];
-const bytes = (field: number, value: Uint8Array | undefined): Parts =>
-  value && value.byteLength > 0 ? message(field, [value]) : [];
-const message = (field: number, parts: Parts): Parts => [
-  varint(field * 8 + DELIMITED),
-  varint(sizeOf(parts)),
-  ...parts,
-];
-const join = (parts: Parts): Uint8Array => Buffer.concat(parts);
-
 const rangeParts = ({ key, end, limit, revision, countOnly }: RangeRequest, keysOnly = false): Parts => [
   ...bytes(1, key),
   ...bytes(2, end),
@@ -129,7 +101,7 @@ export function renderTransaction(
   return join([
     ...compares.flatMap(({ key, modRevision }) =>
       // An absent key has the revision 0, which must be written: the field is in a oneof.
-      message(1, [...number(2, COMPARE_MOD), ...bytes(3, key), varint(6 * 8 + VARINT), varint(modRevision)]),
+      message(1, [...number(2, COMPARE_MOD), ...bytes(3, key), ...writtenNumber(6, modRevision)]),
     ),
     ...success.flatMap((operation) => message(2, operationParts(operation))),
     ...failure.flatMap((operation) => message(3, operationParts(operation))),

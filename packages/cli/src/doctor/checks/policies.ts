@@ -16,44 +16,53 @@ import { typesOfHub } from "../../explain/resolve-type.ts";
 import { misdirectingPolicies } from "./bindings.ts";
 import { findPolicyParts, servedKindsOf, titleOf } from "../../health/ineffective-parts.ts";
 import type { Policy } from "../../health/ineffective-parts.ts";
+import { createPlacementUses } from "../../health/placement-use.ts";
 import { ownProblemsOf } from "../../health/policy-problems.ts";
 
 interface PolicyFacts {
   policies: readonly Policy[];
   /** Names of the members. */
   joined: ReadonlySet<string>;
+  /** The members with the kinds that they serve. */
+  clusters?: readonly DeepReadonly<Cluster>[];
   /** The kinds that the hub serves; unset if they could not be read. */
   served?: ServedKinds;
   /** Bindings, if the check of bindings runs too: what it reports is not reported again. */
   bindings?: readonly DeepReadonly<ResourceBinding>[];
+  /** All bindings, which show what of a placement is in use. */
+  placed?: readonly DeepReadonly<ResourceBinding>[];
 }
 
 export const policiesCheck = defineCheck<PolicyFacts>({
   name: "policies",
   summary: "policies match objects, and their objects are propagated",
   reports:
-    "A warning for each policy that matches no object for longer than `--stuck-after`, or whose objects another policy has claimed; that selects a kind that the hub does not serve; that names a cluster that is not a member; whose spread constraints are ignored; or that selects the same objects as another policy with the same precedence. A problem for what a policy's status reports beyond scheduling and applying: a binding name that is taken or invalid, a claim that the hub rejected, a policy that waits for its overrides or PriorityClass.",
+    "A warning for each policy that matches no object for longer than `--stuck-after`, or whose objects another policy has claimed; that selects a kind that the hub does not serve; that names a cluster that is not a member; that selects members that do not serve the kind; whose spread constraints are ignored; or that selects the same objects as another policy with the same precedence. A problem for what a policy's status reports beyond scheduling and applying: a binding name that is taken or invalid, a claim that the hub rejected, a policy that waits for its overrides or PriorityClass.",
   async gather({ lists, client, signal, checks }) {
     const [policies, clusterPolicies, clusters, types, ...bindings] = await Promise.all([
       lists.all(PropagationPolicy),
       lists.all(ClusterPropagationPolicy as unknown as Kind<PropagationPolicy>),
       lists.all(Cluster),
       typesOfHub(client, signal),
-      ...(checks.has("bindings")
-        ? [lists.all(ResourceBinding), lists.all(ClusterResourceBinding as unknown as Kind<ResourceBinding>)]
-        : []),
+      lists.all(ResourceBinding),
+      lists.all(ClusterResourceBinding as unknown as Kind<ResourceBinding>),
     ]);
+    const placed = bindings.flat();
     return {
       policies: [...policies, ...clusterPolicies] as readonly Policy[],
       joined: new Set(clusters.map(({ metadata }) => metadata.name)),
+      clusters,
       served: servedKindsOf(types),
-      bindings: bindings.flat(),
+      bindings: checks.has("bindings") ? placed : [],
+      placed,
     };
   },
-  judge({ policies, joined, served, bindings = [] }, moment) {
+  judge({ policies, joined, clusters = [], served, bindings = [], placed = [] }, moment) {
     const { nowMs, stuckAfterMs } = moment;
     const misdirecting = new Set(misdirectingPolicies({ bindings, joined }, moment).map(titleOf));
-    const parts = findPolicyParts({ policies, joined, served, misdirecting });
+    const uses = createPlacementUses();
+    for (const binding of placed) uses.see(binding);
+    const parts = findPolicyParts({ policies, joined, clusters, uses, served, misdirecting });
     const findings = parts.flatMap((part): DoctorFinding[] => {
       const { policy, title: about, rival, selectsServed } = part;
       const { kind, metadata, status } = policy;

@@ -3,6 +3,7 @@ import { kruiseKinds } from "@flotilla/openkruise";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import { parseApiVersion } from "@flotilla/apimachinery";
 import { Workflow } from "@flotilla/argo";
+import { fieldOf, withoutField } from "../field-of-message.ts";
 import { itemsAt, textAt } from "../fields.ts";
 import { defineRule } from "../rule.ts";
 
@@ -16,7 +17,13 @@ export const crdNotOnMembers = defineRule({
   summary: "a policy propagates a custom kind to members without its CRD",
   why: "A member rejects objects of a kind that it does not serve. The CRD on the hub stays on the hub unless a ClusterPropagationPolicy selects it; until then the scheduler skips the members.",
   fix: "Add a ClusterPropagationPolicy that selects the CustomResourceDefinition for the same members, or install it there by other means and disable this rule.",
-  *check({ policies, of, selectedBy }) {
+  *check({ policies, of, selectedBy, manifests, answers }) {
+    for (const manifest of manifests) {
+      for (const warning of (answers.of(manifest)?.warnings ?? []).filter(isAboutUnservedKind)) {
+        const path = fieldOf(warning);
+        yield { manifest, path, message: withoutField(warning, path) };
+      }
+    }
     const definitions = of("apiextensions.k8s.io/CustomResourceDefinition");
     const sent = new Set(
       policies
@@ -49,3 +56,7 @@ export const crdNotOnMembers = defineRule({
     }
   },
 });
+
+/** Other rules leave these warnings of a hub with members to this one. */
+export const isAboutUnservedKind = (warning: string): boolean =>
+  warning.endsWith(" until its CustomResourceDefinition is there");

@@ -1,13 +1,20 @@
 /** Reports forms that the hub accepts and stores in another form. */
 import { fieldOf, withoutField } from "../field-of-message.ts";
 import { defineRule } from "../rule.ts";
+import { isAboutUnservedKind } from "./crd-not-on-members.ts";
 import { isAboutIgnoredSpread } from "./ignored-spread.ts";
 import { isAboutUnknownKind } from "./unknown-kind.ts";
 import { isAboutUnknownMember } from "./unknown-member.ts";
 import { isAboutRetain } from "./interpreter-retains-release.ts";
 
 /** Warnings that have rules of their own. */
-const OF_OTHER_RULES = [isAboutRetain, isAboutUnknownKind, isAboutUnknownMember, isAboutIgnoredSpread];
+const OF_OTHER_RULES = [
+  isAboutRetain,
+  isAboutUnknownKind,
+  isAboutUnknownMember,
+  isAboutUnservedKind,
+  isAboutIgnoredSpread,
+];
 
 export const shorthand = defineRule({
   id: "shorthand",

@@ -23,6 +23,7 @@ import {
   NAMESPACE_LABEL,
   NO_ANSWER,
   OSCILLATING,
+  RELEASE_STARTS_OVER,
   RELEASE_STOPPED,
   UNMANAGED,
 } from "../../flotilla-names.ts";
@@ -86,7 +87,7 @@ export function planDivision(
   const shareOf = (name: string, replicas: number): Share => {
     const work = given.get(executionNamespace(name));
     // A member whose copy is not applied has no status on the binding; its last status is on its Work.
-    const status = observed.get(name) ?? work?.status?.manifestStatuses?.[0]?.status;
+    const status = isGone(work) ? undefined : (observed.get(name) ?? work?.status?.manifestStatuses?.[0]?.status);
     return {
       cluster: name,
       replicas,
@@ -133,9 +134,14 @@ function givenIn(binding: DeepReadonly<ResourceBinding>, cluster: string, work: 
     isOverridden:
       annotations[APPLIED_OVERRIDES] !== undefined || annotations[APPLIED_CLUSTER_OVERRIDES] !== undefined || undefined,
     held,
+    isGone: isGone(work) || undefined,
     isRejected: NOT_TAKEN.has(findCondition(work.status?.conditions ?? [], "Applied")?.reason) || undefined,
   };
 }
+
+/** The numbers that such a member reported last are those of pods that are gone. */
+const isGone = (work: DeepReadonly<Work> | undefined): boolean =>
+  findCondition(work?.status?.conditions ?? [], "Applied")?.reason === RELEASE_STARTS_OVER;
 
 function heldIn(
   binding: DeepReadonly<ResourceBinding>,

@@ -4,6 +4,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES, TEMPLATE_GENERATION, TEMPLATE_UID } from "@flotilla/karmada";
 import type { Work } from "@flotilla/karmada";
 import { keyOf } from "@flotilla/controller-runtime";
+import { KEPT_TEMPLATE } from "@flotilla/openkruise";
 import type { DeepReadonly } from "@flotilla/base";
 import { marks } from "../../delivery/marks-ownership.ts";
 import { obstacleOf } from "../../delivery/obstacles.ts";
@@ -17,7 +18,13 @@ import type { MemberObjects } from "../member-objects.ts";
 import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
 import type { AutoscaledWorks } from "./autoscaled-works.ts";
 import type { Attempt } from "./plan-applied.ts";
-import { exceededRelease, ReleaseStoppedError, renderExceeded, withStageOf } from "./release-limit.ts";
+import {
+  exceededRelease,
+  refuseWiderCreation,
+  ReleaseStoppedError,
+  renderExceeded,
+  withStageOf,
+} from "./release-limit.ts";
 
 type Manifest = DeepReadonly<KubernetesObject>;
 
@@ -116,6 +123,11 @@ export function createApplyManifests(options: ApplyManifestsOptions): ApplyManif
           beforeRequest,
           retain,
           beforeChange: guard.beforeChange,
+          // The first copy of a member is made for a member without pods.
+          beforeCreate:
+            work.status === undefined
+              ? undefined
+              : () => refuseWiderCreation(manifest, work.metadata.annotations?.[KEPT_TEMPLATE]),
         },
         signal,
       );

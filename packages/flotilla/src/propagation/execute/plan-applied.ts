@@ -14,10 +14,11 @@ import {
   MEMBER_UNREACHABLE,
   NO_ANSWER,
   OSCILLATING,
+  RELEASE_STARTS_OVER,
   RELEASE_STOPPED,
   TERMINATING,
 } from "../../flotilla-names.ts";
-import { ReleaseStoppedError } from "./release-limit.ts";
+import { ReleaseStartsOverError, ReleaseStoppedError } from "./release-limit.ts";
 /** The result for one manifest: a delivery outcome, the error that stopped it, or that its object is unmanaged. */
 export type Attempt = ApplyOutcome | { result: "failed"; error: unknown } | { result: "unmanaged" };
 
@@ -28,6 +29,7 @@ export interface Failure {
     | typeof MEMBER_UNREACHABLE
     | typeof NO_ANSWER
     | typeof ANSWER_PENDING
+    | typeof RELEASE_STARTS_OVER
     | typeof RELEASE_STOPPED
     | typeof OSCILLATING
     | typeof TERMINATING;
@@ -70,6 +72,7 @@ export function failureOf(
 
 function reasonOf(errors: readonly unknown[]): Failure["reason"] {
   if (errors.some((error) => obstacleOf(error) === "missing-kind")) return KIND_NOT_SERVED;
+  if (errors.some((error) => error instanceof ReleaseStartsOverError)) return RELEASE_STARTS_OVER;
   if (errors.some((error) => error instanceof ReleaseStoppedError)) return RELEASE_STOPPED;
   if (errors.some((error) => error instanceof OscillationError)) return OSCILLATING;
   if (!errors.some((error) => obstacleOf(error) === "unreachable")) return APPLIED_FAILED;

@@ -5,7 +5,7 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
-import { letThrough, ROLLOUT_STAGE } from "@flotilla/openkruise";
+import { exceededByCreation, letThrough, ROLLOUT_STAGE } from "@flotilla/openkruise";
 import { holdsIn } from "../../delivery/compare.ts";
 import { StoppedWriteError } from "../../delivery/stopped-write.ts";
 
@@ -79,6 +79,22 @@ export class ReleaseStoppedError extends StoppedWriteError {
   constructor(message: string) {
     super("ReleaseStopped", message);
   }
+}
+
+/** A copy that was not created, because all its pods would have got a release that is meant for some of them. */
+export class ReleaseStartsOverError extends StoppedWriteError {
+  constructor(message: string) {
+    super("ReleaseStartsOver", message);
+  }
+}
+
+/** Throws if creating the copy would start more pods of its pod template than it asks for. */
+export function refuseWiderCreation(copy: Copy, kept: string | undefined): void {
+  const exceeded = exceededByCreation(copy, kept);
+  if (exceeded)
+    throw new ReleaseStartsOverError(
+      `the member no longer has the object, and a new one would start ${exceeded.all} pods of its pod template instead of ${exceeded.asked}: it is created with the template of the last complete release, and the current one then continues`,
+    );
 }
 
 /** `owner` is the user's object that has the rule. */

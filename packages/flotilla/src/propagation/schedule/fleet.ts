@@ -77,7 +77,8 @@ type Enablements = NonNullable<ClusterView["status"]>["apiEnablements"];
 /** The list is long and seldom changes; after a heartbeat it is often the same object. */
 const sets = new WeakMap<NonNullable<Enablements>, ReadonlySet<string>>();
 
-function servedKinds(enablements: Enablements): ReadonlySet<string> {
+/** As `groupVersion/kind`. */
+export function servedKinds(enablements: Enablements): ReadonlySet<string> {
   if (!enablements) return NOTHING;
   const before = sets.get(enablements);
   if (before) return before;

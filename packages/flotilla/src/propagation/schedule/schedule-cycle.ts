@@ -71,7 +71,7 @@ export function scheduleCycle(input: CycleInput): CycleResult {
     return {
       ok: false,
       reason: "SchedulerError",
-      message: `failed to select clusters: ${selection.message}`,
+      message: `failed to select clusters: ${selection.message}${selection.detail === undefined ? "" : ` (${selection.detail})`}`,
       verdicts,
     };
 

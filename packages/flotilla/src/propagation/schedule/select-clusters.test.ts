@@ -44,7 +44,8 @@ function select(
   placement: Placement = DYNAMIC,
 ): string[] | string {
   const selection = selectClusters(candidates(places), { ...placement, spreadConstraints }, replicas);
-  return selection.ok ? selection.candidates.map(({ cluster }) => cluster.name) : selection.message;
+  if (selection.ok) return selection.candidates.map(({ cluster }) => cluster.name);
+  return selection.detail === undefined ? selection.message : `${selection.message} (${selection.detail})`;
 }
 
 const clusters = (minGroups: number, maxGroups?: number): Constraints[number] => ({
@@ -95,12 +96,12 @@ describe("by cluster", () => {
     "too little room is an error": {
       constraint: clusters(1, 2),
       replicas: 200,
-      want: "no enough resource when selecting 2 clusters",
+      want: "no enough resource when selecting 2 clusters (200 required, 140 fit on the 2 with the most room)",
     },
     "too few clusters are an error": {
       constraint: clusters(7),
       replicas: 1,
-      want: "the number of feasible clusters is less than spreadConstraint.MinGroups",
+      want: "the number of feasible clusters is less than spreadConstraint.MinGroups (7 required, 4 found: m1, m2, m3, m4)",
     },
     "without a maximum all are selected": { constraint: clusters(1), replicas: 1, want: ["m4", "m2", "m3", "m1"] },
   };
@@ -139,11 +140,11 @@ describe("by region", () => {
     },
     "too few regions are an error": {
       constraints: [region(3, 3), clusters(3, 3)],
-      want: "the number of feasible region is less than spreadConstraint.MinGroups",
+      want: "the number of feasible region is less than spreadConstraint.MinGroups (3 required, 2 found: R1, R2)",
     },
     "too few clusters in the regions are an error": {
       constraints: [region(1, 1), clusters(4, 4)],
-      want: "the number of clusters is less than the cluster spreadConstraint.MinGroups",
+      want: "the number of clusters is less than the cluster spreadConstraint.MinGroups (4 required in at most 1 of region; found R1: 2, R2: 3)",
     },
     "the best cluster of each region comes first": {
       constraints: [region(2, 2), clusters(2, 3)],
@@ -222,7 +223,7 @@ describe("by zone, provider and label", () => {
     },
     "too few zones are an error": {
       constraints: [{ spreadByField: "zone", minGroups: 3 }],
-      want: "the number of feasible zone is less than spreadConstraint.MinGroups",
+      want: "the number of feasible zone is less than spreadConstraint.MinGroups (3 required, 2 found: Z1, Z2)",
     },
     "constraints that conflict are an error": {
       constraints: [
@@ -231,7 +232,7 @@ describe("by zone, provider and label", () => {
         clusters(3, 3),
       ],
       replicas: 1,
-      want: "no selection of clusters satisfies all spreadConstraints (provider 2.., zone 1..1, cluster 3..3) with room for 1 replicas",
+      want: "no selection of clusters satisfies all spreadConstraints (provider 2.., zone 1..1, cluster 3..3) with room for 1 replicas (found 2 of provider, 2 of zone, 4 of cluster)",
     },
   };
   for (const [behaviour, { constraints, replicas, want }] of Object.entries(cases)) {

@@ -8,9 +8,9 @@
 import { ignoresSpread } from "@flotilla/karmada";
 import { byPreference, sumAvailable, type ScoredCandidate } from "./candidate.ts";
 import type { Placement } from "./framework.ts";
-import { countGroups, findViolation, readSpread, type Dimension } from "./spread/dimensions.ts";
+import { countGroups, findViolation, groupCandidates, readSpread, type Dimension } from "./spread/dimensions.ts";
 import { searchSelection } from "./spread/search-selection.ts";
-import { selectByCluster, selectByRegion, type Demand, type Selection } from "./spread/select-by-karmada.ts";
+import { scarcity, selectByCluster, selectByRegion, type Demand, type Selection } from "./spread/select-by-karmada.ts";
 
 export type { Selection };
 
@@ -34,7 +34,7 @@ export function selectClusters(
   if (found) return { ok: true, candidates: found };
   // Conflicts that Karmada ignores, and insufficient room, which division reports with numbers.
   if (first && (!violated || violated === spread.region || violated === spread.cluster)) return first;
-  return { ok: false, message: explain(spread.all, sorted, demand) };
+  return { ok: false, ...explain(spread.all, sorted, demand) };
 }
 
 /** Karmada's choice; undefined where it has none. */
@@ -58,11 +58,18 @@ function explain(
   dimensions: readonly Dimension[],
   candidates: readonly ScoredCandidate[],
   { replicas, duplicated }: Demand,
-): string {
+): { message: string; detail?: string } {
   const scarce = dimensions.find((dimension) => countGroups(dimension, candidates) < dimension.min);
-  if (scarce) return `the number of feasible ${scarce.name} is less than spreadConstraint.MinGroups`;
+  if (scarce)
+    return {
+      message: `the number of feasible ${scarce.name} is less than spreadConstraint.MinGroups`,
+      detail: scarcity(scarce.min, [...groupCandidates(scarce, candidates).keys()]),
+    };
   const limits = dimensions
     .map(({ name, min, max }) => `${name} ${min}..${Number.isFinite(max) ? max : ""}`)
     .join(", ");
-  return `no selection of clusters satisfies all spreadConstraints (${limits})${duplicated ? "" : ` with room for ${replicas} replicas`}`;
+  return {
+    message: `no selection of clusters satisfies all spreadConstraints (${limits})${duplicated ? "" : ` with room for ${replicas} replicas`}`,
+    detail: `found ${dimensions.map((dimension) => `${countGroups(dimension, candidates)} of ${dimension.name}`).join(", ")}`,
+  };
 }

@@ -55,6 +55,7 @@ function reviewOf({ input }: Recorded, object: JsonObject): Review<JsonObject> {
     newUid: () => "",
     nowMs: () => 0,
     allows: () => true,
+    decide: () => ({ allowed: true, reason: "" }),
     warn: () => {},
     read: readerOf(input.existing ?? []),
   };

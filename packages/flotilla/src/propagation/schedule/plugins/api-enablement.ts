@@ -21,6 +21,10 @@ function otherVersions(served: string): readonly string[] {
   return others.get(served) ?? NO_OTHERS;
 }
 
+/** Whether a cluster that serves these kinds can have an object of the kind, in its version or in one that it converts to. */
+const mayServe = (serves: ReadonlySet<string>, served: string): boolean =>
+  serves.has(served) || otherVersions(served).some((other) => serves.has(other));
+
 /**
  * Excludes clusters that do not serve the resource's kind. A cluster that already runs the resource stays: served kinds
  * come from discovery, and a partially failed discovery must not remove a workload.
@@ -28,7 +32,6 @@ function otherVersions(served: string): readonly string[] {
 export const apiEnablement: FilterPlugin = {
   name: "APIEnablement",
   filter({ served, targets }, { name, serves }) {
-    if (serves.has(served) || targets.has(name)) return fits;
-    return otherVersions(served).some((other) => serves.has(other)) ? fits : NOT_SERVED;
+    return targets.has(name) || mayServe(serves, served) ? fits : NOT_SERVED;
   },
 };

@@ -2,13 +2,20 @@
  * Karmada's cluster selection for its two kinds of spread constraint, clusters and regions. If it satisfies the whole
  * placement it is used, so that a fleet that migrates from Karmada does not see its workloads move.
  */
+import { compareText } from "@flotilla/base";
 import { byPreference, sumAvailable, type ScoredCandidate } from "../candidate.ts";
 import { groupCandidates, type Dimension } from "./dimensions.ts";
 import { selectGroups, type Group } from "./select-groups.ts";
 
 export type Selection =
   | { readonly ok: true; readonly candidates: readonly ScoredCandidate[] }
-  | { readonly ok: false; readonly message: string };
+  | {
+      readonly ok: false;
+      /** Karmada's words. */
+      readonly message: string;
+      /** The numbers: what the constraint asks for, and what was found. */
+      readonly detail?: string;
+    };
 
 /** The requirements of the selection. */
 export interface Demand {
@@ -24,14 +31,40 @@ export function selectByCluster(
   { replicas, duplicated }: Demand,
 ): Selection {
   if (candidates.length < min)
-    return { ok: false, message: "the number of feasible clusters is less than spreadConstraint.MinGroups" };
+    return {
+      ok: false,
+      message: "the number of feasible clusters is less than spreadConstraint.MinGroups",
+      detail: scarcity(
+        min,
+        candidates.map(({ cluster }) => cluster.name),
+      ),
+    };
   const count = Math.min(candidates.length, max);
   if (duplicated) return { ok: true, candidates: candidates.slice(0, count) };
   const selected = withRoom(candidates, count, replicas);
   return selected
     ? { ok: true, candidates: selected }
-    : { ok: false, message: `no enough resource when selecting ${count} clusters` };
+    : {
+        ok: false,
+        message: `no enough resource when selecting ${count} clusters`,
+        detail: `${replicas} required, ${roomOf(candidates, count)} fit on the ${count} with the most room`,
+      };
 }
+
+/** The groups that are named; a fleet may have hundreds. */
+const MAX_GROUPS = 5;
+
+const listGroups = (names: readonly string[]): string =>
+  names.length > MAX_GROUPS
+    ? `${names.slice(0, MAX_GROUPS).join(", ")} and ${names.length - MAX_GROUPS} more`
+    : names.join(", ");
+
+/** `3 required, 2 found: m1, m2`. Sorted, so that scores do not change the condition that it is written to. */
+export const scarcity = (required: number, groups: readonly string[]): string =>
+  `${required} required, ${groups.length} found${groups.length > 0 ? `: ${listGroups(groups.toSorted(compareText))}` : ""}`;
+
+const roomOf = (candidates: readonly ScoredCandidate[], count: number): number =>
+  sumAvailable(candidates.toSorted((a, b) => b.availableReplicas - a.availableReplicas).slice(0, count));
 
 /**
  * The first clusters; from the last one on they are replaced by the one with the most room until all replicas fit. A
@@ -88,7 +121,11 @@ export function selectByRegion(
 ): Selection {
   const byRegion = groupCandidates(region, candidates);
   if (byRegion.size < region.min)
-    return { ok: false, message: "the number of feasible region is less than spreadConstraint.MinGroups" };
+    return {
+      ok: false,
+      message: "the number of feasible region is less than spreadConstraint.MinGroups",
+      detail: scarcity(region.min, [...byRegion.keys()]),
+    };
   const wanted = cluster?.min ?? 1;
   const regions = Array.from(byRegion, ([name, members]): CandidateGroup => ({
     name,
@@ -98,7 +135,11 @@ export function selectByRegion(
   }));
   const selected = selectGroups(regions, { min: region.min, max: region.max, clusters: wanted });
   if (!selected)
-    return { ok: false, message: "the number of clusters is less than the cluster spreadConstraint.MinGroups" };
+    return {
+      ok: false,
+      message: "the number of clusters is less than the cluster spreadConstraint.MinGroups",
+      detail: `${wanted} required${Number.isFinite(region.max) ? ` in at most ${region.max} of region` : ""}; found ${listGroups(regions.map(({ name, size }) => `${name}: ${size}`).toSorted(compareText))}`,
+    };
 
   const firsts = selected.flatMap((group) => group.candidates.slice(0, 1));
   const others = selected.flatMap((group) => group.candidates.slice(1)).sort(byPreference);

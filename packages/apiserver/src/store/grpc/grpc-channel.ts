@@ -3,6 +3,7 @@
  * small and a library takes three times the CPU time per write (docs/adr/0047).
  */
 import http2 from "node:http2";
+import { connect } from "node:net";
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from "node:http2";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, Timer } from "@flotilla/base";
@@ -43,8 +44,12 @@ export class GrpcError extends FlotillaError {
 }
 
 export interface GrpcChannelOptions {
-  /** `http://host:port` or `https://host:port`. */
+  /** `http://host:port` or `https://host:port`; the name of the server where there is a socket. */
   endpoint: URL;
+  /** A Unix socket to connect to instead. */
+  socketPath?: string;
+  /** The longest message of the server; unset is enough for a page of a scan. */
+  maxMessageBytes?: number;
   tls?: { ca?: string; certificate?: string; key?: string };
   clock: Clock;
 }
@@ -69,8 +74,10 @@ export interface GrpcChannel {
 }
 
 /** Resolves when the connection is established. */
-export async function openGrpcChannel({ endpoint, tls, clock }: GrpcChannelOptions): Promise<GrpcChannel> {
+export async function openGrpcChannel(options: GrpcChannelOptions): Promise<GrpcChannel> {
+  const { endpoint, socketPath, tls, clock, maxMessageBytes = MAX_MESSAGE_BYTES } = options;
   const session = http2.connect(endpoint, {
+    ...(socketPath !== undefined && { createConnection: () => connect(socketPath) }),
     settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
     maxSessionMemory: 512,
     ca: tls?.ca,
@@ -84,7 +91,7 @@ export async function openGrpcChannel({ endpoint, tls, clock }: GrpcChannelOptio
   const stopPings = keepPinging(session, clock);
   session.once("close", stopPings);
   session.once("goaway", () => session.close());
-  return new Http2Channel(session, endpoint, clock);
+  return new Http2Channel(session, endpoint, clock, maxMessageBytes);
 }
 
 function whenConnected(session: ClientHttp2Session, { host }: URL, clock: Clock): Promise<void> {
@@ -124,11 +131,13 @@ class Http2Channel implements GrpcChannel {
   readonly #session: ClientHttp2Session;
   readonly #endpoint: URL;
   readonly #clock: Clock;
+  readonly #maxMessageBytes: number;
 
-  constructor(session: ClientHttp2Session, endpoint: URL, clock: Clock) {
+  constructor(session: ClientHttp2Session, endpoint: URL, clock: Clock, maxMessageBytes: number) {
     this.#session = session;
     this.#endpoint = endpoint;
     this.#clock = clock;
+    this.#maxMessageBytes = maxMessageBytes;
   }
 
   get isClosed(): boolean {
@@ -195,7 +204,7 @@ class Http2Channel implements GrpcChannel {
     stream.on("response", note);
     stream.on("trailers", note);
     try {
-      yield* unframed(stream);
+      yield* unframed(stream, this.#maxMessageBytes);
     } catch (error) {
       if (error instanceof GrpcError) throw error;
       // The server refused the stream before it looked at it.
@@ -233,7 +242,7 @@ function frame(message: Uint8Array): Buffer {
 }
 
 /** The messages in the bytes of a stream. A reader that is slow slows the server down. */
-async function* unframed(stream: AsyncIterable<Buffer>): AsyncGenerator<Uint8Array, void, undefined> {
+async function* unframed(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
   let chunks: Buffer[] = [];
   let available = 0;
   /** What the next message needs, with its frame; before its frame is known, the frame. */
@@ -244,7 +253,7 @@ async function* unframed(stream: AsyncIterable<Buffer>): AsyncGenerator<Uint8Arr
     while (available >= needed) {
       const all: Buffer = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
       chunks = [all];
-      if (needed === FRAME_BYTES) needed = FRAME_BYTES + lengthOf(all);
+      if (needed === FRAME_BYTES) needed = FRAME_BYTES + lengthOf(all, maxBytes);
       if (available < needed) break;
       yield all.subarray(FRAME_BYTES, needed);
       chunks = [all.subarray(needed)];
@@ -254,10 +263,9 @@ async function* unframed(stream: AsyncIterable<Buffer>): AsyncGenerator<Uint8Arr
   }
 }
 
-function lengthOf(framed: Buffer): number {
+function lengthOf(framed: Buffer, maxBytes: number): number {
   const length = framed.readUInt32BE(1);
   if (framed[0] !== 0) throw new GrpcError(grpcStatus.unknown, "the server sent a compressed message, unasked", true);
-  if (length > MAX_MESSAGE_BYTES)
-    throw new GrpcError(grpcStatus.unknown, `the server sent a message of ${length} bytes`, true);
+  if (length > maxBytes) throw new GrpcError(grpcStatus.unknown, `the server sent a message of ${length} bytes`, true);
   return length;
 }

@@ -3,11 +3,15 @@
  * and keeps the whole buffer that the connection was read into.
  */
 
+/** A server that sends tiny chunks takes thousands of times the time of its bytes. Packets of the slowest networks have some 500 bytes. */
+const FREE_CHUNKS = 1_000;
+const EFFICIENT_BYTES = 128;
 const FIRST_BLOCK_BYTES = 1024;
 const MAX_BLOCK_BYTES = 64 * 1024;
 
-export class BodyBytes {
+export class CollectedBytes {
   length = 0;
+  #chunks = 0;
   /** The bytes of memory that are taken: up to twice the length, or one small block. */
   capacity = 0;
   readonly #blocks: Buffer[] = [];
@@ -15,8 +19,14 @@ export class BodyBytes {
   #block: Buffer | undefined;
   #filled = 0;
 
-  add(chunk: Buffer): void {
-    let rest = chunk;
+  /** Whether the chunks are much smaller than what any network delivers. */
+  get isInTinyChunks(): boolean {
+    return this.#chunks > FREE_CHUNKS + this.length / EFFICIENT_BYTES;
+  }
+
+  add(chunk: Uint8Array): void {
+    this.#chunks++;
+    let rest = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     if (this.#block && this.#filled < this.#block.length) {
       const copied = rest.copy(this.#block, this.#filled);
       this.#filled += copied;

@@ -1,0 +1,96 @@
+/**
+ * Several authorizers in order, as Kubernetes' AuthorizationConfiguration names them: the first that allows or denies a
+ * request decides; a request without an opinion is forbidden.
+ *
+ * Members of system:masters and the controllers of this server ask only the roles: a webhook that is down, or that denies
+ * too much, must not stop the server itself.
+ */
+import type { AccessRequest, Authorizer, Decision, IsController } from "../request/authorize.ts";
+import { isMaster } from "../request/authorize.ts";
+import type { Rbac } from "./rbac.ts";
+
+export interface Opinion {
+  readonly opinion: "allow" | "deny" | "none";
+  readonly reason: string;
+  /** Why the authorizer could not be asked. */
+  readonly error?: string | undefined;
+}
+
+/** An authorizer besides the roles of a cluster. */
+export interface ForeignAuthorizer {
+  readonly name: string;
+  /** Answers at once where it can. Never rejects. */
+  ask(request: AccessRequest): Opinion | Promise<Opinion>;
+}
+
+export type ConfiguredAuthorizer = "roles" | ForeignAuthorizer;
+
+export function createAuthorizerChain(
+  roles: Rbac,
+  authorizers: readonly ConfiguredAuthorizer[],
+  isController: IsController,
+): Authorizer {
+  const foreign = authorizers.filter((each) => each !== "roles").map(({ name }) => name);
+
+  function askFrom(index: number, request: AccessRequest, before: Collected): Decision | Promise<Decision> {
+    for (let place = index; place < authorizers.length; place++) {
+      const authorizer = authorizers[place] as ConfiguredAuthorizer;
+      const answer = authorizer === "roles" ? opinionOfRoles(roles.decide(request)) : authorizer.ask(request);
+      if (answer instanceof Promise)
+        return answer.then((opinion) => decided(opinion, before) ?? askFrom(place + 1, request, before));
+      const decision = decided(answer, before);
+      if (decision) return decision;
+    }
+    const { reasons, errors } = before;
+    return {
+      allowed: false,
+      reason: reasons.join("\n"),
+      error: errors.length === 0 ? undefined : errors.join("; "),
+    };
+  }
+
+  return {
+    decide(request) {
+      if (isMaster(request.user) || isController(request.user)) return roles.decide(request);
+      return askFrom(0, request, { reasons: [], errors: [] });
+    },
+    rulesFor(cluster, user, namespace) {
+      const known = authorizers.includes("roles")
+        ? roles.rulesFor(cluster, user, namespace)
+        : { rules: [], missing: [] };
+      return foreign.length === 0
+        ? known
+        : { ...known, incomplete: `the authorizer ${foreign.join(", ")} cannot list the rules of a user` };
+    },
+    rulesOf: (...role) => roles.rulesOf(...role),
+  };
+}
+
+/** What the authorizers without an opinion said. */
+interface Collected {
+  readonly reasons: string[];
+  readonly errors: string[];
+}
+
+/** Undefined when the next authorizer is to be asked. */
+function decided({ opinion, reason, error }: Opinion, before: Collected): Decision | undefined {
+  if (opinion === "allow") return { allowed: true, reason };
+  if (opinion === "deny") return { allowed: false, denied: true, reason, error };
+  if (reason !== "") before.reasons.push(reason);
+  if (error !== undefined) before.errors.push(error);
+  return undefined;
+}
+
+const NO_OPINION: Opinion = { opinion: "none", reason: "" };
+
+function opinionOfRoles(decision: Decision): Opinion {
+  // The reason of an allowed request is computed when it is read.
+  if (decision.allowed)
+    return {
+      opinion: "allow",
+      get reason() {
+        return decision.reason;
+      },
+    };
+  return decision.reason === "" ? NO_OPINION : { opinion: "none", reason: decision.reason };
+}

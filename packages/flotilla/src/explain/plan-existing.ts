@@ -1,0 +1,97 @@
+/**
+ * Corrects a planned change by an object that the member already has: one that Flotilla did not create stays as it is,
+ * unless the policy lets the hub take it over. Writes nothing.
+ */
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { ApiError, findCondition, gvkOf } from "@flotilla/apimachinery";
+import { isObject } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
+import { isConvertedByCode, isUnmanaged, mayAdopt, ownerOf } from "../propagation/execute/apply-policy.ts";
+import { inServedVersion } from "../delivery/served-kinds.ts";
+import { marks } from "../delivery/marks-ownership.ts";
+import { compareFields } from "../fields/field-changes.ts";
+import { isStamp } from "./explain-bookkeeping.ts";
+import { worksOf } from "./plan-fleet.ts";
+import type { FleetPlan, MemberChange } from "./plan-fleet.ts";
+
+type Manifest = DeepReadonly<KubernetesObject>;
+
+/** What really happens: another change, nothing, or an object that keeps the copy away. */
+export type ExistingChange =
+  | { outcome: "change"; change: MemberChange }
+  | { outcome: "none"; note: string }
+  | { outcome: "conflict"; message: string };
+
+/** Whether the member may have an object of that name which is not ours: there is no copy, or it is not applied. */
+export function mayCollide(plan: FleetPlan, change: MemberChange): boolean {
+  if (change.action === "delete") return false;
+  if (change.action === "create") return true;
+  return findCondition(worksOf(plan, change).before?.status?.conditions, "Applied")?.status === "False";
+}
+
+/** `observed` is the member's object. */
+export function planExisting(plan: FleetPlan, change: MemberChange, observed: Manifest): ExistingChange {
+  const { after: work } = worksOf(plan, change);
+  const manifest = work?.spec.workload?.manifests?.[0] as unknown as Manifest | undefined;
+  if (!work || !manifest) return { outcome: "change", change: { ...change, note: change.note ?? "it exists there" } };
+  const { cluster } = change;
+  if (isUnmanaged(manifest, cluster)) return { outcome: "change", change };
+  const ownership = marks({ owner: ownerOf(work), adopt: mayAdopt(manifest) });
+  const conflict = ownership.conflictWith(observed, manifest, { cluster, mode: "apply" });
+  if (conflict !== undefined && isConvertedByCode(manifest))
+    return { outcome: "none", note: `${cluster} keeps the definition that it has` };
+  if (conflict !== undefined) return { outcome: "conflict", message: `${conflict}; ${adoptHint(change)}` };
+  if (change.action !== "create") return { outcome: "change", change };
+  const sent = asObserved(manifest, observed);
+  if (sent instanceof ApiError) return { outcome: "conflict", message: `${cluster}: ${sent.message}` };
+  const { fields, more } = compareFields(projectOn(sent, observed), sent, isStamp);
+  const isTaken = !ownership.hasDelivered(observed);
+  return {
+    outcome: "change",
+    change: {
+      ...change,
+      action: "update",
+      fields,
+      more: more > 0 ? more : undefined,
+      note: [change.note, ...(isTaken ? ["the hub takes over the object that exists there"] : [])]
+        .filter(Boolean)
+        .join("; "),
+    },
+  };
+}
+
+/** The copy in the version in which the member has the object, or why the member cannot get it. */
+export function asObserved(manifest: Manifest, observed: Manifest): Manifest | ApiError {
+  try {
+    return inServedVersion(manifest, { storageVersion: gvkOf(observed).version });
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+}
+
+function adoptHint({ cluster, object: { kind, namespace, name } }: MemberChange): string {
+  const where = namespace === undefined ? "" : ` -n ${namespace}`;
+  return `'flotilla adopt ${kind.toLowerCase()}/${name}${where} --from ${cluster}' brings it under hub management as it runs`;
+}
+
+/** The part of the object that the manifest is about: members add defaults and a status. */
+function projectOn(manifest: unknown, observed: unknown): unknown {
+  if (Array.isArray(manifest) && Array.isArray(observed)) {
+    const named = new Map(observed.flatMap((item) => (isObject(item) ? [[item["name"], item] as const] : [])));
+    const isNamed = manifest.every((item) => isObject(item) && typeof item["name"] === "string");
+    if (isNamed && named.size === observed.length)
+      return observed.map((item: Record<string, unknown>) =>
+        projectOn(manifest.find((other: Record<string, unknown>) => other["name"] === item["name"]) ?? item, item),
+      );
+    return manifest.length === observed.length
+      ? manifest.map((item, index) => projectOn(item, observed[index]))
+      : observed;
+  }
+  if (!isObject(manifest) || !isObject(observed)) return observed;
+  return Object.fromEntries(
+    Object.keys(manifest)
+      .filter((key) => Object.hasOwn(observed, key))
+      .map((key) => [key, projectOn(manifest[key], observed[key])]),
+  );
+}

@@ -1,0 +1,67 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createFakeClock, silentLog } from "@flotilla/base";
+import type { AuthorizationOptions } from "@flotilla/cli";
+import { openAuthorization } from "./open-authorization.ts";
+
+let directory: string;
+const open = (options: AuthorizationOptions) =>
+  openAuthorization(options, { clock: createFakeClock(), log: silentLog });
+const names = (opened: Awaited<ReturnType<typeof open>>) =>
+  opened?.authorizers.map((each) => (each === "roles" ? each : each.name));
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "flotilla-authorization-"));
+  await writeFile(
+    join(directory, "guard.kubeconfig"),
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: [{ name: "guard", cluster: { server: "https://127.0.0.1:1/authorize" } }],
+      contexts: [{ name: "guard", context: { cluster: "guard", user: "" } }],
+      "current-context": "guard",
+    }),
+  );
+  await writeFile(
+    join(directory, "authorization.yaml"),
+    `
+apiVersion: apiserver.config.k8s.io/v1
+kind: AuthorizationConfiguration
+authorizers:
+  - type: Webhook
+    name: guard
+    webhook:
+      timeout: 3s
+      subjectAccessReviewVersion: v1
+      failurePolicy: Deny
+      connectionInfo: { type: KubeConfigFile, kubeConfigFile: guard.kubeconfig }
+  - { type: RBAC, name: rbac }
+`,
+  );
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+test("without flags, roles alone decide", async () => {
+  expect(await open({})).toBeUndefined();
+});
+
+test("a file names authorizers in order, and kubeconfigs beside it", async () => {
+  expect(names(await open({ config: join(directory, "authorization.yaml") }))).toEqual(["guard", "roles"]);
+});
+
+test("flags name authorizers in order", async () => {
+  const opened = await open({ modes: ["RBAC", "Webhook"], webhookConfig: join(directory, "guard.kubeconfig") });
+
+  expect(names(opened)).toEqual(["roles", "webhook"]);
+});
+
+test.each<[string, AuthorizationOptions, string]>([
+  ["a webhook without a kubeconfig", { modes: ["Webhook"] }, "belong together"],
+  ["a kubeconfig without a mode", { webhookConfig: "x" }, "needs --authorization-mode"],
+  ["both forms", { config: "x", modes: ["RBAC"] }, "not both"],
+  ["an unknown mode", { modes: ["ABAC"] }, "Unsupported value"],
+])("%s is rejected", async (_, options, problem) => {
+  await expect(open(options)).rejects.toThrow(problem);
+});
