@@ -143,6 +143,30 @@ describe("mutating webhooks", () => {
     expect(metadataOf(check).name).toBe(check?.name);
   });
 
+  test("see the name of an object that also has a generateName", async () => {
+    await configure({ path: "/change", type: "Mutating" });
+
+    await subject.request("POST", CONFIG_MAPS, {
+      ...makeConfigMap(""),
+      metadata: { name: "made-by-hand", generateName: "made-" },
+    });
+
+    expect(asked[0]?.request.name).toBe("made-by-hand");
+    expect(metadataOf(asked[0]?.request).name).toBe("made-by-hand");
+  });
+
+  test("may name an object that has only a generateName", async () => {
+    await configure({ path: "/name", type: "Mutating" });
+    decisions["/name"] = () => patch({ op: "add", path: "/metadata/name", value: "made-by-hook" });
+
+    const { body } = await subject.request("POST", CONFIG_MAPS, {
+      ...makeConfigMap(""),
+      metadata: { generateName: "made-" },
+    });
+
+    expect((body.metadata as JsonObject).name).toBe("made-by-hook");
+  });
+
   test("cannot forge the identity or the field managers of an object", async () => {
     await configure({ path: "/forge", type: "Mutating" });
     decisions["/forge"] = () =>
