@@ -161,7 +161,11 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     log,
     controllerGroup: FLOTILLA_GROUP,
     admissions: [
-      ...createKindAdmissions(options.kruiseGates, { allowNoExecute: options.allowNoExecuteTaintPolicy ?? false }),
+      ...createKindAdmissions({
+        kruiseGates: options.kruiseGates,
+        taintPolicies: { allowNoExecute: options.allowNoExecuteTaintPolicy ?? false },
+        hasOtherKruise: (cluster) => hasOtherKruise(cluster),
+      }),
       ...createMembershipAdmissions({ hub: HUB, clock }),
       joinedClusters,
       policyTargets,
@@ -208,9 +212,11 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
   await server.addCluster(HUB, "hub");
 
   const clusters = createSimulatedClusters(server);
+  const hasOtherKruise = (cluster: string): boolean =>
+    clusters.isSimulated(cluster) && server.isManagedElsewhere(cluster, "kruise-manager");
   const hasKruise = (cluster: string): boolean =>
     clusters.isSimulated(cluster) &&
-    !server.isManagedElsewhere(cluster, "kruise-manager") &&
+    !hasOtherKruise(cluster) &&
     kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural));
   const connect = (part: string, fieldManager: string): Client =>
     createClient({ transport: wrap(server.transport(flotillaUser(part)), part), fieldManager });
