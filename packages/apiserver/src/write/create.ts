@@ -23,6 +23,7 @@ import { checkIdentity } from "./identity.ts";
 import { trackFields } from "./managed-fields.ts";
 import { generatedName, metadataForCreate } from "./metadata.ts";
 import { metadataOf } from "../codec/metadata.ts";
+import { withoutInitialStatus } from "./written-parts.ts";
 import { settleDefinitions, storeObject, withManagers, withoutRepeatedOwners } from "./store-object.ts";
 import type { WriteDependencies, WriteRequest, Written } from "./store-object.ts";
 
@@ -135,7 +136,7 @@ function admitNew(
       deps,
     ),
   });
-  if (served.subresources.status && !resource.kind.traits?.statusOnCreate) delete object.status;
+  object = withoutInitialStatus(served, object);
   const track = (admitted: JsonObject): JsonObject | Promise<JsonObject> =>
     appliedFields === undefined
       ? deps.conversions.settle(context, () =>
