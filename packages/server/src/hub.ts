@@ -98,6 +98,8 @@ export interface HubOptions {
   isExposed?: boolean | undefined;
   /** A kubeconfig for an administrator of one logical cluster, served by the subresource of that name. */
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
+  /** The port of this server, which is known once it listens. */
+  port?(): number;
   /** Wraps the in-process transport of every component, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
   /** Tokens that others issue. */

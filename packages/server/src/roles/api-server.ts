@@ -76,6 +76,8 @@ export interface HubApiServerOptions {
   isExposed?: boolean | undefined;
   /** A kubeconfig for an administrator of one logical cluster, served as the subresource of that name. */
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
+  /** The port of this server, which is known once it listens. */
+  port?(): number;
   /** Wraps the transport of every part, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
   /** Tokens that others issue. */
@@ -151,6 +153,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     nowMs: clock.now(),
     metrics: nodes > 0 ? () => present(extensions.podMetrics, "metrics") : undefined,
     clusterKubeconfig: options.clusterKubeconfig,
+    port: options.port,
     clusterProxy: (...request) => present(extensions.clusterProxy, "proxy")(...request),
     explanation: (...binding) => present(extensions.explanation, "explanation")(...binding),
   });
