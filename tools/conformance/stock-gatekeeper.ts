@@ -11,6 +11,7 @@ import type { Kubectl, StockRun } from "./stock-programs.ts";
 
 const PROGRAMS = ["gatekeeper", "gatekeeper-config", "kubectl"];
 const NAMESPACE = "gatekeeper-system";
+const POD = "gatekeeper";
 
 async function main(run: StockRun, count: number): Promise<void> {
   const fleet = await startFlotilla(["--members", "1", "--kruise", "none"]);
@@ -60,8 +61,28 @@ async function install(
   for (const each of config.users) each.user = { token };
   const own = join(run.folder, `${name}.kubeconfig`);
   writeFileSync(own, JSON.stringify(config), { mode: 0o600 });
-  const certificates = join(run.folder, `${name}-certificates`);
-  mkdirSync(certificates);
+  const [certificates, cache] = [join(run.folder, `${name}-certificates`), join(run.folder, `${name}-cache`)];
+  for (const folder of [certificates, cache]) mkdirSync(folder);
+  // It owns the statuses that Gatekeeper writes.
+  kubectl(
+    ["create", "-f", "-"],
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: POD, namespace: NAMESPACE },
+      spec: {
+        schedulerName: "outside",
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
+        containers: [
+          {
+            name: "manager",
+            image: "outside",
+            securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
+          },
+        ],
+      },
+    }),
+  );
   run.start(
     "gatekeeper",
     [
@@ -82,11 +103,11 @@ async function install(
       `--exempt-namespace=${NAMESPACE}`,
       "--default-create-vap-for-templates=true",
       "--default-create-vap-binding-for-constraints=true",
-      "--debug-use-fake-pod=true",
+      `--api-cache-dir=${cache}`,
       "--logtostderr",
     ],
     name,
-    { POD_NAMESPACE: NAMESPACE, POD_NAME: "no-pod" },
+    { POD_NAMESPACE: NAMESPACE, POD_NAME: POD },
   );
   await run.until("Gatekeeper has made its certificate", 90, () => {
     const { data = {} } = JSON.parse(
