@@ -1,21 +1,23 @@
 /** Validation of ResourceDistribution, as in OpenKruise's webhook. */
-import { deniedByWebhook, dnsLabelProblems, field, labelSelectorOf } from "@flotilla/apimachinery";
+import { dnsLabelProblems, field, labelSelectorOf } from "@flotilla/apimachinery";
 import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import { isObject, messageOf, type DeepReadonly } from "@flotilla/base";
 import type { ResourceDistributionTargets } from "@flotilla/apimachinery/facts/apps-kruise-v1alpha1.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
+import { requireGate } from "../api/plain-rejection.ts";
 import { isHub, kruiseAdmission } from "../api/webhook.ts";
 import { copiedKindOf, COPIED_KINDS } from "./copied-kinds.ts";
 import { ResourceDistribution } from "./resourcedistribution-kind.ts";
 
 type Resource = DeepReadonly<ResourceDistribution>["spec"]["resource"];
 
+const WEBHOOK = "vresourcedistribution.kb.io";
+
 const checkDistribution =
   (gates: FeatureGates) =>
   (review: Review<ResourceDistribution>): FieldError[] => {
     // The hub only propagates it; each member has its own gates.
-    if (!isHub(review) && !gates.isOn("ResourceDistributionGate"))
-      throw deniedByWebhook("vresourcedistribution.kb.io", 403, "feature-gate ResourceDistributionGate is not enabled");
+    if (!isHub(review)) requireGate(WEBHOOK, gates, "ResourceDistributionGate");
     const { object, oldObject } = review;
     return [
       ...resourceProblems(object.spec.resource, oldObject?.spec.resource),

@@ -1,5 +1,6 @@
 /** ResourceDistributions on a simulated member. */
 import { afterEach, expect, test } from "vitest";
+import type { JsonObject } from "@flotilla/base";
 import { ConfigMap, Namespace, Secret } from "@flotilla/kubernetes";
 import { startKruiseMember } from "@flotilla/testing/member/kruise-member.ts";
 import type { KruiseMember } from "@flotilla/testing/member/kruise-member.ts";
@@ -53,7 +54,7 @@ const editTargets = async (targets: Targets): Promise<void> => {
   await member.client.patch(
     ResourceDistribution,
     { cluster: MEMBER, name: "settings" },
-    [{ op: "replace", path: "/spec/targets", value: targets }],
+    [{ op: "replace", path: "/spec/targets", value: targets as JsonObject }],
     { type: "json" },
   );
   await member.pass(2000);
