@@ -30,7 +30,7 @@ export function createImagePullJobController(deps: WorkloadDependencies): Contro
   return defineController({
     name: "imagepulljob",
     for: ImagePullJob,
-    watches: [watch(NodeImage, nodes.jobsOfNodeImage), watch(Pod, nodes.jobsOfPod)],
+    watches: [watch(NodeImage, nodes.jobsOfNodeImage), watch(Pod, nodes.jobsOfPod), watch(Secret, nodes.jobsOfSecret)],
     writes: [NodeImage, ImagePullJob, Secret, Namespace],
 
     async reconcile(job, { key, signal }) {

@@ -53,7 +53,7 @@ test("pulls the image to all nodes, one after the other, and completes", async (
 
   await member.pass(500);
   expect(await listed()).toEqual(["nginx:1.25"]);
-  await member.pass(10_000);
+  await member.pass(15_000);
 
   expect(await statusOf()).toMatchObject({
     desired: 3,
@@ -157,6 +157,25 @@ test("Secrets are copied for the daemons while the job runs", async () => {
   expect(
     (await member.client.list(Namespace, { cluster: MEMBER })).items.map(({ metadata }) => metadata.name),
   ).toContain("kruise-daemon-config");
+});
+
+test("the copy of a Secret follows its changes while the job runs", async () => {
+  await startMember();
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "registry", namespace: NAMESPACE } };
+  await member.client.create(Secret, MEMBER, { ...secret, data: { user: "dQ==" } });
+  await member.client.create(
+    ImagePullJob,
+    MEMBER,
+    makeJob({ pullSecrets: ["registry"], completionPolicy: { type: "Never" } }),
+  );
+  await member.pass(20_000);
+
+  const key = { cluster: MEMBER, namespace: NAMESPACE, name: "registry" };
+  await member.client.patch(Secret, key, { data: { user: "dg==" } }, { type: "merge" });
+  await member.pass(1000);
+
+  const { items } = await member.client.list(Secret, { cluster: MEMBER, namespace: "kruise-daemon-config" });
+  expect(items.map(({ data }) => data)).toEqual([{ user: "dg==" }]);
 });
 
 test("a finished job and its nodes write nothing", async () => {

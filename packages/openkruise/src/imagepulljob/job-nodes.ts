@@ -5,12 +5,14 @@ import type { ObjectKey } from "@flotilla/client";
 import { keyOf } from "@flotilla/controller-runtime";
 import type { Informers, ObjectEvent } from "@flotilla/controller-runtime";
 import { isActive, Pod } from "@flotilla/kubernetes";
+import type { Secret } from "@flotilla/kubernetes";
 import { NodeImage } from "../nodeimage/nodeimage-kind.ts";
 import { ImagePullJob } from "./imagepulljob-kind.ts";
 import type { ReadonlyImagePullJob, ReadonlyNodeImage } from "./plan-imagepulljob.ts";
 
 const RUNNING = "running";
 const RUNNING_BY_PODS = "running-by-pods";
+const RUNNING_BY_SECRET = "running-by-secret";
 
 export interface JobNodes {
   of(job: ReadonlyImagePullJob, cluster: string): ReadonlyNodeImage[];
@@ -18,6 +20,8 @@ export interface JobNodes {
   jobsOfNodeImage(event: ObjectEvent<NodeImage>): ObjectKey[];
   /** The running jobs that a pod that starts or ends on a node concerns. */
   jobsOfPod(event: ObjectEvent<Pod>): ObjectKey[];
+  /** The running jobs that name a Secret. */
+  jobsOfSecret(event: ObjectEvent<Secret>): ObjectKey[];
 }
 
 /** Call it once per set of informers, because it adds indexes to them. */
@@ -30,6 +34,12 @@ export function createJobNodes(informers: Informers): JobNodes {
   jobs.addIndex(RUNNING, (job, cluster) => (isRunning(job) ? [cluster] : []));
   jobs.addIndex(RUNNING_BY_PODS, (job, cluster) =>
     isRunning(job) && job.spec.podSelector ? [`${cluster}/${job.metadata.namespace ?? ""}`] : [],
+  );
+
+  jobs.addIndex(RUNNING_BY_SECRET, (job, cluster) =>
+    isRunning(job)
+      ? (job.spec.pullSecrets ?? []).map((name) => `${cluster}/${job.metadata.namespace ?? ""}/${name}`)
+      : [],
   );
 
   return {
@@ -65,6 +75,11 @@ export function createJobNodes(informers: Informers): JobNodes {
         .filter(({ metadata }) => changesNodes || owners.has(metadata.uid))
         .map((job) => keyOf(cluster, job));
     },
+
+    jobsOfSecret: ({ cluster, object: { metadata } }) =>
+      jobs
+        .by(RUNNING_BY_SECRET, `${cluster}/${metadata.namespace ?? ""}/${metadata.name}`)
+        .map((job) => keyOf(cluster, job)),
 
     jobsOfPod({ cluster, object, old, deleted }) {
       const isOnNode = (pod: typeof object | undefined): boolean =>

@@ -9,8 +9,8 @@ type ReadonlyNodeImage = DeepReadonly<NodeImage>;
 type Tag = NonNullable<NonNullable<ReadonlyNodeImage["spec"]>["images"]>[string]["tags"][number];
 type Report = Parameters<typeof withReports>[1][number];
 
-/** One attempt. */
-const PULL_MS = 1000;
+/** One attempt. Long enough that a person sees it. */
+const PULL_MS = 3000;
 const DEFAULT_BACKOFF_LIMIT = 3;
 
 export interface PullsPlan {
