@@ -108,10 +108,16 @@ export function createPersistentPodStateControllers(deps: WorkloadDependencies):
         const wanted = generatedPodState(target);
         const present = states.get(key);
         const isOurs = present !== undefined && controllerOf(present)?.uid === target.metadata.uid;
+        // Users may add what the annotations cannot express, such as the retention policy.
         if (wanted && !present) await client.create(PersistentPodState, key.cluster, wanted, { signal });
-        else if (wanted && isOurs && !equalJson(wanted.spec, present.spec))
+        else if (wanted && isOurs && !equalJson({ ...present.spec, ...wanted.spec }, present.spec))
           await unlessChanged(
-            client.update(PersistentPodState, key.cluster, { ...present, spec: wanted.spec }, { signal }),
+            client.update(
+              PersistentPodState,
+              key.cluster,
+              { ...present, spec: { ...present.spec, ...wanted.spec } },
+              { signal },
+            ),
           );
         else if (!wanted && isOurs)
           await unlessChanged(

@@ -135,6 +135,24 @@ test("annotations of a StatefulSet create a PersistentPodState, and their remova
   expect((await member.client.list(PersistentPodState, { cluster: MEMBER })).items).toEqual([]);
 });
 
+test("a generated PersistentPodState keeps the retention policy of a user", async () => {
+  await start({
+    "kruise.io/auto-generate-persistent-pod-state": "true",
+    "kruise.io/required-persistent-topology": HOST,
+  });
+  await member.pass(10_000);
+
+  await member.change(PersistentPodState, "db", (state) => ({
+    ...state,
+    spec: { ...state.spec, persistentPodStateRetentionPolicy: "WhenDeleted" },
+  }));
+  await member.change(StatefulSet, "db", (set) => ({ ...set, spec: { ...set.spec, replicas: 1 } }));
+  await member.pass(20_000);
+
+  expect((await stateOf()).spec.persistentPodStateRetentionPolicy).toBe("WhenDeleted");
+  expect(Object.keys((await stateOf()).status?.podStates ?? {})).toHaveLength(2);
+});
+
 test("a second PersistentPodState of a StatefulSet is rejected", async () => {
   await start();
   const spec = { requiredPersistentTopology: { nodeTopologyKeys: [HOST] } };
