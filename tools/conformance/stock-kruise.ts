@@ -21,8 +21,11 @@ export const stockKruiseSuite: UpstreamSuite = {
   ...kruiseSuite,
   programs: [...kruiseSuite.programs, "kruise-manager", "kruise-config", "kwok"],
   upFlags: ["--kruise", "none"],
-  // The stock manager has all of its kinds.
-  select: (bin, focus) => kruiseSuite.select(bin, focus).map((test) => ({ ...test, needs: undefined })),
+  // The stock manager has all of its kinds. Specs that pull images share a node that they create.
+  select: (bin, focus) =>
+    kruiseSuite
+      .select(bin, focus)
+      .map((test) => ({ ...test, needs: undefined, serial: /pullimages|imagelistpulljobs/.test(test.suite) })),
   prepare: async (member) => {
     prepareMember(member);
     return startStockKruise(member);
