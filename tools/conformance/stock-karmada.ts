@@ -13,6 +13,7 @@ import type { Kubectl, StockRun } from "./stock-programs.ts";
 
 const PROGRAMS = [
   "etcd",
+  "kube-controller-manager",
   "kubectl",
   "karmadactl",
   "karmada-aggregated-apiserver",
@@ -191,6 +192,35 @@ async function main(run: StockRun, deployments: number): Promise<void> {
   await showMetrics(run, kubectl, deployments);
   kubectl(["delete", "namespace", "shop", "--timeout=120s"]);
   run.mark("namespace deleted");
+  await showGarbageCollection(run, kubeconfig);
+}
+
+/** A stock kube-controller-manager follows owners that an aggregated server stores: here a Cluster. */
+async function showGarbageCollection(run: StockRun, kubeconfig: string): Promise<void> {
+  const kubectl = run.kubectl(kubeconfig);
+  const [, member = ""] = MEMBERS;
+  run.start("kube-controller-manager", [
+    `--kubeconfig=${kubeconfig}`,
+    "--secure-port=0",
+    "--controllers=garbagecollector-controller,namespace-controller",
+  ]);
+  const uid = kubectl(["get", "cluster", member, "-o", "jsonpath={.metadata.uid}"]);
+  const owner = { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", name: member, uid };
+  kubectl(
+    ["create", "-f", "-"],
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "owned", namespace: "default", ownerReferences: [owner] },
+    }),
+  );
+  const exists = (): boolean => kubectl(["-n", "default", "get", "configmap", "owned", "--ignore-not-found"]) !== "";
+  await run.until("kube-controller-manager has its lease", 60, () =>
+    kubectl(["-n", "kube-system", "get", "lease", "kube-controller-manager", "-o", "json"]).includes("holderIdentity"),
+  );
+  kubectl(["delete", "cluster", member, "--timeout=120s"]);
+  await run.until("the ConfigMap of the deleted Cluster is deleted", 120, () => !exists());
+  run.mark("kube-controller-manager has deleted an object whose owner was a Cluster of the aggregated server");
 }
 
 /** The metrics adapter sums up what the members measure; a FederatedHPA scales by it. */
