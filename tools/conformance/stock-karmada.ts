@@ -202,7 +202,7 @@ async function showGarbageCollection(run: StockRun, kubeconfig: string): Promise
   run.start("kube-controller-manager", [
     `--kubeconfig=${kubeconfig}`,
     "--secure-port=0",
-    "--controllers=garbagecollector-controller,namespace-controller",
+    "--controllers=garbage-collector-controller,namespace-controller",
   ]);
   const uid = kubectl(["get", "cluster", member, "-o", "jsonpath={.metadata.uid}"]);
   const owner = { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", name: member, uid };
