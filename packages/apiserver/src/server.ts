@@ -27,7 +27,6 @@ import { createServiceAllocation } from "./services/allocation.ts";
 import { createBackPressure } from "./watch/back-pressure.ts";
 import { ListTurns } from "./watch/list-turns.ts";
 import { createBackgroundWork } from "./background-work.ts";
-import type { ForeignProgram } from "./clusters/controller-leases.ts";
 import { createClusterRegistry } from "./clusters/clusters.ts";
 import { clusterId } from "./clusters/layer.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
@@ -83,6 +82,11 @@ export interface ApiServerOptions {
   /** Group of the controllers that belong to this server (`IsController`); unset means that there are none. */
   controllerGroup?: string;
   /**
+   * Programs of products that a cluster may run itself, by the namespace and name of their lease. The server knows
+   * Kubernetes' own: `controller-manager` and `scheduler`.
+   */
+  foreignPrograms?: ReadonlyMap<string, string>;
+  /**
    * The certificate with a common name with which aggregated servers are called; it is signed by the CA that clusters
    * publish for them. Unset: aggregated servers cannot authenticate users.
    */
@@ -129,9 +133,9 @@ export interface ApiServer {
   /** The profile of a cluster; undefined when the cluster does not exist. */
   profileOf(name: string): string | undefined;
   /** Whether the cluster runs its own kube-controller-manager, or another program that this process stands in for. */
-  isManagedElsewhere(cluster: string, program?: ForeignProgram): boolean;
+  isManagedElsewhere(cluster: string, program?: string): boolean;
   /** Notifies the listener when a cluster starts to run such a program. */
-  onManagedElsewhere(listener: (cluster: string, program: ForeignProgram) => void): () => void;
+  onManagedElsewhere(listener: (cluster: string, program: string) => void): () => void;
   /** Whether this server issued a service account token, for this cluster. */
   isOwnToken(cluster: string, token: string): Promise<boolean>;
   /**
@@ -254,7 +258,13 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     accountTokens,
     tokens,
   };
-  const work = createBackgroundWork({ ...deps, log, allocation, signal: stopping.signal });
+  const work = createBackgroundWork({
+    ...deps,
+    log,
+    allocation,
+    foreignPrograms: options.foreignPrograms,
+    signal: stopping.signal,
+  });
   const health = {
     draining: false,
     areControllersHealthy: () => (options.controllers?.problems().length ?? 0) === 0,

@@ -5,8 +5,8 @@
  */
 import { createKindAdmissions } from "./kind-admissions.ts";
 import { createProtobufCodec, HUB, unavailable } from "@flotilla/apimachinery";
-import type { CertificateAuthority, ConnectHandler } from "@flotilla/apimachinery";
-import { createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
+import type { CertificateAuthority } from "@flotilla/apimachinery";
+import { createKruiseAdmissions } from "@flotilla/openkruise";
 import { createApiServer, createCache, logicalClusterAdmission, StoreError } from "@flotilla/apiserver";
 import type { ApiServer, ApiServerOptions, Auditor, Cache, Engine, ExternalTokens } from "@flotilla/apiserver";
 import { formatTime } from "@flotilla/base";
@@ -30,39 +30,25 @@ import { createEventRecorders, createInformers, createManager } from "@flotilla/
 import type { Manager } from "@flotilla/controller-runtime";
 import { createSystemControllers, kubernetesKinds } from "@flotilla/kubernetes";
 import { createDecisionLog } from "../audit/decision-log.ts";
+import { FOREIGN_PROGRAMS } from "./foreign-programs.ts";
+import type { HubExtensions } from "./hub-extensions.ts";
 import type { Part } from "./parts.ts";
 import { createProfiles } from "./profiles.ts";
-import type { FrontProxyAuthorities, ProfileOptions } from "./profiles.ts";
-import { createSimulatedClusters } from "./simulated-clusters.ts";
-import type { SimulatedClusters } from "./simulated-clusters.ts";
+import type { FrontProxyAuthorities } from "./profiles.ts";
 import type { FeatureGates } from "@flotilla/openkruise";
-
-/** What other parts add to the API of a hub. */
-export interface HubExtensions {
-  /** The subresource `proxy` of a Cluster. */
-  clusterProxy?: ConnectHandler;
-  /** Explanations by the name of the binding. */
-  explanation?: NonNullable<ProfileOptions["explanation"]>;
-  /** Usage of pods and nodes on simulated members. */
-  podMetrics?: ReturnType<NonNullable<ProfileOptions["metrics"]>>;
-  /** What runs the containers of a cluster, for logs and exec. */
-  runtimeOf?: NonNullable<ApiServerOptions["connect"]>["runtimeOf"];
-  /** Figures and problems of the controllers in this process. */
-  controllers?: NonNullable<ApiServerOptions["controllers"]>;
-  /** Figures of what runs on the members. */
-  workloads?: NonNullable<ApiServerOptions["workloads"]>;
-}
 
 export interface HubApiServerOptions {
   engine: Engine;
   clock: Clock;
   random: Random;
   log: Log;
-  /** Feature gates of OpenKruise on simulated members; unset means its defaults. */
+  /** Feature gates of OpenKruise; unset means its defaults. */
   kruiseGates?: FeatureGates;
+  /** Whether Flotilla's OpenKruise runs in a cluster, and so admits its objects. */
+  runsKruise(cluster: string): boolean;
   /** Whether ClusterTaintPolicies may set taints that evict. */
   allowNoExecuteTaintPolicy?: boolean;
-  /** Simulated nodes per member; with 0 nothing runs there. */
+  /** Nodes of each member that this server hosts; with 0 nothing runs there. */
   nodes: number;
   /** PEM; published in every namespace so that workloads can verify this server. */
   rootCertificate?: string;
@@ -104,12 +90,6 @@ export interface FrontProxy extends FrontProxyAuthorities {
 export interface HubApiServer extends Part {
   server: ApiServer;
   cache: Cache;
-  clusters: SimulatedClusters;
-  /**
-   * Flotilla's OpenKruise runs on a simulated member as soon as the member serves one of its kinds, unless the member
-   * runs a kruise-manager of its own.
-   */
-  hasKruise(cluster: string): boolean;
   /** A client in this process with the identity of one part of Flotilla. */
   connect(part: string, fieldManager: string): Client;
   /** Runs the controllers that every logical cluster has. */
@@ -160,6 +140,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     random,
     log,
     controllerGroup: FLOTILLA_GROUP,
+    foreignPrograms: FOREIGN_PROGRAMS,
     admissions: [
       ...createKindAdmissions(options.kruiseGates, { allowNoExecute: options.allowNoExecuteTaintPolicy ?? false }),
       ...createMembershipAdmissions({ hub: HUB, clock }),
@@ -172,7 +153,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       apiServiceReferences(HUB),
       ...createKruiseAdmissions({
         gates: options.kruiseGates,
-        appliesTo: (cluster) => hasKruise(cluster),
+        appliesTo: options.runsKruise,
         nowMs: () => clock.now(),
         recordEvent: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event),
       }),
@@ -207,11 +188,6 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
   });
   await server.addCluster(HUB, "hub");
 
-  const clusters = createSimulatedClusters(server);
-  const hasKruise = (cluster: string): boolean =>
-    clusters.isSimulated(cluster) &&
-    !server.isManagedElsewhere(cluster, "kruise-manager") &&
-    kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural));
   const connect = (part: string, fieldManager: string): Client =>
     createClient({ transport: wrap(server.transport(flotillaUser(part)), part), fieldManager });
   const events = createEventRecorders({ client: connect("events", "flotilla-events"), clock, log });
@@ -220,8 +196,6 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
   return {
     server,
     cache,
-    clusters,
-    hasKruise,
     connect,
     manager: system.manager,
     extend: (added) => void (extensions = added),
