@@ -37,3 +37,4 @@ export {
 export { CANARY_CLUSTERS, PARTITION_SCOPE, ROLLOUT_ORDER } from "./divide/rollout-annotations.ts";
 export { AdvancedCronJob } from "./advancedcronjob/advancedcronjob-kind.ts";
 export { BroadcastJob } from "./broadcastjob/broadcastjob-kind.ts";
+export { kruiseWorkloads } from "./workload-kinds.ts";

@@ -3,6 +3,8 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { deepFreeze, required, type JsonObject } from "@flotilla/base";
 import type { Kind } from "@flotilla/apimachinery";
+import { servedKinds } from "@flotilla/kubernetes";
+import { kruiseDefinitions } from "../kruise-definitions.ts";
 import { AdvancedCronJob } from "../advancedcronjob/advancedcronjob-kind.ts";
 import { AdvancedDaemonSet } from "../daemonset/daemonset-kind.ts";
 import { AdvancedStatefulSet } from "../statefulset/statefulset-kind.ts";
@@ -188,6 +190,12 @@ function withoutPreDownload(object: JsonObject): JsonObject {
   const strategy = ((object["spec"] ?? {}) as JsonObject)["updateStrategy"] as JsonObject | undefined;
   return strategy && strategy["type"] !== "OnDelete" ? object : rest;
 }
+
+test("every kind with two versions has a case", () => {
+  const converted = servedKinds(kruiseDefinitions).filter(({ versions }) => versions["v1alpha1"]?.toStorage);
+
+  expect(new Set(objects.map(([kind]) => kind))).toEqual(new Set(converted));
+});
 
 describe.for(objects.map(([kind, object]) => [`${kind.plural}.${kind.group}`, kind, object] as const))(
   "%s",

@@ -25,6 +25,7 @@ export const BroadcastJob = kruiseKind<BroadcastJob>({
   plural: "broadcastjobs",
   shortNames: ["bcj"],
   columns,
+  workload: { runsToCompletion: true },
   conversion: { toStorage, fromStorage },
   descriptions: broadcastJobDescriptions,
 });
