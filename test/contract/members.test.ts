@@ -108,7 +108,6 @@ describe.skipIf(reason !== undefined)(
         client: controllerClient,
         informers,
         clock,
-        isElsewhere: true,
         hashes: containerHashes,
         times: { startMs: 0, restartMs: 100, stopMs: 0 },
       });

@@ -177,7 +177,8 @@ export function createOscillations({ clock, onStopped = () => {} }: Oscillations
     const message = known ? undefined : stopIn(delivered);
     if (message === undefined) return undefined;
     const sinceMs = Date.parse(delivered.applied?.lastTransitionTime ?? "") || 0;
-    if (causesOf(delivered.object).some((cause) => (changedAtMs.get(cause) ?? forgottenAtMs) >= sinceMs)) return undefined;
+    if (causesOf(delivered.object).some((cause) => (changedAtMs.get(cause) ?? forgottenAtMs) >= sinceMs))
+      return undefined;
     const entry = open(delivered, id);
     stop(entry, { message, sinceMs }, false);
     return entry;
