@@ -6,7 +6,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { load } from "js-yaml";
+import { parseYaml } from "@flotilla/apimachinery";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AdvancedDaemonSet, AdvancedStatefulSet, CloneSet, containerHashes } from "@flotilla/openkruise";
 import {
@@ -77,7 +77,7 @@ describe.skipIf(reason !== undefined)(
         await client.create(
           CustomResourceDefinition,
           CLUSTER,
-          load(readFileSync(file, "utf8")) as CustomResourceDefinition,
+          parseYaml(readFileSync(file, "utf8")) as unknown as CustomResourceDefinition,
         );
       await eventually(
         "OpenKruise's kinds are served",

@@ -6,7 +6,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { dynamicKind } from "@flotilla/apimachinery";
+import { dynamicKind, HUB } from "@flotilla/apimachinery";
 import { ConfigMap, CustomResourceDefinition, Deployment, Namespace } from "@flotilla/kubernetes";
 import { ManifestWork } from "@flotilla/ocm";
 import { Cluster, PropagationPolicy } from "@flotilla/karmada";
@@ -15,7 +15,6 @@ import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
-const HUB = "hub";
 const MEMBERS = ["pushed", "pulled"];
 const ROUNDS = 10;
 /** Objects of each API, member and round. */

@@ -2,7 +2,7 @@
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createAuthenticator, createHttpServer } from "@flotilla/apiserver";
-import { ApiError, createCertificateAuthority } from "@flotilla/apimachinery";
+import { ApiError, createCertificateAuthority, HUB } from "@flotilla/apimachinery";
 import type { AdmissionStep } from "@flotilla/apimachinery";
 import { silentLog, systemClock } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
@@ -14,7 +14,6 @@ import type { AggregatedServer } from "@flotilla/testing/aggregated-server.ts";
 import { ADMIN, createTestServer, PROFILE } from "../../../packages/apiserver/src/test-server.ts";
 import type { TestServer } from "../../../packages/apiserver/src/test-server.ts";
 
-const HUB = "hub";
 const CHECKED_WITHIN = { timeout: 8_000 };
 const TROUT: ResourcePath = { cluster: HUB, group: "fish.example", version: "v1", resource: "trout" };
 const MAPS: ResourcePath = { cluster: HUB, group: "", version: "v1", resource: "configmaps", namespace: "default" };
