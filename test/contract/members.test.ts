@@ -30,7 +30,7 @@ import {
 } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { createInformers, createManager, createWriteThroughClient } from "@flotilla/controller-runtime";
-import { createSimulation } from "@flotilla/simulation";
+import { bindByBinding, createSimulation } from "@flotilla/simulation";
 import { createWorkloadControllers } from "@flotilla/server";
 import { realBinaries, startKube } from "../../tools/bench/kube.ts";
 
@@ -108,6 +108,7 @@ describe.skipIf(reason !== undefined)(
         client: controllerClient,
         informers,
         clock,
+        bind: bindByBinding,
         hashes: containerHashes,
         times: { startMs: 0, restartMs: 100, stopMs: 0 },
       });

@@ -310,7 +310,7 @@ describe("a cluster of another process", { timeout: LIMIT_MS }, () => {
       const real = await open(kube.kubeconfig, { only: "real" });
       const definition = parseYaml(
         readFileSync(join(binaries ?? "", "kruise-config/crd/bases/apps.kruise.io_clonesets.yaml"), "utf8"),
-      ) as CustomResourceDefinition;
+      ) as unknown as CustomResourceDefinition;
       await real.create(CustomResourceDefinition, "real", definition);
 
       const joined = await flotilla(

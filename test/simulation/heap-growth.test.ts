@@ -116,32 +116,32 @@ test("a fleet that is filled and emptied ten times holds no more than after the 
   expect((heaps[ROUNDS - 1] ?? 0) - (heaps[1] ?? 0)).toBeLessThan(MAX_GROWTH_BYTES);
 }, 120_000);
 
-/** As much as annotations may have. */
-const ANNOTATION_BYTES = 250 * 1024;
+/** Workloads and custom objects of each round. */
+const COPIES = 4;
+
 /** What is in this round only; nothing has the name of an earlier one. */
 function ofRound(round: number) {
   const namespace = `shop-${round}`;
   const guest = `guest-${round}`;
   const group = `round${round}.example`;
   const thing = dynamicKind({ group, version: "v1", kind: "Thing", plural: "things", scope: "Namespaced" });
-  const annotations = { payload: namespace.padEnd(ANNOTATION_BYTES, ".") };
-  const large = namespace.padEnd(8 * PAYLOAD_BYTES, ".");
-  return { namespace, guest, group, thing, annotations, large };
+  const payload = { payload: namespace.padEnd(PAYLOAD_BYTES, ".") };
+  return { namespace, guest, group, thing, payload };
 }
 
 async function open({ client, hub, run }: TestFleet, round: number): Promise<void> {
-  const { namespace, guest, group, thing, annotations, large } = ofRound(round);
+  const { namespace, guest, group, thing, payload } = ofRound(round);
   await hub.addMembers([guest], (name) => `https://${name}.example.com`, new AbortController().signal);
   await client.create(Namespace, HUB, {
     apiVersion: "v1",
     kind: "Namespace",
-    metadata: { name: namespace, annotations },
+    metadata: { name: namespace, annotations: payload },
   });
   for (const cluster of [HUB, ...MEMBERS, guest])
     await client.create(CustomResourceDefinition, cluster, {
       apiVersion: "apiextensions.k8s.io/v1",
       kind: "CustomResourceDefinition",
-      metadata: { name: `things.${group}`, annotations },
+      metadata: { name: `things.${group}`, annotations: payload },
       spec: {
         group,
         scope: "Namespaced",
@@ -173,19 +173,21 @@ async function open({ client, hub, run }: TestFleet, round: number): Promise<voi
       )
       .build(),
   );
-  await client.create(
-    Deployment,
-    HUB,
-    makeDeployment(`${namespace}/web`)
-      .with(({ metadata }) => (metadata.annotations = annotations))
-      .build(),
-  );
-  await client.create(thing, HUB, {
-    apiVersion: `${group}/v1`,
-    kind: "Thing",
-    metadata: { name: "a", namespace },
-    spec: { payload: large },
-  });
+  for (let copy = 0; copy < COPIES; copy++) {
+    await client.create(
+      Deployment,
+      HUB,
+      makeDeployment(`${namespace}/web-${copy}`)
+        .with(({ metadata }) => (metadata.annotations = payload))
+        .build(),
+    );
+    await client.create(thing, HUB, {
+      apiVersion: `${group}/v1`,
+      kind: "Thing",
+      metadata: { name: `thing-${copy}`, namespace },
+      spec: payload,
+    });
+  }
   await run(10_000);
 }
 
@@ -212,12 +214,12 @@ test("workloads, namespaces, CRDs and members that come and go leave nothing beh
       expect([
         (await fleet.client.list(Deployment, { cluster, namespace })).items.length,
         (await fleet.client.list(thing, { cluster, namespace })).items.length,
-      ]).toEqual([1, 1]);
+      ]).toEqual([COPIES, COPIES]);
     await close(fleet, round);
     expect(fleet.hub.server.clusters().toSorted()).toEqual([HUB, ...MEMBERS].toSorted());
     heaps.push(await heapBytes());
   }
 
-  // Histories of large objects fill and empty with some rounds in between.
+  // The histories of the API server fill and empty with some rounds in between.
   expect(Math.min(...heaps.slice(-3)) - (heaps[1] ?? 0)).toBeLessThan(MAX_GROWTH_BYTES);
 }, 240_000);

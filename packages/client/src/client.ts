@@ -6,7 +6,7 @@
  * `ApiError`.
  */
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
+import type { DeepReadonly, Json } from "@flotilla/base";
 import type { PatchType, RawRequest, RawResponse } from "./transport.ts";
 
 export interface ObjectKey {
@@ -138,14 +138,6 @@ export interface Client {
    */
   delete(kind: Kind, key: ObjectKey, options?: DeleteOptions): Promise<void>;
   deleteCollection(kind: Kind, options: ListOptions & DeleteOptions): Promise<void>;
-  /** Sends an object to a subresource that carries it out, such as `pods/binding`; resolves with the answer. */
-  perform(
-    kind: Kind,
-    key: ObjectKey,
-    subresource: "binding",
-    object: DeepReadonly<JsonObject>,
-    options?: WriteOptions,
-  ): Promise<DeepReadonly<JsonObject>>;
   /** Proxy, log, exec, discovery: streams bytes as they arrive. */
   raw(request: RawRequest, signal?: AbortSignal): Promise<RawResponse>;
 }

@@ -148,11 +148,6 @@ export function createClient({ transport, fieldManager }: { transport: Transport
       );
     },
 
-    async perform(kind, key, subresource, object, options) {
-      const path = objectPath(kind, key.cluster, key, subresource);
-      return exchange({ verb: "create", path, query: writeQuery(options), body: object }, options?.signal);
-    },
-
     async raw(request, signal) {
       return transport.raw(request, signal);
     },

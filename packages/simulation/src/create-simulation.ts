@@ -23,6 +23,8 @@ import { createNodeLifecycleController } from "./nodes/lifecycle-controller.ts";
 import type { NodeTimes } from "./nodes/lifecycle-controller.ts";
 import { ensureNodes } from "./nodes/nodes.ts";
 import type { NodeOptions } from "./nodes/nodes.ts";
+import { bindByUpdate } from "./placement/binding.ts";
+import type { Bind } from "./placement/binding.ts";
 import { createPlacementController } from "./placement/placement-controller.ts";
 import { createClusterViews } from "./placement/views.ts";
 import { createClaimController } from "./volumes/claim-controller.ts";
@@ -42,6 +44,8 @@ export interface SimulationDependencies {
   isManagedElsewhere?(cluster: string): boolean;
   /** Notifies about members that start to have one. */
   onManagedElsewhere?(listener: (cluster: string) => void): () => void;
+  /** How pods get their node; unset is `bindByUpdate`. */
+  bind?(client: Client): Bind;
   /** OpenKruise's container hashes; unset disables the simulation of its node daemon. */
   hashes?: ContainerHashes;
   /** Log lines of the parts of this process, for the pods that represent them; unset shows none. */
@@ -81,6 +85,7 @@ export function createSimulation(deps: SimulationDependencies): Simulation {
     scheduler: [
       createPlacementController({
         ...deps,
+        bind: (deps.bind ?? bindByUpdate)(deps.client),
         views,
         volumes,
         events: recorders?.("default-scheduler"),

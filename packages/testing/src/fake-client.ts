@@ -133,8 +133,6 @@ export function createFakeClient(options: { clock?: Clock } = {}): FakeClient {
         for (const { cluster, object } of store.list(kind, options.cluster, options.namespace))
           store.delete(kind, { cluster, ...object.metadata });
       }),
-    perform: (_kind, _key, subresource) =>
-      Promise.reject(notImplemented(`the subresource ${subresource} in the fake client`)),
     raw: () => Promise.reject(notImplemented("raw requests in the fake client")),
   };
 }

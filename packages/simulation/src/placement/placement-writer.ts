@@ -10,7 +10,7 @@ import type { Client } from "@flotilla/client";
 import { unlessChanged } from "@flotilla/controller-runtime";
 import type { EventRecorder } from "@flotilla/controller-runtime";
 import { disrupt } from "../writes.ts";
-import { bindPod } from "./binding.ts";
+import type { Bind } from "./binding.ts";
 import type { Preemption } from "./preemption.ts";
 import { planRefusedStatus } from "./refused-status.ts";
 import type { ClusterViews } from "./views.ts";
@@ -22,6 +22,8 @@ export interface PlacementWriterDependencies {
   client: Client;
   clock: Clock;
   views: ClusterViews;
+  /** Writes a pod's node. */
+  bind: Bind;
   events?: EventRecorder | undefined;
 }
 
@@ -84,7 +86,7 @@ export function createPlacementWriter(deps: PlacementWriterDependencies): Placem
       // Counted before the write, because other pods are placed while it is in flight.
       views.assume(cluster, bound, nodeName);
       try {
-        if (!(await bindPod(client, cluster, bound, signal))) views.release(cluster, pod);
+        if (!(await deps.bind(cluster, bound, signal))) views.release(cluster, pod);
       } catch (error) {
         views.release(cluster, pod);
         throw error;
