@@ -27,14 +27,14 @@ import {
 } from "@flotilla/flotilla";
 import { joinedClusters } from "./joined-clusters.ts";
 import { createEventRecorders, createInformers, createManager } from "@flotilla/controller-runtime";
-import type { Manager } from "@flotilla/controller-runtime";
+import type { EventRecorders, Manager } from "@flotilla/controller-runtime";
 import { createSystemControllers, kubernetesKinds } from "@flotilla/kubernetes";
 import { createDecisionLog } from "../audit/decision-log.ts";
 import { FOREIGN_PROGRAMS } from "./foreign-programs.ts";
 import type { HubExtensions } from "./hub-extensions.ts";
 import type { Part } from "./parts.ts";
 import { createProfiles } from "./profiles.ts";
-import type { FrontProxyAuthorities } from "./profiles.ts";
+import type { FrontProxyAuthorities, ProfileOptions } from "./profiles.ts";
 import type { FeatureGates } from "@flotilla/openkruise";
 
 export interface HubApiServerOptions {
@@ -105,7 +105,7 @@ export interface HubApiServer extends Part {
 }
 
 export async function createHubApiServer(options: HubApiServerOptions): Promise<HubApiServer> {
-  const { engine, clock, random, log, nodes, rootCertificate = "" } = options;
+  const { engine, clock, random, log, auditor } = options;
   const { wrap = (transport) => transport } = options;
   let extensions: HubExtensions = {};
   const cache = await createCache(engine, {
@@ -114,7 +114,6 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       if (error instanceof StoreError) options.onFailure?.(error);
     },
   });
-  const { auditor } = options;
   const decisions = createDecisionLog({
     path: options.decisionsFile,
     clock,
@@ -122,18 +121,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     onDecision: auditor && ((line) => auditor.write(line)),
   });
   await decisions.load();
-  const profiles = createProfiles({
-    decisions: decisions.source,
-    rootCertificate,
-    frontProxy: options.frontProxy,
-    startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length),
-    nodes,
-    nowMs: clock.now(),
-    metrics: nodes > 0 ? () => present(extensions.podMetrics, "metrics") : undefined,
-    clusterKubeconfig: options.clusterKubeconfig,
-    clusterProxy: (...request) => present(extensions.clusterProxy, "proxy")(...request),
-    explanation: (...binding) => present(extensions.explanation, "explanation")(...binding),
-  });
+  const profiles = createHubProfiles(options, decisions.source, () => extensions);
   const server = await createApiServer({
     cache,
     clock,
@@ -141,24 +129,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     log,
     controllerGroup: FLOTILLA_GROUP,
     foreignPrograms: FOREIGN_PROGRAMS,
-    admissions: [
-      ...createKindAdmissions(options.kruiseGates, { allowNoExecute: options.allowNoExecuteTaintPolicy ?? false }),
-      ...createMembershipAdmissions({ hub: HUB, clock }),
-      joinedClusters,
-      policyTargets,
-      templateRequests,
-      createDeletionProtection(HUB),
-      ...interpreterAdmissions,
-      webhookReferences(HUB),
-      apiServiceReferences(HUB),
-      ...createKruiseAdmissions({
-        gates: options.kruiseGates,
-        appliesTo: options.runsKruise,
-        nowMs: () => clock.now(),
-        recordEvent: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event),
-      }),
-      logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub")),
-    ],
+    admissions: createHubAdmissions(options, Object.keys(profiles), (component) => events.recorders(component)),
     frontProxy: options.frontProxy?.identity,
     isExposed: options.isExposed,
     protobuf: createProtobufCodec(kubernetesKinds),
@@ -169,22 +140,9 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     profiles,
     serviceAccounts: options.signingKey ? { signingKey: options.signingKey } : undefined,
     freeze: options.freeze ?? false,
-    controllers: {
-      writeMetrics: (text) => extensions.controllers?.writeMetrics(text),
-      problems: () => extensions.controllers?.problems() ?? [],
-    },
     takesWrites: options.takesWrites,
     storeQuotaBytes: options.storeQuotaBytes,
-    workloads: {
-      write: (text, cluster) => extensions.workloads?.write(text, cluster),
-      page(only) {
-        if (extensions.workloads) return extensions.workloads.page(only);
-        throw unavailable(
-          "the controllers of this hub run in another process; scrape /metrics/members there: 'flotilla controllers --metrics-address HOST:PORT' serves it",
-        );
-      },
-    },
-    connect: { runtimeOf: (cluster) => extensions.runtimeOf?.(cluster) },
+    ...extensionPoints(() => extensions),
   });
   await server.addCluster(HUB, "hub");
 
@@ -208,6 +166,75 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       await cache.close();
       await engine.close();
     },
+  };
+}
+
+/** The kinds and objects of the logical clusters; some kinds are answered by what other parts add. */
+function createHubProfiles(
+  { clock, nodes, rootCertificate = "", frontProxy, clusterKubeconfig }: HubApiServerOptions,
+  decisions: ProfileOptions["decisions"],
+  extensions: () => HubExtensions,
+): ReturnType<typeof createProfiles> {
+  return createProfiles({
+    decisions,
+    rootCertificate,
+    frontProxy,
+    startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length),
+    nodes,
+    nowMs: clock.now(),
+    metrics: nodes > 0 ? () => present(extensions().podMetrics, "metrics") : undefined,
+    clusterKubeconfig,
+    clusterProxy: (...request) => present(extensions().clusterProxy, "proxy")(...request),
+    explanation: (...binding) => present(extensions().explanation, "explanation")(...binding),
+  });
+}
+
+/** In the order in which they run. */
+function createHubAdmissions(
+  { clock, kruiseGates, allowNoExecuteTaintPolicy = false, runsKruise }: HubApiServerOptions,
+  profiles: readonly string[],
+  eventsOf: EventRecorders,
+): ApiServerOptions["admissions"] {
+  return [
+    ...createKindAdmissions(kruiseGates, { allowNoExecute: allowNoExecuteTaintPolicy }),
+    ...createMembershipAdmissions({ hub: HUB, clock }),
+    joinedClusters,
+    policyTargets,
+    templateRequests,
+    createDeletionProtection(HUB),
+    ...interpreterAdmissions,
+    webhookReferences(HUB),
+    apiServiceReferences(HUB),
+    ...createKruiseAdmissions({
+      gates: kruiseGates,
+      appliesTo: runsKruise,
+      nowMs: () => clock.now(),
+      recordEvent: (component, cluster, pod, event) => eventsOf(component).record(cluster, pod, event),
+    }),
+    logicalClusterAdmission(profiles.filter((name) => name !== "hub")),
+  ];
+}
+
+/** What the server asks other parts for. They are added after it was created. */
+function extensionPoints(
+  extensions: () => HubExtensions,
+): Pick<ApiServerOptions, "controllers" | "workloads" | "connect"> {
+  return {
+    controllers: {
+      writeMetrics: (text) => extensions().controllers?.writeMetrics(text),
+      problems: () => extensions().controllers?.problems() ?? [],
+    },
+    workloads: {
+      write: (text, cluster) => extensions().workloads?.write(text, cluster),
+      page(only) {
+        const { workloads } = extensions();
+        if (workloads) return workloads.page(only);
+        throw unavailable(
+          "the controllers of this hub run in another process; scrape /metrics/members there: 'flotilla controllers --metrics-address HOST:PORT' serves it",
+        );
+      },
+    },
+    connect: { runtimeOf: (cluster) => extensions().runtimeOf?.(cluster) },
   };
 }
 
