@@ -38,3 +38,4 @@ export type { Random } from "./random.ts";
 export { createSemaphore } from "./semaphore.ts";
 export type { Semaphore } from "./semaphore.ts";
 export { capitalised, compareText } from "./text.ts";
+export { VERSION } from "./program-version.ts";

@@ -5,8 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { HUB } from "@flotilla/apimachinery";
-import { elapsedMs, every, MetricsText, systemClock, systemRandom, writeProcessMetrics } from "@flotilla/base";
-import { VERSION } from "@flotilla/cli";
+import { elapsedMs, every, MetricsText, systemClock, systemRandom, VERSION, writeProcessMetrics } from "@flotilla/base";
 import type { ControllersRoleOptions, Roles } from "@flotilla/cli";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "@flotilla/client";
 import type { Client } from "@flotilla/client";

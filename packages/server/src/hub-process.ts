@@ -19,10 +19,10 @@ import {
   openSqliteEngine,
 } from "@flotilla/apiserver";
 import type { ApiServer, ApiServerOptions, Auditor, Engine, ExternalTokens } from "@flotilla/apiserver";
-import { every, FlotillaError, systemClock, systemRandom } from "@flotilla/base";
+import { every, FlotillaError, systemClock, systemRandom, VERSION } from "@flotilla/base";
 import type { Clock, Log, Random, Timer } from "@flotilla/base";
 import type { HubProcessOptions } from "@flotilla/cli";
-import { kubeconfigPath, lastStartPath, logPath, VERSION } from "@flotilla/cli";
+import { kubeconfigPath, lastStartPath, logPath } from "@flotilla/cli";
 import { renderKubeconfig } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { CLUSTER_INFO_PATH, publishClusterInfo } from "@flotilla/kubernetes";

@@ -5,7 +5,7 @@
 import { HUB } from "@flotilla/apimachinery";
 import type { ApiServer, Cache } from "@flotilla/apiserver";
 import type { Clock, Log } from "@flotilla/base";
-import { VERSION } from "@flotilla/cli";
+import { VERSION } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client, ConnectWebhook } from "@flotilla/client";
 import { createDecisions, createMonitoring, dryRunOver } from "@flotilla/flotilla";
