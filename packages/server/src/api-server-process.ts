@@ -14,7 +14,6 @@ import { createHubApiServer } from "./roles/api-server.ts";
 import { createHubLogs } from "./roles/hub-logs.ts";
 import { createHubReaders } from "./roles/hub-readers.ts";
 import { createSimulatedClusters } from "./roles/simulated-clusters.ts";
-import type { SimulatedClusters } from "./roles/simulated-clusters.ts";
 import { startParts, stopParts } from "./roles/parts.ts";
 import type { Part } from "./roles/parts.ts";
 
@@ -22,15 +21,14 @@ export const startApiServer: Roles["apiServer"] = (options, progress, signal) =>
   withHubProcess(options, progress, async (hubProcess) => {
     const { data, log, logFile, surroundings, failed, stop } = hubProcess;
     const { clock, random } = surroundings;
-    let clusters: SimulatedClusters | undefined;
     const api = await createHubApiServer({
       ...surroundings,
-      runsKruise: (cluster) => clusters?.runsKruise(cluster) ?? false,
+      runsKruise: (cluster) => clusters.runsKruise(cluster),
       nodes: 0,
       allowNoExecuteTaintPolicy: options.allowNoExecuteTaintPolicy,
     });
     const { server, manager } = api;
-    clusters = createSimulatedClusters(server);
+    const clusters = createSimulatedClusters(server);
     const client = api.connect("system", "flotilla-system");
     const informers = createInformers({ client, clock, random, log, scope: { cluster: HUB } });
     const events = createEventRecorders({ client: api.connect("events", "flotilla-events"), clock, log });

@@ -100,14 +100,13 @@ export interface Hub {
 
 export async function createHub(options: HubOptions): Promise<Hub> {
   const { clock, random, log, wrap } = options;
-  let clusters: SimulatedClusters | undefined;
   const api = await createHubApiServer({
     ...options,
     allowNoExecuteTaintPolicy: options.failover?.allowNoExecuteTaintPolicy,
-    runsKruise: (cluster) => clusters?.runsKruise(cluster) ?? false,
+    runsKruise: (cluster) => clusters.runsKruise(cluster),
   });
   const { server, cache } = api;
-  clusters = createSimulatedClusters(server);
+  const clusters = createSimulatedClusters(server);
   await options.onServer?.(server);
   const access = createHubAccess({ hub: HUB, api, isMember: clusters.isSimulated, clock, random, log });
   const { client, informers } = access;

@@ -170,7 +170,10 @@ export function createDirectTransport({
     },
 
     async *watch({ path, query, where }, signal): AsyncGenerator<TransportWatchEvent[]> {
-      if (isRemote(path)) return yield* remote.watch({ path, query, where }, signal);
+      if (isRemote(path)) {
+        yield* remote.watch({ path, query, where }, signal);
+        return;
+      }
       const audit = begin(path, "watch", query);
       try {
         if (path.cluster !== "*") await contextOf(path, "watch", query, signal, audit);

@@ -5,7 +5,7 @@ import { isObject } from "@flotilla/base";
 import { countOf, kubernetesWorkloads } from "@flotilla/kubernetes";
 import { kruiseWorkloads } from "@flotilla/openkruise";
 
-const WORKLOADS: readonly Kind[] = [...kubernetesWorkloads, ...kruiseWorkloads, Workflow as unknown as Kind];
+const WORKLOADS: readonly Kind[] = [...kubernetesWorkloads, ...kruiseWorkloads, Workflow];
 const namesOf = (trait: "runsToCompletion" | "isScheduled"): ReadonlySet<string> =>
   new Set(WORKLOADS.filter(({ workload }) => workload?.[trait]).map(({ kind }) => kind));
 

@@ -1,5 +1,4 @@
 /** ResourceClaimTemplate: the claim that is created for each pod that references it. */
-import type { JsonObject } from "@flotilla/base";
 import {
   ageColumn,
   annotationKeyProblems,
@@ -44,7 +43,7 @@ function checkTemplateMetadata(
       checkText(`${at}.annotations`, key, annotationKeyProblems),
     ),
     ...checkLabels(`${at}.labels`, metadata.labels),
-    ...forbiddenMetadata(at, metadata as JsonObject),
+    ...forbiddenMetadata(at, metadata),
   ];
 }
 

@@ -25,7 +25,7 @@ export function checkClaimTemplate(
   if (metadata) {
     checkAnnotationKeys(errors, `${at}.metadata.annotations`, metadata.annotations);
     errors.push(...checkLabels(`${at}.metadata.labels`, metadata.labels));
-    errors.push(...forbiddenMetadata(`${at}.metadata`, metadata as Readonly<Record<string, unknown>>));
+    errors.push(...forbiddenMetadata(`${at}.metadata`, metadata));
   }
   checkClaimSpec(errors, `${at}.spec`, spec ?? {});
 }

@@ -1,6 +1,6 @@
 /** Validates image references as OpenKruise does, with the grammar and the messages of the distribution library. */
 import { parseImageReference } from "@flotilla/apimachinery";
-import { digestProblem, MAX_NAME_LENGTH } from "../pod/same-image.ts";
+import { digestProblem, MAX_NAME_LENGTH } from "./same-image.ts";
 
 const DEFAULT_DOMAIN = "docker.io";
 const IDENTIFIER = /^[a-f0-9]{64}$/;
@@ -27,4 +27,17 @@ function splitDomain(image: string): { domain: string; rest: string } {
   const first = image.slice(0, Math.max(slash, 0));
   const isDomain = /[.:]/.test(first) || first === "localhost";
   return isDomain ? { domain: first, rest: image.slice(slash + 1) } : { domain: DEFAULT_DOMAIN, rest: image };
+}
+
+/**
+ * The name and the tag under which a NodeImage lists an image: `nginx` and `latest` for `docker.io/library/nginx`. A
+ * digest replaces the tag.
+ */
+export function nameAndTagOf(image: string): { name: string; tag: string } {
+  const { domain, rest } = splitDomain(image);
+  const [path = "", digest] = rest.split("@");
+  const colon = path.lastIndexOf(":");
+  const repository = colon < 0 ? path : path.slice(0, colon);
+  const familiar = domain === DEFAULT_DOMAIN ? repository.replace(/^library\//, "") : `${domain}/${repository}`;
+  return { name: familiar, tag: digest ?? (colon < 0 ? "latest" : path.slice(colon + 1)) };
 }
