@@ -10,6 +10,9 @@ import { AdvancedDaemonSet } from "../daemonset/daemonset-kind.ts";
 import { AdvancedStatefulSet } from "../statefulset/statefulset-kind.ts";
 import { BroadcastJob } from "../broadcastjob/broadcastjob-kind.ts";
 import { CloneSet } from "../cloneset/cloneset-kind.ts";
+import { ImageListPullJob } from "../imagelistpulljob/imagelistpulljob-kind.ts";
+import { ImagePullJob } from "../imagepulljob/imagepulljob-kind.ts";
+import { NodeImage } from "../nodeimage/nodeimage-kind.ts";
 import { PodUnavailableBudget } from "../podunavailablebudget/podunavailablebudget-kind.ts";
 import { SidecarSet } from "../sidecarset/sidecarset-kind.ts";
 import { UnitedDeployment } from "../uniteddeployment/uniteddeployment-kind.ts";
@@ -153,6 +156,27 @@ const objects: [Kind, fc.Arbitrary<object>][] = [
     optional({
       spec: optional({ parallelism: share, template, paused: fc.boolean() }),
       status: fc.record({ active: count, phase: word }),
+    }),
+  ],
+  [
+    ImagePullJob,
+    optional({
+      spec: fc.record({ image: word, parallelism: share, selector }),
+      status: fc.record({ desired: count, succeeded: count }),
+    }),
+  ],
+  [
+    ImageListPullJob,
+    optional({
+      spec: fc.record({ images: fc.array(word), parallelism: share, selector }),
+      status: fc.record({ desired: count, completed: count }),
+    }),
+  ],
+  [
+    NodeImage,
+    optional({
+      spec: fc.record({ images: fc.dictionary(word, fc.record({ tags: fc.array(fc.record({ tag: word })) })) }),
+      status: fc.record({ desired: count, pulling: count }),
     }),
   ],
   [
