@@ -70,7 +70,7 @@ export async function explainMembers(
       ...overrides(views, copy, leaving ? undefined : cluster),
       applied: wasTried(workOf.get(cluster)) ? item?.applied : undefined,
       ...(item?.applied === false && reasonOf(workOf.get(cluster))),
-      health: item?.health !== undefined ? item.health : undefined,
+      health: item?.health,
       ...(item && isReported(workOf.get(cluster)) && unhealthyOf(workOf.get(cluster), item.health)),
       ...(message && { message }),
       status: isObject(item?.status) ? item.status : undefined,
