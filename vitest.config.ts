@@ -13,6 +13,8 @@ const shared = {
   // Fleets on a fake clock allocate much that is soon free: a larger young generation takes 5 % less CPU time.
   execArgv: ["--max-semi-space-size=64"],
 };
+/** Tests beside the file that start a fleet, a server or a process; the name says their suite. */
+const OTHERS = ["packages/**/*.{contract,simulation,e2e}.test.ts"];
 const suite = (name: string, ...include: string[]) => ({ test: { ...shared, name, include } });
 /** Its tests start the shipped command. */
 const shippedSuite = (name: string, ...include: string[]) => ({
@@ -24,11 +26,18 @@ export default defineConfig({
     // Five for two cores: the tests of processes (e2e, docs) and the recordings wait as long as they compute.
     maxWorkers: 5,
     projects: [
-      suite("unit", "packages/*/src/**/*.test.ts", "tools/**/*.test.ts"),
-      shippedSuite("contract", "test/contract/**/*.test.ts"),
-      suite("simulation", "test/{simulation,seeds}/**/*.test.ts"),
+      {
+        test: {
+          ...shared,
+          name: "unit",
+          include: ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts"],
+          exclude: OTHERS,
+        },
+      },
+      shippedSuite("contract", "test/contract/**/*.test.ts", "packages/*/src/**/*.contract.test.ts"),
+      suite("simulation", "test/{simulation,seeds}/**/*.test.ts", "packages/*/src/**/*.simulation.test.ts"),
       suite("golden", "test/golden/**/*.test.ts"),
-      shippedSuite("e2e", "test/{e2e,hostile,monitoring}/**/*.test.ts"),
+      shippedSuite("e2e", "test/{e2e,hostile,monitoring}/**/*.test.ts", "packages/*/src/**/*.e2e.test.ts"),
       shippedSuite("docs", "test/docs/**/*.test.ts"),
     ],
   },
