@@ -18,7 +18,7 @@ import type { Transport } from "@flotilla/client";
 import { createHub } from "@flotilla/server";
 import type { Hub } from "@flotilla/server";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
-import { eventually } from "../e2e/eventually.ts";
+import { eventually } from "../programs/eventually.ts";
 import { flotillaUser } from "@flotilla/flotilla";
 
 const LIMIT_MS = 60_000;

@@ -14,8 +14,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { createCertificateAuthority } from "@flotilla/apimachinery";
 import { systemClock } from "@flotilla/base";
 import { main } from "@flotilla/server";
-import { temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
+import { temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
 import { SHIPPED_BIN } from "../shipped.ts";
 
 const BIN = join(SHIPPED_BIN, "flotilla");

@@ -6,13 +6,13 @@ import type { ManifestWorkSpec } from "@flotilla/ocm";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import { allOfThem, manifestsOfManyKinds } from "../simulation/ocm-work-kinds.ts";
-import { noCommands } from "../contract/apiserver/command-line.ts";
-import { eventually } from "./eventually.ts";
-import { startRealClusters } from "./real-cluster.ts";
-import type { RealCluster } from "./real-cluster.ts";
+import { noCommands } from "../programs/command-line.ts";
+import { eventually } from "../programs/eventually.ts";
+import { startRealClusters } from "../programs/real-cluster.ts";
+import type { RealCluster } from "../programs/real-cluster.ts";
 import { startRealFleet } from "./real-fleet.ts";
 import type { RealFleet } from "./real-fleet.ts";
-import { findPrograms } from "./real-programs.ts";
+import { findPrograms } from "../programs/real-programs.ts";
 
 const LIMIT_MS = 120_000;
 if (noCommands !== undefined) process.stdout.write(`skipped: ManifestWorks on a real member: ${noCommands}\n`);

@@ -26,13 +26,13 @@ import { inVersion } from "@flotilla/apimachinery";
 import type { CloneSetV1alpha1 } from "@flotilla/openkruise";
 import { find } from "@flotilla/client";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
-import { createCommand, noCommands } from "../contract/apiserver/command-line.ts";
-import { eventually } from "./eventually.ts";
-import { startRealClusters } from "./real-cluster.ts";
-import type { RealCluster } from "./real-cluster.ts";
+import { createCommand, noCommands } from "../programs/command-line.ts";
+import { eventually } from "../programs/eventually.ts";
+import { startRealClusters } from "../programs/real-cluster.ts";
+import type { RealCluster } from "../programs/real-cluster.ts";
 import { deploymentBecomes, isGone, onMember, startRealFleet } from "./real-fleet.ts";
 import type { RealFleet } from "./real-fleet.ts";
-import { findPrograms } from "./real-programs.ts";
+import { findPrograms } from "../programs/real-programs.ts";
 import { MEMBERS, testGuide } from "./seeds-guide.ts";
 import type { GuideCommands } from "./seeds-guide.ts";
 

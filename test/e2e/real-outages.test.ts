@@ -7,13 +7,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { Cluster, PropagationPolicy, Work } from "@flotilla/karmada";
 import { ClusterRole, ConfigMap, Deployment, Namespace, Secret } from "@flotilla/kubernetes";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
-import { noCommands } from "../contract/apiserver/command-line.ts";
-import { eventually } from "./eventually.ts";
-import { startRealClusters } from "./real-cluster.ts";
-import type { RealCluster } from "./real-cluster.ts";
+import { noCommands } from "../programs/command-line.ts";
+import { eventually } from "../programs/eventually.ts";
+import { startRealClusters } from "../programs/real-cluster.ts";
+import type { RealCluster } from "../programs/real-cluster.ts";
 import { deploymentBecomes, isGone, onMember, startRealFleet } from "./real-fleet.ts";
 import type { RealFleet } from "./real-fleet.ts";
-import { findPrograms } from "./real-programs.ts";
+import { findPrograms } from "../programs/real-programs.ts";
 
 const LIMIT_MS = 120_000;
 const ROLE = { cluster: "paris", name: "karmada-controller-manager:karmada-paris" };
