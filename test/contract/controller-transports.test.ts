@@ -5,7 +5,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
 import { Workflow } from "@flotilla/argo";
-import { Cluster, PropagationPolicy, ResourceBinding, Work, WorkloadRebalancer } from "@flotilla/karmada";
+import {
+  Cluster,
+  ClusterTaintPolicy,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+  WorkloadRebalancer,
+} from "@flotilla/karmada";
 import {
   ConfigMap,
   Deployment,
@@ -20,6 +27,7 @@ import { createCertificateAuthority, HUB, isConditionTrue } from "@flotilla/apim
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import {
   ManagedCluster,
+  ManagedClusterSet,
   ManagedClusterSetBinding,
   ManifestWork,
   ManifestWorkReplicaSet,
@@ -104,7 +112,16 @@ const inProcess = async (): ReturnType<typeof overHttp> => ({
 const transports = { "in the process of the API server": inProcess, "over HTTP": overHttp };
 
 /** Parts that only read, or that write only in situations that no test here causes; each with its reason. */
-const WITHOUT_WRITES: Readonly<Record<string, string>> = {};
+const WITHOUT_WRITES: Readonly<Record<string, string>> = {
+  "agent-access": "gives access to the agent of a pull member in another process; here the agent is in this process",
+  "agent-registration": "signs the requests of agents in another process, which test/e2e/agent.test.ts starts",
+  certificates:
+    "signs the requests of Open Cluster Management's agents, as in test/simulation/ocm-certificates.test.ts",
+  discovery: "reads",
+  impersonation: "grants the hub's users rights on members that have an account; simulated ones have none",
+  "pull-health": "marks a member whose agent is silent for minutes; no fake clock here",
+  rotation: "replaces the tokens of real members",
+};
 
 describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS }, (_name, open) => {
   const stop = new AbortController();
@@ -352,6 +369,7 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
       kind: "ManifestWorkReplicaSet",
       metadata: { name: "placed", namespace: "shop" },
       spec: {
+        cascadeDeletionPolicy: "Background",
         placementRefs: [{ name: "all" }],
         manifestWorkTemplate: { workload: { manifests: [manifest] } },
       },
@@ -379,6 +397,30 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
 
     const key = { cluster: PUSHED, namespace: "default", name: "hello" };
     await see(Workflow, key, (workflow) => workflow?.status?.phase === "Succeeded");
+  });
+
+  test("managed namespaces and taint policies: a cluster set creates a namespace on its members, and a condition taints them", async () => {
+    const { client } = hub;
+    const set = { cluster: HUB, name: "global" };
+    await client.patch(ManagedClusterSet, set, { spec: { managedNamespaces: [{ name: "given" }] } }, { type: "merge" });
+    await client.create(ClusterTaintPolicy, HUB, {
+      apiVersion: "policy.karmada.io/v1alpha1",
+      kind: "ClusterTaintPolicy",
+      metadata: { name: "ready" },
+      spec: {
+        taints: [{ key: "ready", effect: "NoSchedule" }],
+        addOnConditions: [{ conditionType: "Ready", operator: "In", statusValues: ["True"] }],
+        removeOnConditions: [],
+      },
+    });
+
+    for (const name of [PUSHED, PULLED]) {
+      await see(Namespace, { cluster: name, name: "given" }, (namespace) => namespace !== undefined);
+      await see(ManagedCluster, { name }, (managed) =>
+        (managed?.status?.managedNamespaces ?? []).some(({ conditions = [] }) => conditions.length > 0),
+      );
+      await see(Cluster, { name }, (cluster) => cluster?.spec.taints?.some(({ key }) => key === "ready") ?? false);
+    }
   });
 
   test("every group of controllers has written through its transport", () => {

@@ -14,7 +14,7 @@ import type { StatusChange } from "@flotilla/controller-runtime";
 
 type AnyObject = DeepReadonly<KubernetesObject> & JsonObject;
 
-export interface FieldWrite {
+interface FieldWrite {
   stage: string;
   field: string;
 }

@@ -310,7 +310,7 @@ async function placeComponents(): Promise<void> {
     kind,
     metadata: { name: "count", namespace: "shop" },
     spec: { jobManager: { replicas: 1, resource }, taskManager: { replicas: 2, resource } },
-  } as KubernetesObject);
+  });
   await fleet.run(MINUTE_MS);
 }
 
