@@ -1,9 +1,22 @@
+import { existsSync, statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { defineConfig } from "vitest/config";
+
+/** A file system in memory. Fleets flush every write to disk, which takes 5 ms on a disk; a killed process loses nothing here either. */
+const MEMORY = "/dev/shm";
+const NEEDED_BYTES = 4 * 2 ** 30;
+
+function temporaryFolder(): string {
+  if (!existsSync(MEMORY)) return tmpdir();
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize > NEEDED_BYTES ? MEMORY : tmpdir();
+}
 
 const shared = {
   // The longest test takes seconds; a machine that is busy with other work must not fail it.
   testTimeout: 60_000,
   setupFiles: ["test/setup.ts"],
+  env: { TMPDIR: temporaryFolder() },
   // Modules hold caches and tables, no state that a test could see, so the files of a suite share them in a worker:
   // loading a thousand modules for each file, and running them before they are optimized, took half of the CPU time.
   isolate: false,
