@@ -90,7 +90,7 @@ test("only nodes with pods of the pod selector pull", async () => {
     kind: "Pod",
     metadata: { name: "web", namespace: NAMESPACE, labels: { app: "web" } },
     spec: { containers: [{ name: "main", image: "web:1" }] },
-  } as Pod);
+  });
   await member.pass(5000);
 
   await member.client.create(ImagePullJob, MEMBER, makeJob({ podSelector: { matchLabels: { app: "web" } } }));
