@@ -32,7 +32,7 @@ import type { Client } from "@flotilla/client";
 import { createInformers, createManager, createWriteThroughClient } from "@flotilla/controller-runtime";
 import { bindByBinding, createSimulation } from "@flotilla/simulation";
 import { createWorkloadControllers } from "@flotilla/server";
-import { realBinaries, startKube } from "../../tools/bench/kube.ts";
+import { realBinaries, startKube } from "../programs/kube.ts";
 
 const CLUSTER = "real";
 const NAMESPACE = "contract";

@@ -13,8 +13,8 @@ import { createCertificateAuthority, parseYaml } from "@flotilla/apimachinery";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { systemClock } from "@flotilla/base";
 import { main } from "@flotilla/server";
-import { temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
+import { temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
 import { SHIPPED_BIN } from "../shipped.ts";
 
 const BIN = join(SHIPPED_BIN, "flotilla");

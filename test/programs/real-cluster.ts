@@ -12,10 +12,11 @@ import { ensureCertificates } from "@flotilla/apimachinery";
 import { silentLog, systemClock } from "@flotilla/base";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, renderKubeconfig } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { connectApi } from "../../tools/bench/api-client.ts";
-import { apiServerFlags, etcdFlags, freePort } from "../../tools/bench/kube.ts";
-import { createCommand } from "../contract/apiserver/command-line.ts";
-import type { CommandLine } from "../contract/apiserver/command-line.ts";
+import { connectApi } from "./api-client.ts";
+import { apiServerFlags, etcdFlags, freePort } from "./kube.ts";
+import { createCommand } from "./command-line.ts";
+import type { CommandLine } from "./command-line.ts";
+import { eventually } from "./eventually.ts";
 import { temporaryDirectory } from "./flotilla-process.ts";
 import { createPrograms } from "./real-programs.ts";
 import type { Programs } from "./real-programs.ts";
@@ -51,6 +52,8 @@ export interface RealCluster {
    */
   requests(): AuditedRequest[];
   forgetRequests(): void;
+  /** Resolves after the hub has probed the member's health this many times more, which it does every second. */
+  probed(times: number): Promise<void>;
   /** `kill -9` of its API server, and its restart on the same address with the same data. */
   crash(): Promise<void>;
   restart(): Promise<void>;
@@ -212,6 +215,14 @@ async function start({
     kubectl,
     requests: () => audited().slice(read).flatMap(readRequest),
     forgetRequests: () => void (read = audited().length),
+    async probed(times) {
+      const count = async (): Promise<number> =>
+        audited()
+          .flatMap(readRequest)
+          .filter(({ uri }) => uri === "/readyz").length;
+      const before = await count();
+      await eventually(`${times} probes of ${name}`, count, (seen) => seen >= before + times);
+    },
     crash: () => programs.kill("kube-apiserver"),
     restart: startApi,
     async compact() {

@@ -10,8 +10,8 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { ensureCertificates } from "@flotilla/apimachinery";
 import { silentLog, systemClock } from "@flotilla/base";
 import { connectionOf, loadKubeconfig } from "@flotilla/client";
-import { realBinaries, startKube } from "../../../tools/bench/kube.ts";
-import { temporaryDirectory, up } from "../../e2e/flotilla-process.ts";
+import { realBinaries, startKube } from "./kube.ts";
+import { temporaryDirectory, up } from "./flotilla-process.ts";
 import { connectHttp1, connectHttp2 } from "./raw-client.ts";
 import type { Api, Connection } from "./raw-client.ts";
 

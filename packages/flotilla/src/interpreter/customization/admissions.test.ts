@@ -2,9 +2,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { kindAdmissions } from "@flotilla/server";
 import { ResourceInterpreterCustomization } from "@flotilla/karmada";
-import { createTestServer, PROFILE } from "../../packages/apiserver/src/test-server.ts";
-import type { Answered, TestServer } from "../../packages/apiserver/src/test-server.ts";
-import { makeCustomization } from "../../packages/flotilla/src/interpreter/customization/test-customization.ts";
+import { createTestServer, PROFILE } from "../../../../apiserver/src/test-server.ts";
+import type { Answered, TestServer } from "../../../../apiserver/src/test-server.ts";
+import { makeCustomization } from "./test-customization.ts";
 import { interpreterAdmissions } from "@flotilla/flotilla";
 
 const PATH = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations";

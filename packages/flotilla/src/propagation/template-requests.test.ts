@@ -3,8 +3,8 @@ import { kindAdmissions } from "@flotilla/server";
 import { AdvancedStatefulSet, CloneSet, SidecarSet } from "@flotilla/openkruise";
 import { Namespace } from "@flotilla/kubernetes";
 import { templateRequests } from "@flotilla/flotilla";
-import { createTestServer } from "../../packages/apiserver/src/test-server.ts";
-import type { Answered, TestServer } from "../../packages/apiserver/src/test-server.ts";
+import { createTestServer } from "../../../apiserver/src/test-server.ts";
+import type { Answered, TestServer } from "../../../apiserver/src/test-server.ts";
 
 const GROUP = "/apis/apps.kruise.io";
 const labels = { app: "web" };

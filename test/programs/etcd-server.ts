@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "../../tools/bench/kube.ts";
-import { createPrograms } from "../e2e/real-programs.ts";
+import { freePort } from "./kube.ts";
+import { createPrograms } from "./real-programs.ts";
 
 export interface EtcdServer {
   endpoint: URL;

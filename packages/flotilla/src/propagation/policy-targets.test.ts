@@ -3,8 +3,8 @@ import { kindAdmissions } from "@flotilla/server";
 import { Cluster, OverridePolicy, PropagationPolicy } from "@flotilla/karmada";
 import { Deployment, Namespace } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { createTestServer } from "../../packages/apiserver/src/test-server.ts";
-import type { Answered, TestServer } from "../../packages/apiserver/src/test-server.ts";
+import { createTestServer } from "../../../apiserver/src/test-server.ts";
+import type { Answered, TestServer } from "../../../apiserver/src/test-server.ts";
 import { policyTargets } from "@flotilla/flotilla";
 
 const oslo = {

@@ -7,7 +7,7 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sleep, systemClock } from "@flotilla/base";
-import { realBinaries } from "../../tools/bench/kube.ts";
+import { realBinaries } from "./kube.ts";
 
 const START_LIMIT_MS = 90_000;
 const LOOK_MS = 50;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { kindAdmissions } from "@flotilla/server";
-import { createTestServer, makeConfigMap, MERGE, PROFILE } from "../../packages/apiserver/src/test-server.ts";
+import { createTestServer, makeConfigMap, MERGE, PROFILE } from "../../../apiserver/src/test-server.ts";
 import { createDeletionProtection } from "@flotilla/flotilla";
 
 const admissions = [...kindAdmissions, createDeletionProtection("hub")];
