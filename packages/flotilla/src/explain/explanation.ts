@@ -115,6 +115,16 @@ const work = s.object({
 });
 export type ExplainedWork = s.Infer<typeof work>;
 
+const unhealthyObject = s.object({
+  apiVersion: s.string("The version of the object."),
+  kind: s.string("The kind of the object."),
+  namespace: s.optional(s.string("The namespace of the object.")),
+  name: s.string("The name of the object."),
+  unhealthy: s.string("What is wrong with the object."),
+  unhealthySince: s.optional(s.time("Since when.")),
+});
+export type UnhealthyObject = s.Infer<typeof unhealthyObject>;
+
 const rollout = s.object({
   placement: s.string("The name of the Placement."),
   strategy: s.string("The rollout strategy."),
@@ -127,6 +137,7 @@ const rollout = s.object({
       since: s.optional(s.time("When the state was entered.")),
       work: s.optional(s.string("The name of the ManifestWork.")),
       message: s.optional(s.string("The message of the member.")),
+      unhealthy: s.optional(s.array("Objects that are degraded or not up to date on the member.", unhealthyObject)),
     }),
   ),
 });
@@ -180,6 +191,8 @@ type ExplainedDecision = DecisionSummary & {
    */
   source: "recorded" | "recomputed";
   at: string;
+  /** What a new decision would change. */
+  note?: string;
 };
 
 const shared = {

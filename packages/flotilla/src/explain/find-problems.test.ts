@@ -372,6 +372,28 @@ describe("parts of a policy without effect", () => {
     ]);
   });
 
+  test("a failover that waits for a taint", () => {
+    const failover = { cluster: { purgeMode: "Gracefully" } };
+    const says = (cluster: Cluster): string[] =>
+      findProblems({
+        explanation: { resource, policy, otherPolicies: [], decision: undefined, members: [] },
+        binding: { metadata: { name: "web-deployment" }, spec: { clusters, failover } } as unknown as NonNullable<
+          ProblemInput["binding"]
+        >,
+        clusterOf: () => cluster,
+        found: [],
+        isUncopied: false,
+        nowMs: 0,
+      }).map(({ what }) => what);
+    const tainted = { ...ready("False"), spec: { taints: [{ key: "failed", effect: "NoExecute" }] } as Cluster["spec"] };
+
+    expect(says(ready("False"))).toEqual([
+      "it stays on oslo: failover.cluster moves it only off a member with a NoExecute taint, and the hub sets none on a member that is not ready",
+    ]);
+    expect(says(tainted)).toEqual([]);
+    expect(says(ready("True"))).toEqual([]);
+  });
+
   test("a NoExecute taint that moves nothing", () => {
     const taint = { key: "maintenance", effect: "NoExecute" };
 
