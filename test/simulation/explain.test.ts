@@ -77,6 +77,9 @@ describe("an explanation", () => {
   });
 
   test("tells a drain that is over from one that goes on, and what a new decision would change", async () => {
+    // An eviction waits until the pods run elsewhere.
+    await fleet.stop();
+    fleet = await startTestFleet({ members: MEMBERS, engine, nodes: 1 });
     await deploy(weighted());
     const setTaints = async (...taints: { key: string; effect: string }[]): Promise<void> => {
       await fleet.client.patch(Cluster, { cluster: "hub", name: "member2" }, { spec: { taints } }, { type: "merge" });
@@ -98,7 +101,7 @@ describe("an explanation", () => {
     });
 
     await fleet.stop();
-    fleet = await startTestFleet({ members: MEMBERS, engine });
+    fleet = await startTestFleet({ members: MEMBERS, engine, nodes: 1 });
 
     expect((await why()).decision).toMatchObject({ source: "recomputed", note });
   });
