@@ -35,6 +35,9 @@ const member = s.object({
   divided: s.array("Fields that replica division changed in this member's copy.", fieldChange),
   overridden: s.array("Fields that override policies changed after division.", fieldChange),
   overridePolicies: s.array("The override policies that apply to the copy.", s.string("The name of a policy.")),
+  blindOverrides: s.optional(
+    s.array("What override policies change nothing with, and what to write instead.", s.string("A sentence.")),
+  ),
   applied: s.optional(s.boolean("Whether the copy is applied; unset when unknown.")),
   reason: s.optional(s.string("Why the copy is not applied: the reason of the Work's condition.")),
   health: s.optional(s.string("The health of the copy, by the rule of its kind.")),

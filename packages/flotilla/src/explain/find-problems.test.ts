@@ -59,6 +59,13 @@ const cases: Record<
     },
     want: ["it is not healthy on oslo for 2m: 1 of 2 pods is not ready"],
   },
+  "reports an override that changes nothing": {
+    explanation: {
+      policy,
+      members: [member({ health: "Healthy", blindOverrides: ["override policy eu has no effect: it finds none; set it"] })],
+    },
+    want: ["oslo: override policy eu has no effect: it finds none"],
+  },
   "leaves a copy a minute to become healthy": {
     explanation: {
       policy,

@@ -91,6 +91,7 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
       if (decision && unscheduled === undefined) problems.push(...unservedProblems(binding, decision, clusterOf));
     }
   }
+  problems.push(...overrideProblems(members));
   problems.push(...ruleProblems(members));
   for (const member of members) problems.push(...memberProblems(resource, member, clusterOf(member.cluster), nowMs));
   if (binding && policy) problems.push(...failoverProblems(binding, clusterOf));
@@ -288,6 +289,15 @@ function unservedProblems(
     what: `the policy selects members without the kind: ${unservingText(found)}`,
     try: SUGGESTED_FIXES["APIEnablement"] ?? "",
   }));
+}
+
+/** A policy usually has no effect on all members alike. */
+function overrideProblems(members: Explanation["members"]): Problem[] {
+  const blind = members.flatMap(({ cluster, blindOverrides = [] }) => blindOverrides.map((text) => ({ cluster, text })));
+  return Array.from(Map.groupBy(blind, ({ text }) => text), ([text, of]) => {
+    const [what = "", fix = "correct the override policy"] = text.split("; ");
+    return { what: `${of.map(({ cluster }) => cluster).join(", ")}: ${what}`, try: fix };
+  });
 }
 
 /** A rule usually fails for all members alike, and keeps the same fields of all of them. */
