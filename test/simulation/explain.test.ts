@@ -76,7 +76,7 @@ describe("an explanation", () => {
     });
   });
 
-  test("tells a drain that is over from one that goes on, and what a new decision would change", async () => {
+  test("distinguishes a drain that is over, and shows what a new decision would change", async () => {
     // An eviction waits until the pods run elsewhere.
     await fleet.stop();
     fleet = await startTestFleet({ members: MEMBERS, engine, nodes: 1 });
@@ -95,7 +95,10 @@ describe("an explanation", () => {
       source: "recorded",
       kept: [{ cluster: "member1", replicas: 6 }],
       rejected: expect.arrayContaining([
-        expect.objectContaining({ by: "ClusterEviction", reason: "the workload was being evicted from it, which is over" }),
+        expect.objectContaining({
+          by: "ClusterEviction",
+          reason: "the workload was being evicted from it, which is over",
+        }),
       ]),
       note,
     });

@@ -56,7 +56,9 @@ test("a flag and the last argument may be repeated if the command allows it", ()
 });
 
 test("seconds may have a unit", () => {
-  const waits = ["90", "90s", "5m", "1h"].map((text) => parseCommandLine(command, ["oslo", "--wait", text]).flags["wait"]);
+  const waits = ["90", "90s", "5m", "1h"].map(
+    (text) => parseCommandLine(command, ["oslo", "--wait", text]).flags["wait"],
+  );
 
   expect(waits).toEqual([90, 90, 300, 3600]);
 });

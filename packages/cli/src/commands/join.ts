@@ -175,9 +175,7 @@ export async function untilReady(
     const ready = findCondition(cluster.status?.conditions ?? [], "Ready");
     if (ready?.status === "True") return cluster;
     const reason =
-      ready?.message ??
-      (await missingControllers({ client, clock, signal })) ??
-      "the hub has not checked it yet";
+      ready?.message ?? (await missingControllers({ client, clock, signal })) ?? "the hub has not checked it yet";
     if (clock.now() >= untilMs)
       throw new FlotillaError(
         "NotReady",

@@ -25,7 +25,12 @@ const isLastingRejection = ({ reason = "", message = "" }: Failed): boolean =>
   (reason === APPLIED_FAILED && REJECTED.test(message) && !PASSING_RESPONSE.test(message));
 
 /** `Dispatched=False`: copies that cannot be made, until a policy, a template or a rule is changed. */
-const UNRENDERABLE: ReadonlySet<string> = new Set(["RenderFailed", "DivideFailed", "ForeignResource", "RollbackFailed"]);
+const UNRENDERABLE: ReadonlySet<string> = new Set([
+  "RenderFailed",
+  "DivideFailed",
+  "ForeignResource",
+  "RollbackFailed",
+]);
 
 /** Whether waiting helps no more: the failure is one that lasts, or has lasted for long enough. */
 export function isStuck(failed: Failed, { nowMs, stuckAfterMs }: { nowMs: number; stuckAfterMs: number }): boolean {

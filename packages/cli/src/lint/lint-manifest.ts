@@ -36,7 +36,7 @@ export interface LintManifest {
   lineOf(path: FieldPath): number;
 }
 
-export interface RepeatedKey {
+interface RepeatedKey {
   readonly key: string;
   readonly line: number;
 }

@@ -62,7 +62,9 @@ const cases: Record<
   "reports an override that changes nothing": {
     explanation: {
       policy,
-      members: [member({ health: "Healthy", blindOverrides: ["override policy eu has no effect: it finds none; set it"] })],
+      members: [
+        member({ health: "Healthy", blindOverrides: ["override policy eu has no effect: it finds none; set it"] }),
+      ],
     },
     want: ["oslo: override policy eu has no effect: it finds none"],
   },
@@ -392,7 +394,10 @@ describe("parts of a policy without effect", () => {
         isUncopied: false,
         nowMs: 0,
       }).map(({ what }) => what);
-    const tainted = { ...ready("False"), spec: { taints: [{ key: "failed", effect: "NoExecute" }] } as Cluster["spec"] };
+    const tainted = {
+      ...ready("False"),
+      spec: { taints: [{ key: "failed", effect: "NoExecute" }] } as Cluster["spec"],
+    };
 
     expect(says(ready("False"))).toEqual([
       "it stays on oslo: failover.cluster moves it only off a member with a NoExecute taint, and the hub sets none on a member that is not ready",

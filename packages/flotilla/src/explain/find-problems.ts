@@ -293,11 +293,16 @@ function unservedProblems(
 
 /** A policy usually has no effect on all members alike. */
 function overrideProblems(members: Explanation["members"]): Problem[] {
-  const blind = members.flatMap(({ cluster, blindOverrides = [] }) => blindOverrides.map((text) => ({ cluster, text })));
-  return Array.from(Map.groupBy(blind, ({ text }) => text), ([text, of]) => {
-    const [what = "", fix = "correct the override policy"] = text.split("; ");
-    return { what: `${of.map(({ cluster }) => cluster).join(", ")}: ${what}`, try: fix };
-  });
+  const blind = members.flatMap(({ cluster, blindOverrides = [] }) =>
+    blindOverrides.map((text) => ({ cluster, text })),
+  );
+  return Array.from(
+    Map.groupBy(blind, ({ text }) => text),
+    ([text, of]) => {
+      const [what = "", fix = "correct the override policy"] = text.split("; ");
+      return { what: `${of.map(({ cluster }) => cluster).join(", ")}: ${what}`, try: fix };
+    },
+  );
 }
 
 /** A rule usually fails for all members alike, and keeps the same fields of all of them. */

@@ -43,7 +43,7 @@ export const policyTargets: AdmissionStep<PropagationPolicy | OverridePolicy> = 
       ...unknownClusters(read, spec),
       ...membersWithoutKind(read, spec),
       ...equalPolicies(read, object),
-      ...blindRules({ spec: spec as OverridePolicy["spec"] }),
+      ...blindRules({ spec }),
     ];
     for (const text of warnings.slice(0, MAX_WARNINGS)) warn(text);
   },

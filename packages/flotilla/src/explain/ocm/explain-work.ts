@@ -245,8 +245,7 @@ export function unhealthyObjects({ status }: Work): UnhealthyObject[] {
   return (status?.resourceStatus?.manifests ?? []).flatMap((reported) => {
     const { group = "", version = "", kind = "", namespace, name = "" } = reported.resourceMeta;
     const { unhealthy, unhealthySince } = unhealthyOf(reported);
-    const isRunning =
-      RUN_TO_COMPLETION.has(kind) && findCondition(reported.conditions, "Degraded")?.status !== "True";
+    const isRunning = RUN_TO_COMPLETION.has(kind) && findCondition(reported.conditions, "Degraded")?.status !== "True";
     if (unhealthy === undefined || isRunning) return [];
     const apiVersion = group ? `${group}/${version}` : version;
     return [{ apiVersion, kind, namespace: namespace || undefined, name, unhealthy, unhealthySince }];

@@ -40,7 +40,7 @@ function renderValue(value: Json | undefined): string {
   return text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text;
 }
 
-/** A value that a Retain rule kept and the hub decides again, because the rule has changed, is nobody's change there. */
+/** A value that a Retain rule kept and the hub decides again, because the rule has changed, was not changed by a client there. */
 export function changedByOthers(drift: ObjectDrift): ObjectDrift[] {
   if (!drift.isRepaired) return [drift];
   const fields = drift.fields.filter(({ by }) => by?.manager !== KEEPER);
