@@ -156,10 +156,11 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     const reason = judgeCandidate(candidate, reports) ?? uncheckedCandidate(candidate, reports);
     if (reason !== undefined) unwell.unhealthy(candidate, reason);
   }
-  for (const { kind, metadata, spec, status } of policies)
-    for (const found of (status?.matched ?? 0) > 0
-      ? unservingMembers(spec, clusters, uses.of({ kind, ...metadata }))
-      : [])
+  for (const { kind, metadata, spec } of policies) {
+    const policy = { kind, ...metadata };
+    // Without objects of the kind, no member lacks a copy.
+    const lacking = unservingMembers(spec, clusters, uses.of(policy)).filter((found) => uses.has(policy, found));
+    for (const found of lacking)
       unwell.unhealthy(
         {
           trouble: "policy selecting members without the kind",
@@ -169,6 +170,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
         },
         unservingText(found),
       );
+  }
   const result = unwell.result();
   const joined = new Set(clusters.map(({ metadata }) => metadata.name));
   const ineffective = notShown.has(Cluster.plural)
