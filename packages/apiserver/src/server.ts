@@ -8,6 +8,7 @@ import type { Clock, Log, MetricsText, Random } from "@flotilla/base";
 import type { Transport } from "@flotilla/client";
 import type { Cache } from "./store/cache.ts";
 import { createAccountTokens } from "./access/account-tokens.ts";
+import type { AdministratorTokens } from "./access/administrator-tokens.ts";
 import { createBearerTokens } from "./access/bearer-tokens.ts";
 import { createBootstrapTokens } from "./access/bootstrap-tokens.ts";
 import type { BearerTokens } from "./access/bearer-tokens.ts";
@@ -74,6 +75,8 @@ export interface ApiServerOptions {
    * process exits.
    */
   serviceAccounts?: { issuer?: string; signingKey?: () => Promise<string> };
+  /** Tokens of administrators; unset: none. */
+  administrators?: AdministratorTokens | undefined;
   /** Tokens that others issue: of identity providers, for example. */
   externalTokens?: ExternalTokens | undefined;
   /** Who decides what users may do, in order; unset: the roles of each cluster. */
@@ -193,6 +196,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   });
   const tokens = createBearerTokens({
     accounts: { tokens: accountTokens, bootstrap: createBootstrapTokens({ store, clock }), clusters },
+    administrators: options.administrators,
     external: options.externalTokens,
     nowMs: () => clock.now(),
   });

@@ -89,6 +89,10 @@ export interface HubProcessOptions {
   logLevel: "debug" | "info" | "warn" | "error";
   /** The format of log lines on standard error; unset means JSON. */
   logFormat?: "json" | "text";
+  /** A folder with the keys of the hub, which is only read; unset means the folder `pki` of `data`. */
+  keys?: string | undefined;
+  /** How long requests are still accepted after `/readyz` reports that the server stops. */
+  shutdownDelayMs?: number | undefined;
   /** How long the tokens in kubeconfigs of the data directory are valid; unset is 90 days. */
   kubeconfigLifetimeMs?: number | undefined;
   /** The audit log of requests; unset records none. */

@@ -11,6 +11,8 @@ export type {
   HubConnection,
   KubeconfigAccess,
   OfflineHub,
+  HubKeyFiles,
+  KeyStep,
   Snapshots,
   Stores,
 } from "./command.ts";

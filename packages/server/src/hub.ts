@@ -26,7 +26,7 @@ import { createAddMembers } from "./roles/add-members.ts";
 import type { AddMembers } from "./roles/add-members.ts";
 import { showComponents } from "./roles/component-readiness.ts";
 import { createHubApiServer } from "./roles/api-server.ts";
-import type { FrontProxy, HubApiServer, HubExtensions } from "./roles/api-server.ts";
+import type { FrontProxy, HubApiServer, HubApiServerOptions, HubExtensions } from "./roles/api-server.ts";
 import { createHubAccess } from "./roles/hub-access.ts";
 import type { HubAccess } from "./roles/hub-access.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
@@ -90,6 +90,8 @@ export interface HubOptions {
    * process.
    */
   signingKey?: () => Promise<string>;
+  /** What other API servers of a shared store must know of the keys of this one; unset where there are none. */
+  keyFingerprints?: HubApiServerOptions["keyFingerprints"];
   /** Signs client certificate requests; if unset, they are left to other signers. */
   authority?: Pick<CertificateAuthority, "signRequest">;
   /** How the server calls aggregated servers; if unset, they see no user. */
@@ -100,6 +102,8 @@ export interface HubOptions {
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** Wraps the in-process transport of every component, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
+  /** Tokens of administrators; unset: none. */
+  administrators?: ApiServerOptions["administrators"];
   /** Tokens that others issue. */
   externalTokens?: ExternalTokens | undefined;
   /** Who decides what users may do; unset: roles. */
