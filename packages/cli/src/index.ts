@@ -34,7 +34,9 @@ export type { DoctorFinding } from "./doctor/check.ts";
 export type { DoctorReport } from "./doctor/run-checks.ts";
 export type {
   AuditOptions,
+  ControllerOptions,
   ControllersRoleOptions,
+  ControllersStanding,
   AuthorizationOptions,
   IdentityOptions,
   FleetStarter,

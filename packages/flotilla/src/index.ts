@@ -203,4 +203,13 @@ export {
   UNJOINING,
   UNMANAGED,
 } from "./flotilla-names.ts";
+export {
+  CONTROLLER_GROUPS,
+  controllersLease,
+  controllerUnits,
+  shardOf,
+  shardOfLease,
+  WHOLE,
+} from "./controller-groups.ts";
+export type { ControllerGroup, ControllerUnit, Shard } from "./controller-groups.ts";
 export { FLOTILLA_GROUP, flotillaUser } from "./flotilla-identity.ts";

@@ -76,6 +76,8 @@ export interface PropagationDependencies {
 export interface Propagation {
   // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
   controllers: Controller<any>[];
+  /** Execute and reflect, which access members. */
+  deliveries: Execution["controllers"];
   /** Queue state of busy and unreachable members. */
   lanes: Execution["lanes"];
   /** True while no status write is in flight. */
@@ -307,7 +309,6 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       recorder: deps.decisions,
       clock,
     }),
-    ...execution.controllers,
   ];
   const writers = (): { isQuiet(): boolean; close(): Promise<void> }[] => [
     execution,
@@ -317,6 +318,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   ];
   return {
     controllers,
+    deliveries: execution.controllers,
     lanes: execution.lanes,
     isQuiet: () => writers().every((writer) => writer.isQuiet()),
     async close() {
