@@ -23,7 +23,7 @@ import type { ControllersTerm } from "../../packages/server/src/roles/run-contro
 export interface ControllersProcess {
   /** The groups that it leads. */
   leads(): ControllerGroup[];
-  /** Writes that reached the hub or a member, except those of Leases. */
+  /** Writes that the hub or a member carried out, except those of Leases. */
   writes(): { atMs: number; cluster: string; resource: string }[];
   /** Like `kill -9`. */
   kill(): void;
@@ -115,9 +115,9 @@ export async function startControllersWorld(names: readonly string[], seed = 1):
       ...transport,
       async send(request: TransportRequest, ends) {
         await alive();
+        const answer = await transport.send(request, ends);
         if (!READS.has(request.verb) && request.path.resource !== "leases")
           writes.push({ atMs: clock.now(), cluster: request.path.cluster, resource: request.path.resource });
-        const answer = await transport.send(request, ends);
         await alive();
         return answer;
       },

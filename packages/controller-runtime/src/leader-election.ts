@@ -57,6 +57,11 @@ export interface Leadership {
    * fired, and ends the term.
    */
   check(): void;
+  /**
+   * What a write names so that the API server rejects it when another process leads by then:
+   * `NAMESPACE/NAME/HOLDER/TRANSITIONS` of the Lease. Unset without a Lease.
+   */
+  readonly fence?: string;
 }
 
 export interface LeaderElection {
@@ -158,9 +163,10 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
 
   /** Leads until the work has ended, and renews the lease in the meantime. */
   const serve = async (term: Term, lead: Lead, signal: AbortSignal): Promise<void> => {
+    const fence = `${key.namespace}/${key.name}/${identity}/${lease.observed?.spec?.leaseTransitions ?? 0}`;
     const finished = new AbortController();
     const work = Promise.resolve()
-      .then(() => lead(AbortSignal.any([signal, term.lost.signal]), { check: () => check(term) }))
+      .then(() => lead(AbortSignal.any([signal, term.lost.signal]), { check: () => check(term), fence }))
       .finally(() => finished.abort());
     const over = AbortSignal.any([term.lost.signal, finished.signal]);
     const renewing = (async (): Promise<void> => {

@@ -102,6 +102,10 @@ async function runTerm(options: RunControllersOptions, shard: Shard, signal: Abo
   /** Of the groups that this process leads. */
   const led = new Map<ControllerGroup, Leadership>();
   const fence: Leadership = {
+    get fence() {
+      const fences = Array.from(led.values()).flatMap((leadership) => leadership.fence ?? []);
+      return fences.length > 0 ? fences.join(",") : undefined;
+    },
     check() {
       lost.signal.throwIfAborted();
       for (const leadership of led.values()) leadership.check();
@@ -246,7 +250,7 @@ async function startTerm(
   signal: AbortSignal,
 ): Promise<ControllersTerm & { stop(): Promise<void> }> {
   const { clock, random, log } = options;
-  const transport = fenceTransport(options.transport, fence);
+  const transport = fenceTransport(options.transport, fence, true);
   const client = createClient({ transport, fieldManager: "flotilla-system" });
   const origin = await whenAnswered(() => readWorkOrigin(client, HUB), options, signal);
   const informers = createInformers({ client, clock, random, log, scope: { cluster: HUB } });
