@@ -176,6 +176,8 @@ export interface HubKeyFiles {
   /** Of a new hub, in a folder that has none. */
   create(directory: string): Promise<HubKeySummary[]>;
   rotate(directory: string, step: KeyStep): Promise<HubKeySummary[]>;
+  /** A kubeconfig with a new certificate, valid for a year. */
+  kubeconfig(directory: string, server: string, user: "admin" | "controllers"): Promise<string>;
 }
 export interface HubKeySummary {
   purpose: string;

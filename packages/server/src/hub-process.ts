@@ -48,6 +48,7 @@ import { ensureDirectory, STORE } from "./data/data-directory.ts";
 import { openEtcdStore } from "./data/etcd-store.ts";
 import { createFrontProxy } from "./data/front-proxy.ts";
 import { keepCertificates } from "./data/keep-certificates.ts";
+import { CLIENT_SUBJECTS } from "./keys/client-subjects.ts";
 import { hasHubKeys, openHubKeys } from "./keys/hub-keys.ts";
 import type { HubKeys } from "./keys/hub-keys.ts";
 import { missingKeysError, readKeyRecord, recordKeys } from "./keys/key-record.ts";
@@ -60,7 +61,7 @@ import { sizeOfFiles } from "./data/store-size.ts";
 import { watchStoreTroubles } from "./data/store-troubles.ts";
 import type { WatchedStore } from "./data/store-troubles.ts";
 import { growYoungGeneration } from "./process/young-generation.ts";
-import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/flotilla";
+import { FLOTILLA_GROUP } from "@flotilla/flotilla";
 
 /** A store with this many writes takes a while to read, and what is read needs memory. */
 const LONG_HISTORY = 10_000;
@@ -293,22 +294,18 @@ async function openKeys(store: Engine, folder: string | undefined, pki: string, 
   return keys;
 }
 
-/** Certificates of the server, of its administrator, and of `flotilla controllers`, which has one user for all parts. */
+/** Certificates of the server and of its own clients. */
 function ensureHubCertificates(
   directory: string,
   authorities: HubKeys,
   { hosts }: AddressPlan,
   log: Log,
 ): Promise<Certificates> {
-  const { name: commonName, groups: organizations } = flotillaUser("controllers");
   return ensureCertificates({
     directory,
     authorities,
     hosts,
-    clients: {
-      admin: { commonName: "admin", organizations: ["system:masters"] },
-      controllers: { commonName, organizations: organizations.filter((group) => group !== "system:authenticated") },
-    },
+    clients: CLIENT_SUBJECTS,
     clock: systemClock,
     log,
   });

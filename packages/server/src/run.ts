@@ -161,6 +161,7 @@ function contextOf(
     keys: {
       show: async (folder) => (await import("./keys/key-files.ts")).keyFiles.show(folder),
       create: async (folder) => (await import("./keys/key-files.ts")).keyFiles.create(folder),
+      kubeconfig: async (...given) => (await import("./keys/key-files.ts")).keyFiles.kubeconfig(...given),
       rotate: async (...step) => (await import("./keys/key-files.ts")).keyFiles.rotate(...step),
     },
     stores: {

@@ -1,6 +1,10 @@
 /** What `flotilla keys` does with a folder of keys. */
+import { HUB } from "@flotilla/apimachinery";
 import { silentLog, systemClock } from "@flotilla/base";
 import type { HubKeyFiles } from "@flotilla/cli";
+import { renderKubeconfig } from "@flotilla/client";
+import { FLOTILLA_GROUP } from "@flotilla/flotilla";
+import { CLIENT_SUBJECTS } from "./client-subjects.ts";
 import { createHubKeys, hasHubKeys, KeysError, openHubKeys } from "./hub-keys.ts";
 import { rotateKeys } from "./rotate-keys.ts";
 
@@ -16,6 +20,11 @@ export const keyFiles: HubKeyFiles = {
   async create(directory) {
     await createHubKeys(directory, deps);
     return keyFiles.show(directory);
+  },
+  async kubeconfig(directory, server, user) {
+    const { authority, trusted: ca } = await openHubKeys({ directory, mayWrite: false, ...deps });
+    const { certificate: cert, key } = await authority.issueClient(CLIENT_SUBJECTS[user]);
+    return renderKubeconfig({ name: user === "admin" ? HUB : FLOTILLA_GROUP, server, ca, cert, key });
   },
   async rotate(directory, step) {
     // Reads all of them first: a step on a folder that is not complete would leave keys that do not belong together.
