@@ -14,6 +14,7 @@ ENV NODE_ENV=production \
     MALLOC_TRIM_THRESHOLD_=131072
 COPY --from=build /src/package.json /src/LICENSE /opt/flotilla/
 COPY --from=build /src/dist /opt/flotilla/dist
+RUN install -d -o 1000 -g 1000 -m 700 /var/lib/flotilla
 # The user node of the base image. A number, so that Kubernetes can check that it is not root.
 USER 1000:1000
 WORKDIR /var/lib/flotilla

@@ -39,7 +39,9 @@ describe.runIf(binaries !== undefined)("three API servers on one etcd", { timeou
     const opened: TestServer[] = [];
     for (let index = 0; index < SERVERS; index++) {
       const options = { endpoints: [etcd.endpoint], prefix: "/flotilla", clock: systemClock, log: silentLog };
-      opened.push(await createTestServer({ engine: await openEtcdEngine(options), profiles, admissions: kindAdmissions }));
+      opened.push(
+        await createTestServer({ engine: await openEtcdEngine(options), profiles, admissions: kindAdmissions }),
+      );
     }
     servers = opened;
   }, 60_000);
@@ -124,7 +126,11 @@ describe.runIf(binaries !== undefined)("three API servers on one etcd", { timeou
         ({ status }) => status === 404,
       );
 
-      expect(at(round + 1).cache.list("/").filter(({ key }) => key.includes("/shop"))).toEqual([]);
+      expect(
+        at(round + 1)
+          .cache.list("/")
+          .filter(({ key }) => key.includes("/shop")),
+      ).toEqual([]);
     }
   });
 

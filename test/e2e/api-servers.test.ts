@@ -63,7 +63,15 @@ describe.runIf(binaries !== undefined)("API servers on one etcd", { timeout: 300
 
   test("a server without the keys of the hub refuses to start, and with a copy it accepts what others issued", async () => {
     const first = await start("first");
-    const without = await flotilla("apiserver", "--data", at("second"), "--port", "0", "--store", `etcd://${etcd.endpoint.host}`);
+    const without = await flotilla(
+      "apiserver",
+      "--data",
+      at("second"),
+      "--port",
+      "0",
+      "--store",
+      `etcd://${etcd.endpoint.host}`,
+    );
     const created = await flotilla("keys", "create", "--keys", at("other-keys"));
     const other = await flotilla(
       ...["apiserver", "--data", at("second"), "--port", "0", "--keys", at("other-keys")],
@@ -86,7 +94,17 @@ describe.runIf(binaries !== undefined)("API servers on one etcd", { timeout: 300
     await kubectl(first.kubeconfig("hub"), "create", "-f", at("paris.json"));
     const issued = await eventually(
       "the second server issues a kubeconfig of the cluster",
-      () => flotilla("kubectl", "--kubeconfig", toSecond, "create", "--raw", "/apis/flotilla.dev/v1alpha1/logicalclusters/paris/kubeconfig", "-f", "/dev/null"),
+      () =>
+        flotilla(
+          "kubectl",
+          "--kubeconfig",
+          toSecond,
+          "create",
+          "--raw",
+          "/apis/flotilla.dev/v1alpha1/logicalclusters/paris/kubeconfig",
+          "-f",
+          "/dev/null",
+        ),
       ({ code }) => code === 0,
     );
     writeFileSync(at("paris"), issued.stdout, { mode: 0o600 });
@@ -139,7 +157,11 @@ describe.runIf(binaries !== undefined)("API servers on one etcd", { timeout: 300
     copyKeys("first", "second");
     await start("second");
     const kubeconfig = redirected(first.kubeconfig("hub"), balancer.port, "balanced");
-    await eventually("both answer", () => flotilla("kubectl", "--kubeconfig", kubeconfig, "get", "ns"), ({ code }) => code === 0);
+    await eventually(
+      "both answer",
+      () => flotilla("kubectl", "--kubeconfig", kubeconfig, "get", "ns"),
+      ({ code }) => code === 0,
+    );
 
     await stop("first", "SIGKILL");
     await eventually(
@@ -152,7 +174,15 @@ describe.runIf(binaries !== undefined)("API servers on one etcd", { timeout: 300
     await etcd.kill();
     const without = await eventually(
       "the server is not ready without etcd",
-      () => flotilla("kubectl", "--kubeconfig", redirected(kubeconfig, portOf(servers.get("second") as Up), "direct"), "get", "--raw", "/readyz"),
+      () =>
+        flotilla(
+          "kubectl",
+          "--kubeconfig",
+          redirected(kubeconfig, portOf(servers.get("second") as Up), "direct"),
+          "get",
+          "--raw",
+          "/readyz",
+        ),
       ({ code }) => code !== 0,
     );
     const alive = await flotilla("kubectl", "--kubeconfig", at("direct"), "get", "--raw", "/livez");

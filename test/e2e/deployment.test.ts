@@ -55,12 +55,16 @@ describe("the Dockerfile", () => {
   test("runs no scripts of dependencies, and its last stage has the bundle and nothing else", () => {
     const copies = lastStage.filter(({ name }) => name === "COPY").map((each) => each.text);
 
-    expect(all("RUN")).toEqual(["npm ci --ignore-scripts --no-audit --no-fund && npm run build"]);
+    expect(all("RUN")).toEqual([
+      "npm ci --ignore-scripts --no-audit --no-fund && npm run build",
+      "install -d -o 1000 -g 1000 -m 700 /var/lib/flotilla",
+    ]);
     expect(copies).toEqual([
       "--from=build /src/package.json /src/LICENSE /opt/flotilla/",
       "--from=build /src/dist /opt/flotilla/dist",
     ]);
-    for (const name of ["package.json", "LICENSE", "package-lock.json"]) expect(existsSync(join(ROOT, name))).toBe(true);
+    for (const name of ["package.json", "LICENSE", "package-lock.json"])
+      expect(existsSync(join(ROOT, name))).toBe(true);
   });
 
   test("builds from the sources alone", () => {
@@ -108,6 +112,7 @@ interface PodSpec {
     resources: { requests?: object; limits?: object };
     livenessProbe?: { httpGet: { path: string } };
     readinessProbe?: { httpGet: { path: string } };
+    volumeMounts: { mountPath: string }[];
   }[];
   volumes: { name: string; secret?: { secretName: string } }[];
 }
@@ -168,7 +173,10 @@ describe.skipIf(noCommands !== undefined)("the chart", () => {
           "/readyz",
           expect.stringMatching(/^\/(livez|healthz)$/),
         ]);
-        expect(container.resources).toMatchObject({ requests: expect.anything() as object, limits: expect.anything() as object });
+        expect(container.resources).toMatchObject({
+          requests: expect.anything() as object,
+          limits: expect.anything() as object,
+        });
       }
     }
   });
@@ -192,6 +200,16 @@ describe.skipIf(noCommands !== undefined)("the chart", () => {
         "PodDisruptionBudget/hub-flotilla-delivery-1-of-2",
       ]),
     );
+  });
+
+  test("a server keeps its data in a folder that it creates, because others may write to that of a volume", async () => {
+    const [pod] = podsOf(await render()).filter(({ containers }) =>
+      containers.some(({ name }) => name === "apiserver"),
+    );
+    const [{ args = [], volumeMounts } = { volumeMounts: [] }] = pod?.containers ?? [];
+
+    expect(args).toContain("--data=/var/lib/flotilla/hub");
+    expect(volumeMounts.map(({ mountPath }) => mountPath)).toContain("/var/lib/flotilla");
   });
 
   test("a server has time to drain before it is killed", async () => {

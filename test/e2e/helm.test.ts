@@ -98,9 +98,8 @@ contract(
 
       await helm("install", "flotilla", chart, "--timeout", "20s");
       const installed = [await namesOf(deployments), await namesOf(policies)];
-      const { spec: etcd } = (
-        await subject.api.get(`/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets/flotilla-etcd`)
-      ).body;
+      const { spec: etcd } = (await subject.api.get(`/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets/flotilla-etcd`))
+        .body;
       await helm("upgrade", "flotilla", chart, "--set", "controllers.shards=2", "--timeout", "20s");
       const sharded = await namesOf(deployments);
       await helm("uninstall", "flotilla", "--timeout", "20s");

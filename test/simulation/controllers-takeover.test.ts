@@ -198,7 +198,10 @@ test("each shard delivers to its own members, and one that is missing does not d
   await world.client.create(
     PropagationPolicy,
     HUB,
-    makePolicy("shop/late").selects("v1", "ConfigMap").duplicates(...MEMBERS).build(),
+    makePolicy("shop/late")
+      .selects("v1", "ConfigMap")
+      .duplicates(...MEMBERS)
+      .build(),
   );
   await world.run(20_000);
   const works = (await world.client.list(Work, { cluster: HUB })).items.filter(({ metadata }) =>

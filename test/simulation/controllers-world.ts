@@ -72,7 +72,11 @@ export async function startControllersWorld(names: readonly string[], seed = 1):
       return;
     }
     await reconcileUntilQuiet({
-      managers: [api.manager, ...members.hub.managers, ...Array.from(terms.values(), (term) => term.controllers.manager)],
+      managers: [
+        api.manager,
+        ...members.hub.managers,
+        ...Array.from(terms.values(), (term) => term.controllers.manager),
+      ],
       server: api.server,
       others: [members.hub, ...terms.values()],
     });

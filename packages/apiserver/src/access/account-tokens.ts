@@ -123,8 +123,7 @@ export function createAccountTokens({
     const key = keyNamed(await openKeys(), decoded.kid, cluster);
     if (decoded.kid !== "" && !key) return { error: "invalid signature, no keys found" };
     // Only the key id ties a token to a cluster, and every token issued here has one.
-    if (!key || !hasGoodSignature(key, decoded))
-      return { error: "go-jose/go-jose: error in cryptographic primitive" };
+    if (!key || !hasGoodSignature(key, decoded)) return { error: "go-jose/go-jose: error in cryptographic primitive" };
     const claims = readClaims(decoded.payload);
     if (!claims) return { error: "service account token claims could not be validated" };
     const verified: Verified = { cluster, claims, user: userOf(claims) };

@@ -126,8 +126,7 @@ export function operate(
   input: Input,
 ): Promise<Answer> {
   const fence = verb === "get" || verb === "list" ? null : context.query.get(FENCE);
-  const work =
-    fence === null ? perform(deps, context, verb, input) : performFenced(deps, context, verb, input, fence);
+  const work = fence === null ? perform(deps, context, verb, input) : performFenced(deps, context, verb, input, fence);
   if (verb !== "create" && verb !== "update") return work;
   return work.catch(async (error: unknown) => {
     // Unknown fields are also reported for a body that is rejected for other reasons.

@@ -96,12 +96,14 @@ export const controllersCommand = defineCommand({
     output.progress("");
     if (standing !== undefined) {
       const { leads, leader } = standing;
-      output.result({ server: running.server, leading: leader === undefined, leads: [...leads], leader: leader ?? null }, () =>
-        [
-          `${output.paint.green("ready")}  ${running.server}  ${renderStanding(leads, leader)}`,
-          "",
-          "Ctrl-C stops.",
-        ].join("\n"),
+      output.result(
+        { server: running.server, leading: leader === undefined, leads: [...leads], leader: leader ?? null },
+        () =>
+          [
+            `${output.paint.green("ready")}  ${running.server}  ${renderStanding(leads, leader)}`,
+            "",
+            "Ctrl-C stops.",
+          ].join("\n"),
       );
     }
     await running.ended;
@@ -110,7 +112,8 @@ export const controllersCommand = defineCommand({
 
 /** Pure. */
 function renderStanding(leads: readonly string[], leader: string | undefined): string {
-  if (leader === undefined) return leads.length === CONTROLLER_GROUPS.length ? "controllers lead" : `leading ${leads.join(", ")}`;
+  if (leader === undefined)
+    return leads.length === CONTROLLER_GROUPS.length ? "controllers lead" : `leading ${leads.join(", ")}`;
   return leads.length === 0 ? `standing by; ${leader} leads` : `leading ${leads.join(", ")}; ${leader} leads others`;
 }
 
@@ -118,7 +121,9 @@ function groupsOf(text: string | undefined): ControllerGroup[] | undefined {
   return namesIn(text)?.map((name) => {
     const group = CONTROLLER_GROUPS.find((each) => each === name);
     if (!group)
-      throw new UsageError(`--controllers: '${name}' is not a group of controllers; use ${CONTROLLER_GROUPS.join(", ")}`);
+      throw new UsageError(
+        `--controllers: '${name}' is not a group of controllers; use ${CONTROLLER_GROUPS.join(", ")}`,
+      );
     return group;
   });
 }

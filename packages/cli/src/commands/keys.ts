@@ -53,7 +53,11 @@ export const keysCommand = defineCommand({
     if (action === "kubeconfig") {
       if (!URL.canParse(flags.server ?? ""))
         throw new UsageError("--server URL is required, such as https://hub.example.com:6443");
-      const kubeconfig = await keys.kubeconfig(folder, flags.server ?? "", flags.user === "admin" ? "admin" : "controllers");
+      const kubeconfig = await keys.kubeconfig(
+        folder,
+        flags.server ?? "",
+        flags.user === "admin" ? "admin" : "controllers",
+      );
       output.result({ kubeconfig }, () => kubeconfig.trimEnd());
       return;
     }

@@ -68,7 +68,10 @@ export async function readControllers({ client, clock, signal }: ControllersQues
       isSilent,
       // Renewed while we looked, whatever the clock of the controllers says.
       isRenewed: (lease) =>
-        leases !== first && wasSilent.has(lease.metadata.name) && !isSilent(lease) && Boolean(lease.spec?.holderIdentity),
+        leases !== first &&
+        wasSilent.has(lease.metadata.name) &&
+        !isSilent(lease) &&
+        Boolean(lease.spec?.holderIdentity),
     });
   } catch (error) {
     if (isForbidden(error)) return { state: "unknown" };
@@ -94,8 +97,7 @@ export function controllersState(
   const missing = units.filter(({ state }) => state !== "running");
   const ages = units.flatMap(({ state, forMs }) => (state === "running" ? [forMs] : []));
   if (missing.length === 0) return { state: "running", forMs: Math.max(...ages) };
-  if (ages.length > 0)
-    return { state: "partial", forMs: Math.max(...ages), missing: missing.map(({ name }) => name) };
+  if (ages.length > 0) return { state: "partial", forMs: Math.max(...ages), missing: missing.map(({ name }) => name) };
   const last = missing.find(({ state }) => state === "silent") ?? missing.find(({ state }) => state === "stopped");
   return last ? { state: last.state as "silent" | "stopped", forMs: last.forMs } : { state: "never" };
 }

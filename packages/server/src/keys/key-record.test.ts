@@ -33,7 +33,11 @@ const comparisons: Record<string, { own: Fingerprints; recorded: Fingerprints; w
   },
   "a retired key fits servers that have it activated": { own: uses("b"), recorded: uses("b", "a"), want: [] },
   "keys of another hub do not fit": { own: uses("x"), recorded: uses("a"), want: ["unknown"] },
-  "an activated key that no server has prepared does not fit": { own: uses("b", "a"), recorded: uses("a"), want: ["unknown"] },
+  "an activated key that no server has prepared does not fit": {
+    own: uses("b", "a"),
+    recorded: uses("a"),
+    want: ["unknown"],
+  },
   "keys from before the preparation do not fit an activated key": {
     own: uses("a"),
     recorded: uses("b", "a"),
@@ -73,7 +77,11 @@ test("each step of a rotation fits servers of the step before, and retirement do
   }
   const [first = {}, prepared = {}, activated = {}, retired = {}] = history;
 
-  expect([compareKeys(prepared, first), compareKeys(activated, prepared), compareKeys(retired, activated)]).toEqual([[], [], []]);
+  expect([compareKeys(prepared, first), compareKeys(activated, prepared), compareKeys(retired, activated)]).toEqual([
+    [],
+    [],
+    [],
+  ]);
   expect(compareKeys(retired, first)).toHaveLength(4);
   expect(activated["certificate authority"]?.signs).not.toBe(first["certificate authority"]?.signs);
 });

@@ -146,8 +146,7 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     ocm: () => ocm.controllers,
     delivery: () => [...propagation.deliveries, ...ocm.deliveries],
   };
-  const run = (group: ControllerGroup): void =>
-    manager.add(...monitoring.controllers.around(controllersOf[group]()));
+  const run = (group: ControllerGroup): void => manager.add(...monitoring.controllers.around(controllersOf[group]()));
 
   return {
     manager,

@@ -226,8 +226,7 @@ async function findRival({ client, clock }: Candidate, shard: Shard, signal: Abo
     const now = await held();
     const renewed = now.find(({ metadata, spec }) => renewals.get(metadata.name) !== spec?.renewTime);
     if (renewed) return renewed.metadata.name;
-    for (const name of renewals.keys())
-      if (!now.some(({ metadata }) => metadata.name === name)) renewals.delete(name);
+    for (const name of renewals.keys()) if (!now.some(({ metadata }) => metadata.name === name)) renewals.delete(name);
   }
   return undefined;
 }
@@ -329,7 +328,8 @@ async function whenAnswered<T>(
     try {
       return await read();
     } catch (error) {
-      const isAway = error instanceof UnreachableError || (error instanceof ApiError && (error.status.code ?? 0) >= 500);
+      const isAway =
+        error instanceof UnreachableError || (error instanceof ApiError && (error.status.code ?? 0) >= 500);
       if (!isAway) throw error;
       log.debug("the hub was not read, retrying", { error });
     }
