@@ -122,9 +122,9 @@ describe.runIf(binaries !== undefined)("API servers on one etcd", { timeout: 300
     let kubeconfig = redirected(first.kubeconfig("hub"), balancer.port, "balanced");
     const before = redirected(first.kubeconfig("hub"), balancer.port, "before");
     let failures: string[] = [];
-    let isDone = false;
+    const done = new AbortController();
     const client = (async () => {
-      for (let count = 0; !isDone; count++) {
+      while (!done.signal.aborted) {
         const { code, stderr } = await flotilla("kubectl", "--kubeconfig", kubeconfig, "get", "namespace", "default");
         if (code !== 0) failures = [...failures, stderr];
       }
@@ -144,7 +144,7 @@ describe.runIf(binaries !== undefined)("API servers on one etcd", { timeout: 300
         if (name === "first") kubeconfig = redirected(restarted.kubeconfig("hub"), balancer.port, `balanced-${step}`);
       }
     }
-    isDone = true;
+    done.abort();
     await client;
     const rejected = await flotilla("kubectl", "--kubeconfig", before, "get", "namespace", "default");
 

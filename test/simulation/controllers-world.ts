@@ -136,6 +136,7 @@ export async function startControllersWorld(names: readonly string[], seed = 1):
     const finished = runControllers(
       {
         transport: around(api.server.transport(flotillaUser("controllers"))),
+        leases: around(api.server.transport(flotillaUser("controllers"))),
         connectMember: () => Promise.resolve(around(members.hub.server.transport(flotillaUser("controllers")))),
         clock: own,
         elapsedMs: () => clock.now(),

@@ -16,6 +16,7 @@ import { ConfigMap, Namespace } from "@flotilla/kubernetes";
 import type { Benchmark, Figure } from "./benchmark.ts";
 import { SOURCE } from "./process.ts";
 
+const ENDS = { "kill -9": "SIGKILL", "clean stop": "SIGTERM" } as const;
 const LIMIT_MS = 60_000;
 const POLL_MS = 10;
 
@@ -23,7 +24,7 @@ export const takeover: Benchmark = {
   name: "takeover",
   summary: "the end of the leading controllers until the standby has written",
   counts: { full: 50, short: 5 },
-  async run({ count, progress }) {
+  async run({ count, only, progress }) {
     const data = mkdtempSync(join(tmpdir(), "flotilla-takeover-"));
     const running: ChildProcess[] = [];
     const start = async (...args: string[]): Promise<ChildProcess> => {
@@ -74,18 +75,22 @@ export const takeover: Benchmark = {
       let leader = await startControllers();
       let standby = await startControllers();
       await untilWritten();
-      const times: Record<"SIGKILL" | "SIGTERM", number[]> = { SIGKILL: [], SIGTERM: [] };
-      for (const signal of ["SIGKILL", "SIGTERM"] as const)
+      const figures: Figure[] = [];
+      for (const [name, signal] of Object.entries(ENDS)) {
+        if (only && !only.includes(name)) continue;
+        const times: number[] = [];
         for (let round = 1; round <= count; round++) {
-          progress(`${signal} ${round} of ${count}`);
           // At any time between two renewals.
           await delay(Math.random() * 2_000);
           leader.kill(signal);
-          times[signal].push(await untilWritten());
+          times.push(await untilWritten());
+          progress(`${name} ${round} of ${count}: ${Math.round(times.at(-1) ?? 0)} ms`);
           [leader, standby] = [standby, await startControllers()];
         }
+        figures.push(...figuresOf(name, times));
+      }
       await transport.close();
-      return [...figuresOf("kill -9", times.SIGKILL), ...figuresOf("clean stop", times.SIGTERM)];
+      return figures;
     } finally {
       for (const child of running.toReversed()) child.kill("SIGKILL");
       rmSync(data, { recursive: true, force: true });

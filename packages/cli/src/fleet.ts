@@ -157,7 +157,7 @@ interface RunningApiServer {
   failed: Promise<Error>;
 }
 
-export interface ControllersRoleOptions extends ControllerOptions {
+interface ControllersRoleOptions extends ControllerOptions {
   kubeconfig: string;
   /** The groups of controllers that may run here; unset: all. */
   groups?: readonly ControllerGroup[];

@@ -35,7 +35,6 @@ export type { DoctorReport } from "./doctor/run-checks.ts";
 export type {
   AuditOptions,
   ControllerOptions,
-  ControllersRoleOptions,
   ControllersStanding,
   AuthorizationOptions,
   IdentityOptions,

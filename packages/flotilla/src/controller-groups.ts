@@ -58,7 +58,7 @@ function scrambled(hash: number): number {
 }
 
 /** A group, or a shard of it, that must run, and the Lease of the process that runs it. */
-export interface ControllerUnit {
+interface ControllerUnit {
   /** `ocm`, or `delivery 1/3`. */
   name: string;
   lease: DeepReadonly<Lease> | undefined;

@@ -211,5 +211,5 @@ export {
   shardOfLease,
   WHOLE,
 } from "./controller-groups.ts";
-export type { ControllerGroup, ControllerUnit, Shard } from "./controller-groups.ts";
+export type { ControllerGroup, Shard } from "./controller-groups.ts";
 export { FLOTILLA_GROUP, flotillaUser } from "./flotilla-identity.ts";

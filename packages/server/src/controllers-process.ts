@@ -5,6 +5,7 @@ import { HUB } from "@flotilla/apimachinery";
 import { elapsedMs, MetricsText, systemClock, systemRandom, writeProcessMetrics } from "@flotilla/base";
 import type { ControllersStanding, Roles } from "@flotilla/cli";
 import { connectionOf, createHttp2Transport, loadKubeconfig } from "@flotilla/client";
+import type { Transport } from "@flotilla/client";
 import { CONTROLLER_GROUPS } from "@flotilla/flotilla";
 import type { ControllerGroup } from "@flotilla/flotilla";
 import { serveMetrics } from "./agent/agent-metrics.ts";
@@ -21,12 +22,15 @@ const surroundings = { clock: systemClock, random: systemRandom };
 export const startControllers: Roles["controllers"] = async (options, progress, signal) => {
   const log = createStderrLog(options.logLevel, options.logFormat);
   const connection = await connectionOf(await loadKubeconfig(options.kubeconfig));
-  const transport = createHttp2Transport({
-    ...connection,
-    cluster: { root: HUB },
-    userAgent: "flotilla-controllers",
-    ...surroundings,
-  });
+  const connect = (): Transport =>
+    createHttp2Transport({
+      ...connection,
+      cluster: { root: HUB },
+      userAgent: "flotilla-controllers",
+      ...surroundings,
+    });
+  const transport = connect();
+  const leases = connect();
   const server = connection.server.href.replace(/\/+$/, "");
   const hub = reportConnection(transport, { log, server, signal });
   const { groups = CONTROLLER_GROUPS } = options;
@@ -54,6 +58,7 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
           ...options,
           ...surroundings,
           transport: hub.transport,
+          leases,
           log: hub.log,
           elapsedMs,
           identity: `${hostname()}_${randomUUID()}`,
@@ -82,7 +87,7 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
     } finally {
       clearTimeout(silence);
       await metrics?.close();
-      await transport.close();
+      await Promise.all([transport.close(), leases.close()]);
     }
   })();
   return { server, standing: standing.promise, ended };

@@ -17,7 +17,7 @@ export interface AdministratorTokens {
   read(token: string): AdministratorScope | undefined;
 }
 
-export interface AdministratorScope {
+interface AdministratorScope {
   /** The id of the logical cluster; unset means all. */
   readonly clusterId: string | undefined;
 }

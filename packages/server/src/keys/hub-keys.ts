@@ -26,7 +26,7 @@ export class KeysError extends FlotillaError {
 }
 
 /** Of one purpose: what this server signs with, and what it accepts. Fingerprints. */
-export interface KeyUse {
+interface KeyUse {
   readonly signs: string;
   readonly accepts: readonly string[];
 }
@@ -107,7 +107,7 @@ export async function readKey(path: string): Promise<string | undefined> {
 
 const certificatesIn = (pem: string): Uint8Array[] => Array.from(pemBlocks(pem), ({ bytes }) => bytes);
 
-/** Enough to tell keys apart, and too little to say anything about a secret. */
+/** Enough to distinguish keys, and too little to find a secret with. */
 const FINGERPRINT_LENGTH = 16;
 
 const fingerprintOf = (content: Uint8Array): string =>

@@ -14,7 +14,7 @@ export const CONTROLLERS_LEASE_KEY = { cluster: HUB, namespace: KARMADA_SYSTEM_N
  * Shorter than Kubernetes' defaults: a standby is warm, so a take-over costs little, and one that was not necessary, too.
  * After the end of a process another one leads within the duration, one retry and the time of a few requests.
  */
-export const CONTROLLER_LEASE_TIMES = { leaseDurationMs: 6_000, renewDeadlineMs: 4_000, retryMs: 1_000 };
+export const CONTROLLER_LEASE_TIMES = { leaseDurationMs: 7_000, renewDeadlineMs: 5_500, retryMs: 1_000 };
 
 export interface UnelectedOptions {
   client: Client;

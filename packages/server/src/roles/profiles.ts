@@ -9,6 +9,7 @@ import {
   kubernetesKinds,
   rootCertificateConfigMap,
   servedKinds,
+  controllerFlowSchemas,
   flowControlDefaults,
   systemPriorityClasses,
   tokenTrackingConfigMap,
@@ -30,6 +31,7 @@ import {
   standardStorageClass,
 } from "@flotilla/simulation";
 import {
+  FLOTILLA_GROUP,
   auditorRole,
   bootstrapAccess,
   clusterProxyAdministrators,
@@ -163,6 +165,7 @@ export function createProfiles({
         ...clusterManagerLayer({ nowMs }),
         ...apiServer,
         ...shared,
+        ...controllerFlowSchemas("flotilla", FLOTILLA_GROUP, `${startedOn}T00:00:00Z`),
         ...clusterProxyAdministrators(["admin"]),
         ...bootstrapAccess(),
         auditorRole(),

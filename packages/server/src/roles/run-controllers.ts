@@ -46,6 +46,8 @@ import { readWorkOrigin } from "./work-origin.ts";
 export interface RunControllersOptions extends ControllerOptions {
   /** To the hub, with the identity of the controllers. */
   transport: Transport;
+  /** The same for the Leases, so that renewals do not wait behind other requests. */
+  leases: Transport;
   clock: Clock;
   random: Random;
   /** Milliseconds on a clock that is never corrected. */
@@ -127,7 +129,8 @@ async function runTerm(options: RunControllersOptions, shard: Shard, signal: Abo
     await stop();
   };
   try {
-    const candidate = { ...options, client: createClient({ ...options, fieldManager: "flotilla-controllers" }) };
+    const client = createClient({ transport: options.leases, fieldManager: "flotilla-controllers" });
+    const candidate = { ...options, client };
     await Promise.all(
       groups.map((group) =>
         options.elects
