@@ -2,14 +2,14 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startEtcd } from "../contract/etcd-server.ts";
-import type { EtcdServer } from "../contract/etcd-server.ts";
-import { eventually } from "./eventually.ts";
-import { apiserver, flotilla, temporaryDirectory } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
-import { findPrograms } from "./real-programs.ts";
-import { createRoundRobin } from "./round-robin.ts";
-import type { RoundRobin } from "./round-robin.ts";
+import { startEtcd } from "../programs/etcd-server.ts";
+import type { EtcdServer } from "../programs/etcd-server.ts";
+import { eventually } from "../programs/eventually.ts";
+import { apiserver, flotilla, temporaryDirectory } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
+import { findPrograms } from "../programs/real-programs.ts";
+import { createRoundRobin } from "../programs/round-robin.ts";
+import type { RoundRobin } from "../programs/round-robin.ts";
 
 const binaries = findPrograms("API servers on one etcd", "etcd");
 

@@ -7,10 +7,10 @@ import { promisify } from "node:util";
 import { loadAll } from "js-yaml";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { commands, parseCommandLine } from "@flotilla/cli";
-import { createCommand, noCommands } from "../contract/apiserver/command-line.ts";
-import type { CommandLine } from "../contract/apiserver/command-line.ts";
+import { createCommand, noCommands } from "../programs/command-line.ts";
+import type { CommandLine } from "../programs/command-line.ts";
 import { SHIPPED_MAIN } from "../shipped.ts";
-import { flotilla, temporaryDirectory } from "./flotilla-process.ts";
+import { flotilla, temporaryDirectory } from "../programs/flotilla-process.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CHART = join(ROOT, "deploy/chart");

@@ -57,6 +57,7 @@ export async function startControllersWorld(names: readonly string[], seed = 1):
     random,
     log: silentLog,
     nodes: 0,
+    runsKruise: () => false,
     freeze: true,
   });
   const stopping = new AbortController();

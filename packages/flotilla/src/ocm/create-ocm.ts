@@ -85,7 +85,7 @@ export function createOcm({
     random,
     log,
     followClusters: true,
-    memberInformers: members.simulated,
+    memberInformers: members.sharedInformers,
     replicaSets: informers.of(ManifestWorkReplicaSet),
     onStopped,
   });

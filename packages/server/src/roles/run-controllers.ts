@@ -7,9 +7,8 @@
  * server that does not answer, concerns all Leases.
  */
 import { ApiError, HUB } from "@flotilla/apimachinery";
-import { invariant, sleep } from "@flotilla/base";
+import { invariant, sleep, VERSION } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log, Random } from "@flotilla/base";
-import { VERSION } from "@flotilla/cli";
 import type { ControllerOptions } from "@flotilla/cli";
 import { createClient, UnreachableError } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
