@@ -19,9 +19,9 @@ export interface UpstreamSuite {
   binary: string;
   /** Additional flags for `flotilla up`. */
   upFlags: readonly string[];
-  /** Simulated nodes unless told otherwise. */
+  /** The default number of simulated nodes. */
   nodes: number;
-  /** The time limit of a test, likewise. */
+  /** The default time limit of a test. */
   limitSeconds: number;
   /** Creates what the tests expect on a new member, and starts other programs; returns what ends them. */
   prepare?(member: SuiteMember): Promise<() => Promise<void>>;

@@ -21,7 +21,6 @@ import { kruiseKinds } from "@flotilla/openkruise";
 import { clusterId, frontProxyName, logicalClusterKind } from "@flotilla/apiserver";
 import type { ConnectHandler, Kind, KubernetesObject, ObjectSource } from "@flotilla/apimachinery";
 import type { ClusterObject, Profile } from "@flotilla/apiserver";
-import type { JsonObject } from "@flotilla/base";
 import {
   clusterManagerLayer,
   karmadaLayer,
@@ -196,7 +195,7 @@ function apiServerObjects(port: () => number): ClusterObject[] {
     object,
     fieldsOf: () => {
       const { apiVersion: _, kind: __, metadata: ___, ...fields } = { ...objects()[index] };
-      return fields as JsonObject;
+      return fields;
     },
   }));
 }
