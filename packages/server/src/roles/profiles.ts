@@ -10,6 +10,7 @@ import {
   kubernetesKinds,
   rootCertificateConfigMap,
   servedKinds,
+  controllerFlowSchemas,
   flowControlDefaults,
   systemPriorityClasses,
   tokenTrackingConfigMap,
@@ -31,6 +32,7 @@ import {
   standardStorageClass,
 } from "@flotilla/simulation";
 import {
+  FLOTILLA_GROUP,
   auditorRole,
   bootstrapAccess,
   clusterProxyAdministrators,
@@ -165,6 +167,7 @@ export function createProfiles({
         ...karmadaLayer({ nowMs }),
         ...clusterManagerLayer({ nowMs }),
         ...shared,
+        ...controllerFlowSchemas("flotilla", FLOTILLA_GROUP, `${startedOn}T00:00:00Z`),
         ...clusterProxyAdministrators(["admin"]),
         ...bootstrapAccess(),
         auditorRole(),
