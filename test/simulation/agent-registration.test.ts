@@ -1,6 +1,6 @@
 /**
  * Registration through Karmada's API on a running hub: which requests are approved, what the hub grants to a new agent,
- * when it takes that back, and what a join token is good for.
+ * when it revokes that, and what a join token is good for.
  */
 import { X509Certificate } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -335,7 +335,7 @@ describe("a registered agent", () => {
     await fleet.run(MINUTE_MS);
 
     expect(await ask("r2", userOf("oslo"), as(userOf("oslo"), AGENTS, KARMADA_TOKENS))).toContain(
-      "cluster oslo is no pull member of this hub",
+      "cluster oslo is not a pull member of this hub",
     );
   });
 

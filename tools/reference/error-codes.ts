@@ -221,7 +221,7 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     hint: "the message names what is missing and why; the hub keeps retrying",
   },
   Oscillation: {
-    happened: "the hub changed a field of a member's object to and fro, and stopped writing the object",
+    happened: "the hub changed a field of a member's object back and forth, and stopped writing the object",
     hint: "the message has the field; see [the runbook](../guides/monitoring.md#flotillaoscillation)",
   },
   OverrideFailed: {

@@ -289,7 +289,7 @@ describe("patches", () => {
     expect(evaluate("JSONPatch{op: 'add'}.path", {}, patch)).toBe("");
   });
 
-  test("a part of an object is no apply configuration", () => {
+  test("a part of an object is not an apply configuration", () => {
     expect(problemOf("Object.spec{replicas: 1}", { ...patch, returns: [PATCH_OBJECT] })).toBe(
       "must evaluate to Object but got Object.spec",
     );

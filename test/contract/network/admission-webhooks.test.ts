@@ -1,4 +1,4 @@
-/** What admission webhooks are asked and may do, beyond what the recordings of the real server show. */
+/** What admission webhooks receive and may do, beyond what the recordings of the real server show. */
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Kind } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
@@ -380,7 +380,7 @@ describe("policies and webhooks", () => {
     expect(pathsAsked()).toEqual(["/change"]);
   });
 
-  test("a validating webhook is not asked about a request that a policy denies", async () => {
+  test("a validating webhook is not called for a request that a policy denies", async () => {
     await configure({ path: "/check" });
     await addPolicy("validating", { validations: [{ expression: "false", message: "no" }] });
 

@@ -118,7 +118,7 @@ describe("401", () => {
     expect((await ask(await proxy("other"), ANN)).status).toBe(401);
   });
 
-  test("a proxy that names no user: its certificate is no user, whatever its subject says", async () => {
+  test("a proxy that names no user: its certificate is not a user, whatever its subject says", async () => {
     const certificate = await proxies.issueClient({ commonName: "admin", organizations: ["system:masters"] });
 
     expect((await ask(certificate, {})).status).toBe(401);

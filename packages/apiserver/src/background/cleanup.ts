@@ -89,7 +89,7 @@ export function createCleanup(deps: {
     if (foreign && foreign.unknown.length + foreign.remaining.size > 0) {
       await reportRemaining(key, [], foreign);
       // No event announces the end of objects of other servers.
-      throw new Error(`namespace ${name}: aggregated servers still have objects, or cannot be asked`);
+      throw new Error(`namespace ${name}: aggregated servers still have objects, or did not respond`);
     }
     await finalizeNamespace(key, found);
   };

@@ -32,7 +32,7 @@ describe("the message of a denial", () => {
       evaluated: "x".repeat(5 * 1024 + 1),
       want: "fixed",
     },
-    "is the fixed one when the evaluated one is no text": { message: "fixed", evaluated: null, want: "fixed" },
+    "is the fixed one when the evaluated one is not a string": { message: "fixed", evaluated: null, want: "fixed" },
     "is the expression when there is no other": { want: "failed expression: a == b" },
   };
   for (const [what, { message, evaluated, want }] of Object.entries(cases))

@@ -106,7 +106,7 @@ export const hubProcessFlags = {
   "authentication-token-webhook-config-file": {
     type: "string",
     value: "FILE",
-    description: "kubeconfig of a webhook that is asked about tokens that the server does not know (TokenReview)",
+    description: "kubeconfig of a webhook that verifies tokens that the server does not know (TokenReview)",
   },
   "authentication-token-webhook-cache-ttl": {
     type: "integer",
@@ -158,7 +158,7 @@ export const hubProcessFlags = {
     type: "string",
     value: "A,B",
     default: "X-Remote-User",
-    description: "headers with the name of the user; the first with a value counts",
+    description: "headers with the name of the user; the first one that has a value is used",
   },
   "requestheader-uid-headers": {
     type: "string",
@@ -193,10 +193,10 @@ export const hubProcessFlags = {
   "oidc-username-prefix": {
     type: "string",
     value: "TEXT",
-    description: "what is put before the name (default: the issuer and #; none for the claim email; - is none)",
+    description: "prefix of the user name (default: the issuer and #, none for the claim email; - means none)",
   },
   "oidc-groups-claim": { type: "string", value: "CLAIM", description: "the claim with the groups of the user" },
-  "oidc-groups-prefix": { type: "string", value: "TEXT", description: "what is put before each group" },
+  "oidc-groups-prefix": { type: "string", value: "TEXT", description: "prefix of each group" },
   "oidc-required-claim": {
     type: "string",
     value: "CLAIM=VALUE",
@@ -297,7 +297,8 @@ export const controllerFlags = {
     type: "string",
     choices: ["Gracefully", "Directly"],
     default: "Gracefully",
-    description: "how these leave: after their replacement is healthy, or at once",
+    description:
+      "how workloads evicted by --enable-no-execute-taint-eviction leave: after their replacement is healthy, or at once",
   },
 } as const satisfies Record<string, Flag>;
 

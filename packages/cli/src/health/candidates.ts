@@ -30,7 +30,7 @@ export interface Candidate {
   forMs: number | undefined;
   /** The copies whose pods to look at. */
   copies: readonly CopyRef[];
-  /** Taking long is no problem by itself: it runs to completion. */
+  /** Taking long is not a problem by itself: it runs to completion. */
   runsToCompletion: boolean;
 }
 

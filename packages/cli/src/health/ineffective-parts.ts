@@ -123,7 +123,7 @@ function ineffectiveParts(
     ...(rival
       ? [
           {
-            seen: `${rival.metadata.name} selects the same objects with the same priority, so ${(policy.status?.matched ?? 0) === 0 ? "this policy" : "one of both"} has no effect on them.`,
+            seen: `${rival.metadata.name} selects the same objects with the same priority, so ${(policy.status?.matched ?? 0) === 0 ? "this policy" : "one of the two"} has no effect on them.`,
             fix: "Set spec.priority of the policy that is to take effect, or make the selectors disjoint.",
           },
         ]

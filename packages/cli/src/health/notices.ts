@@ -1,7 +1,7 @@
 /** What dispatch reports on a binding although the copies could be made: a request of the template that has no effect. */
 import { findCondition } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { PODS_FOUND, PODS_TAKEN_BACK } from "@flotilla/flotilla";
+import { PODS_FOUND, PODS_ROLLED_BACK } from "@flotilla/flotilla";
 import type { ResourceBinding } from "@flotilla/karmada";
 
 export interface BindingNotice {
@@ -11,7 +11,7 @@ export interface BindingNotice {
 
 const TROUBLES = {
   [PODS_FOUND]: "workload naming missing pods",
-  [PODS_TAKEN_BACK]: "rollout stopped",
+  [PODS_ROLLED_BACK]: "rollout stopped",
 } as const;
 
 export function noticesOf({ metadata, status }: DeepReadonly<ResourceBinding>): BindingNotice[] {

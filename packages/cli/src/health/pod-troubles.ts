@@ -109,7 +109,7 @@ function troubleOf(pod: JsonObject, warning: string): Found | undefined {
   if (unscheduled?.["status"] === "False")
     return {
       reason: textOf(unscheduled["reason"]) || "Unschedulable",
-      // What preemption could do is no cause.
+      // What preemption could do is not a cause.
       detail: shortened(textOf(unscheduled["message"]).replace(/\.? preemption: .*$/s, "")),
       does: "wait",
       isCertain: false,

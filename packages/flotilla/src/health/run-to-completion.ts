@@ -3,7 +3,7 @@ import { isObject } from "@flotilla/base";
 import { countOf } from "@flotilla/kubernetes";
 
 /**
- * The kinds whose pods end: they progress for as long as they run, which is no problem by itself. Their definitions
+ * The kinds whose pods end: they progress for as long as they run, which is not a problem by itself. Their definitions
  * declare it as well; commands that only read statuses would load every controller with them.
  */
 export const RUN_TO_COMPLETION: ReadonlySet<string> = new Set(["Job", "BroadcastJob", "Workflow"]);

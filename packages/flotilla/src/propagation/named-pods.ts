@@ -118,7 +118,9 @@ export function namedPodsProblem(template: Template, named: NamedPods | undefine
       ? [`no member has ${listed(absent)} of ${kind} ${metadata.name}; remove the name${absent.length > 1 ? "s" : ""}`]
       : []),
     ...(open.length > 0
-      ? [`${listed(unasked)} cannot be asked for ${listed(open)} now; a pod that is found there later is deleted then`]
+      ? [
+          `${listed(unasked)} did not respond when searched for ${listed(open)}; a pod that is found there later is deleted then`,
+        ]
       : []),
     ...(later > 0
       ? [`${later} names after the first ${MAX_NAMES} have no effect yet; remove the names of pods that are gone`]

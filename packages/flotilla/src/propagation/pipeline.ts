@@ -2,8 +2,9 @@
  * The pipeline: from a user's apply to pods on members, and status back. Start reading here.
  *
  * Stages never call each other. They communicate through API objects: each reads what earlier stages wrote, and every
- * field has one writer. `pipeline.test.ts` checks this table against a running fleet. ResourceBinding also represents
- * ClusterResourceBinding, and PropagationPolicy ClusterPropagationPolicy: the stages run for both scopes.
+ * field has one writer. `test/simulation/pipeline-writers.test.ts` compares this table with a running fleet.
+ * ResourceBinding also represents ClusterResourceBinding, and PropagationPolicy ClusterPropagationPolicy: the stages run
+ * for both scopes.
  */
 import { APPLIED_PLACEMENT, DEPENDED_BY_PREFIX, DEPENDENCIES } from "@flotilla/karmada";
 
@@ -120,7 +121,7 @@ export const pipeline: readonly Stage[] = [
       "ResourceBinding.metadata.annotations[flotilla.dev/job-record]",
       "ResourceBinding.status.conditions[MemberDecides]",
       "ResourceBinding.status.conditions[PodsFound]",
-      "ResourceBinding.status.conditions[PodsTakenBack]",
+      "ResourceBinding.status.conditions[PodsRolledBack]",
     ],
   },
   {

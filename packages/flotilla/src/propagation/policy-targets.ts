@@ -1,7 +1,7 @@
 /**
  * A policy that selects a kind that is not served, or names a cluster that has not joined, is valid: both may be added
  * later. More often it is a typo and the policy would silently do nothing. A second policy for the same objects is valid
- * too, and one of both is without effect. So the writer receives a warning.
+ * too, and one of the two has no effect. So the writer receives a warning.
  */
 import { Cluster, CLUSTER_POLICY_ID, ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
 import { parseApiVersion } from "@flotilla/apimachinery";

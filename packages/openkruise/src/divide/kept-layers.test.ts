@@ -72,7 +72,7 @@ test("the template of the last complete release is kept beside any number of unf
   expect(letters(linkLayers([...unfinished, base]))).toEqual(["a", "b", "c", "1"]);
 });
 
-describe("a copy that takes pods back in steps, where the object is gone", () => {
+describe("a copy that rolls pods back in steps, where the object is gone", () => {
   const kept = JSON.stringify(linkLayers([layer("b", { pods: 1, isMixed: true }), base]));
   const copyAt = (position: number): NonNullable<Share["copy"]> => {
     const step = { layer: position, keeps: 1 };

@@ -40,7 +40,7 @@ interface Part {
   /** The pod template of a backward copy. */
   readonly template?: Json;
   readonly kept?: KeptTemplate;
-  /** The revision whose pods are taken back, where others must not change. */
+  /** The revision whose pods are rolled back, where others must not change. */
   readonly revision?: string;
 }
 
@@ -80,7 +80,7 @@ export function dividePartition(object: Copy, given: readonly Share[]): Readonly
   );
 }
 
-/** Without a template to return to, raising the partition takes no pods back. */
+/** Without a template to return to, raising the partition does not roll pods back. */
 function withoutReturn(copy: Copy, object: Copy, before: Share["copy"], digest: string): Copy {
   const partition = partitionOf(object) ?? 0;
   const total = object.spec?.replicas ?? 1;

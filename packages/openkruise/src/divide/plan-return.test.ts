@@ -45,7 +45,7 @@ const cases: Record<string, { member: MixedMember; updated: number; want: Return
     updated: 1,
     want: { layer: 0, keeps: 1, others: 1 },
   },
-  "a member waits while a copy takes pods back": {
+  "a member waits while a copy rolls pods back": {
     member: member(3, { layer: 0, keeps: 1, others: 0 }, { counted: 1 }),
     updated: 0,
     want: { layer: 0, keeps: 1, others: 0 },

@@ -265,7 +265,12 @@ async function* unframed(stream: AsyncIterable<Buffer>, maxBytes: number): Async
 
 function lengthOf(framed: Buffer, maxBytes: number): number {
   const length = framed.readUInt32BE(1);
-  if (framed[0] !== 0) throw new GrpcError(grpcStatus.unknown, "the server sent a compressed message, unasked", true);
+  if (framed[0] !== 0)
+    throw new GrpcError(
+      grpcStatus.unknown,
+      "the server sent a compressed message without being asked for compression",
+      true,
+    );
   if (length > maxBytes) throw new GrpcError(grpcStatus.unknown, `the server sent a message of ${length} bytes`, true);
   return length;
 }

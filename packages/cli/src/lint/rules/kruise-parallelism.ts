@@ -1,4 +1,4 @@
-/** Finds parallelism, which counts in every cluster. */
+/** Finds parallelism, which applies to each cluster separately. */
 import { shown, valueAt } from "../fields.ts";
 import { copyText, severalJourney } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
@@ -6,7 +6,7 @@ import { defineRule } from "../rule.ts";
 export const kruiseParallelism = defineRule({
   id: "kruise-parallelism",
   severity: "warning",
-  summary: "parallelism counts in every cluster",
+  summary: "parallelism applies to each cluster separately",
   why: "A BroadcastJob or ImagePullJob runs on the nodes of each cluster separately: the load on a registry or database is the parallelism times the number of clusters.",
   fix: "Divide the number by the clusters, set each cluster's own with an OverridePolicy, or propagate the job to one cluster after another.",
   *check(fleet) {

@@ -6,7 +6,7 @@ import { defineRule } from "../rule.ts";
 export const kruiseSurge = defineRule({
   id: "kruise-surge",
   severity: "warning",
-  summary: "`maxSurge` counts in every cluster",
+  summary: "`maxSurge` applies to each cluster separately",
   why: "Each cluster rounds its surge up, so there are at least as many surge pods as clusters. A surge also makes OpenKruise round `maxUnavailable` down instead of up.",
   fix: "Divide the workload with a PropagationPolicy: the surge is then divided, too. If each cluster should surge separately, state it with the annotation `flotilla.dev/partition-scope: cluster`.",
   *check(fleet) {

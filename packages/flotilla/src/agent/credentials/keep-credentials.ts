@@ -96,7 +96,7 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
     await store.save(credentials, signal);
     unsaved = undefined;
     take(credentials);
-    log.info("have a certificate", {
+    log.info("certificate issued", {
       user: identityOf(agent).commonName,
       until: new Date(expiresMs(credentials.cert)).toISOString(),
     });

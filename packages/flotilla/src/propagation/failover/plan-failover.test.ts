@@ -277,7 +277,7 @@ describe("a replacement cluster", () => {
     expect(replacementProblem(duplicated, task(duplicated, "TaintUntolerated"), { fleet })).toBeUndefined();
   });
 
-  test("does not exist when its anti-affinity group occupies all clusters; an affinity group is no obstacle", () => {
+  test("does not exist when its anti-affinity group occupies all clusters; an affinity group is not an obstacle", () => {
     const fleet = createFleet([serving("oslo"), serving("rome")]);
 
     expect(
