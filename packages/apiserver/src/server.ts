@@ -224,7 +224,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     clock,
     log,
     blockedAddresses: blocked,
-    ...(frontProxy && { identityOf: (cluster: LogicalCluster) => frontProxy(frontProxyName(clusterId(cluster))) }),
+    identityOf: frontProxy ? (cluster: LogicalCluster) => frontProxy(frontProxyName(clusterId(cluster))) : undefined,
   });
   const deps: OperationDependencies = {
     cache,

@@ -62,7 +62,7 @@ export async function lookAtCopies(
       ...(rules ?? []).filter(({ what }) => !known.includes(what)),
       ...explanation.problems,
     ],
-    ...(unknown.length > 0 && { notChecked: unknown }),
+    notChecked: unknown.length > 0 ? unknown : undefined,
   };
 }
 

@@ -70,9 +70,9 @@ export async function explainMembers(
       ...overrides(views, copy, leaving ? undefined : cluster),
       applied: wasTried(workOf.get(cluster)) ? item?.applied : undefined,
       ...(item?.applied === false && reasonOf(workOf.get(cluster))),
-      health: item?.health !== undefined ? item.health : undefined,
+      health: item?.health,
       ...(item && isReported(workOf.get(cluster)) && unhealthyOf(workOf.get(cluster), item.health)),
-      ...(message && { message }),
+      message: message || undefined,
       status: isObject(item?.status) ? item.status : undefined,
       stale:
         item?.status && isStale(workOf.get(cluster), views.clusters.get({ cluster: views.hub, name: cluster }))

@@ -91,7 +91,6 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
   const works = informers.of(Work);
   const namespaces = informers.of(Namespace);
 
-  const metered = deps.meter ? { meter: deps.meter } : {};
   const statusWriter = { clock, windowMs: STATUS_WINDOW_MS, log };
   const execution = createExecution({ ...deps, followsPolicies: true });
   const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [bindings, clusterBindings], works, templates });
@@ -166,7 +165,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         clock,
         options: scheduling,
         onDecision: deps.onDecision,
-        ...metered,
+        meter: deps.meter,
       }),
       createFailoverController({
         scope,
@@ -187,7 +186,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
         events: events("flotilla-eviction"),
         recorder: deps.decisions,
         clock,
-        timeoutMs: deps.failover?.evictionTimeoutMs !== undefined ? deps.failover.evictionTimeoutMs : undefined,
+        timeoutMs: deps.failover?.evictionTimeoutMs,
       }),
       createRecordController({
         scope,
@@ -278,7 +277,7 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       reportRuleFailure,
       changes: createPolicyEvents(hub, events("flotilla-match")),
       tally,
-      ...metered,
+      meter: deps.meter,
     }),
     statusOf(PropagationPolicy),
     statusOf(ClusterPropagationPolicy),

@@ -11,7 +11,7 @@ export function exampleOf(kind: Kind, fields: JsonObject = {}): KubernetesObject
     kind: kind.kind,
     metadata: {
       name: "web",
-      ...(kind.scope === "Namespaced" && { namespace: "shop" }),
+      namespace: kind.scope === "Namespaced" ? "shop" : undefined,
       ...(metadata as JsonObject | undefined),
     },
     ...rest,

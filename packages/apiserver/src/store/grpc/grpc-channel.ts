@@ -77,7 +77,7 @@ export interface GrpcChannel {
 export async function openGrpcChannel(options: GrpcChannelOptions): Promise<GrpcChannel> {
   const { endpoint, socketPath, tls, clock, maxMessageBytes = MAX_MESSAGE_BYTES } = options;
   const session = http2.connect(endpoint, {
-    ...(socketPath !== undefined && { createConnection: () => connect(socketPath) }),
+    createConnection: socketPath !== undefined ? () => connect(socketPath) : undefined,
     settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
     maxSessionMemory: 512,
     ca: tls?.ca,
