@@ -11,7 +11,7 @@ import { messageOf } from "@flotilla/base";
 import type { Benchmark, Figure } from "./benchmark.ts";
 import { apiserver } from "./apiserver.ts";
 import { interpreter } from "./interpreter.ts";
-import { keel } from "./keel.ts";
+import { deployments } from "./deployments.ts";
 import { members } from "./members.ts";
 import { ocm } from "./ocm.ts";
 import { pipeline } from "./pipeline.ts";
@@ -19,7 +19,7 @@ import { scheduler } from "./scheduler.ts";
 import { statusLatency } from "./status-latency.ts";
 
 const benchmarks: readonly Benchmark[] = [
-  keel,
+  deployments,
   apiserver,
   members,
   interpreter,

@@ -66,7 +66,7 @@ function readArguments(
   const options = Object.fromEntries(
     Object.entries(flags).map(([name, { type, short }]) => [
       name,
-      { type: type === "boolean" ? ("boolean" as const) : ("string" as const), short: short || undefined },
+      { type: type === "boolean" ? ("boolean" as const) : ("string" as const), ...(short && { short }) },
     ]),
   );
   // Not strict, because Node's error messages suggest nothing and do not know our flags.

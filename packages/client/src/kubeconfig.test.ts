@@ -12,9 +12,9 @@ import type { KubeconfigConnection, ConnectionEnvironment } from "./kubeconfig-c
 const connectionOf = (
   config: Kubeconfig,
   context?: string,
-  surroundings: ConnectionEnvironment = {},
+  environment: ConnectionEnvironment = {},
 ): Promise<KubeconfigConnection> =>
-  connectionIn(config, context, { environment: {}, isTerminal: false, ...surroundings });
+  connectionIn(config, context, { environment: {}, isTerminal: false, ...environment });
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 let directory: string;
 beforeAll(async () => {

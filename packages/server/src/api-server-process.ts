@@ -18,10 +18,10 @@ import type { Part } from "./roles/parts.ts";
 
 export const startApiServer: Roles["apiServer"] = (options, progress, signal) =>
   withHubProcess(options, progress, async (hubProcess) => {
-    const { data, log, logFile, surroundings, failed, stop } = hubProcess;
-    const { clock, random } = surroundings;
+    const { data, log, logFile, environment, failed, stop } = hubProcess;
+    const { clock, random } = environment;
     const api = await createHubApiServer({
-      ...surroundings,
+      ...environment,
       nodes: 0,
       allowNoExecuteTaintPolicy: options.allowNoExecuteTaintPolicy,
     });

@@ -40,7 +40,7 @@ const SILENT_POLLS = Math.ceil(5_000 / STANDBY_POLL_MS);
 
 /** Without leader election nothing ends the leadership but the process. */
 const ALONE: Leadership = { check: () => {} };
-const surroundings = { clock: systemClock, random: systemRandom };
+const environment = { clock: systemClock, random: systemRandom };
 
 export const startControllers: Roles["controllers"] = async (options, progress, signal) => {
   const log = createStderrLog(options.logLevel, options.logFormat);
@@ -49,7 +49,7 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
     ...connection,
     cluster: { root: HUB },
     userAgent: "flotilla-controllers",
-    ...surroundings,
+    ...environment,
   });
   const server = connection.server.href.replace(/\/+$/, "");
   const hub = reportConnection(transport, { log, server, signal });
@@ -85,7 +85,7 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
     try {
       const candidate = {
         client: createClient({ transport: hub.transport, fieldManager: "flotilla-controllers" }),
-        ...surroundings,
+        ...environment,
         elapsedMs,
         log,
         identity: `${hostname()}_${randomUUID()}`,
@@ -140,12 +140,12 @@ async function startTerm(
   const transport = fenceTransport(unfenced, leadership);
   const client = createClient({ transport, fieldManager: "flotilla-system" });
   const origin = await readWorkOrigin(client, HUB);
-  const informers = createInformers({ client, ...surroundings, log, scope: { cluster: HUB } });
+  const informers = createInformers({ client, ...environment, log, scope: { cluster: HUB } });
   const clientFor = (part: string): Client =>
     createWriteThroughClient(createClient({ transport, fieldManager: `flotilla-${part}` }), [informers]);
   const events = createEventRecorders({ client: clientFor("events"), clock: systemClock, log });
   const decisions = createDecisions({ client: clientFor("decisions"), hub: HUB, clock: systemClock, log });
-  const onHub = { hub: HUB, informers, events: events.recorders, ...surroundings, log };
+  const onHub = { hub: HUB, informers, events: events.recorders, ...environment, log };
   const monitoring = createMonitoring({ ...onHub, version: VERSION });
   const readers = createHubReaders({
     ...onHub,

@@ -370,7 +370,7 @@ export function hubProcessOptions(
               caFile: flags["oidc-ca-file"],
             },
     },
-    onTrouble: (text) => output.warn(output.called(`flotilla ${command}: ${text}`)),
+    onProblem: (text) => output.warn(output.called(`flotilla ${command}: ${text}`)),
   };
 }
 

@@ -5,19 +5,19 @@ import { PODS_FOUND, PODS_ROLLED_BACK } from "@flotilla/flotilla";
 import type { ResourceBinding } from "@flotilla/karmada";
 
 export interface BindingNotice {
-  trouble: "workload naming missing pods" | "rollout stopped";
+  problem: "workload naming missing pods" | "rollout stopped";
   text: string;
 }
 
-const TROUBLES = {
+const PROBLEMS = {
   [PODS_FOUND]: "workload naming missing pods",
   [PODS_ROLLED_BACK]: "rollout stopped",
 } as const;
 
 export function noticesOf({ metadata, status }: DeepReadonly<ResourceBinding>): BindingNotice[] {
   if (metadata.deletionTimestamp !== undefined) return [];
-  return Object.entries(TROUBLES).flatMap(([type, trouble]) => {
+  return Object.entries(PROBLEMS).flatMap(([type, problem]) => {
     const condition = findCondition(status?.conditions, type);
-    return condition && condition.status !== "True" ? [{ trouble, text: condition.message }] : [];
+    return condition && condition.status !== "True" ? [{ problem, text: condition.message }] : [];
   });
 }

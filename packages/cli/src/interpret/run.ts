@@ -20,8 +20,8 @@ import type { Answer } from "./run-rule.ts";
 import { SourceError, Sources } from "./sources.ts";
 import type { Reach } from "./sources.ts";
 import { renderTrials, trialData, tryRules, untargetedNotes } from "./try-rules.ts";
-import type { Specimen, Trials } from "./try-rules.ts";
-import type { HubSpecimens } from "./hub-specimens.ts";
+import type { Sample, Trials } from "./try-rules.ts";
+import type { HubSamples } from "./hub-samples.ts";
 import { hasPassed, outcomeData, renderOutcome, renderSummary, runFixture } from "./fixture-runs.ts";
 import type { Outcome } from "./fixture-runs.ts";
 
@@ -30,7 +30,7 @@ export interface InterpretContext {
   clock: Clock;
   reach: Reach & {
     /** Objects of these kinds on the hub and its members. */
-    readHubSpecimens(targets: readonly { apiVersion: string; kind: string }[]): Promise<HubSpecimens>;
+    readHubSamples(targets: readonly { apiVersion: string; kind: string }[]): Promise<HubSamples>;
   };
 }
 
@@ -100,17 +100,17 @@ async function tryOn(
   const canonical = sound.map((manifest) => toCanonical(manifest).manifest);
   const { desired, observed, statusItems } = await readInput(request, sources);
   const notes: string[] = [];
-  const specimens: Specimen[] = [];
+  const samples: Sample[] = [];
   // Rules of the desired object run without the observed one, as on a hub.
-  if (desired) specimens.push({ title: request.desiredFile ?? "", desired, statusItems });
-  if (observed) specimens.push({ title: request.observedFile ?? "", desired, observed });
+  if (desired) samples.push({ title: request.desiredFile ?? "", desired, statusItems });
+  if (observed) samples.push({ title: request.observedFile ?? "", desired, observed });
   if (request.againstHub) {
-    const { specimens: found, missing } = await reach.readHubSpecimens(canonical.map(targetOf));
-    specimens.push(...found);
+    const { samples: found, missing } = await reach.readHubSamples(canonical.map(targetOf));
+    samples.push(...found);
     notes.push(...missing);
   }
-  const trials = await tryRules(canonical, specimens, clock);
-  notes.push(...untargetedNotes(specimens, all.map(targetOf)));
+  const trials = await tryRules(canonical, samples, clock);
+  notes.push(...untargetedNotes(samples, all.map(targetOf)));
   if (!trials.hadObjects && !request.againstHub && trials.untried.length > 0)
     notes.push(
       "the rules compile, and were run on no object; --desired-file, --observed-file and --status-file run them on objects of files, --against-hub on those of your hub and its members",

@@ -11,7 +11,7 @@ import { equalJson, type DeepReadonly, type Json } from "@flotilla/base";
 import type { Share } from "@flotilla/kubernetes";
 import { withSpecField } from "@flotilla/kubernetes";
 import { splitBudgets, splitScaleStrategy } from "./budgets.ts";
-import { lentTemplate } from "./kept-layers.ts";
+import { borrowedTemplate } from "./kept-layers.ts";
 import {
   layersOf,
   partitionOfStage,
@@ -99,7 +99,7 @@ function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[]
   const leaving = all.filter((_member, index) => given[index]?.leaving);
   const total = sumOf(shares.map(({ replicas }) => replicas));
   const demanded = total - keptPods(partition, total);
-  const lent = lentTemplate(
+  const borrowed = borrowedTemplate(
     given,
     all.map(({ kept }) => kept),
   );
@@ -110,7 +110,7 @@ function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[]
       { digest, partition: partition ?? 0, updated, replicas: member.size, peak, isBackward, step },
       member.was,
     );
-    const kept = keptBy(member, stage) ?? (isBackward && lent ? { ...lent, isLent: true } : undefined);
+    const kept = keptBy(member, stage) ?? (isBackward && borrowed ? { ...borrowed, isLent: true } : undefined);
     const isWhole = !isBackward && (partition === undefined || (members.length === 1 && updated === demanded));
     return {
       stage,

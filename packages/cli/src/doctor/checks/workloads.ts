@@ -76,7 +76,7 @@ function candidatesIn(
     ...bindings.flatMap((binding) => candidateOfBinding(binding, moment) ?? []),
     ...works.flatMap((work) => candidatesOfWork(work, { ...moment, members })),
   ].filter(
-    ({ trouble, copies }) => trouble !== "rule failed" && (!only || copies.some(({ cluster }) => only.has(cluster))),
+    ({ problem, copies }) => problem !== "rule failed" && (!only || copies.some(({ cluster }) => only.has(cluster))),
   );
 }
 

@@ -12,10 +12,10 @@ export const kruiseOrdinals = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of(ADVANCED_STATEFUL_SET)) {
       // A policy may duplicate on purpose, but that rarely includes identities.
-      const journey = countsPerCluster(manifest)
+      const propagation = countsPerCluster(manifest)
         ? undefined
-        : fleet.journeysOf(manifest).find((each) => each.how === "copied" && reachesSeveral(each));
-      if (journey) yield { manifest, message: `${copyText(journey)}, and ${manifest.name}-0 is in each` };
+        : fleet.propagationsOf(manifest).find((each) => each.how === "copied" && reachesSeveral(each));
+      if (propagation) yield { manifest, message: `${copyText(propagation)}, and ${manifest.name}-0 is in each` };
     }
   },
 });

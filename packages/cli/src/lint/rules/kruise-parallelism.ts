@@ -1,6 +1,6 @@
 /** Finds parallelism, which applies to each cluster separately. */
 import { shown, valueAt } from "../fields.ts";
-import { copyText, severalJourney } from "../rollouts.ts";
+import { copyText, severalPropagation } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
 
 export const kruiseParallelism = defineRule({
@@ -19,12 +19,12 @@ export const kruiseParallelism = defineRule({
       const isOverridden = fleet.overrides.some((policy) =>
         fleet.selectedBy(policy).some((selected) => selected.manifest === manifest),
       );
-      const journey = parallelism === undefined || isOverridden ? undefined : severalJourney(fleet, manifest);
-      if (journey)
+      const propagation = parallelism === undefined || isOverridden ? undefined : severalPropagation(fleet, manifest);
+      if (propagation)
         yield {
           manifest,
           path: ["spec", "parallelism"],
-          message: `${copyText(journey)}, and each runs ${shown(parallelism)} at a time`,
+          message: `${copyText(propagation)}, and each runs ${shown(parallelism)} at a time`,
         };
     }
   },

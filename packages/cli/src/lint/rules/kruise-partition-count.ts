@@ -12,13 +12,13 @@ export const kruisePartitionCount = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {
       const partition = partitionOf(manifest);
-      const journey =
+      const propagation =
         typeof partition?.value === "number" && keepsSome(partition) ? copiedToSeveral(fleet, manifest) : undefined;
-      if (partition && journey)
+      if (partition && propagation)
         yield {
           manifest,
           path: partition.path,
-          message: `${copyText(journey)}, and each holds back ${shown(partition.value)} pods`,
+          message: `${copyText(propagation)}, and each holds back ${shown(partition.value)} pods`,
         };
     }
   },

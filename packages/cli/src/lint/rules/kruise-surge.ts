@@ -12,12 +12,13 @@ export const kruiseSurge = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {
       const surge = strategyField(manifest, "maxSurge");
-      const journey = surge && surge.value !== 0 && surge.value !== "0%" ? copiedToSeveral(fleet, manifest) : undefined;
-      if (surge && journey)
+      const propagation =
+        surge && surge.value !== 0 && surge.value !== "0%" ? copiedToSeveral(fleet, manifest) : undefined;
+      if (surge && propagation)
         yield {
           manifest,
           path: surge.path,
-          message: `${copyText(journey)}, and each adds ${shown(surge.value)} of its own pods`,
+          message: `${copyText(propagation)}, and each adds ${shown(surge.value)} of its own pods`,
         };
     }
   },

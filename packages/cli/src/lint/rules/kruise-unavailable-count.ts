@@ -12,13 +12,13 @@ export const kruiseUnavailableCount = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {
       const budget = strategyField(manifest, "maxUnavailable");
-      const journey =
+      const propagation =
         typeof budget?.value === "number" && budget.value > 0 ? copiedToSeveral(fleet, manifest) : undefined;
-      if (budget && journey)
+      if (budget && propagation)
         yield {
           manifest,
           path: budget.path,
-          message: `${copyText(journey)}, and each allows ${shown(budget.value)} of its pods to be down`,
+          message: `${copyText(propagation)}, and each allows ${shown(budget.value)} of its pods to be down`,
         };
     }
   },

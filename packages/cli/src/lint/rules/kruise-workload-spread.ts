@@ -1,6 +1,6 @@
 /** Finds subset limits that count in every cluster. */
 import { isPercent, itemsAt, shown, textAt, valueAt } from "../fields.ts";
-import { copyText, severalJourney } from "../rollouts.ts";
+import { copyText, severalPropagation } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
 
 export const kruiseWorkloadSpread = defineRule({
@@ -23,12 +23,12 @@ export const kruiseWorkloadSpread = defineRule({
           severity: "error",
           message: `the subsets add up to ${sum} %, not 100`,
         };
-      const journey = limited.length > 0 ? severalJourney(fleet, manifest) : undefined;
-      if (journey)
+      const propagation = limited.length > 0 ? severalPropagation(fleet, manifest) : undefined;
+      if (propagation)
         yield {
           manifest,
           path: limited[0]?.path ?? [],
-          message: `${copyText(journey)}, and each allows ${shown(valueAt(limited[0]?.item, "maxReplicas"))}`,
+          message: `${copyText(propagation)}, and each allows ${shown(valueAt(limited[0]?.item, "maxReplicas"))}`,
         };
     }
   },

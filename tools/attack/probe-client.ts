@@ -1,11 +1,11 @@
-/** Starts the bystander's process and asks it for its measurements. */
+/** Starts the probe client's process and asks it for its measurements. */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import type { BystanderCommand, BystanderOptions } from "./bystander-process.ts";
+import type { ProbeCommand, ProbeOptions } from "./probe-process.ts";
 import type { Latency } from "./judge.ts";
 
-export interface Bystander {
+export interface ProbeClient {
   /** Begins a measurement. */
   reset(): void;
   /** What was measured since. */
@@ -13,11 +13,11 @@ export interface Bystander {
   stop(): void;
 }
 
-export function startBystander(options: BystanderOptions): Bystander {
-  const child = fork(join(import.meta.dirname, "bystander-process.ts"), {
+export function startProbe(options: ProbeOptions): ProbeClient {
+  const child = fork(join(import.meta.dirname, "probe-process.ts"), {
     execArgv: ["--disable-warning=ExperimentalWarning"],
   });
-  const send = (command: BystanderCommand): void => void child.send(command);
+  const send = (command: ProbeCommand): void => void child.send(command);
   send({ type: "start", options });
   return {
     reset: () => send({ type: "reset" }),

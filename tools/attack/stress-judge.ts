@@ -1,4 +1,4 @@
-/** Judges a siege: delivery to the other members beside the quiet phase, thefts, crashes, memory. Pure. */
+/** Judges a stress run: delivery to the other members beside the quiet phase, thefts, crashes, memory. Pure. */
 import { isMemoryBack } from "./judge.ts";
 
 export interface Delivery {
@@ -10,10 +10,10 @@ export interface Delivery {
   failures: readonly string[];
 }
 
-export interface SiegeObservation {
+export interface StressObservation {
   minutes: number;
   quiet: Delivery;
-  siege: Delivery;
+  stress: Delivery;
   isHubAlive: boolean;
   /** What hostile peers got that they must not have. */
   thefts: readonly string[];
@@ -38,19 +38,19 @@ export function deliveryOf(deliveryMs: readonly number[], lost: number, failures
   return { changes: sorted.length, p50Ms: at(0.5), p99Ms: at(0.99), longestMs: sorted.at(-1) ?? 0, lost, failures };
 }
 
-export function siegeProblems(observation: SiegeObservation): string[] {
-  const { quiet, siege, isHubAlive, thefts, broken, visits, idleMiB = 0, peakMiB, laterMiB } = observation;
+export function stressProblems(observation: StressObservation): string[] {
+  const { quiet, stress, isHubAlive, thefts, broken, visits, idleMiB = 0, peakMiB, laterMiB } = observation;
   const problems: string[] = [];
   if (!isHubAlive) problems.push("the hub's process has ended");
   problems.push(...thefts.map((theft) => `stolen: ${theft}`), ...broken);
-  if (quiet.changes === 0 || siege.changes === 0) problems.push("no change was delivered");
-  if (siege.p99Ms > MAX_SLOWDOWN * quiet.p99Ms)
+  if (quiet.changes === 0 || stress.changes === 0) problems.push("no change was delivered");
+  if (stress.p99Ms > MAX_SLOWDOWN * quiet.p99Ms)
     problems.push(
-      `p99 of deliveries ${ms(siege.p99Ms)}, more than ${MAX_SLOWDOWN} times ${ms(quiet.p99Ms)} of the quiet phase`,
+      `p99 of deliveries ${ms(stress.p99Ms)}, more than ${MAX_SLOWDOWN} times ${ms(quiet.p99Ms)} of the quiet phase`,
     );
-  if (siege.lost > 0) problems.push(`${siege.lost} changes did not reach a member in time`);
-  if (siege.failures.length > 0)
-    problems.push(`${siege.failures.length} changes were rejected: ${siege.failures[0] ?? ""}`);
+  if (stress.lost > 0) problems.push(`${stress.lost} changes did not reach a member in time`);
+  if (stress.failures.length > 0)
+    problems.push(`${stress.failures.length} changes were rejected: ${stress.failures[0] ?? ""}`);
   for (const [party, count] of Object.entries(visits)) if (count === 0) problems.push(`${party} never acted`);
   if (peakMiB !== undefined && peakMiB - idleMiB > MAX_GROWTH_MIB)
     problems.push(`memory grew from ${Math.round(idleMiB)} to ${Math.round(peakMiB)} MiB`);
@@ -59,17 +59,17 @@ export function siegeProblems(observation: SiegeObservation): string[] {
   return problems;
 }
 
-export function renderSiege(observation: SiegeObservation, problems: readonly string[]): string {
-  const { minutes, quiet, siege, visits, idleMiB, peakMiB, laterMiB, laterSeconds } = observation;
+export function renderStress(observation: StressObservation, problems: readonly string[]): string {
+  const { minutes, quiet, stress, visits, idleMiB, peakMiB, laterMiB, laterSeconds } = observation;
   const delivery = (phase: string, { changes, p50Ms, p99Ms, longestMs, lost }: Delivery): string =>
     `           ${phase}  ${changes} deliveries, p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}, longest ${ms(longestMs)}, ${lost} lost`;
   return [
-    `${problems.length === 0 ? "held      " : "BROKEN    "} siege of ${minutes} minutes: hostile members, agents and tenants together under load`,
+    `${problems.length === 0 ? "held      " : "BROKEN    "} stress of ${minutes} minutes: hostile members, agents and tenants together under load`,
     `           tried      ${Object.entries(visits)
       .map(([party, count]) => `${party} ${count}`)
       .join(", ")}`,
     delivery("quiet    ", quiet),
-    delivery("siege    ", siege),
+    delivery("stress    ", stress),
     `           memory     ${mib(idleMiB)} before, ${mib(peakMiB)} at most, ${mib(laterMiB)} ${laterSeconds ?? 0} s later`,
     ...problems.map((problem) => `           problem    ${problem}`),
     "",

@@ -6,14 +6,14 @@
 import https from "node:https";
 import type { Latency } from "./judge.ts";
 
-export interface BystanderOptions {
+export interface ProbeOptions {
   origin: string;
   path: string;
   ca: string;
   token: string;
 }
 /** `reset` begins a measurement, `report` ends it. */
-export type BystanderCommand = { type: "start"; options: BystanderOptions } | { type: "reset" } | { type: "report" };
+export type ProbeCommand = { type: "start"; options: ProbeOptions } | { type: "reset" } | { type: "report" };
 
 const INTERVAL_MS = 20;
 /** Longer than any limit, so that a hub that never answers is a failure and not a hang. */
@@ -59,7 +59,7 @@ class Probe {
   }
 }
 
-function createProbes({ origin, path, ca, token }: BystanderOptions): { read: Probe; write: Probe } {
+function createProbes({ origin, path, ca, token }: ProbeOptions): { read: Probe; write: Probe } {
   const send = (agent: https.Agent, method: string, body?: string): Promise<void> =>
     new Promise((resolve, reject) => {
       const request = https.request(new URL(path, origin), {
@@ -103,7 +103,7 @@ setInterval(() => {
 }, INTERVAL_MS);
 
 let probes: ReturnType<typeof createProbes> | undefined;
-process.on("message", (command: BystanderCommand) => {
+process.on("message", (command: ProbeCommand) => {
   if (command.type === "start") {
     probes = createProbes(command.options);
     void probes.read.run();

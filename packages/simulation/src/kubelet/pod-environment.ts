@@ -7,11 +7,11 @@ import { roomBeside } from "./admit.ts";
 import type { ContainerConfig } from "./config.ts";
 import { hasStaleVariables, takesPart } from "./container-meta.ts";
 import type { ContainerHashes } from "./container-meta.ts";
-import type { Surroundings } from "./pod-status.ts";
+import type { Environment } from "./pod-status.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;
 
-export interface SurroundingsDependencies {
+export interface EnvironmentDependencies {
   clock: Clock;
   views: ClusterViews;
   addresses: PodAddresses;
@@ -19,12 +19,12 @@ export interface SurroundingsDependencies {
   hashes?: ContainerHashes | undefined;
 }
 
-export function surroundingsOf(
-  { clock, views, addresses, config, hashes }: SurroundingsDependencies,
+export function environmentOf(
+  { clock, views, addresses, config, hashes }: EnvironmentDependencies,
   pod: ReadonlyPod,
   node: DeepReadonly<Node>,
   cluster: string,
-): Surroundings {
+): Environment {
   const { namespace = "", uid = "" } = pod.metadata;
   return {
     nowMs: clock.now(),

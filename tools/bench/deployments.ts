@@ -14,8 +14,8 @@ interface Measured extends LoadResult {
 
 const MEMBERS = ["member1", "member2"];
 
-export const keel: Benchmark = {
-  name: "keel",
+export const deployments: Benchmark = {
+  name: "deployments",
   summary: "Deployments divided over two members, until they are applied and their status is back",
   async run({ count, peer, progress }) {
     progress("starting flotilla");

@@ -4,24 +4,24 @@ import type { Asking } from "../members/ask.ts";
 import { readEvents } from "../members/events.ts";
 import { isForbidden } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
-import { findPodTroubles, isUnexplained } from "./pod-troubles.ts";
-import type { PodTrouble } from "./pod-troubles.ts";
+import { findPodProblems, isUnexplained } from "./pod-problems.ts";
+import type { PodProblem } from "./pod-problems.ts";
 
 export interface PodReport {
-  troubles: PodTrouble[];
+  problems: PodProblem[];
   /** What could not be read beside the pods. */
   unseen?: string | undefined;
 }
 
 /** The pods are of one namespace. */
-export async function readPodTroubles(
+export async function readPodProblems(
   asking: Asking,
   place: Place,
   namespace: string | undefined,
   pods: readonly JsonObject[],
 ): Promise<PodReport> {
-  const troubles = findPodTroubles(pods);
-  if (!troubles.some(isUnexplained)) return { troubles };
+  const problems = findPodProblems(pods);
+  if (!problems.some(isUnexplained)) return { problems };
   try {
     const events = await readEvents(asking, place, { kind: "Pod", namespace, type: "Warning" });
     const warnings = events.map(({ object, reason, message, at }) => ({
@@ -30,10 +30,10 @@ export async function readPodTroubles(
       message,
       atMs: Date.parse(at),
     }));
-    return { troubles: findPodTroubles(pods, warnings) };
+    return { problems: findPodProblems(pods, warnings) };
   } catch (error) {
     // A user who may not read events still gets everything else.
-    if (isForbidden(error)) return { troubles, unseen: unseenEvents(place) };
+    if (isForbidden(error)) return { problems, unseen: unseenEvents(place) };
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 import type { JsonObject } from "@flotilla/base";
 import { objectOf, objectsOf, textOf } from "../members/json-parts.ts";
 
-export interface PodTrouble {
+export interface PodProblem {
   /** As the kubelet or the scheduler names it: `ImagePullBackOff`, `Unschedulable`. */
   reason: string;
   /** `image nginx:broken`, `secret "db" not found`; empty when there is none. */
@@ -18,7 +18,7 @@ export interface PodTrouble {
   count: number;
 }
 
-type Found = Omit<PodTrouble, "count" | "pod" | "createdMs">;
+type Found = Omit<PodProblem, "count" | "pod" | "createdMs">;
 
 /** Containers that are being created, which takes a moment. */
 const STARTING: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing", ""]);
@@ -58,12 +58,12 @@ const BEFORE_START: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether the status of a pod does not show why its containers are not created; warnings may. */
-export const isUnexplained = ({ reason, detail, does }: PodTrouble): boolean =>
+export const isUnexplained = ({ reason, detail, does }: PodProblem): boolean =>
   does === "wait" && detail === "" && STARTING.has(reason);
 
 /** The most frequent one first; certain ones before others. */
-export function findPodTroubles(pods: readonly JsonObject[], warnings: readonly PodWarning[] = []): PodTrouble[] {
-  const groups = new Map<string, PodTrouble>();
+export function findPodProblems(pods: readonly JsonObject[], warnings: readonly PodWarning[] = []): PodProblem[] {
+  const groups = new Map<string, PodProblem>();
   const newest = new Map<string, PodWarning>();
   for (const warning of warnings)
     if (BEFORE_START.has(warning.reason) && warning.atMs >= (newest.get(warning.pod)?.atMs ?? 0))
@@ -73,7 +73,7 @@ export function findPodTroubles(pods: readonly JsonObject[], warnings: readonly 
     const createdMs = Date.parse(textOf(creationTimestamp));
     const warning = newest.get(textOf(name));
     // A pod of a StatefulSet has the name of the one before it.
-    const found = troubleOf(pod, warning && warning.atMs >= createdMs ? warning.message : "");
+    const found = problemOf(pod, warning && warning.atMs >= createdMs ? warning.message : "");
     if (!found) continue;
     const id = `${found.reason} ${found.detail}`;
     const known = groups.get(id);
@@ -82,15 +82,15 @@ export function findPodTroubles(pods: readonly JsonObject[], warnings: readonly 
       known.createdMs = Math.min(known.createdMs, createdMs);
     } else groups.set(id, { ...found, pod: textOf(name), createdMs, count: 1 });
   }
-  return sortTroubles([...groups.values()]);
+  return sortProblems([...groups.values()]);
 }
 
-export function sortTroubles<T extends PodTrouble>(troubles: readonly T[]): T[] {
-  return troubles.toSorted((a, b) => Number(b.isCertain) - Number(a.isCertain) || b.count - a.count);
+export function sortProblems<T extends PodProblem>(problems: readonly T[]): T[] {
+  return problems.toSorted((a, b) => Number(b.isCertain) - Number(a.isCertain) || b.count - a.count);
 }
 
 /** `3 pods wait: ImagePullBackOff: image nginx:broken` */
-export function troubleText({ reason, detail, does, count }: PodTrouble, where = ""): string {
+export function problemText({ reason, detail, does, count }: PodProblem, where = ""): string {
   const one = count === 1;
   const verb = { wait: one ? "waits" : "wait", fail: "failed", run: one ? "is not ready" : "are not ready" }[does];
   const why = does === "run" ? [detail] : [reason, detail];
@@ -98,7 +98,7 @@ export function troubleText({ reason, detail, does, count }: PodTrouble, where =
 }
 
 /** `warning` is why the containers are not created; it counts only while they are not. */
-function troubleOf(pod: JsonObject, warning: string): Found | undefined {
+function problemOf(pod: JsonObject, warning: string): Found | undefined {
   if (objectOf(pod["metadata"])["deletionTimestamp"] !== undefined) return undefined;
   const status = objectOf(pod["status"]);
   const phase = textOf(status["phase"]);

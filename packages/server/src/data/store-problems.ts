@@ -16,7 +16,7 @@ const TRIAL_KEY = "/flotilla.dev/storetrials/hub/trial";
 /** More than fits into the spare pages of a database. */
 const TRIAL = new Uint8Array(64 * 1024);
 
-const isTrouble = (error: unknown): error is Error =>
+const isProblem = (error: unknown): error is Error =>
   error instanceof StoreWriteError || error instanceof StoreUnavailableError;
 
 export interface WatchedStore {
@@ -24,7 +24,7 @@ export interface WatchedStore {
   takesWrites(): boolean;
 }
 
-export function watchStoreTroubles(
+export function watchStoreProblems(
   engine: Engine,
   clock: Clock,
   log: Log,
@@ -35,7 +35,7 @@ export function watchStoreTroubles(
   let timer: Timer | undefined;
 
   function failed(error: unknown): void {
-    if (stuckAt !== undefined || !isTrouble(error)) return;
+    if (stuckAt !== undefined || !isProblem(error)) return;
     stuckAt = Infinity;
     log.error("store rejects writes", { error });
     report(error.message);

@@ -1,5 +1,5 @@
 /**
- * A siege: hostile members, agents and tenants attack one hub at the same time, for as long as wanted, beside a steady
+ * A stress run: hostile members, agents and tenants attack one hub at the same time, for as long as wanted, beside a steady
  * load on members that behave. The quiet phase before it has the same load and no attacker.
  *
  * Canaries are values that no hostile peer may ever receive: Secrets of the hub, Secrets that are propagated to one
@@ -17,12 +17,12 @@ import { modes } from "./families/members.ts";
 import { joinHostileMember } from "./hostile-member.ts";
 import type { LoadCommand, LoadReport } from "./load-process.ts";
 import { measureMemory } from "./memory.ts";
-import { deliveryOf, type Delivery, type SiegeObservation } from "./siege-judge.ts";
+import { deliveryOf, type Delivery, type StressObservation } from "./stress-judge.ts";
 import { eventually, MEMBERS, must, startHub, type AttackedHub, type World } from "./world.ts";
 
 const OBJECTS = Array.from({ length: 20 }, (_, index) => `c${index}`);
 const INTERVAL_MS = 200;
-/** A fifth of the siege, within these bounds: p99 needs some hundred changes. */
+/** A fifth of the stress run, within these bounds: p99 needs some hundred changes. */
 const QUIET_SECONDS = { least: 40, most: 300 };
 const WARM_UP_MS = 5_000;
 const MODE_MS = 6_000;
@@ -39,7 +39,7 @@ const LANES: Readonly<Record<string, readonly string[]>> = {
 const LEFT_OUT: ReadonlySet<string> = new Set(["bodies/mutated-manifests", "agents/hostile-status"]);
 const MEMBER_LANES = 2;
 
-export async function runSiege(minutes: number, report: (line: string) => void): Promise<SiegeObservation> {
+export async function runStress(minutes: number, report: (line: string) => void): Promise<StressObservation> {
   const hub = await startHub({ isShort: true });
   const memory = measureMemory(() => hub.pid);
   let load: ChildProcess | undefined;
@@ -55,15 +55,15 @@ export async function runSiege(minutes: number, report: (line: string) => void):
     const quiet = await takeLoad(load);
     const idleMiB = memory.now();
     memory.reset();
-    report(`p99 of deliveries ${Math.round(quiet.p99Ms)} ms; siege of ${minutes} minutes`);
-    const besieged = await besiege(hub, minutes, canary, report);
-    const siege = await takeLoad(load);
+    report(`p99 of deliveries ${Math.round(quiet.p99Ms)} ms; stress of ${minutes} minutes`);
+    const found = await stressHub(hub, minutes, canary, report);
+    const stress = await takeLoad(load);
     load.disconnect();
     load = undefined;
     const peakMiB = memory.peak();
     const later = await memoryLater(memory, idleMiB, hub);
     await setUp.end();
-    return { minutes, quiet, siege, isHubAlive: hub.isAlive(), ...besieged, idleMiB, peakMiB, ...later };
+    return { minutes, quiet, stress, isHubAlive: hub.isAlive(), ...found, idleMiB, peakMiB, ...later };
   } finally {
     load?.disconnect();
     memory.stop();
@@ -75,14 +75,14 @@ function raise(problem: string): never {
   throw new Error(problem);
 }
 
-type Besieged = Pick<SiegeObservation, "thefts" | "broken" | "visits">;
+type UnderStress = Pick<StressObservation, "thefts" | "broken" | "visits">;
 
-async function besiege(
+async function stressHub(
   hub: AttackedHub,
   minutes: number,
   isCanary: (text: string) => boolean,
   report: (line: string) => void,
-): Promise<Besieged> {
+): Promise<UnderStress> {
   const end = performance.now() + minutes * 60_000;
   const isOver = (): boolean => performance.now() > end || !hub.isAlive();
   const [thefts, broken] = [new Set<string>(), new Set<string>()];

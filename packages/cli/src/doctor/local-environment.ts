@@ -7,7 +7,7 @@ import { FlotillaError } from "@flotilla/base";
 import { lastStartPath, parseLastStart } from "../data-directory.ts";
 import type { LastStart } from "../data-directory.ts";
 
-export interface Surroundings {
+export interface LocalEnvironment {
   /** The certificate that a server presents, in DER; it is not trusted. */
   servingCertificate(server: URL, signal: AbortSignal): Promise<Uint8Array>;
   /** Bytes; undefined when there is no such file. */
@@ -20,7 +20,7 @@ export interface Surroundings {
   diskSpace(folder: string): Promise<{ free: number; total: number }>;
 }
 
-export const surroundings: Surroundings = {
+export const localEnvironment: LocalEnvironment = {
   servingCertificate(server, signal) {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { findPodTroubles, troubleText } from "./pod-troubles.ts";
-import type { PodWarning } from "./pod-troubles.ts";
+import { findPodProblems, problemText } from "./pod-problems.ts";
+import type { PodWarning } from "./pod-problems.ts";
 import type { JsonObject } from "@flotilla/base";
 
 const pod = (status: JsonObject, metadata: JsonObject = {}): JsonObject => ({
@@ -95,7 +95,7 @@ const cases: Record<string, { of: JsonObject; want: string[]; isCertain?: boolea
     want: ["1 pod failed: Evicted: The node was low on resource: memory."],
     isCertain: true,
   },
-  "a ready pod has no trouble": {
+  "a ready pod has no problem": {
     of: pod({
       phase: "Running",
       conditions: [{ type: "Ready", status: "True" }],
@@ -111,10 +111,10 @@ const cases: Record<string, { of: JsonObject; want: string[]; isCertain?: boolea
 };
 for (const [behaviour, { of, want, isCertain }] of Object.entries(cases)) {
   test(behaviour, () => {
-    const troubles = findPodTroubles([of]);
+    const problems = findPodProblems([of]);
 
-    expect(troubles.map((trouble) => troubleText(trouble))).toEqual(want);
-    expect(troubles[0]?.isCertain).toBe(isCertain);
+    expect(problems.map((problem) => problemText(problem))).toEqual(want);
+    expect(problems[0]?.isCertain).toBe(isCertain);
   });
 }
 
@@ -123,7 +123,7 @@ test("pods with the same reason are counted together, the certain ones first", (
   const creating = pod({ ...notReady, containerStatuses: [waiting("ContainerCreating")] });
 
   expect(
-    findPodTroubles([creating, creating, creating, broken, broken]).map((trouble) => troubleText(trouble)),
+    findPodProblems([creating, creating, creating, broken, broken]).map((problem) => problemText(problem)),
   ).toEqual(["2 pods wait: ImagePullBackOff: image nginx:broken", "3 pods wait: ContainerCreating"]);
 });
 
@@ -137,13 +137,13 @@ test("the newest warning about a mount explains containers that are not created,
     atMs: Date.parse(at),
   });
 
-  const troubles = findPodTroubles(pods, [
+  const problems = findPodProblems(pods, [
     warning("web-0", "2026-01-01T00:00:02Z", 'secret "db" not found'),
     warning("web-0", "2026-01-01T00:00:01Z", "timed out"),
     warning("web-1", "2025-12-31T23:59:59Z", 'secret "old" not found'),
   ]);
 
-  expect(troubles.map((trouble) => [troubleText(trouble), trouble.isCertain])).toEqual([
+  expect(problems.map((problem) => [problemText(problem), problem.isCertain])).toEqual([
     ['1 pod waits: ContainerCreating: secret "db" not found', true],
     ["1 pod waits: ContainerCreating", false],
   ]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deliveryOf, renderSiege, siegeProblems, type Delivery, type SiegeObservation } from "./siege-judge.ts";
+import { deliveryOf, renderStress, stressProblems, type Delivery, type StressObservation } from "./stress-judge.ts";
 
 const delivery = (p99Ms: number, more: Partial<Delivery> = {}): Delivery => ({
   changes: 500,
@@ -10,10 +10,10 @@ const delivery = (p99Ms: number, more: Partial<Delivery> = {}): Delivery => ({
   failures: [],
   ...more,
 });
-const observed = (more: Partial<SiegeObservation> = {}): SiegeObservation => ({
+const observed = (more: Partial<StressObservation> = {}): StressObservation => ({
   minutes: 5,
   quiet: delivery(100),
-  siege: delivery(190),
+  stress: delivery(190),
   isHubAlive: true,
   thefts: [],
   broken: [],
@@ -38,16 +38,16 @@ test("the figures of deliveries are percentiles", () => {
   });
 });
 
-const cases: Record<string, { more?: Partial<SiegeObservation>; problems: string[] }> = {
+const cases: Record<string, { more?: Partial<StressObservation>; problems: string[] }> = {
   "holds within all limits": { problems: [] },
   "breaks when deliveries take more than twice as long": {
-    more: { siege: delivery(201) },
+    more: { stress: delivery(201) },
     problems: ["p99 of deliveries 201 ms, more than 2 times 100 ms of the quiet phase"],
   },
   "breaks when a canary was stolen": { more: { thefts: ["a token"] }, problems: ["stolen: a token"] },
   "breaks when the hub has ended": { more: { isHubAlive: false }, problems: ["the hub's process has ended"] },
   "breaks when a change was lost": {
-    more: { siege: delivery(100, { lost: 1 }) },
+    more: { stress: delivery(100, { lost: 1 }) },
     problems: ["1 changes did not reach a member in time"],
   },
   "breaks when a hostile party never acted: nothing was shown": {
@@ -60,18 +60,18 @@ const cases: Record<string, { more?: Partial<SiegeObservation>; problems: string
     problems: ["memory grew from 200 to 2000 MiB"],
   },
 };
-describe("a siege", () => {
+describe("a stress run", () => {
   for (const [name, { more, problems }] of Object.entries(cases))
-    test(name, () => expect(siegeProblems(observed(more))).toEqual(problems));
+    test(name, () => expect(stressProblems(observed(more))).toEqual(problems));
 });
 
 test("the report has both phases and what hostile parties did", () => {
-  expect(renderSiege(observed(), [])).toBe(
+  expect(renderStress(observed(), [])).toBe(
     [
-      "held       siege of 5 minutes: hostile members, agents and tenants together under load",
+      "held       stress of 5 minutes: hostile members, agents and tenants together under load",
       "           tried      agents 3",
       "           quiet      500 deliveries, p50 50 ms, p99 100 ms, longest 100 ms, 0 lost",
-      "           siege      500 deliveries, p50 50 ms, p99 190 ms, longest 190 ms, 0 lost",
+      "           stress      500 deliveries, p50 50 ms, p99 190 ms, longest 190 ms, 0 lost",
       "           memory     200 MiB before, 600 MiB at most, 300 MiB 2 s later",
       "",
     ].join("\n"),

@@ -31,7 +31,7 @@ export interface Resource extends Found {
   kept?: ReadonlyMap<string, readonly PlaintextOverrider[]>;
 }
 
-export interface MemberOutlook {
+export interface MemberForecast {
   cluster: string;
   replicas?: number;
   /** Differences that leave everything that runs unchanged. */
@@ -42,23 +42,23 @@ export interface MemberOutlook {
   problem?: string;
 }
 
-export interface Outlook {
+export interface Forecast {
   resource: Resource;
-  members: readonly MemberOutlook[];
+  members: readonly MemberForecast[];
   /** Why the hub would not propagate it as required. */
   problems: readonly string[];
 }
 
-export const isRefused = ({ members, problems }: Outlook): boolean =>
+export const isRefused = ({ members, problems }: Forecast): boolean =>
   problems.length > 0 || members.some(({ refused, problem }) => refused.length > 0 || problem !== undefined);
 
 /** `works` are the object's works, planned or real. */
-export async function outlookOf(
+export async function forecastOf(
   resource: Resource,
   works: readonly DeepReadonly<Work>[],
   interpreter: Pick<Interpreter, "retain">,
   problems: readonly string[] = [],
-): Promise<Outlook> {
+): Promise<Forecast> {
   const planned = new Map(
     works.flatMap(({ metadata, spec }) => {
       const [cluster, manifest] = [clusterNameOf(metadata.namespace ?? ""), spec.workload?.manifests?.[0]];
@@ -66,12 +66,12 @@ export async function outlookOf(
     }),
   );
   const members = await Promise.all(
-    resource.copies.map(async (copy) => memberOutlook(resource, copy, planned.get(copy.cluster), interpreter)),
+    resource.copies.map(async (copy) => memberForecast(resource, copy, planned.get(copy.cluster), interpreter)),
   );
   const known = new Set(resource.copies.map(({ cluster }) => cluster));
   const more = [...planned.keys()]
     .filter((cluster) => !known.has(cluster))
-    .map((cluster): MemberOutlook => ({
+    .map((cluster): MemberForecast => ({
       cluster,
       harmless: [],
       refused: [],
@@ -80,12 +80,12 @@ export async function outlookOf(
   return { resource, members: [...members, ...more], problems };
 }
 
-async function memberOutlook(
+async function memberForecast(
   { replicas }: Resource,
   copy: Copy,
   planned: Manifest | undefined,
   interpreter: Pick<Interpreter, "retain">,
-): Promise<MemberOutlook> {
+): Promise<MemberForecast> {
   const { cluster, object } = copy;
   const count = replicas?.get(cluster);
   const head = { cluster, replicas: count };

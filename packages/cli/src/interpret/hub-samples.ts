@@ -11,27 +11,27 @@ import { askEach, failureLine } from "../members/each-place.ts";
 import { createDiscovery, typeOfManifest } from "../members/discovery.ts";
 import { findPlaces, isForbidden } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
-import type { Specimen } from "./try-rules.ts";
+import type { Sample } from "./try-rules.ts";
 
 /** Objects of one kind are alike: a few of them show a rule that fails. */
 const MAX_OBJECTS = 10;
 const MAX_MEMBERS = 3;
 const TIMEOUT_MS = 3_000;
 
-export interface SpecimenQuestion {
+export interface SampleQuestion {
   client: Client;
   clock: Clock;
   signal: AbortSignal;
 }
 
-export interface HubSpecimens {
-  specimens: Specimen[];
+export interface HubSamples {
+  samples: Sample[];
   /** What could not be read, or does not exist. */
   missing: string[];
 }
 
-export async function readHubSpecimens(targets: readonly Target[], question: SpecimenQuestion): Promise<HubSpecimens> {
-  const found: HubSpecimens = { specimens: [], missing: [] };
+export async function readHubSamples(targets: readonly Target[], question: SampleQuestion): Promise<HubSamples> {
+  const found: HubSamples = { samples: [], missing: [] };
   const unique = new Map(targets.map((target) => [`${target.apiVersion} ${target.kind}`, target]));
   const readCopies = createCopyReader(question);
   for (const target of unique.values()) await readKind(target, question, readCopies, found);
@@ -46,9 +46,9 @@ interface Target {
 
 async function readKind(
   target: Target,
-  { client, signal }: SpecimenQuestion,
+  { client, signal }: SampleQuestion,
   readCopies: ReadCopies,
-  { specimens, missing }: HubSpecimens,
+  { samples, missing }: HubSamples,
 ): Promise<void> {
   const what = `${target.kind} in ${target.apiVersion}`;
   let kind;
@@ -71,7 +71,7 @@ async function readKind(
     const desired = object as unknown as JsonObject;
     const reported = await readReported(client, { kind: target.kind, namespace: namespace || undefined, name }, signal);
     if (!reported) missing.push(`copies of ${what}: you are not allowed to read bindings`);
-    specimens.push({
+    samples.push({
       title: `${title} of the hub`,
       desired,
       statusItems: reported && reported.length > 0 ? reported : undefined,
@@ -79,7 +79,7 @@ async function readKind(
     const clusters = new Set(reported?.slice(0, MAX_MEMBERS).map(({ clusterName }) => clusterName));
     const { copies, failures } = await readCopies(clusters, { ...target, namespace: namespace || undefined, name });
     missing.push(...failures);
-    for (const { cluster, observed } of copies) specimens.push({ title: `${title} on ${cluster}`, desired, observed });
+    for (const { cluster, observed } of copies) samples.push({ title: `${title} on ${cluster}`, desired, observed });
   }
   if (count === 0) missing.push(`the hub has no ${what}`);
 }
@@ -107,7 +107,7 @@ type ReadCopies = (
 ) => Promise<{ copies: { cluster: string; observed: JsonObject }[]; failures: string[] }>;
 
 /** Lists the members once, when the first copy is read. */
-function createCopyReader({ client, clock, signal }: SpecimenQuestion): ReadCopies {
+function createCopyReader({ client, clock, signal }: SampleQuestion): ReadCopies {
   const asking = { client, clock, responseTimeoutMs: TIMEOUT_MS, signal };
   const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
   let members: Promise<Place[]> | undefined;

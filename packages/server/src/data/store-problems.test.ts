@@ -9,7 +9,7 @@ import {
   StoreWriteError,
 } from "@flotilla/apiserver";
 import type { Change, Engine, Write } from "@flotilla/apiserver";
-import { watchStoreTroubles } from "./store-troubles.ts";
+import { watchStoreProblems } from "./store-problems.ts";
 
 const write = (key: string): Write => ({ key, expect: "any", value: new Uint8Array([1]) });
 const settled = (): Promise<unknown> => new Promise((resolve) => void setImmediate(resolve));
@@ -26,7 +26,7 @@ function makeDisk(wrap = sameEngine) {
   const commit: Engine["commit"] = (asked) => (disk.failure ? Promise.reject(disk.failure) : memory.commit(asked));
   return Object.assign(
     disk,
-    watchStoreTroubles(wrap({ ...memory, commit }), clock, silentLog, (text) => void reported.push(text)),
+    watchStoreProblems(wrap({ ...memory, commit }), clock, silentLog, (text) => void reported.push(text)),
   );
 }
 
