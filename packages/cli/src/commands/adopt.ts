@@ -64,7 +64,7 @@ export const adoptCommand = defineCommand({
       type: "string",
       choices: ["fleet", "cluster"],
       description:
-        "whether partition, budgets and ordinals count in the fleet or in each cluster (default: the object's own setting, else fleet)",
+        "whether partition, budgets and ordinals apply to the whole fleet or to each cluster (default: the object's own setting, else fleet)",
     },
     policy: {
       type: "string",

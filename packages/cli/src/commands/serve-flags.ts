@@ -45,7 +45,7 @@ export const hubProcessFlags = {
     default: 2048,
     maximum: 1_048_576,
     description:
-      "size of all objects in MiB, which are in memory; above it nothing can be created or grow (507), and deletions still work; 0 is no limit",
+      "size of all objects in MiB, which are in memory; above it nothing can be created or grow (507), and deletions still work; 0 means no limit",
   },
   "audit-policy-file": {
     type: "string",
@@ -91,7 +91,7 @@ export const hubProcessFlags = {
     minimum: 1,
     maximum: 87_600,
     description:
-      "how long the token in a kubeconfig of the data directory is valid; the file gets a new one after half of it, while the process runs and at the start",
+      "how long the token in a kubeconfig of the data directory is valid; the file gets a new token after half of that time, while the process runs and at its start",
   },
   "encryption-provider-config": {
     type: "string",

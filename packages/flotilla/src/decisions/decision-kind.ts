@@ -56,7 +56,7 @@ export const Decision = ownKind({
       message: s.string("The cause in a sentence."),
     }),
     before: s.optional(s.json("The previous state.")),
-    after: s.optional(s.json("What is so now.")),
+    after: s.optional(s.json("The new state.")),
   },
   columns: {
     Time: ".time",

@@ -23,7 +23,7 @@ export interface NamedPods {
    * that the template asked for when it first named the pod: only that change takes replicas from the pod's member.
    */
   readonly pods: readonly NamedPod[];
-  /** Names that were not found while some members could not be asked. */
+  /** Names that were not found while some members did not respond. */
   readonly open?: readonly string[];
   /** These members. */
   readonly unasked?: readonly string[];
