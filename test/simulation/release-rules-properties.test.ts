@@ -91,7 +91,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Step>({ do: "no rules" }) },
 );
 
-test("with any rules, a release reaches no more pods than asked, sends no template back and forth, and names what is wrong", async () => {
+test("with any rules, a release reaches no more pods than requested, sends no template back and forth, and names what is wrong", async () => {
   const property = fc.asyncProperty(
     rules,
     fc.integer({ min: 1, max: 10 }),

@@ -105,7 +105,7 @@ describe("a Retain rule that keeps the members' strategy", () => {
   test.each([
     { rules: "alone", customizations: RETAIN_STRATEGY, partition: 9 },
     { rules: "with the other rules of the guide", customizations: GUIDE_RULES, partition: 4 },
-  ])("$rules, stops a release that it would let reach more pods than asked", async ({ customizations, partition }) => {
+  ])("$rules, stops a release that it would let reach more pods than requested", async ({ customizations, partition }) => {
     fleet = await startRulesFleet();
     await fleet.customize(customizations);
     fleet.record();

@@ -255,7 +255,7 @@ describe("kubeconfig", () => {
     const levels = Array.from({ length: 40 }, (_, level) => `- &a${level + 1} [*a${level}, *a${level}]`);
 
     expect(() => parseKubeconfig(`x:\n- &a0 [lol]\n${levels.join("\n")}\nkind: *a40`, { source: "f.yaml" })).toThrow(
-      "f.yaml is not a kubeconfig: its kind is not text; it must be Config",
+      "f.yaml is not a kubeconfig: its kind is not a string; it must be Config",
     );
   });
 

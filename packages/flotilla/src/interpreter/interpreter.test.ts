@@ -124,7 +124,7 @@ test("a rule that leaves the replicas unchanged fails", async () => {
   );
 });
 
-test("a user rule that returns more replicas than asked fails", async () => {
+test("a user rule that returns more replicas than requested fails", async () => {
   const sized = (replicas: number): KubernetesObject => ({ ...widget, spec: { replicas } }) as KubernetesObject;
   const doubling: KindInterpreter = {
     group: "example.io",

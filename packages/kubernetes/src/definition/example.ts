@@ -11,7 +11,7 @@ export function exampleOf(kind: Kind, fields: JsonObject = {}): KubernetesObject
     kind: kind.kind,
     metadata: {
       name: "web",
-      namespace: kind.scope === "Namespaced" ? "shop" : undefined,
+      ...(kind.scope === "Namespaced" && { namespace: "shop" }),
       ...(metadata as JsonObject | undefined),
     },
     ...rest,

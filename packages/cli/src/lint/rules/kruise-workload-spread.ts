@@ -6,7 +6,7 @@ import { defineRule } from "../rule.ts";
 export const kruiseWorkloadSpread = defineRule({
   id: "kruise-workload-spread",
   severity: "warning",
-  summary: "the subsets of a WorkloadSpread count in every cluster",
+  summary: "the subsets of a WorkloadSpread apply to each cluster separately",
   why: "Each cluster spreads its own pods: `maxReplicas: 3` allows three pods per cluster, and percentages are rounded up in each and must be 100 there.",
   fix: "Set numbers for each cluster with an OverridePolicy, or spread over clusters with weights of the PropagationPolicy.",
   *check(fleet) {

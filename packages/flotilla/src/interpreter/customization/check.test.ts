@@ -175,7 +175,7 @@ describe("warns the author of a Retain rule", () => {
 
   test("that keeps the strategy, however it is written", () => {
     expect(warningsOf("for k, v in pairs(o.spec) do if k:sub(1, 6) == 'update' then d.spec[k] = v end end")).toEqual([
-      "spec.customizations.retention: the Retain rule leaves to the members spec.updateStrategy: values of the template apply only where the object is created, so the hub cannot release by partition, and stops a release that would reach more pods than asked",
+      "spec.customizations.retention: the Retain rule leaves to the members spec.updateStrategy: values of the template apply only where the object is created, so the hub cannot release by partition, and stops a release that would reach more pods than requested",
     ]);
   });
 
