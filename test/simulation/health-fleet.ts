@@ -12,7 +12,7 @@ import { renderDoctor } from "../../packages/cli/src/doctor/render-doctor.ts";
 import { runChecks } from "../../packages/cli/src/doctor/run-checks.ts";
 import { plain } from "../../packages/cli/src/paint.ts";
 import { createHubLists } from "../../packages/cli/src/doctor/context.ts";
-import { slimObject } from "../../packages/cli/src/doctor/slim.ts";
+import { slimObject } from "../../packages/cli/src/doctor/slim-objects.ts";
 import { localEnvironment } from "../../packages/cli/src/doctor/local-environment.ts";
 import { runCommand } from "./run-command.ts";
 

@@ -105,37 +105,40 @@ describe("a Retain rule that keeps the members' strategy", () => {
   test.each([
     { rules: "alone", customizations: RETAIN_STRATEGY, partition: 9 },
     { rules: "with the other rules of the guide", customizations: GUIDE_RULES, partition: 4 },
-  ])("$rules, stops a release that it would let reach more pods than requested", async ({ customizations, partition }) => {
-    fleet = await startRulesFleet();
-    await fleet.customize(customizations);
-    fleet.record();
+  ])(
+    "$rules, stops a release that it would let reach more pods than requested",
+    async ({ customizations, partition }) => {
+      fleet = await startRulesFleet();
+      await fleet.customize(customizations);
+      fleet.record();
 
-    await fleet.release({ image: "web:2", partition });
-    await fleet.run(10 * MINUTE_MS);
+      await fleet.release({ image: "web:2", partition });
+      await fleet.run(10 * MINUTE_MS);
 
-    expect(fleet.record()).toMatchObject({ created: 0, deleted: 0, images: {} });
-    expect(await fleet.podsWith("web:1")).toEqual([5, 5]);
-    expect((await fleet.read("hub")).status).toMatchObject({ replicas: 10, readyReplicas: 10, updatedReplicas: 0 });
-    expect(await fleet.condition("MemberDecides")).toMatchObject({
-      status: "True",
-      message: expect.stringContaining("ResourceInterpreterCustomization mine leaves spec.updateStrategy"),
-    });
-    expect(await fleet.workCondition("member1", "Applied")).toMatchObject({
-      status: "False",
-      reason: "ReleaseStopped",
-      message: expect.stringMatching(
-        /ResourceInterpreterCustomization mine keeps spec.updateStrategy.partition of the member \(0; the hub asks for \d\), so that 5 pods would get it instead of \d/,
-      ),
-    });
-    const { members, problems } = await fleet.why();
-    expect(problems.map(({ what }) => what).join("\n")).toContain("the release is not sent");
-    expect(members[0]).toMatchObject({
-      onMember: expect.arrayContaining([
-        { path: "spec.updateStrategy.partition", before: expect.any(Number), after: 0 },
-      ]),
-      onMemberBy: "ResourceInterpreterCustomization mine",
-    });
-  });
+      expect(fleet.record()).toMatchObject({ created: 0, deleted: 0, images: {} });
+      expect(await fleet.podsWith("web:1")).toEqual([5, 5]);
+      expect((await fleet.read("hub")).status).toMatchObject({ replicas: 10, readyReplicas: 10, updatedReplicas: 0 });
+      expect(await fleet.condition("MemberDecides")).toMatchObject({
+        status: "True",
+        message: expect.stringContaining("ResourceInterpreterCustomization mine leaves spec.updateStrategy"),
+      });
+      expect(await fleet.workCondition("member1", "Applied")).toMatchObject({
+        status: "False",
+        reason: "ReleaseStopped",
+        message: expect.stringMatching(
+          /ResourceInterpreterCustomization mine keeps spec.updateStrategy.partition of the member \(0; the hub asks for \d\), so that 5 pods would get it instead of \d/,
+        ),
+      });
+      const { members, problems } = await fleet.why();
+      expect(problems.map(({ what }) => what).join("\n")).toContain("the release is not sent");
+      expect(members[0]).toMatchObject({
+        onMember: expect.arrayContaining([
+          { path: "spec.updateStrategy.partition", before: expect.any(Number), after: 0 },
+        ]),
+        onMemberBy: "ResourceInterpreterCustomization mine",
+      });
+    },
+  );
 
   test("is run by a plan, which shows what the members really get", async () => {
     fleet = await startRulesFleet({ partition: 4 });

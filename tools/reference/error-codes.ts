@@ -249,7 +249,8 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     hint: "the message has the hub's response; correct the manifest",
   },
   ReleaseStartsOver: {
-    happened: "a member lost an object during a release, and a new one would start more pods of the release than requested",
+    happened:
+      "a member lost an object during a release, and a new one would start more pods of the release than requested",
     hint: "nothing: the hub creates it with the template of the last complete release and continues ([ADR 0048](../adr/0048-objects-lost-during-a-release.md))",
   },
   ReleaseStopped: {

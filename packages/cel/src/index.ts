@@ -1,6 +1,10 @@
 export { ACCESS_REVIEW_SPEC } from "./access-review.ts";
-export { AdmissionCompiler, MAX_POLICY_COST } from "./admission.ts";
-export type { AdmissionBindings, AdmissionExpressionProblem, CompiledAdmissionExpression } from "./admission.ts";
+export { AdmissionCompiler, MAX_POLICY_COST } from "./admission-expressions.ts";
+export type {
+  AdmissionBindings,
+  AdmissionExpressionProblem,
+  CompiledAdmissionExpression,
+} from "./admission-expressions.ts";
 export type { AdmissionInput, AdmissionRequestFields } from "./admission-types.ts";
 export { ArrayList } from "./collections.ts";
 export { compileCel } from "./compile.ts";

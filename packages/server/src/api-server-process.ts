@@ -13,8 +13,8 @@ import { createComponentReadiness } from "./roles/component-readiness.ts";
 import { createHubApiServer } from "./roles/api-server.ts";
 import { createHubLogs } from "./roles/hub-logs.ts";
 import { createHubReaders } from "./roles/hub-readers.ts";
-import { startParts, stopParts } from "./roles/parts.ts";
-import type { Part } from "./roles/parts.ts";
+import { startParts, stopParts } from "./roles/process-parts.ts";
+import type { Part } from "./roles/process-parts.ts";
 
 export const startApiServer: Roles["apiServer"] = (options, progress, signal) =>
   withHubProcess(options, progress, async (hubProcess) => {

@@ -12,7 +12,7 @@ import { confirmSubject } from "../access/subject.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
 import type { AccessRequest, IsController } from "../request/authorize.ts";
 import { confirm } from "../request/decisions.ts";
-import { after } from "../admission/run.ts";
+import { after } from "../admission/run-steps.ts";
 import { clusterNotFound } from "../clusters/cluster-not-found.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
 import { explainUnreadable, reportUnknownFields } from "../write/custom-body.ts";

@@ -16,7 +16,7 @@ import {
 } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
 import type { CachedEntry } from "../store/cache.ts";
-import { after, isPromise } from "../admission/run.ts";
+import { after, isPromise } from "../admission/run-steps.ts";
 import { isNamespaceKind, keyOf } from "../resources/resources.ts";
 import { MAX_ATTEMPTS } from "../clusters/attempts.ts";
 import { unstoredEntry } from "../clusters/objects.ts";

@@ -71,7 +71,7 @@ export const doctorCommand = defineCommand({
       import("../doctor/run-checks.ts"),
       import("../doctor/render-doctor.ts"),
       import("../doctor/context.ts"),
-      import("../doctor/slim.ts"),
+      import("../doctor/slim-objects.ts"),
       import("../doctor/local-environment.ts"),
     ]);
     const wanted = readNames(flags.only);

@@ -123,7 +123,7 @@ export const interpretCommand = defineCommand({
       throw new UsageError(`unexpected argument '${args[0]}'; specify files with -f or --test`);
     // Loaded lazily, so that other commands and the help do not load the interpreter.
     const [{ interpret }, { download }] = await Promise.all([
-      import("../interpret/run.ts"),
+      import("../interpret/run-interpret.ts"),
       import("../interpret/sources.ts"),
     ]);
     await interpret(

@@ -12,7 +12,7 @@ import { createFakeClient } from "@flotilla/testing/fake-client.ts";
 import { certificateLifetime, tokenLifetime } from "./certificate-facts.ts";
 import { certificatesCheck } from "./checks/certificates.ts";
 import { createHubLists } from "./context.ts";
-import { slimObject } from "./slim.ts";
+import { slimObject } from "./slim-objects.ts";
 import { localEnvironment } from "./local-environment.ts";
 
 const NOW = Date.parse("2026-05-01T12:00:00Z");

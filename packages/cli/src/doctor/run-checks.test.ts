@@ -13,7 +13,7 @@ import type { DoctorContext } from "./context.ts";
 import { samplesOf } from "./metrics-samples.ts";
 import { renderDoctor } from "./render-doctor.ts";
 import { runChecks } from "./run-checks.ts";
-import { slimObject } from "./slim.ts";
+import { slimObject } from "./slim-objects.ts";
 import { localEnvironment } from "./local-environment.ts";
 
 const { signal } = new AbortController();

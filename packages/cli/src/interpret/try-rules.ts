@@ -5,7 +5,7 @@ import type { Operation, StatusItem } from "@flotilla/kubernetes";
 import { isCustomization, nameOf, scriptOf, targetOf } from "./customizations.ts";
 import type { Manifest } from "./customizations.ts";
 import { createRuleBook } from "./rule-book.ts";
-import { RULES } from "./rules.ts";
+import { RULES } from "./interpreter-rules.ts";
 import { runRule } from "./run-rule.ts";
 import type { RuleInput } from "./run-rule.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { managedClusterRules } from "./managedcluster-rules.ts";
 import type { ManagedCluster } from "./managedcluster-kind.ts";
-import { CLUSTER_SET_LABEL } from "../names.ts";
+import { CLUSTER_SET_LABEL } from "../ocm-names.ts";
 import { admitted } from "../test-objects.ts";
 
 const NOW = "2024-05-01T12:00:00Z";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Pod } from "@flotilla/kubernetes";
 import type { UnitedDeployment } from "./uniteddeployment-kind.ts";
 import { required } from "@flotilla/base";
-import { DEPLOYMENT_REVISION_LABEL, PATCH_ANNOTATION } from "./names.ts";
+import { DEPLOYMENT_REVISION_LABEL, PATCH_ANNOTATION } from "./uniteddeployment-names.ts";
 import { planProvision, planUpdates } from "./provision.ts";
 import type { ExistingSubset } from "./provision.ts";
 import { SCHEDULABLE } from "./subset.ts";

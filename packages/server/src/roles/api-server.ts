@@ -30,7 +30,7 @@ import { createEventRecorders, createInformers, createManager } from "@flotilla/
 import type { Manager } from "@flotilla/controller-runtime";
 import { createSystemControllers, kubernetesKinds } from "@flotilla/kubernetes";
 import { createDecisionLog } from "../audit/decision-log.ts";
-import type { Part } from "./parts.ts";
+import type { Part } from "./process-parts.ts";
 import { createProfiles } from "./profiles.ts";
 import type { FrontProxyAuthorities, ProfileOptions } from "./profiles.ts";
 import { createSimulatedClusters } from "./simulated-clusters.ts";

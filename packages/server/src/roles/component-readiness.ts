@@ -16,7 +16,7 @@ import type { Client } from "@flotilla/client";
 import { Deployment, Lease, Pod, ReplicaSet } from "@flotilla/kubernetes";
 import { controllerComponents } from "@flotilla/simulation";
 import { CONTROLLERS_LEASE_KEY } from "./controllers-lease.ts";
-import type { Part } from "./parts.ts";
+import type { Part } from "./process-parts.ts";
 
 const POLL_MS = 2_000;
 /** A leader stops when it could not renew for this long. */

@@ -11,8 +11,8 @@ import { createHubApiServer } from "./api-server.ts";
 import type { HubApiServer } from "./api-server.ts";
 import { createHubReaders } from "./hub-readers.ts";
 import type { HubReaders } from "./hub-readers.ts";
-import { startParts, stopParts } from "./parts.ts";
-import type { Part } from "./parts.ts";
+import { startParts, stopParts } from "./process-parts.ts";
+import type { Part } from "./process-parts.ts";
 
 const environment = { clock: systemClock, random: systemRandom, log: silentLog };
 

@@ -12,7 +12,7 @@ import {
 } from "@flotilla/simulation";
 import type { KubeletTimes, Simulation } from "@flotilla/simulation";
 import { containerHashes } from "@flotilla/openkruise";
-import type { Part } from "./parts.ts";
+import type { Part } from "./process-parts.ts";
 import { createWorkloadControllerGroups } from "./workload-controllers.ts";
 import type { FeatureGates } from "@flotilla/openkruise";
 

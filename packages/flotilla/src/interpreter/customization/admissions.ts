@@ -9,8 +9,8 @@ import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { checkCustomization } from "./check.ts";
 import type { CustomizationFindings } from "./check.ts";
-import { CUSTOMIZATION_RULES, scriptOf } from "./rules.ts";
-import type { Customization } from "./rules.ts";
+import { CUSTOMIZATION_RULES, scriptOf } from "./customization-rules.ts";
+import type { Customization } from "./customization-rules.ts";
 import { convertShorthand } from "./shorthand.ts";
 
 const { group, kind } = ResourceInterpreterCustomization;

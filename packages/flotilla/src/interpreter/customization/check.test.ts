@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { checkCustomization } from "./check.ts";
-import type { RuleField } from "./rules.ts";
+import type { RuleField } from "./customization-rules.ts";
 import { makeCustomization } from "./test-customization.ts";
 
 const problems = (scripts: Partial<Record<RuleField, string>>): string[] =>

@@ -11,8 +11,8 @@ import { retainedFieldsIn, retainProbes } from "../retained-fields.ts";
 import type { RetainedField } from "../retained-fields.ts";
 import { compileKubeScript, runFunction } from "../scripts/index.ts";
 import type { LuaBudget } from "../scripts/index.ts";
-import { scriptOf } from "./rules.ts";
-import type { Customization } from "./rules.ts";
+import { scriptOf } from "./customization-rules.ts";
+import type { Customization } from "./customization-rules.ts";
 
 /** Empty for kinds without replicas and without a release, and for scripts that fail on such an object. */
 export function retainedByScript(customization: Customization, budget: LuaBudget): RetainedField[] {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { copy, deepFreeze, equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
-import { copySharing } from "./share.ts";
+import { copySharing } from "./share-parts.ts";
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { simulationProblems } from "./problems.ts";
+import { simulationProblems } from "./annotation-problems.ts";
 
 const PREFIX = "simulation.flotilla.dev/";
 

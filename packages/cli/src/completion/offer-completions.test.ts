@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { defineCommand } from "../command.ts";
-import { offerCommands, offerFor } from "./offer.ts";
+import { offerCommands, offerFor } from "./offer-completions.ts";
 
 const sail = defineCommand({
   name: "sail",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyRule } from "@flotilla/apimachinery/facts/rbac-v1.ts";
 import type { AccessedResource } from "../request/authorize.ts";
-import { allowsPath, allowsResource, describeRules, uncovered } from "./rules.ts";
+import { allowsPath, allowsResource, describeRules, uncovered } from "./rbac-rules.ts";
 
 describe("a resource rule", () => {
   const rule: PolicyRule = { verbs: ["get"], apiGroups: [""], resources: ["pods"] };

@@ -3,7 +3,7 @@ import { ReplicaSet } from "./replicaset-kind.ts";
 import type { Pod } from "../pod/pod-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectEvent } from "@flotilla/controller-runtime";
-import { createUrgent } from "./urgent.ts";
+import { createUrgent } from "./urgent-replicasets.ts";
 
 const KEY = { cluster: "paris", namespace: "shop", name: "web" };
 const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "u-web", controller: true };

@@ -7,7 +7,7 @@
  */
 import type { Pod, ReadonlyPod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
-import type { ReadonlyNode, ReadonlyTemplate, ReadonlyWorkflow } from "./names.ts";
+import type { ReadonlyNode, ReadonlyTemplate, ReadonlyWorkflow } from "./workflow-names.ts";
 import type { NodeTable } from "./node-table.ts";
 import type { Scope } from "./variables.ts";
 

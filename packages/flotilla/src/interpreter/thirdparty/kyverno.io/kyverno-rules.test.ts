@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { policyInterpreter, type KyvernoPolicy } from "./rules.ts";
+import { policyInterpreter, type KyvernoPolicy } from "./kyverno-rules.ts";
 
 const rules = policyInterpreter("Policy");
 const policy: KyvernoPolicy = {

@@ -22,8 +22,8 @@ import { enterState, isHooked, nextState } from "../lifecycle/lifecycle.ts";
 import { firstOwner, mendedOwners } from "./claim-owners.ts";
 import { isInRange } from "./ordinals.ts";
 import type { OrdinalRange } from "./ordinals.ts";
-import { revisionOf } from "./pod-state.ts";
-import type { ReadonlyStatefulSet } from "./pod-state.ts";
+import { revisionOf } from "./statefulset-pod-state.ts";
+import type { ReadonlyStatefulSet } from "./statefulset-pod-state.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
 
 export interface PassInput {

@@ -12,8 +12,8 @@ import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { isPodInScope } from "../api/webhook-scope.ts";
 import type { KruiseWebhookOptions } from "../api/kruise-definition.ts";
 import { injectSidecars } from "./inject.ts";
-import { KRUISE_NAMESPACE, SidecarError } from "./names.ts";
-import type { ReadonlySidecarSet } from "./names.ts";
+import { KRUISE_NAMESPACE, SidecarError } from "./sidecarset-names.ts";
+import type { ReadonlySidecarSet } from "./sidecarset-names.ts";
 
 /** Runs before launch priorities, which apply to sidecars too. `nowMs` reads the clock of the controllers. */
 export function createSidecarSetAdmission(options: KruiseWebhookOptions): Admission<Pod> {

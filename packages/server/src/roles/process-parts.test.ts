@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { startParts, stopParts } from "./parts.ts";
-import type { Part } from "./parts.ts";
+import { startParts, stopParts } from "./process-parts.ts";
+import type { Part } from "./process-parts.ts";
 
 test("parts start in order, each after the one before it has started, and stop in reverse", async () => {
   const seen: string[] = [];

@@ -1,6 +1,6 @@
 /** Names compared with the expectations of Argo's own tests. */
 import { expect, test } from "vitest";
-import { displayNameOf, nodeIdOf, podNameOf } from "./names.ts";
+import { displayNameOf, nodeIdOf, podNameOf } from "./workflow-names.ts";
 
 test("pod names consist of the Workflow, the template and a hash of the node", () => {
   const names = [

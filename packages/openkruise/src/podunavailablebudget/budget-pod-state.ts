@@ -10,7 +10,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { compareQuantities, tryParseQuantity } from "@flotilla/apimachinery";
 import { whyIncomplete } from "../in-place/refresh.ts";
 import { isSidecarUpdateComplete, runsDigest } from "../sidecarset/consistency.ts";
-import { injectedSets, isInjectedContainer } from "../sidecarset/names.ts";
+import { injectedSets, isInjectedContainer } from "../sidecarset/sidecarset-names.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
 
 export type ReadonlyBudget = DeepReadonly<PodUnavailableBudget>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { AdmissionCompiler, type AdmissionExpressionOptions, MAX_POLICY_COST } from "./admission.ts";
+import { AdmissionCompiler, type AdmissionExpressionOptions, MAX_POLICY_COST } from "./admission-expressions.ts";
 import type { AdmissionInput } from "./admission-types.ts";
 import type { AuthorizationCheck } from "./library/authorizer.ts";
 import { JSON_PATCH, PATCH_OBJECT } from "./patch-types.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Pod } from "@flotilla/kubernetes";
 import type { Review } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { createPodStartAdmission } from "./admission.ts";
+import { createPodStartAdmission } from "./pod-readiness-admission.ts";
 import { createFeatureGates } from "../api/feature-gates.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);

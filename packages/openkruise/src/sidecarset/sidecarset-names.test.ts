@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { INJECTED_LIST_ANNOTATION, injectedSets } from "./names.ts";
+import { INJECTED_LIST_ANNOTATION, injectedSets } from "./sidecarset-names.ts";
 
 const podWith = (list: string): ReadonlyPod =>
   ({

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fractionalShare } from "./shares.ts";
+import { fractionalShare } from "./int-or-percent.ts";
 
 const cases: Record<string, [share: string, want: number | undefined]> = {
   "supports fractions of a percent": ["12.5%", 2],

@@ -4,7 +4,7 @@ import { isReady } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { isSidecarStateConsistent, sidecarsInPod } from "./consistency.ts";
 import { idleContainers, imagesOf } from "./hot-upgrade.ts";
-import type { ReadonlySidecarSet } from "./names.ts";
+import type { ReadonlySidecarSet } from "./sidecarset-names.ts";
 import { podHash } from "./records.ts";
 
 export function isSidecarUpdated(pod: ReadonlyPod, { metadata }: ReadonlySidecarSet): boolean {

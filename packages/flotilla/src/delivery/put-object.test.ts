@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { planPut } from "./put.ts";
+import { planPut } from "./put-object.ts";
 
 const object = (metadata: object) => ({
   apiVersion: "v1",

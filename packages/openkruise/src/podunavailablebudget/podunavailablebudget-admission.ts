@@ -13,7 +13,7 @@ import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { isPodInScope } from "../api/webhook-scope.ts";
 import type { KruiseWebhookOptions } from "../api/kruise-definition.ts";
 import { checkBudget, isUnprotected, withoutGrant } from "./check.ts";
-import { RELATED_BUDGET_ANNOTATION, canResizeInPlace, mayBecomeUnavailable } from "./pod-state.ts";
+import { RELATED_BUDGET_ANNOTATION, canResizeInPlace, mayBecomeUnavailable } from "./budget-pod-state.ts";
 import { budgetFor } from "./related.ts";
 import type { WorkloadRef } from "./scope.ts";
 import { isKind } from "./workloads.ts";
