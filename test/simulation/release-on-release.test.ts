@@ -141,7 +141,7 @@ test("changes the pods of the release even if others are not ready or come first
   expect(status?.conditions?.find(({ type }) => type === "Dispatched")?.status ?? "True").toBe("True");
 });
 
-test("is shown by a plan, with the number of pods, and by `why` while it is rolled back", async () => {
+test("a rollback of a release is shown by a plan, with the number of pods, and by `why` while it is rolled back", async () => {
   const rules = await startRulesFleet();
   fleet = rules;
   await rules.release({ image: "web:2", partition: 4 });
@@ -168,7 +168,7 @@ test("is shown by a plan, with the number of pods, and by `why` while it is roll
 describe("a raised partition that does not roll pods back", () => {
   const db = { cluster: "hub", namespace: "shop", name: "db" };
 
-  test("of an Advanced StatefulSet is reported by the binding, `why` and `status`, also after a complete release", async () => {
+  test("a raised partition that does not roll pods back of an Advanced StatefulSet is reported by the binding, `why` and `status`, also after a complete release", async () => {
     fleet = await startTestFleet({ members: MEMBERS, nodes: 3 });
     await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
     const policy = makePolicy("shop/all")
@@ -221,7 +221,7 @@ describe("a raised partition that does not roll pods back", () => {
     expect(await notRolledBack()).toBeUndefined();
   });
 
-  test("of a CloneSet is reported if the release began without a partition", async () => {
+  test("a raised partition that does not roll pods back of a CloneSet is reported if the release began without a partition", async () => {
     await start("InPlaceIfPossible");
     await release(2, 0);
 

@@ -33,7 +33,7 @@ describe("an image reference", () => {
     },
   );
 
-  test("with a long name that is almost valid is rejected without backtracking for the length of the test", () => {
+  test("an image reference with a long name that is almost valid is rejected without backtracking for the length of the test", () => {
     expect(parseImageReference(`${"a-".repeat(500)}!`)).toBeUndefined();
     expect(parseImageReference(`${"a.".repeat(500)}!`)).toBeUndefined();
   });

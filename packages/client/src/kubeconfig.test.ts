@@ -318,7 +318,7 @@ describe("several kubeconfigs", () => {
     expect(typeof token === "function" ? await token() : token).toBe("secret-b");
   });
 
-  test("that do not exist are skipped, unless none does", async () => {
+  test("several kubeconfigs that do not exist are skipped, unless none does", async () => {
     const there = await file("there/config", config("there"));
 
     expect([...(await loadKubeconfigs([join(directory, "gone"), there])).contexts.keys()]).toEqual(["there"]);

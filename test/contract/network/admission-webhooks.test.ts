@@ -170,7 +170,7 @@ describe("mutating webhooks", () => {
 });
 
 describe("deletions", () => {
-  test("of a collection are asked about one by one, with the old object", async () => {
+  test("webhooks are called for each deletion of a collection, with the old object", async () => {
     for (const name of ["a", "b"]) await subject.request("POST", CONFIG_MAPS, makeConfigMap(name));
     await configure({ path: "/check", operations: ["DELETE"] });
     decisions["/check"] = ({ name }) => ({ allowed: name !== "b", status: { message: "keep b" } });
@@ -278,7 +278,7 @@ describe("a webhook that is a Service", () => {
     expect(headers.warning).toEqual(['299 - "seen by the service"']);
   });
 
-  test("that does not exist rejects requests with its name", async () => {
+  test("a webhook that is a Service that does not exist rejects requests with its name", async () => {
     await useService();
 
     const { status, body } = await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"));

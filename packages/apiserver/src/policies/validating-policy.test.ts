@@ -78,7 +78,7 @@ describe("an expression that fails", () => {
     expect(denials.map(({ message }) => message)).toEqual(["no"]);
   });
 
-  test("in a match condition decides as a validation does", () => {
+  test("an expression that fails in a match condition decides as a validation does", () => {
     const matchConditions = [{ name: "c", expression: "object.data.missing == 'x'" }];
     const validations = [{ expression: "false", message: "no" }];
 
@@ -130,7 +130,7 @@ describe("audit annotations", () => {
     expect({ annotations, denials }).toEqual({ annotations: [{ key: "name", value: "created m" }], denials: [] });
   });
 
-  test("that fail are errors, unless failures are ignored", () => {
+  test("audit annotations that fail are errors, unless failures are ignored", () => {
     const auditAnnotations = [{ key: "k", valueExpression: "string(object.data.missing)" }];
 
     expect(evaluate({ auditAnnotations }).errors).toEqual([

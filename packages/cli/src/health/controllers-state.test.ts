@@ -34,7 +34,7 @@ describe("the controllers of a hub", () => {
     });
   }
 
-  test("that run are not a problem", () => {
+  test("the controllers of a hub that run are not a problem", () => {
     expect(controllersProblem({ state: "running", forMs: 1_000 })).toBeUndefined();
   });
 
@@ -80,11 +80,11 @@ describe("reading the Lease", () => {
   });
 
   const changes: Record<string, { next: Lease[]; want: ControllersState }> = {
-    "that is given up meanwhile belongs to controllers that stopped": {
+    "that is released meanwhile means that the controllers stopped": {
       next: [renewed(-500)],
       want: { state: "stopped", forMs: 0 },
     },
-    "that is deleted meanwhile is held by none": {
+    "that is deleted meanwhile has no holder": {
       next: [],
       want: { state: "inside" },
     },

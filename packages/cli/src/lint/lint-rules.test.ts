@@ -129,7 +129,7 @@ describe("a manifest disables rules", () => {
     });
   }
 
-  test("in one document and not in the next", async () => {
+  test("a manifest disables rules in one document and not in the next", async () => {
     const { findings, ignored } = await lint(
       [{ name: "web.yaml", text: `# flotilla.dev/lint-ignore: kruise-partition-hold\n${text}---\n${text}` }],
       ["kruise-partition-hold"],

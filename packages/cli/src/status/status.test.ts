@@ -143,7 +143,7 @@ describe("a member", () => {
     expect(collector.result().worst).toEqual([]);
   });
 
-  test("in pull mode shows the newer of its lease renewals", () => {
+  test("a member in pull mode shows the newer of its lease renewals", () => {
     const rows = members({
       clusters: [cluster("oslo", ({ spec }) => (spec.syncMode = "Pull"))],
       managedClusters: [managed("oslo")],

@@ -7,7 +7,7 @@ const object = (metadata: object) => ({
   metadata: { name: "settings", ...metadata },
 });
 
-test("keeps the member's labels and annotations, except those that an earlier manifest recorded and this one lacks", () => {
+test("the object that is put keeps the member's labels and annotations, except those that an earlier manifest recorded and this one lacks", () => {
   const observed = object({
     resourceVersion: "7",
     finalizers: ["theirs"],

@@ -90,7 +90,7 @@ describe("a managed cluster", () => {
 describe("a taint", () => {
   const taint = { key: "a", effect: "NoSelect" };
 
-  test("of a new cluster gets the current time, ignoring the sent one", () => {
+  test("a taint of a new cluster gets the current time, ignoring the sent one", () => {
     expect(taintsOf(admit(makeCluster({ taints: [{ ...taint, timeAdded: BEFORE }] })))).toEqual([
       { ...taint, timeAdded: NOW },
     ]);

@@ -88,7 +88,7 @@ for (const [what, [rest, replicas]] of Object.entries(differences)) {
   });
 }
 
-test("does not change a correct workload, even while its pods are being updated", () => {
+test("a UnitedDeployment does not change a correct workload, even while its pods are being updated", () => {
   expect(changesOf(make("cloneSetTemplate"), subset({ pods: [pod("x", "ud-1", true)] }))).toEqual([]);
 });
 

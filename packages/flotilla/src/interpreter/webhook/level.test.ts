@@ -267,7 +267,7 @@ describe("a change of the configurations", () => {
     ]);
   });
 
-  test("that leaves the webhooks unchanged is not reported, and keeps their connections", async () => {
+  test("a change of the configurations that leaves the webhooks unchanged is not reported, and keeps their connections", async () => {
     const webhook = await serve(answering({ healthy: true }));
     const level = openLevel();
     const configuration = makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle } });
@@ -364,7 +364,7 @@ describe("a failing webhook", () => {
     await expect(answer).rejects.toThrow('"not today"');
   });
 
-  test("with an invalid failure policy logs a warning and fails", async () => {
+  test("a failing webhook with an invalid failure policy logs a warning and fails", async () => {
     const webhook = await serve(refusing);
     const lines: string[] = [];
     const log = createLog({ level: "info", clock: createFakeClock(), write: (line) => lines.push(line) });

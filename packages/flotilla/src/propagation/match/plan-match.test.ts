@@ -240,7 +240,7 @@ describe("a cluster-scoped template", () => {
     expect(winner(plan(sidecarSet, [selecting(makePolicy("a"), "shop")]))).toBe("a");
   });
 
-  test("of another kind is not claimed by a namespaced policy", () => {
+  test("a cluster-scoped template of another kind is not claimed by a namespaced policy", () => {
     const role: KubernetesObject = {
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind: "ClusterRole",

@@ -201,7 +201,7 @@ describe("with several affinities", () => {
     });
   });
 
-  test("when all fail the message of the first is reported", () => {
+  test("when several affinities all fail, the message of the first is reported", () => {
     const result = plan({
       spec: { placement },
       clusters: [cluster("oslo", { tainted: true }), cluster("paris", { serves: false })],
