@@ -15,6 +15,8 @@ export interface CatalogueEntry {
   needs?: string;
   /** How long pods have to take to start and restart, if the test checks intermediate states. */
   startMs?: number;
+  /** Runs alone, because it shares objects of fixed names with others. */
+  serial?: boolean;
 }
 
 export interface Test extends CatalogueEntry {

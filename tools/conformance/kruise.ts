@@ -86,5 +86,5 @@ export function selectSpecs(
   const wanted = focus
     ? specs.filter((spec) => focus.test(idOf(spec))).map((spec) => known.get(idOf(spec)) ?? spec)
     : catalogue;
-  return wanted.map((entry) => ({ ...entry, fullName: entry.name, serial: false }));
+  return wanted.map((entry) => ({ ...entry, fullName: entry.name, serial: entry.serial ?? false }));
 }

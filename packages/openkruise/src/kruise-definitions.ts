@@ -10,6 +10,7 @@ import { ephemeralJob } from "./ephemeraljob/ephemeraljob.ts";
 import { imageListPullJob } from "./imagelistpulljob/imagelistpulljob.ts";
 import { imagePullJob } from "./imagepulljob/imagepulljob.ts";
 import { launchPriority } from "./launch-priority/launch-priority.ts";
+import { nodeImage } from "./nodeimage/nodeimage.ts";
 import { persistentPodState } from "./persistentpodstate/persistentpodstate.ts";
 import { podProbeMarker } from "./podprobemarker/podprobemarker.ts";
 import { podReadiness } from "./pod-readiness/pod-readiness.ts";
@@ -38,6 +39,7 @@ export const kruiseParts: readonly (KruiseDefinition | KruiseFeature)[] = [
   ephemeralJob,
   imageListPullJob,
   imagePullJob,
+  nodeImage,
   persistentPodState,
   podProbeMarker,
   resourceDistribution,

@@ -27,6 +27,7 @@ import { bindByBinding, bindByUpdate } from "./placement/binding.ts";
 import { createPlacementController } from "./placement/placement-controller.ts";
 import { createClusterViews } from "./placement/views.ts";
 import { createClaimController } from "./volumes/claim-controller.ts";
+import { createImagePullController } from "./daemon/image-pull-controller.ts";
 import { createEphemeralVolumeController } from "./volumes/ephemeral-controller.ts";
 import { createVolumeReads } from "./placement/volume-reads.ts";
 import { createVolumeController } from "./volumes/volume-controller.ts";
@@ -101,6 +102,7 @@ export function createSimulation(deps: SimulationDependencies): Simulation {
         events: recorders?.("kubelet"),
       }),
       createNodeLifecycleController(lifecycle),
+      ...(hashes ? [createImagePullController({ ...deps, events: recorders?.("kruise-daemon-imagepuller") })] : []),
     ],
     controllerManager: [
       createNodeEvictionController({ ...deps, views, events: recorders?.("taint-eviction-controller") }),

@@ -36,7 +36,7 @@ export function createAdvancedCronJobController(deps: WorkloadDependencies): Con
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
       const runKind = runKindOf(cronJob.spec);
-      const plan = planAdvancedCronJob(cronJob, runKind ? runs.of(runKind, owner) : [], clock.now());
+      const plan = planAdvancedCronJob(cronJob, runs.of(runKind, owner), clock.now());
       if (!equalJson(plan.status, cronJob.status ?? {})) {
         const written = await unlessChanged(
           client.updateStatus(AdvancedCronJob, key.cluster, { ...cronJob, status: plan.status }, { signal }),
@@ -45,7 +45,7 @@ export function createAdvancedCronJobController(deps: WorkloadDependencies): Con
         statusSeen.wrote(owner, written);
       }
       if (plan.problem) events?.record(key.cluster, cronJob, plan.problem);
-      if (runKind) await carryOut(cronJob, owner, runKind, plan, signal);
+      await carryOut(cronJob, owner, runKind, plan, signal);
       return plan.requeueAfterMs === undefined ? done : { requeueAfterMs: plan.requeueAfterMs };
     },
   });

@@ -7,6 +7,7 @@ import type { KruiseMember } from "@flotilla/testing/member/kruise-member.ts";
 import { MEMBER, NAMESPACE } from "@flotilla/testing/member/member.ts";
 import { BroadcastJob } from "../broadcastjob/broadcastjob-kind.ts";
 import { kruiseKinds } from "../openkruise.ts";
+import { ImageListPullJob } from "../imagelistpulljob/imagelistpulljob-kind.ts";
 import { AdvancedCronJob } from "./advancedcronjob-kind.ts";
 
 type Spec = AdvancedCronJob["spec"];
@@ -33,8 +34,8 @@ const broadcastJobs = (annotations?: Record<string, string>): Spec["template"] =
   broadcastJobTemplate: { spec: { template: podTemplate(annotations) } },
 });
 
-async function start(spec: Partial<Spec> = {}): Promise<KruiseMember> {
-  const member = endsWithTest(await startKruiseMember({ customs: kruiseKinds, nodes: 2 }));
+async function start(spec: Partial<Spec> = {}, gates?: Record<string, boolean>): Promise<KruiseMember> {
+  const member = endsWithTest(await startKruiseMember({ customs: kruiseKinds, nodes: 2, gates }));
   await member.client.create(AdvancedCronJob, MEMBER, {
     apiVersion: "apps.kruise.io/v1beta1",
     kind: "AdvancedCronJob",
@@ -261,15 +262,21 @@ test("reports a run whose Job another owner has", async () => {
   );
 });
 
-test("a simulated member rejects image pulls, which it cannot run", async () => {
-  const created = start({
-    template: {
-      imageListPullJobTemplate: { spec: { images: ["web:1"], completionPolicy: { type: "Always" } } },
+test("starts an ImageListPullJob, and keeps it as a completed run", async () => {
+  const member = await start(
+    {
+      template: { imageListPullJobTemplate: { spec: { images: ["web:1"], completionPolicy: { type: "Always" } } } },
+      concurrencyPolicy: "Forbid",
     },
-    concurrencyPolicy: "Forbid",
-  });
+    { ImagePullJobGate: true },
+  );
 
-  await expect(created).rejects.toThrow("simulated members do not run ImageListPullJobs");
+  await member.pass(12 * MINUTE_MS);
+
+  const [run] = await member.list(ImageListPullJob);
+  expect(run?.status).toMatchObject({ desired: 1, succeeded: 1 });
+  expect(await statusOf(member)).toMatchObject({ type: "ImageListPullJob" });
+  expect((await statusOf(member))?.active).toBeUndefined();
 });
 
 test("writes nothing between its runs", async () => {

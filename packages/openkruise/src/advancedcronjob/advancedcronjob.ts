@@ -7,7 +7,6 @@ import { advancedCronJobInterpreter } from "./advancedcronjob-interpreter.ts";
 import { AdvancedCronJob } from "./advancedcronjob-kind.ts";
 import { advancedCronJobRules } from "./advancedcronjob-rules.ts";
 import { BETA_FIELDS } from "./advancedcronjob-versions.ts";
-import { createImagePullAdmission } from "./image-pull-admission.ts";
 
 export const advancedCronJob = defineKruiseKind({
   kind: AdvancedCronJob,
@@ -18,5 +17,4 @@ export const advancedCronJob = defineKruiseKind({
   fieldsMissingIn: onlyInBeta(...BETA_FIELDS),
   interpreter: advancedCronJobInterpreter,
   controllers: (deps) => [createAdvancedCronJobController(deps)],
-  webhooks: (options) => [createImagePullAdmission(options)],
 });

@@ -6,7 +6,7 @@ import type {
   ImageListPullJobTemplateSpec,
 } from "@flotilla/apimachinery/facts/apps-kruise-v1beta1.ts";
 import type { DeepReadonly } from "@flotilla/base";
-import { imageReferenceProblem } from "./image-reference.ts";
+import { imageReferenceProblem } from "../pod/image-reference.ts";
 
 type Template = DeepReadonly<ImageListPullJobTemplateSpec>;
 type FullSpec = DeepReadonly<ImageListPullJobSpec>;

@@ -122,7 +122,6 @@ describe("a due run", () => {
       {},
       { metadata: { name: "report", creationTimestamp: "2024-05-01T12:00:00Z", deletionTimestamp: NOW } },
     ),
-    "of image pulls is not started": makeCronJob({ template: { imageListPullJobTemplate: {} } }),
   };
   for (const [behaviour, cronJob] of Object.entries(idle)) {
     test(behaviour, () => {

@@ -43,7 +43,7 @@ export function planAdvancedCronJob(
   const status = planStatus(cronJob, runs, active);
   const plan: AdvancedCronJobPlan = { status, remove: planRunHistory(spec, runs), replace: [] };
   const runKind = runKindOf(spec);
-  if (metadata.deletionTimestamp || spec.paused || !runKind) return plan;
+  if (metadata.deletionTimestamp || spec.paused) return plan;
 
   const times = planRunTimes(spec, timeMs(status.lastScheduleTime ?? metadata.creationTimestamp), nowMs);
   if ("reason" in times) return { ...plan, problem: { type: "Warning", ...times } };
@@ -57,11 +57,11 @@ export function planAdvancedCronJob(
   };
 }
 
-/** How a run ended; undefined while it is active. */
+/** How a run ended; undefined while it is active. An ImageListPullJob has no conditions, and ends only one way. */
 function endOf({ status }: ReadonlyRun): "Complete" | "Failed" | undefined {
   for (const { type, status: value } of status?.conditions ?? [])
     if (value === "True" && (type === "Complete" || type === "Failed")) return type;
-  return undefined;
+  return status?.completionTime !== undefined && status.conditions === undefined ? "Complete" : undefined;
 }
 
 function planStatus(

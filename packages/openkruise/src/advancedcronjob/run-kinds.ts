@@ -3,12 +3,13 @@ import type { Kind, KubernetesObject, ObjectMeta } from "@flotilla/apimachinery"
 import type { DeepReadonly } from "@flotilla/base";
 import { Job } from "@flotilla/kubernetes";
 import { BroadcastJob } from "../broadcastjob/broadcastjob-kind.ts";
+import { ImageListPullJob } from "../imagelistpulljob/imagelistpulljob-kind.ts";
 import type { AdvancedCronJob } from "./advancedcronjob-kind.ts";
 
-/** The common fields of a Job and a BroadcastJob. */
+/** The common fields of the three kinds. ImageListPullJobs have a completion time instead of conditions. */
 interface Run extends KubernetesObject {
   spec?: unknown;
-  status?: { startTime?: string; conditions?: { type: string; status: string }[] };
+  status?: { startTime?: string; completionTime?: string; conditions?: { type: string; status: string }[] };
 }
 
 export type ReadonlyRun = DeepReadonly<Run>;
@@ -21,7 +22,7 @@ interface RunTemplate {
 }
 
 export interface RunKind {
-  type: "Job" | "BroadcastJob";
+  type: "Job" | "BroadcastJob" | "ImageListPullJob";
   kind: Kind<Run>;
   templateOf: (spec: Spec) => RunTemplate | undefined;
 }
@@ -35,11 +36,16 @@ const RUN_KINDS = {
     kind: asRun(BroadcastJob),
     templateOf: ({ template }) => template.broadcastJobTemplate,
   },
+  ImageListPullJob: {
+    type: "ImageListPullJob",
+    kind: asRun(ImageListPullJob),
+    templateOf: ({ template }) => template.imageListPullJobTemplate,
+  },
 } as const satisfies Record<string, RunKind>;
 
 export const runKinds: readonly RunKind[] = Object.values(RUN_KINDS);
 
-export type RunType = RunKind["type"] | "ImageListPullJob";
+export type RunType = RunKind["type"];
 
 /** In upstream's order of lookup. */
 export function runTypeOf({ template }: Spec): RunType {
@@ -47,8 +53,4 @@ export function runTypeOf({ template }: Spec): RunType {
   return template.imageListPullJobTemplate ? "ImageListPullJob" : "BroadcastJob";
 }
 
-/** Undefined for image pulls, which simulated members do not run. */
-export const runKindOf = (spec: Spec): RunKind | undefined => {
-  const type = runTypeOf(spec);
-  return type === "ImageListPullJob" ? undefined : RUN_KINDS[type];
-};
+export const runKindOf = (spec: Spec): RunKind => RUN_KINDS[runTypeOf(spec)];

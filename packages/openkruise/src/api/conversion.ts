@@ -5,6 +5,12 @@
 import { isObject, required, type JsonObject } from "@flotilla/base";
 import type { Schema } from "@flotilla/apimachinery";
 
+/** For kinds whose two versions have the same fields. */
+export const sameFields = {
+  toStorage: (object: JsonObject): JsonObject => ({ ...object, apiVersion: "apps.kruise.io/v1beta1" }),
+  fromStorage: (object: JsonObject): JsonObject => ({ ...object, apiVersion: "apps.kruise.io/v1alpha1" }),
+};
+
 /** The object in a field; an empty one when absent. */
 export function objectAt(parent: JsonObject, key: string): JsonObject {
   const value = parent[key];

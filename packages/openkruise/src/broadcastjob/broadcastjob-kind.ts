@@ -1,9 +1,9 @@
 /** OpenKruise's BroadcastJob: runs a pod to completion on every node. Its two versions are identical. */
-import type { JsonObject } from "@flotilla/base";
 import { AGE } from "@flotilla/apimachinery";
 import type { BroadcastJob as BroadcastJobFacts } from "@flotilla/apimachinery/facts/apps-kruise-v1beta1.ts";
 import type { Column } from "@flotilla/apimachinery";
 import { count } from "../api/columns.ts";
+import { sameFields } from "../api/conversion.ts";
 import { kruiseKind } from "../api/kruise-kind.ts";
 import { broadcastJobDescriptions } from "./broadcastjob-descriptions.ts";
 
@@ -17,14 +17,11 @@ const columns: Column[] = [
   AGE,
 ];
 
-const toStorage = (object: JsonObject): JsonObject => ({ ...object, apiVersion: "apps.kruise.io/v1beta1" });
-const fromStorage = (object: JsonObject): JsonObject => ({ ...object, apiVersion: "apps.kruise.io/v1alpha1" });
-
 export const BroadcastJob = kruiseKind<BroadcastJob>({
   kind: "BroadcastJob",
   plural: "broadcastjobs",
   shortNames: ["bcj"],
   columns,
-  conversion: { toStorage, fromStorage },
+  conversion: sameFields,
   descriptions: broadcastJobDescriptions,
 });

@@ -1,8 +1,22 @@
-/** PersistentPodState: members run it; the hub interprets it and serves it if its CRD is installed. */
+/** PersistentPodState: everything that Flotilla knows about the kind. */
+import { exampleOf } from "@flotilla/kubernetes";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
+import { createPersistentPodStateControllers } from "./persistentpodstate-controller.ts";
 import { persistentPodStateInterpreter } from "./persistentpodstate-interpreter.ts";
+import { PersistentPodState } from "./persistentpodstate-kind.ts";
+import { persistentPodStateRules } from "./persistentpodstate-rules.ts";
+import { createPodStateAdmission } from "./pod-admission.ts";
 
 export const persistentPodState = defineKruiseKind({
-  kind: { group: "apps.kruise.io", kind: "PersistentPodState" },
+  kind: PersistentPodState,
+  example: exampleOf(PersistentPodState, {
+    spec: {
+      targetRef: { apiVersion: "apps/v1", kind: "StatefulSet", name: "web" },
+      requiredPersistentTopology: { nodeTopologyKeys: ["kubernetes.io/hostname"] },
+    },
+  }),
+  rules: persistentPodStateRules,
+  webhooks: (options) => [createPodStateAdmission(options)],
   interpreter: persistentPodStateInterpreter,
+  controllers: createPersistentPodStateControllers,
 });

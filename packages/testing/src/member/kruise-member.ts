@@ -5,7 +5,7 @@ import type { PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { standardStorageClass } from "@flotilla/simulation";
 import type { EventRecorders } from "@flotilla/controller-runtime";
-import { createWorkloadControllers } from "@flotilla/server";
+import { createKindAdmissions, createWorkloadControllers } from "@flotilla/server";
 import { MEMBER, NAMESPACE, startTestMember } from "./member.ts";
 import type { TestMember, TestMemberOptions } from "./member.ts";
 
@@ -36,6 +36,7 @@ export async function startKruiseMember({
   const member = await startTestMember({
     hashes: containerHashes,
     objects: [standardStorageClass()],
+    rules: createKindAdmissions(gates),
     admissions: createKruiseAdmissions({
       appliesTo: () => true,
       gates,

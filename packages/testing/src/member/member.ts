@@ -42,6 +42,8 @@ export interface TestMemberOptions {
   hashes?: ContainerHashes;
   customs?: readonly Kind[];
   admissions?: readonly AnyAdmission[];
+  /** The rules of the kinds. Unset: with OpenKruise's default gates. */
+  rules?: readonly AnyAdmission[];
   objects?: readonly KubernetesObject[];
   seed?: number;
   log?: Log;
@@ -93,7 +95,7 @@ export async function startTestMember(options: TestMemberOptions): Promise<TestM
     clock,
     random: createSeededRandom(seed),
     log,
-    admissions: [...kindAdmissions, ...(options.admissions ?? [])],
+    admissions: [...(options.rules ?? kindAdmissions), ...(options.admissions ?? [])],
     profiles,
     freeze: true,
   });

@@ -43,3 +43,16 @@ function digestProblem(digest: string): string | undefined {
   if (value.length !== length) return "invalid checksum digest length";
   return /^[a-f0-9]+$/.test(value) ? undefined : "invalid checksum digest format";
 }
+
+/**
+ * The name and the tag under which a NodeImage lists an image: `nginx` and `latest` for `docker.io/library/nginx`. A
+ * digest replaces the tag.
+ */
+export function nameAndTagOf(image: string): { name: string; tag: string } {
+  const { domain, rest } = splitDomain(image);
+  const [path = "", digest] = rest.split("@");
+  const colon = path.lastIndexOf(":");
+  const repository = colon < 0 ? path : path.slice(0, colon);
+  const familiar = domain === DEFAULT_DOMAIN ? repository.replace(/^library\//, "") : `${domain}/${repository}`;
+  return { name: familiar, tag: digest ?? (colon < 0 ? "latest" : path.slice(colon + 1)) };
+}
