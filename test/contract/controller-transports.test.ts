@@ -4,21 +4,45 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
-import { Cluster, PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
-import { Deployment, Namespace, Pod, ResourceQuota, Secret, ServiceAccount } from "@flotilla/kubernetes";
+import { Workflow } from "@flotilla/argo";
+import {
+  Cluster,
+  ClusterTaintPolicy,
+  PropagationPolicy,
+  ResourceBinding,
+  Work,
+  WorkloadRebalancer,
+} from "@flotilla/karmada";
+import {
+  ConfigMap,
+  Deployment,
+  Namespace,
+  Pod,
+  ReplicaSet,
+  ResourceQuota,
+  Secret,
+  ServiceAccount,
+} from "@flotilla/kubernetes";
 import { createCertificateAuthority, HUB, isConditionTrue } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
+import {
+  ManagedCluster,
+  ManagedClusterSet,
+  ManagedClusterSetBinding,
+  ManifestWork,
+  ManifestWorkReplicaSet,
+  OcmPlacement,
+} from "@flotilla/ocm";
 import { createAuthenticator, createHttpServer, createMemoryEngine } from "@flotilla/apiserver";
 import type { ApiServer } from "@flotilla/apiserver";
 import { silentLog, systemClock, systemRandom } from "@flotilla/base";
-import type { DeepReadonly } from "@flotilla/base";
+import type { DeepReadonly, Json } from "@flotilla/base";
 import { createHttp2Transport, find } from "@flotilla/client";
 import type { Transport } from "@flotilla/client";
 import { createHub } from "@flotilla/server";
 import type { Hub } from "@flotilla/server";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
-import { eventually } from "../e2e/eventually.ts";
+import { eventually } from "../programs/eventually.ts";
 import { flotillaUser } from "@flotilla/flotilla";
 
 const LIMIT_MS = 60_000;
@@ -87,10 +111,36 @@ const inProcess = async (): ReturnType<typeof overHttp> => ({
 
 const transports = { "in the process of the API server": inProcess, "over HTTP": overHttp };
 
+/** Parts that only read, or that write only in situations that no test here causes; each with its reason. */
+const WITHOUT_WRITES: Readonly<Record<string, string>> = {
+  "agent-access": "gives access to the agent of a pull member in another process; here the agent is in this process",
+  "agent-registration": "signs the requests of agents in another process, which test/e2e/agent.test.ts starts",
+  certificates:
+    "signs the requests of Open Cluster Management's agents, as in test/simulation/ocm-certificates.test.ts",
+  discovery: "reads",
+  impersonation: "grants the hub's users rights on members that have an account; simulated ones have none",
+  "pull-health": "marks a member whose agent is silent for minutes; no fake clock here",
+  rotation: "replaces the tokens of real members",
+};
+
 describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS }, (_name, open) => {
   const stop = new AbortController();
   let transport: Awaited<ReturnType<typeof overHttp>>;
   let hub: Hub;
+  /** Whether each part of the hub has written. Every controller is given the client of its part, through `wrap`. */
+  const hasWritten = new Map<string, boolean>();
+  const observed = (direct: Transport, part: string): Transport => {
+    const used = transport.wrap(direct, part);
+    hasWritten.set(part, hasWritten.get(part) ?? false);
+    return {
+      ...used,
+      async send(request, signal) {
+        const answer = await used.send(request, signal);
+        if (!["get", "list", "watch"].includes(request.verb)) hasWritten.set(part, true);
+        return answer;
+      },
+    };
+  };
 
   const see = <T extends KubernetesObject>(
     kind: Kind<T>,
@@ -111,7 +161,7 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
       times: { startMs: 0, restartMs: 0, stopMs: 0 },
       membershipTimes: { periodMs: 200, successMs: 0, failureMs: 1000 },
       pull: [PULLED],
-      wrap: transport.wrap,
+      wrap: observed,
       onServer: transport.serve,
     });
     await hub.start(stop.signal);
@@ -224,5 +274,158 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
     }
     const { items } = await hub.client.list(Pod, { cluster: PUSHED, namespace: "default" });
     expect(items.every(({ spec }) => spec.nodeName !== undefined)).toBe(true);
+  });
+
+  test("dependencies, failover, eviction and rebalancing: a Deployment leaves a tainted member together with its ConfigMap, and returns", async () => {
+    const { client } = hub;
+    const placed = async (): Promise<string[]> =>
+      (
+        (await client.get(ResourceBinding, { cluster: HUB, namespace: "shop", name: "mover-deployment" })).spec
+          .clusters ?? []
+      )
+        .map(({ name }) => name)
+        .toSorted();
+    const taint = (taints: Cluster["spec"]["taints"] | null): Promise<unknown> =>
+      client.patch(Cluster, { cluster: HUB, name: PUSHED }, { spec: { taints } } as Json, { type: "merge" });
+    await client.create(ConfigMap, HUB, {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "settings", namespace: "shop" },
+    });
+    const policy = makePolicy("shop/mover")
+      .selects("apps/v1", "Deployment", "mover")
+      .weights({ [PUSHED]: 1, [PULLED]: 1 })
+      .with(({ spec }) => {
+        spec.propagateDeps = true;
+        spec.failover = { cluster: { purgeMode: "Gracefully" } };
+      });
+    await client.create(PropagationPolicy, HUB, policy.build());
+    const mover = makeDeployment("shop/mover")
+      .replicas(2)
+      .with(({ spec }) => {
+        const [container] = spec.template.spec?.containers ?? [];
+        if (container) container.envFrom = [{ configMapRef: { name: "settings" } }];
+      });
+    await client.create(Deployment, HUB, mover.build());
+    const settings = { namespace: "shop", name: "settings" };
+    await see(ConfigMap, { cluster: PUSHED, ...settings }, (found) => found !== undefined);
+
+    await taint([{ key: "maintenance", effect: "NoExecute" }]);
+    await eventually("left", placed, (clusters) => clusters.join() === PULLED);
+    await see(ConfigMap, { cluster: PUSHED, ...settings }, (found) => found === undefined);
+    await see(
+      ResourceBinding,
+      { namespace: "shop", name: "mover-deployment" },
+      (binding) => (binding?.spec.gracefulEvictionTasks ?? []).length === 0,
+    );
+    await taint(null);
+    await client.create(WorkloadRebalancer, HUB, {
+      apiVersion: "apps.karmada.io/v1alpha1",
+      kind: "WorkloadRebalancer",
+      metadata: { name: "evenly" },
+      spec: { workloads: [{ apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "mover" }] },
+    });
+
+    await eventually("returned", placed, (clusters) => clusters.join() === [PUSHED, PULLED].join());
+    await see(ConfigMap, { cluster: PUSHED, ...settings }, (found) => found !== undefined);
+  });
+
+  test("revision history: every template of a Deployment is a revision on the hub", async () => {
+    const { client } = hub;
+    const policy = makePolicy("shop/versions").selects("apps/v1", "Deployment", "versions").duplicates(PUSHED);
+    await client.create(PropagationPolicy, HUB, policy.build());
+    await client.create(Deployment, HUB, makeDeployment("shop/versions").build());
+    const images = async (): Promise<string[]> =>
+      (await client.list(ReplicaSet, { cluster: HUB, namespace: "shop" })).items
+        .filter(({ metadata }) => metadata.name.startsWith("versions-"))
+        .map(({ spec }) => spec.template?.spec?.containers[0]?.image ?? "")
+        .toSorted();
+    await eventually("the first revision", images, (seen) => seen.length === 1);
+
+    const template = { spec: { containers: [{ name: "versions", image: "versions:2" }] } };
+    const key = { cluster: HUB, namespace: "shop", name: "versions" };
+    await client.patch(Deployment, key, { spec: { template } }, { type: "strategic" });
+
+    await eventually("the second revision", images, (seen) => seen.includes("versions:2"));
+  });
+
+  test("placements: a ManifestWorkReplicaSet runs on the clusters that a Placement decides on", async () => {
+    const { client } = hub;
+    await client.create(ManagedClusterSetBinding, HUB, {
+      apiVersion: "cluster.open-cluster-management.io/v1beta2",
+      kind: "ManagedClusterSetBinding",
+      metadata: { name: "default", namespace: "shop" },
+      spec: { clusterSet: "default" },
+    });
+    await client.create(OcmPlacement, HUB, {
+      apiVersion: "cluster.open-cluster-management.io/v1beta1",
+      kind: "Placement",
+      metadata: { name: "all", namespace: "shop" },
+      spec: {},
+    });
+    const manifest = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "placed", namespace: "default" } };
+    await client.create(ManifestWorkReplicaSet, HUB, {
+      apiVersion: "work.open-cluster-management.io/v1alpha1",
+      kind: "ManifestWorkReplicaSet",
+      metadata: { name: "placed", namespace: "shop" },
+      spec: {
+        cascadeDeletionPolicy: "Background",
+        placementRefs: [{ name: "all" }],
+        manifestWorkTemplate: { workload: { manifests: [manifest] } },
+      },
+    });
+
+    await see(
+      ManifestWorkReplicaSet,
+      { namespace: "shop", name: "placed" },
+      (set) => set?.status?.summary?.available === 2,
+    );
+    for (const cluster of [PUSHED, PULLED])
+      await see(ConfigMap, { cluster, namespace: "default", name: "placed" }, (found) => found !== undefined);
+  });
+
+  test("Argo: a Workflow runs on a member", async () => {
+    await hub.client.create(Workflow, PUSHED, {
+      apiVersion: "argoproj.io/v1alpha1",
+      kind: "Workflow",
+      metadata: { name: "hello", namespace: "default" },
+      spec: {
+        entrypoint: "main",
+        templates: [{ name: "main", container: { image: "hello:1", command: ["echo", "hello"] } }],
+      },
+    });
+
+    const key = { cluster: PUSHED, namespace: "default", name: "hello" };
+    await see(Workflow, key, (workflow) => workflow?.status?.phase === "Succeeded");
+  });
+
+  test("managed namespaces and taint policies: a cluster set creates a namespace on its members, and a condition taints them", async () => {
+    const { client } = hub;
+    const set = { cluster: HUB, name: "global" };
+    await client.patch(ManagedClusterSet, set, { spec: { managedNamespaces: [{ name: "given" }] } }, { type: "merge" });
+    await client.create(ClusterTaintPolicy, HUB, {
+      apiVersion: "policy.karmada.io/v1alpha1",
+      kind: "ClusterTaintPolicy",
+      metadata: { name: "ready" },
+      spec: {
+        taints: [{ key: "ready", effect: "NoSchedule" }],
+        addOnConditions: [{ conditionType: "Ready", operator: "In", statusValues: ["True"] }],
+        removeOnConditions: [],
+      },
+    });
+
+    for (const name of [PUSHED, PULLED]) {
+      await see(Namespace, { cluster: name, name: "given" }, (namespace) => namespace !== undefined);
+      await see(ManagedCluster, { name }, (managed) =>
+        (managed?.status?.managedNamespaces ?? []).some(({ conditions = [] }) => conditions.length > 0),
+      );
+      await see(Cluster, { name }, (cluster) => cluster?.spec.taints?.some(({ key }) => key === "ready") ?? false);
+    }
+  });
+
+  test("every group of controllers has written through its transport", () => {
+    const silent = [...hasWritten].filter(([, wrote]) => !wrote).map(([part]) => part);
+
+    expect(silent.toSorted()).toEqual(Object.keys(WITHOUT_WRITES).toSorted());
   });
 });

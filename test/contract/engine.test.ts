@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMemoryEngine, openEtcdEngine, openSqliteEngine, shiftRevisions } from "@flotilla/apiserver";
 import { silentLog, systemClock } from "@flotilla/base";
-import { findPrograms } from "../e2e/real-programs.ts";
-import { startEtcd } from "./etcd-server.ts";
+import { findPrograms } from "../programs/real-programs.ts";
+import { startEtcd } from "../programs/etcd-server.ts";
 import { describeEngine } from "./engine.ts";
 
 // Memory ends with the process, so there is nothing to reopen.

@@ -8,10 +8,10 @@ import { silentLog, systemClock } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { createTestServer, makeConfigMap, makeDefinition, MERGE } from "../../packages/apiserver/src/test-server.ts";
 import type { Answered, TestServer } from "../../packages/apiserver/src/test-server.ts";
-import { eventually } from "../e2e/eventually.ts";
-import { findPrograms } from "../e2e/real-programs.ts";
-import { startEtcd } from "./etcd-server.ts";
-import type { EtcdServer } from "./etcd-server.ts";
+import { eventually } from "../programs/eventually.ts";
+import { findPrograms } from "../programs/real-programs.ts";
+import { startEtcd } from "../programs/etcd-server.ts";
+import type { EtcdServer } from "../programs/etcd-server.ts";
 
 const binaries = findPrograms("three API servers on one etcd", "etcd");
 const MAPS = "/api/v1/namespaces/default/configmaps";

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { noCommands, programPath } from "../contract/apiserver/command-line.ts";
+import { noCommands, programPath } from "../programs/command-line.ts";
 import { runPage } from "./run-page.ts";
 import { CHECKOUT } from "./workspace.ts";
 import { SHIPPED_BIN } from "../shipped.ts";

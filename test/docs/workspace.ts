@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { GO_ENVIRONMENT } from "../contract/apiserver/command-line.ts";
+import { GO_ENVIRONMENT } from "../programs/command-line.ts";
 import { SHIPPED_BIN } from "../shipped.ts";
 
 export const CHECKOUT = fileURLToPath(new URL("../..", import.meta.url));

@@ -12,10 +12,10 @@ import { Deployment, Namespace, Pod } from "@flotilla/kubernetes";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
 import { makeCloneSet, makeDeployment } from "@flotilla/testing/builders.ts";
-import { realBinaries } from "../../tools/bench/kube.ts";
-import { eventually } from "./eventually.ts";
-import { flotilla, temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
+import { realBinaries } from "../programs/kube.ts";
+import { eventually } from "../programs/eventually.ts";
+import { flotilla, temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
 
 const run = promisify(execFile);
 const LIMIT_MS = 120_000;

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Cluster } from "@flotilla/karmada";
 import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "@flotilla/client";
 import { isConditionTrue } from "@flotilla/apimachinery";
-import { eventually } from "./eventually.ts";
-import { flotilla, runningIn, serve, temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
+import { eventually } from "../programs/eventually.ts";
+import { flotilla, runningIn, serve, temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
 
 const LIMIT_MS = 120_000;
 const NAMESPACE = `flotilla-${process.pid}`;

@@ -13,10 +13,10 @@ import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig 
 import type { Client, Transport } from "@flotilla/client";
 import { findCondition, isConditionTrue } from "@flotilla/apimachinery";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
-import { realBinaries, startKube } from "../../tools/bench/kube.ts";
-import { eventually } from "./eventually.ts";
-import { agent, flotilla, temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
+import { realBinaries, startKube } from "../programs/kube.ts";
+import { eventually } from "../programs/eventually.ts";
+import { agent, flotilla, temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
 
 const LIMIT_MS = 180_000;
 

@@ -3,7 +3,7 @@
  */
 import { beforeAll, expect, test } from "vitest";
 import type * as Kubernetes from "@kubernetes/client-node";
-import { NAMESPACE, contract, eventually } from "../contract/apiserver/targets.ts";
+import { NAMESPACE, contract, eventually } from "../programs/api-servers.ts";
 
 contract("client-node", (subject) => {
   let k8s: typeof Kubernetes;

@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestContext } from "vitest";
 import { fromPackage } from "@flotilla/cli";
-import { temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
+import { temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
 
 const BIN = fileURLToPath(new URL("../../bin", import.meta.url));
 const MAX_ATTEMPTS = 10;

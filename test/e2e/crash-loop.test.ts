@@ -20,8 +20,8 @@ import type { Client, Transport } from "@flotilla/client";
 import { isAlreadyExists } from "@flotilla/apimachinery";
 import { createWitness, NAMESPACE } from "./crash-watcher.ts";
 import type { Witness } from "./crash-watcher.ts";
-import { serve, temporaryDirectory } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
+import { serve, temporaryDirectory } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
 
 const CRASHES = Number(process.env["FLOTILLA_CRASHES"] ?? 4);
 const WRITERS = 8;

@@ -6,8 +6,8 @@ import { sleep, systemClock } from "@flotilla/base";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
-import { temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
+import { temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
 
 /** Enough that the pipeline is busy when the process is killed. */
 const ACKNOWLEDGED_BEFORE_THE_KILL = 60;

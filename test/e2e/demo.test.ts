@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { temporaryDirectory } from "./flotilla-process.ts";
+import { temporaryDirectory } from "../programs/flotilla-process.ts";
 import { SHIPPED_MAIN } from "../shipped.ts";
 
 const STEPS = 12;

@@ -10,9 +10,9 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { fromPackage } from "@flotilla/cli";
 import type { DoctorFinding, DoctorReport } from "@flotilla/cli";
-import { eventually } from "./eventually.ts";
-import { flotilla, temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
+import { eventually } from "../programs/eventually.ts";
+import { flotilla, temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
 
 const LIMIT_MS = 180_000;
 const run = promisify(execFile);

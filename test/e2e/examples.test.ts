@@ -31,13 +31,13 @@ import type { Kind } from "@flotilla/apimachinery";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
 import { isNotFound } from "@flotilla/apimachinery";
-import { noCommands } from "../contract/apiserver/command-line.ts";
+import { noCommands } from "../programs/command-line.ts";
 import { listPages, readersPrograms, readPage } from "../docs/pages.ts";
 import { createReader, hasOwnFleet, readMarkdown } from "../docs/run-page.ts";
 import type { PageReader } from "../docs/run-page.ts";
 import { CHECKOUT } from "../docs/workspace.ts";
-import { eventually } from "./eventually.ts";
-import { flotilla } from "./flotilla-process.ts";
+import { eventually } from "../programs/eventually.ts";
+import { flotilla } from "../programs/flotilla-process.ts";
 
 const LIMIT_MS = 120_000;
 /** The kinds that examples create on members; other kinds follow from these. */

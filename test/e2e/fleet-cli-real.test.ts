@@ -5,15 +5,15 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Deployment, Namespace } from "@flotilla/kubernetes";
 import { PropagationPolicy } from "@flotilla/karmada";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
-import { noCommands } from "../contract/apiserver/command-line.ts";
-import { eventually } from "./eventually.ts";
-import { flotilla, running } from "./flotilla-process.ts";
-import type { Finished } from "./flotilla-process.ts";
-import { startRealClusters } from "./real-cluster.ts";
-import type { RealCluster } from "./real-cluster.ts";
+import { noCommands } from "../programs/command-line.ts";
+import { eventually } from "../programs/eventually.ts";
+import { flotilla, running } from "../programs/flotilla-process.ts";
+import type { Finished } from "../programs/flotilla-process.ts";
+import { startRealClusters } from "../programs/real-cluster.ts";
+import type { RealCluster } from "../programs/real-cluster.ts";
 import { startRealFleet } from "./real-fleet.ts";
 import type { RealFleet } from "./real-fleet.ts";
-import { findPrograms } from "./real-programs.ts";
+import { findPrograms } from "../programs/real-programs.ts";
 
 const LIMIT_MS = 120_000;
 

@@ -8,9 +8,9 @@ import type { JsonObject } from "@flotilla/base";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, renderKubeconfig } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
 import { makeDeployment } from "@flotilla/testing/builders.ts";
-import { eventually } from "./eventually.ts";
-import { flotilla, running, temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Finished, Up } from "./flotilla-process.ts";
+import { eventually } from "../programs/eventually.ts";
+import { flotilla, running, temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Finished, Up } from "../programs/flotilla-process.ts";
 
 const LIMIT_MS = 120_000;
 const FAULT = "simulation.flotilla.dev/fault";

@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { flotilla, flotillaWith, temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Finished, Up } from "./flotilla-process.ts";
+import { flotilla, flotillaWith, temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Finished, Up } from "../programs/flotilla-process.ts";
 
 const LIMIT_MS = 120_000;
 const MANIFEST = `

@@ -11,12 +11,12 @@ import type { DeepReadonly } from "@flotilla/base";
 import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { Pod } from "@flotilla/kubernetes";
-import { realBinaries } from "../../tools/bench/kube.ts";
-import { programPath } from "../contract/apiserver/command-line.ts";
+import { realBinaries } from "../programs/kube.ts";
+import { programPath } from "../programs/command-line.ts";
 import { createShell } from "../docs/shell.ts";
 import { createWorkspace } from "../docs/workspace.ts";
 import { SHIPPED_BIN } from "../shipped.ts";
-import { temporaryDirectory, up } from "./flotilla-process.ts";
+import { temporaryDirectory, up } from "../programs/flotilla-process.ts";
 
 const MEMBERS = ["member1", "member2", "member-cluster-1", "member-cluster-2", "cluster1", "cluster2"] as const;
 export type GuideCluster = "hub" | (typeof MEMBERS)[number];

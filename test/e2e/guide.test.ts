@@ -8,7 +8,7 @@ import { ManifestWork, OcmPlacement } from "@flotilla/ocm";
 import { AdvancedStatefulSet, CloneSet, SidecarSet } from "@flotilla/openkruise";
 import { PropagationPolicy, ResourceInterpreterCustomization } from "@flotilla/karmada";
 import type { Kind } from "@flotilla/apimachinery";
-import { noCommands } from "../contract/apiserver/command-line.ts";
+import { noCommands } from "../programs/command-line.ts";
 import { guideBlocks, readGuide } from "../seeds/guide-blocks.ts";
 import type { GuideBlock } from "../seeds/guide-blocks.ts";
 import type { GuideEntry, GuideTable } from "./guide-entry.ts";

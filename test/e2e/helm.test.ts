@@ -1,10 +1,10 @@
 /** The stock helm, through the lifecycle of a release. With `$REAL_BIN` also against the real kube-apiserver. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createCommand, noCommands } from "../contract/apiserver/command-line.ts";
-import type { CommandLine } from "../contract/apiserver/command-line.ts";
-import { NAMESPACE, contract } from "../contract/apiserver/targets.ts";
-import type { Body } from "../contract/apiserver/raw-client.ts";
+import { createCommand, noCommands } from "../programs/command-line.ts";
+import type { CommandLine } from "../programs/command-line.ts";
+import { NAMESPACE, contract } from "../programs/api-servers.ts";
+import type { Body } from "../programs/raw-client.ts";
 
 const CHART = fileURLToPath(new URL("testdata/chart", import.meta.url));
 

@@ -10,10 +10,10 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createCertificateAuthority } from "@flotilla/apimachinery";
 import { sleep, systemClock } from "@flotilla/base";
-import { createCommand, noCommands } from "../contract/apiserver/command-line.ts";
-import type { CommandLine } from "../contract/apiserver/command-line.ts";
-import { temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
+import { createCommand, noCommands } from "../programs/command-line.ts";
+import type { CommandLine } from "../programs/command-line.ts";
+import { temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
 
 if (noCommands !== undefined) process.stdout.write(`skipped: the example webhook with kubectl: ${noCommands}\n`);
 const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;

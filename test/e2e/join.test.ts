@@ -6,7 +6,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { load } from "js-yaml";
+import { parseYaml } from "@flotilla/apimachinery";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
 import { Cluster, PropagationPolicy } from "@flotilla/karmada";
@@ -22,10 +22,10 @@ import {
 import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
-import { realBinaries, startKube } from "../../tools/bench/kube.ts";
-import { eventually } from "./eventually.ts";
-import { flotilla, temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
+import { realBinaries, startKube } from "../programs/kube.ts";
+import { eventually } from "../programs/eventually.ts";
+import { flotilla, temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
 
 const run = promisify(execFile);
 const LIMIT_MS = 120_000;
@@ -308,9 +308,9 @@ describe("a cluster of another process", { timeout: LIMIT_MS }, () => {
       const kube = await startKube(binaries ?? "");
       stopKube = async () => kube.stop();
       const real = await open(kube.kubeconfig, { only: "real" });
-      const definition = load(
+      const definition = parseYaml(
         readFileSync(join(binaries ?? "", "kruise-config/crd/bases/apps.kruise.io_clonesets.yaml"), "utf8"),
-      ) as CustomResourceDefinition;
+      ) as unknown as CustomResourceDefinition;
       await real.create(CustomResourceDefinition, "real", definition);
 
       const joined = await flotilla(

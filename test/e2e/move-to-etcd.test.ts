@@ -1,12 +1,12 @@
 /** A hub moves from its data directory to etcd and back: `flotilla snapshot` with `--store`. Runs if `$REAL_BIN` has etcd. */
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startEtcd } from "../contract/etcd-server.ts";
-import type { EtcdServer } from "../contract/etcd-server.ts";
-import { eventually } from "./eventually.ts";
-import { flotilla, temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
-import { findPrograms } from "./real-programs.ts";
+import { startEtcd } from "../programs/etcd-server.ts";
+import type { EtcdServer } from "../programs/etcd-server.ts";
+import { eventually } from "../programs/eventually.ts";
+import { flotilla, temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
+import { findPrograms } from "../programs/real-programs.ts";
 
 const binaries = findPrograms("a hub that moves to etcd", "etcd");
 

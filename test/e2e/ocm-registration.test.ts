@@ -13,11 +13,11 @@ import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
 import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
 import { findCondition } from "@flotilla/apimachinery";
-import { freePort } from "../../tools/bench/kube.ts";
-import { eventually } from "./eventually.ts";
-import { temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
-import { createPrograms, findPrograms, type Programs } from "./real-programs.ts";
+import { freePort } from "../programs/kube.ts";
+import { eventually } from "../programs/eventually.ts";
+import { temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
+import { createPrograms, findPrograms, type Programs } from "../programs/real-programs.ts";
 
 const LIMIT_MS = 120_000;
 const NAME = "edge";

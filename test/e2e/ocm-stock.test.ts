@@ -20,12 +20,12 @@ import {
 } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
 import { findCondition, isConditionTrue, parseYaml } from "@flotilla/apimachinery";
-import { connectApi } from "../../tools/bench/api-client.ts";
-import { freePort, startKube } from "../../tools/bench/kube.ts";
-import type { RunningKube } from "../../tools/bench/kube.ts";
-import { eventually } from "./eventually.ts";
-import { agent, flotilla, temporaryDirectory, up } from "./flotilla-process.ts";
-import { createPrograms, findPrograms } from "./real-programs.ts";
+import { connectApi } from "../programs/api-client.ts";
+import { freePort, startKube } from "../programs/kube.ts";
+import type { RunningKube } from "../programs/kube.ts";
+import { eventually } from "../programs/eventually.ts";
+import { agent, flotilla, temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import { createPrograms, findPrograms } from "../programs/real-programs.ts";
 
 const LIMIT_MS = 180_000;
 const AGENT_NAMESPACE = "open-cluster-management-agent";

@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AppliedManifestWork, ManifestWork } from "@flotilla/ocm";
 import { ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
 import type { ManifestWorkSpec } from "@flotilla/ocm";
-import { sleep, systemClock, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import { allOfThem, manifestsOfManyKinds } from "../simulation/ocm-work-kinds.ts";
-import { noCommands } from "../contract/apiserver/command-line.ts";
-import { eventually } from "./eventually.ts";
-import { startRealClusters } from "./real-cluster.ts";
-import type { RealCluster } from "./real-cluster.ts";
+import { noCommands } from "../programs/command-line.ts";
+import { eventually } from "../programs/eventually.ts";
+import { startRealClusters } from "../programs/real-cluster.ts";
+import type { RealCluster } from "../programs/real-cluster.ts";
 import { startRealFleet } from "./real-fleet.ts";
 import type { RealFleet } from "./real-fleet.ts";
-import { findPrograms } from "./real-programs.ts";
+import { findPrograms } from "../programs/real-programs.ts";
 
 const LIMIT_MS = 120_000;
 if (noCommands !== undefined) process.stdout.write(`skipped: ManifestWorks on a real member: ${noCommands}\n`);
@@ -112,9 +112,9 @@ describe.runIf(binaries !== undefined)("a work for a real member", { timeout: LI
         (object) => object?.data?.["a"] === "2",
       );
       await becomes("web", "Applied", "True");
-      await sleep(systemClock, 2_000);
+      await member.probed(2);
       member.forgetRequests();
-      await sleep(systemClock, 5_000);
+      await member.probed(5);
       const writes = member
         .requests()
         .filter(({ verb, uri }) => ["create", "update", "patch", "delete"].includes(verb) && !uri.includes("/leases"));
@@ -145,9 +145,9 @@ describe.runIf(binaries !== undefined)("a work for a real member", { timeout: LI
         async () => failures(await fleet.hub().get(ManifestWork, key("kinds"))),
         (failed) => failed.length === 0,
       );
-      await sleep(systemClock, 5_000);
+      await member.probed(5);
       member.forgetRequests();
-      await sleep(systemClock, 10_000);
+      await member.probed(10);
       expect(
         member
           .requests()
@@ -175,7 +175,7 @@ describe.runIf(binaries !== undefined)("a work for a real member", { timeout: LI
       () => find(fleet.hub(), ManifestWork, key("kept")),
       (work) => work === undefined,
     );
-    await sleep(systemClock, 3_000);
+    await member.probed(3);
 
     expect((await find(member.client, ConfigMap, { ...onMember, name: "settings" }))?.data).toEqual({ a: "1" });
   });

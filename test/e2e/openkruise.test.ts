@@ -1,10 +1,10 @@
 /** The real kubectl on a member that starts without OpenKruise: what appears when its CRDs are installed there. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sleep, systemClock } from "@flotilla/base";
-import { createCommand, noCommands } from "../contract/apiserver/command-line.ts";
-import type { CommandLine } from "../contract/apiserver/command-line.ts";
-import { temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
+import { createCommand, noCommands } from "../programs/command-line.ts";
+import type { CommandLine } from "../programs/command-line.ts";
+import { temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
 
 if (noCommands !== undefined) process.stdout.write(`skipped: OpenKruise with kubectl: ${noCommands}\n`);
 

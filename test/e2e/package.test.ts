@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestContext } from "vitest";
 import { fromPackage } from "@flotilla/cli";
-import { temporaryDirectory } from "./flotilla-process.ts";
+import { temporaryDirectory } from "../programs/flotilla-process.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** The package contains JavaScript for one program, the tables of the APIs that it serves, and examples. */

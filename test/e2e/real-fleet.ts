@@ -5,10 +5,10 @@ import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
-import { eventually } from "./eventually.ts";
-import { flotilla, temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Finished, Up } from "./flotilla-process.ts";
-import type { RealCluster } from "./real-cluster.ts";
+import { eventually } from "../programs/eventually.ts";
+import { flotilla, temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Finished, Up } from "../programs/flotilla-process.ts";
+import type { RealCluster } from "../programs/real-cluster.ts";
 
 /** Members are probed every second, so that tests do not wait half a minute as users would. */
 const PROBES = [

@@ -24,16 +24,15 @@ import {
 } from "@flotilla/kubernetes";
 import { inVersion } from "@flotilla/apimachinery";
 import type { CloneSetV1alpha1 } from "@flotilla/openkruise";
-import { sleep, systemClock } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
-import { createCommand, noCommands } from "../contract/apiserver/command-line.ts";
-import { eventually } from "./eventually.ts";
-import { startRealClusters } from "./real-cluster.ts";
-import type { RealCluster } from "./real-cluster.ts";
+import { createCommand, noCommands } from "../programs/command-line.ts";
+import { eventually } from "../programs/eventually.ts";
+import { startRealClusters } from "../programs/real-cluster.ts";
+import type { RealCluster } from "../programs/real-cluster.ts";
 import { deploymentBecomes, isGone, onMember, startRealFleet } from "./real-fleet.ts";
 import type { RealFleet } from "./real-fleet.ts";
-import { findPrograms } from "./real-programs.ts";
+import { findPrograms } from "../programs/real-programs.ts";
 import { MEMBERS, testGuide } from "./seeds-guide.ts";
 import type { GuideCommands } from "./seeds-guide.ts";
 
@@ -501,9 +500,9 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
         .split("\n").length;
     await eventually("labels arrive", labels, (count) => count === objects.length);
     await eventually("all is applied again", isApplied, (count) => count === objects.length);
-    await sleep(systemClock, 3_000);
+    await Promise.all(members.map((member) => member.probed(3)));
     for (const member of members) member.forgetRequests();
-    await sleep(systemClock, 3_000);
+    await Promise.all(members.map((member) => member.probed(3)));
 
     for (const member of members)
       expect(member.requests().filter(({ verb }) => verb !== "get" && verb !== "watch")).toEqual([]);

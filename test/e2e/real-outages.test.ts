@@ -6,15 +6,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Cluster, PropagationPolicy, Work } from "@flotilla/karmada";
 import { ClusterRole, ConfigMap, Deployment, Namespace, Secret } from "@flotilla/kubernetes";
-import { sleep, systemClock } from "@flotilla/base";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
-import { noCommands } from "../contract/apiserver/command-line.ts";
-import { eventually } from "./eventually.ts";
-import { startRealClusters } from "./real-cluster.ts";
-import type { RealCluster } from "./real-cluster.ts";
+import { noCommands } from "../programs/command-line.ts";
+import { eventually } from "../programs/eventually.ts";
+import { startRealClusters } from "../programs/real-cluster.ts";
+import type { RealCluster } from "../programs/real-cluster.ts";
 import { deploymentBecomes, isGone, onMember, startRealFleet } from "./real-fleet.ts";
 import type { RealFleet } from "./real-fleet.ts";
-import { findPrograms } from "./real-programs.ts";
+import { findPrograms } from "../programs/real-programs.ts";
 
 const LIMIT_MS = 120_000;
 const ROLE = { cluster: "paris", name: "karmada-controller-manager:karmada-paris" };
@@ -106,7 +105,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     // The first change converts a created object into an applied one, which takes one more request.
     await wait(1);
     await deploymentBecomes(paris, "known", ({ minReadySeconds }) => minReadySeconds === 1);
-    await sleep(systemClock, 2_000);
+    await paris.probed(2);
     paris.forgetRequests();
     const deployments = "/apis/apps/v1/namespaces/shop/deployments";
 
@@ -115,10 +114,10 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     paris.forgetRequests();
     await wait(2);
     await deploymentBecomes(paris, "known", ({ minReadySeconds }) => minReadySeconds === 2);
-    await sleep(systemClock, 2_000);
+    await paris.probed(2);
     const changed = asked(paris);
     paris.forgetRequests();
-    await sleep(systemClock, 5_000);
+    await paris.probed(5);
 
     expect(created).toEqual([`create ${deployments} 201`]);
     expect(changed).toEqual([`patch ${deployments}/known 200`]);
@@ -232,7 +231,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
       (condition) => condition?.status === "False",
     );
     const unready = await isReady("paris", "False");
-    await sleep(systemClock, 5_000);
+    await oslo.probed(5);
     const refused = (await paris.refusedCredentials()) - before;
     await setToken(data?.["token"] ?? "");
 
@@ -281,7 +280,7 @@ describe.runIf(binaries !== undefined)("two real members and a simulated one", {
     );
     await change("kept", 6);
     await deploymentBecomes(paris, "kept", ({ replicas }) => replicas === 6);
-    await sleep(systemClock, 5_000);
+    await paris.probed(5);
     const refused = paris.requests().filter(({ code }) => code === 403);
     await setRules(rules);
 

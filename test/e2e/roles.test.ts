@@ -4,11 +4,11 @@
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createCommand, noCommands } from "../contract/apiserver/command-line.ts";
-import type { CommandLine } from "../contract/apiserver/command-line.ts";
-import { eventually } from "./eventually.ts";
-import { apiserver, flotilla, running, serve, temporaryDirectory, up } from "./flotilla-process.ts";
-import type { Up } from "./flotilla-process.ts";
+import { createCommand, noCommands } from "../programs/command-line.ts";
+import type { CommandLine } from "../programs/command-line.ts";
+import { eventually } from "../programs/eventually.ts";
+import { apiserver, flotilla, running, serve, temporaryDirectory, up } from "../programs/flotilla-process.ts";
+import type { Up } from "../programs/flotilla-process.ts";
 import { MEMBERS, testGuide } from "./seeds-guide.ts";
 import type { GuideCommands } from "./seeds-guide.ts";
 

@@ -5,7 +5,7 @@
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { sleep, systemClock } from "@flotilla/base";
-import type { CommandLine } from "../contract/apiserver/command-line.ts";
+import type { CommandLine } from "../programs/command-line.ts";
 
 export const MEMBERS = ["member1", "member2"] as const;
 const seed = (file: string): string => fileURLToPath(new URL(`../seeds/${file}.yaml`, import.meta.url));

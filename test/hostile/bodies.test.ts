@@ -4,7 +4,7 @@
  */
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { Api } from "../contract/apiserver/raw-client.ts";
+import type { Api } from "../programs/raw-client.ts";
 import { openFrontDoor, TOKENS, type FrontDoor } from "./front-door.ts";
 
 let door: FrontDoor;

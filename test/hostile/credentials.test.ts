@@ -1,8 +1,8 @@
 /** Invalid credentials and privilege escalation. */
 import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { connectHttp1 } from "../contract/apiserver/raw-client.ts";
-import type { Api } from "../contract/apiserver/raw-client.ts";
+import { connectHttp1 } from "../programs/raw-client.ts";
+import type { Api } from "../programs/raw-client.ts";
 import { openFrontDoor, signingKey, TOKENS, type FrontDoor } from "./front-door.ts";
 
 const TOKEN_OF_DEFAULT = "/api/v1/namespaces/default/serviceaccounts/default/token";

@@ -20,7 +20,7 @@ import {
 } from "@flotilla/apiserver";
 import type { ApiServer, HttpServerOptions } from "@flotilla/apiserver";
 import { silentLog, systemClock, systemRandom, type Log } from "@flotilla/base";
-import { connectHttp1, connectHttp2, type Api, type Connection } from "../contract/apiserver/raw-client.ts";
+import { connectHttp1, connectHttp2, type Api, type Connection } from "../programs/raw-client.ts";
 
 /** The permissions: `admin` everything everywhere, `paris` and `oslo` everything in their cluster, `ann` nothing. */
 export const TOKENS = { admin: "admin-token", paris: "paris-token", oslo: "oslo-token", ann: "ann-token" } as const;

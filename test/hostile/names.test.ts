@@ -1,7 +1,7 @@
 /** Names with a special meaning in JavaScript are ordinary names wherever a client may choose one. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { HOSTILE_NAMES } from "../../tools/fuzz/hostile.ts";
-import type { Api } from "../contract/apiserver/raw-client.ts";
+import type { Api } from "../programs/raw-client.ts";
 import { openFrontDoor, TOKENS, type FrontDoor } from "./front-door.ts";
 
 let door: FrontDoor;

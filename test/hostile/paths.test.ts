@@ -1,6 +1,6 @@
 /** Paths that try to escape their scope: other clusters, other namespaces, other keys. */
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import type { Api } from "../contract/apiserver/raw-client.ts";
+import type { Api } from "../programs/raw-client.ts";
 import { openFrontDoor, parseAnswer, restOf, TOKENS, type FrontDoor } from "./front-door.ts";
 
 let door: FrontDoor;

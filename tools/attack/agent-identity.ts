@@ -1,7 +1,7 @@
 /** Join tokens, and the certificates that agents of Karmada's API get with them, as `flotilla token` makes them. */
 import { generateKeyPairSync } from "node:crypto";
 import { writeCertificateRequest } from "@flotilla/apimachinery";
-import type { Api } from "../../test/contract/apiserver/raw-client.ts";
+import type { Api } from "../../test/programs/raw-client.ts";
 import { eventually, must, type Credentials, type World } from "./world.ts";
 
 const REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests";

@@ -3,7 +3,7 @@
  * not be carried out is "not tried", with the reason, and never counts as held.
  */
 import { messageOf } from "@flotilla/base";
-import type { Answer } from "../../test/contract/apiserver/raw-client.ts";
+import type { Answer } from "../../test/programs/raw-client.ts";
 import type { World } from "./world.ts";
 
 export interface Attack {

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "@flotilla/base";
-import { connectHttp2, type Api } from "../../test/contract/apiserver/raw-client.ts";
+import { connectHttp2, type Api } from "../../test/programs/raw-client.ts";
 
 export interface LoadOptions {
   origin: string;

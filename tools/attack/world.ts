@@ -8,13 +8,7 @@ import { connect as connectTls, type TLSSocket } from "node:tls";
 import { setTimeout as delay } from "node:timers/promises";
 import { connectionOf, loadKubeconfig } from "@flotilla/client";
 import { startFlotilla, type RunningFleet } from "../bench/process.ts";
-import {
-  connectHttp1,
-  connectHttp2,
-  type Answer,
-  type Api,
-  type Connection,
-} from "../../test/contract/apiserver/raw-client.ts";
+import { connectHttp1, connectHttp2, type Answer, type Api, type Connection } from "../../test/programs/raw-client.ts";
 
 /** Members of the hub; both are simulated in its process. */
 export const MEMBERS = ["member1", "member2"] as const;

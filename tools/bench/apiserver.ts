@@ -5,9 +5,9 @@
 import { existsSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Benchmark } from "./benchmark.ts";
-import { connectApi } from "./api-client.ts";
+import { connectApi } from "../../test/programs/api-client.ts";
 import { clusterFigures } from "./clusters.ts";
-import { realBinaries, startKube } from "./kube.ts";
+import { realBinaries, startKube } from "../../test/programs/kube.ts";
 import { EMITTED, costOf, startFlotilla } from "./process.ts";
 import { deploymentBody } from "./objects.ts";
 import { compare, expect, rate } from "./target.ts";

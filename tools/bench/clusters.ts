@@ -4,7 +4,7 @@
  * that the system has not reclaimed.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { connectApi } from "./api-client.ts";
+import { connectApi } from "../../test/programs/api-client.ts";
 import type { Figure } from "./benchmark.ts";
 import { EMITTED, costOf, startFlotilla } from "./process.ts";
 import { expect, rate } from "./target.ts";

@@ -6,8 +6,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { connectApi } from "./api-client.ts";
-import type { ApiConnection } from "./api-client.ts";
+import { connectApi } from "../../test/programs/api-client.ts";
+import type { ApiConnection } from "../../test/programs/api-client.ts";
 import type { Benchmark, Figure } from "./benchmark.ts";
 import { costOf, pidsOf, startFlotilla } from "./process.ts";
 import { compare, expect } from "./target.ts";

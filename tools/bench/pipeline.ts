@@ -4,7 +4,7 @@
  * Karmada, one after the other.
  */
 import { setTimeout } from "node:timers/promises";
-import { connectApi } from "./api-client.ts";
+import { connectApi } from "../../test/programs/api-client.ts";
 import type { Benchmark, Figure } from "./benchmark.ts";
 import { createOutsideClient } from "./outside-client.ts";
 import type { Account, ClientTarget, OutsideClient } from "./outside-client.ts";

@@ -3,8 +3,8 @@
  * and while the statuses of many other objects change. The members run no workloads; the benchmark writes the statuses.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { connectApi } from "./api-client.ts";
-import type { ApiConnection } from "./api-client.ts";
+import { connectApi } from "../../test/programs/api-client.ts";
+import type { ApiConnection } from "../../test/programs/api-client.ts";
 import type { Benchmark, Figure } from "./benchmark.ts";
 import type { ClientTarget } from "./outside-client.ts";
 import { measureEach, setUps } from "./set-ups.ts";

@@ -1,5 +1,5 @@
 /** A measured server, and helpers to combine the results and figures of two of them. */
-import type { ApiConnection } from "./api-client.ts";
+import type { ApiConnection } from "../../test/programs/api-client.ts";
 import type { Figure } from "./benchmark.ts";
 
 export interface Target {

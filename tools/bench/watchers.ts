@@ -1,7 +1,7 @@
 /** Watchers of one changing object: the time until an event reaches all of them, at a low rate and at full speed. */
 import { setTimeout as delay } from "node:timers/promises";
-import { connectApi } from "./api-client.ts";
-import type { ApiConnection } from "./api-client.ts";
+import { connectApi } from "../../test/programs/api-client.ts";
+import type { ApiConnection } from "../../test/programs/api-client.ts";
 import type { Figure } from "./benchmark.ts";
 import { costOf } from "./process.ts";
 import { compare, expect } from "./target.ts";

@@ -131,6 +131,25 @@ describe("tidy rules", () => {
       text: "\n",
       want: ["packages/base/src/BadName.ts is not kebab-case.ts"],
     },
+    "a unit test that starts a simulated member": {
+      path: "packages/base/src/a.test.ts",
+      text: 'import { startTestMember } from "@flotilla/testing/member/member.ts";\n',
+      want: [
+        "packages/base/src/a.test.ts is a unit test that starts members, a fleet, a server or a process; name it NAME.simulation.test.ts, NAME.contract.test.ts or NAME.e2e.test.ts",
+      ],
+    },
+    "a unit test that listens on a port": {
+      path: "packages/base/src/a.test.ts",
+      text: 'import { connect, createServer } from "node:net";\n',
+      want: [
+        "packages/base/src/a.test.ts is a unit test that starts members, a fleet, a server or a process; name it NAME.simulation.test.ts, NAME.contract.test.ts or NAME.e2e.test.ts",
+      ],
+    },
+    "a test of the simulation suite beside its file": {
+      path: "packages/base/src/a.simulation.test.ts",
+      text: 'import { startTestMember } from "@flotilla/testing/member/member.ts";\n',
+      want: [],
+    },
     "a swallowed error": {
       path: "packages/base/src/a.ts",
       text: "try { x(); } catch {}\n",

@@ -5,6 +5,10 @@ const MAX_LINES = 500;
 /** Tables, generated facts, fixtures and the suites that define a whole contract may be long. */
 const MAY_BE_LONG = /facts\/|testdata\/|test\/contract\/|\.test\.ts$|package-lock\.json|test\/golden\/|\.md$|\.json$/;
 const GENERIC_NAME = /(^|\/)(utils?|helpers?|common|misc)(\.ts|\/)/;
+/** Beside its file; a suffix such as `.simulation` puts a test into another suite. */
+const UNIT_TEST = /^(packages|tools)\/.*\/[a-z0-9-]+\.test\.ts$/;
+const NOT_IN_A_UNIT_TEST =
+  /from "(@flotilla\/testing\/(fleet|member|simulation|aggregated-server|webhook-server)\b|node:(child_process|http2?|https)")|\bcreateServer\b[^}]*\} from "node:(net|tls)"/;
 
 const rules: ((file: SourceFile) => string | undefined)[] = [
   ({ path, text }) => {
@@ -17,7 +21,7 @@ const rules: ((file: SourceFile) => string | undefined)[] = [
   ({ path }) =>
     path.startsWith("packages/") &&
     path.endsWith(".ts") &&
-    !/^[a-z0-9-]+(\.(test|d))?\.ts$/.test(path.split("/").at(-1) ?? "")
+    !/^[a-z0-9-]+(\.((contract|simulation|e2e)\.)?test|\.d)?\.ts$/.test(path.split("/").at(-1) ?? "")
       ? "is not kebab-case.ts"
       : undefined,
   ({ path, text }) =>
@@ -27,6 +31,10 @@ const rules: ((file: SourceFile) => string | undefined)[] = [
   ({ path, text }) =>
     path.endsWith(".test.ts") && /\b(it|test|describe)\.(only|todo)\b/.test(text)
       ? "contains .only or .todo"
+      : undefined,
+  ({ path, text }) =>
+    UNIT_TEST.test(path) && NOT_IN_A_UNIT_TEST.test(text)
+      ? "is a unit test that starts members, a fleet, a server or a process; name it NAME.simulation.test.ts, NAME.contract.test.ts or NAME.e2e.test.ts"
       : undefined,
   ({ path, text }) =>
     path.endsWith(".ts") && /catch\s*(\([^)]*\))?\s*\{\s*\}|\.catch\(\(\)\s*=>\s*(\{\}|undefined|null)\)/.test(text)

@@ -83,6 +83,7 @@ export type {
   ScalePaths,
   SpecPart,
   StatusPart,
+  WorkloadTraits,
 } from "./kind/kind.ts";
 export { HUB } from "./kind/hub.ts";
 export { controllerOf, controllerReference, formatApiVersion, gvkOf, parseApiVersion } from "./kind/meta.ts";

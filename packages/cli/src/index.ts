@@ -50,5 +50,4 @@ export { createPaint } from "./paint.ts";
 export type { Paint } from "./paint.ts";
 export { asksForJson, flagsOf, parseCommandLine, sharedFlags } from "./parse.ts";
 export type { Parsed } from "./parse.ts";
-export { VERSION } from "./version.ts";
 export { readZipEntry } from "./zip.ts";

@@ -5,6 +5,7 @@
  * With a write-through client the lister already has its own last write, so a burst of changes does not conflict with
  * itself; without one, a conflict costs a read.
  */
+import { channel } from "node:diagnostics_channel";
 import { isConflict, isInvalid, isNotFound } from "@flotilla/apimachinery";
 import type { ApiError, Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, messageOf, type Clock, type DeepReadonly, type Log, type Timer } from "@flotilla/base";
@@ -27,6 +28,9 @@ const MANY_OBJECTS = 100;
  * controllers. What follows waits for `everyMs`, so a busy object costs no more writes.
  */
 const LEADING_MS = 20;
+/** The diagnostics channel on which every `StatusChange` is published, for tests. */
+export const STATUS_CHANGES = "flotilla:status-changes";
+const statusChanges = channel(STATUS_CHANGES);
 /** How long the time of a write is remembered; longer than any `everyMs`. */
 const REMEMBERED_MS = 5_000;
 
@@ -40,6 +44,14 @@ export interface StatusWriterOptions<T extends KubernetesObject> {
   /** Called once per object whose status is rejected, with the server's message; the write is still retried. */
   onRejected?(object: DeepReadonly<T>, error: ApiError): void;
   log: Log;
+}
+
+/** What one owner changed in a status. */
+export interface StatusChange {
+  kind: string;
+  owner: string;
+  before: unknown;
+  after: unknown;
 }
 
 type ChangeOf<T> = (object: DeepReadonly<T>) => DeepReadonly<T>;
@@ -150,7 +162,10 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
     let next = object;
     for (const [owner, change] of [...byOwner].sort(([a], [b]) => (a < b ? -1 : 1))) {
       try {
-        next = change(next);
+        const before = next;
+        next = change(before);
+        if (statusChanges.hasSubscribers && next !== before)
+          statusChanges.publish({ kind: kind.kind, owner, before, after: next } satisfies StatusChange);
       } catch (error) {
         byOwner.delete(owner);
         log.error("status change failed", { kind: kind.kind, key: id, owner, error: messageOf(error) });

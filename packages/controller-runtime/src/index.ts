@@ -1,7 +1,8 @@
 export { controllerMetrics, writeControllerMetrics } from "./controller-metrics.ts";
 export type { ControllerMetrics } from "./controller-runner.ts";
 export { createEventRecorders } from "./create-event-recorders.ts";
-export { createStatusWriter } from "./create-status-writer.ts";
+export { createStatusWriter, STATUS_CHANGES } from "./create-status-writer.ts";
+export type { StatusChange } from "./create-status-writer.ts";
 export { defineController, defineKeyedController, idOfKey, keyOf, owned, watch } from "./define-controller.ts";
 export type { EventRecorder, EventRecorders, RecordedEvent } from "./events.ts";
 export { createInformerBudget } from "./informer-budget.ts";

@@ -112,7 +112,6 @@ export { buildMetrics, laneMetrics, writeBuild, writeLanes } from "./monitoring/
 export { createWorkloadMetrics, membersPageMetrics, workloadMetrics } from "./monitoring/workload-metrics.ts";
 export type { WorkloadMetrics } from "./monitoring/workload-metrics.ts";
 export { createOcm } from "./ocm/create-ocm.ts";
-export type { OcmDependencies } from "./ocm/create-ocm.ts";
 export { isPaired } from "./ocm/pairing/merge-registrations.ts";
 export { planPlacement } from "./ocm/placement/plan-placement.ts";
 export type { PlacementInput } from "./ocm/placement/plan-placement.ts";

@@ -5,8 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { HUB } from "@flotilla/apimachinery";
-import { elapsedMs, MetricsText, systemClock, systemRandom, writeProcessMetrics } from "@flotilla/base";
-import { VERSION } from "@flotilla/cli";
+import { elapsedMs, every, MetricsText, systemClock, systemRandom, VERSION, writeProcessMetrics } from "@flotilla/base";
 import type { ControllersRoleOptions, Roles } from "@flotilla/cli";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -97,7 +96,7 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
       const election = createLeaderElection({ ...candidate, lease: CONTROLLERS_LEASE_KEY });
       progress("waiting for the lease");
       let polls = 0;
-      const watch = setInterval(() => {
+      const watch = every(environment.clock, STANDBY_POLL_MS, () => {
         if (election.isLeader) return;
         if (election.leader !== "") {
           standing.resolve({ standby: election.leader });
@@ -105,7 +104,7 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
         }
         // Without a leader the Lease could not be read; retries go on silently, so the wait is reported once.
         else if (++polls === SILENT_POLLS) log.warn("the API server does not answer; retrying", { server });
-      }, STANDBY_POLL_MS);
+      });
       try {
         // A process that lost its lease stands for it again.
         while (!signal.aborted)
@@ -114,7 +113,7 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
         // A stop in the middle of a start ends it with the signal's reason.
         if (!signal.aborted) throw error;
       } finally {
-        clearInterval(watch);
+        watch.cancel();
       }
     } finally {
       await metrics?.close();

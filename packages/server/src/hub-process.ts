@@ -19,10 +19,10 @@ import {
   openSqliteEngine,
 } from "@flotilla/apiserver";
 import type { ApiServer, ApiServerOptions, Auditor, Engine, ExternalTokens } from "@flotilla/apiserver";
-import { FlotillaError, systemClock, systemRandom } from "@flotilla/base";
-import type { Clock, Log, Random } from "@flotilla/base";
+import { every, FlotillaError, systemClock, systemRandom, VERSION } from "@flotilla/base";
+import type { Clock, Log, Random, Timer } from "@flotilla/base";
 import type { HubProcessOptions } from "@flotilla/cli";
-import { kubeconfigPath, lastStartPath, logPath, VERSION } from "@flotilla/cli";
+import { kubeconfigPath, lastStartPath, logPath } from "@flotilla/cli";
 import { renderKubeconfig } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { CLUSTER_INFO_PATH, publishClusterInfo } from "@flotilla/kubernetes";
@@ -253,8 +253,12 @@ async function openProcess(
       access = clusterAccess;
       await publishClusterInfo(client, HUB, { server: url, ca }, signal);
       await writeControllersKubeconfig(data, url, certificates);
-      const stopRenewing = renewKubeconfigs(() => refreshKubeconfigs(data, server.clusters(), clusterAccess), log);
-      opened.push(async () => stopRenewing());
+      const renewing = renewKubeconfigs(
+        () => refreshKubeconfigs(data, server.clusters(), clusterAccess),
+        systemClock,
+        log,
+      );
+      opened.push(async () => renewing.cancel());
       return { url, endpointOf, writeKubeconfigs: (clusters) => writeKubeconfigs(data, clusters, clusterAccess) };
     },
     ready() {
@@ -343,14 +347,12 @@ async function serveHttp(
 const RENEW_INTERVAL_MS = 60 * 60 * 1000;
 
 /** Writes the kubeconfigs of the data directory again while the process runs. */
-function renewKubeconfigs(refresh: () => Promise<void>, log: Log): () => void {
-  const timer = setInterval(() => {
+function renewKubeconfigs(refresh: () => Promise<void>, clock: Clock, log: Log): Timer {
+  return every(clock, RENEW_INTERVAL_MS, () => {
     refresh().catch((error: unknown) =>
       log.error("writing kubeconfigs failed; it is tried again in an hour", { error }),
     );
-  }, RENEW_INTERVAL_MS);
-  timer.unref();
-  return () => clearInterval(timer);
+  });
 }
 
 /** Writes those whose token has a successor. One that an operator removed stays removed. */

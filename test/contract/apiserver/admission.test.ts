@@ -1,8 +1,8 @@
 /** What the built-in admission plugins add and reject, and the pods/binding and pods/eviction subresources. */
 import { expect, test } from "vitest";
 import { makePod, pods } from "./objects.ts";
-import { NAMESPACE, contract, eventually } from "./targets.ts";
-import type { Body } from "./raw-client.ts";
+import { NAMESPACE, contract, eventually } from "../../programs/api-servers.ts";
+import type { Body } from "../../programs/raw-client.ts";
 
 interface PodSpec {
   containers: { resources: object; volumeMounts?: { mountPath: string }[] }[];

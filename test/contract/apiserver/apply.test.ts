@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { defineResource } from "./custom-resource.ts";
 import { makeConfigMap, makeDeployment } from "./objects.ts";
-import { NAMESPACE, contract } from "./targets.ts";
-import type { Answer, Body } from "./raw-client.ts";
+import { NAMESPACE, contract } from "../../programs/api-servers.ts";
+import type { Answer, Body } from "../../programs/raw-client.ts";
 
 const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
 const DEPLOYMENTS = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments`;

@@ -1,8 +1,8 @@
 /** Authentication: certificates, tokens and impersonation. */
 import { expect, test } from "vitest";
 import { makePod, pods } from "./objects.ts";
-import { NAMESPACE, contract, eventually } from "./targets.ts";
-import type { Answer, Api } from "./raw-client.ts";
+import { NAMESPACE, contract, eventually } from "../../programs/api-servers.ts";
+import type { Answer, Api } from "../../programs/raw-client.ts";
 
 const ACCOUNTS = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts`;
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";

@@ -1,7 +1,7 @@
 /** Authorization: RBAC and access reviews. */
 import { expect, test } from "vitest";
-import { NAMESPACE, contract, eventually } from "./targets.ts";
-import type { Answer, Api } from "./raw-client.ts";
+import { NAMESPACE, contract, eventually } from "../../programs/api-servers.ts";
+import type { Answer, Api } from "../../programs/raw-client.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const ROLES = `${RBAC}/namespaces/${NAMESPACE}/roles`;

@@ -9,10 +9,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { writeCertificateRequest } from "@flotilla/apimachinery";
-import { temporaryDirectory, up } from "../../e2e/flotilla-process.ts";
-import type { Up } from "../../e2e/flotilla-process.ts";
-import { findPrograms } from "../../e2e/real-programs.ts";
-import { eventually } from "./targets.ts";
+import { temporaryDirectory, up } from "../../programs/flotilla-process.ts";
+import type { Up } from "../../programs/flotilla-process.ts";
+import { findPrograms } from "../../programs/real-programs.ts";
+import { eventually } from "../../programs/api-servers.ts";
 
 const run = promisify(execFile);
 const LIMIT_MS = 120_000;

@@ -2,8 +2,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { expect, test } from "vitest";
 import { writeCertificateRequest, type RequestSubject } from "@flotilla/apimachinery";
-import { contract, eventually } from "./targets.ts";
-import type { Answer, Api } from "./raw-client.ts";
+import { contract, eventually } from "../../programs/api-servers.ts";
+import type { Answer, Api } from "../../programs/raw-client.ts";
 
 const PATH = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";

@@ -1,6 +1,6 @@
 /** CustomResourceDefinitions of the contract suites: each kind has its own group, so that suites do not interfere. */
-import { eventually } from "./targets.ts";
-import type { Answer, Api } from "./raw-client.ts";
+import { eventually } from "../../programs/api-servers.ts";
+import type { Answer, Api } from "../../programs/raw-client.ts";
 
 export interface CrdOptions {
   scope?: "Namespaced" | "Cluster";

@@ -1,8 +1,8 @@
 /** Custom resources. */
 import { expect, test } from "vitest";
 import { defineResource, isEstablished, makeCrd } from "./custom-resource.ts";
-import { NAMESPACE, contract, eventually } from "./targets.ts";
-import type { Answer } from "./raw-client.ts";
+import { NAMESPACE, contract, eventually } from "../../programs/api-servers.ts";
+import type { Answer } from "../../programs/raw-client.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const object = (properties: object, rest: object = {}): object => ({ type: "object", properties, ...rest });

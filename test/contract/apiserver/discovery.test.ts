@@ -1,8 +1,8 @@
 /** Discovery and OpenAPI. */
 import { expect, test } from "vitest";
-import { contract, eventually } from "./targets.ts";
+import { contract, eventually } from "../../programs/api-servers.ts";
 import { makeCrd } from "./custom-resource.ts";
-import type { Body } from "./raw-client.ts";
+import type { Body } from "../../programs/raw-client.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

@@ -1,9 +1,9 @@
 /** Stock kubectl commands against each server. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createCommand, noCommands } from "./command-line.ts";
-import type { CommandLine, Ran } from "./command-line.ts";
+import { createCommand, noCommands } from "../../programs/command-line.ts";
+import type { CommandLine, Ran } from "../../programs/command-line.ts";
 import { makeConfigMap, makeDeployment } from "./objects.ts";
-import { NAMESPACE, contract } from "./targets.ts";
+import { NAMESPACE, contract } from "../../programs/api-servers.ts";
 
 const yaml = (object: object): string => JSON.stringify(object);
 const deployment = (name: string, spec: object = {}, metadata: object = {}): object =>

@@ -4,11 +4,11 @@
  */
 import { expect, test } from "vitest";
 import { connectionOf, loadKubeconfig } from "@flotilla/client";
-import { temporaryDirectory, up } from "../../e2e/flotilla-process.ts";
-import type { Up } from "../../e2e/flotilla-process.ts";
+import { temporaryDirectory, up } from "../../programs/flotilla-process.ts";
+import type { Up } from "../../programs/flotilla-process.ts";
 import { makeConfigMap } from "./objects.ts";
-import { connectHttp2 } from "./raw-client.ts";
-import type { Api, Connection } from "./raw-client.ts";
+import { connectHttp2 } from "../../programs/raw-client.ts";
+import type { Api, Connection } from "../../programs/raw-client.ts";
 
 const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
 const LIMIT = { timeout: 60_000 };

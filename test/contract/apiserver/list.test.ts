@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import { defineResource } from "./custom-resource.ts";
 import { makeConfigMap, makePod, pods } from "./objects.ts";
-import { NAMESPACE, contract, eventually } from "./targets.ts";
-import type { Body } from "./raw-client.ts";
+import { NAMESPACE, contract, eventually } from "../../programs/api-servers.ts";
+import type { Body } from "../../programs/raw-client.ts";
 
 const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
 

@@ -1,7 +1,7 @@
 /** Namespaces and the objects that exist in every cluster. */
 import { expect, test } from "vitest";
 import { makeConfigMap } from "./objects.ts";
-import { NAMESPACE, contract, eventually } from "./targets.ts";
+import { NAMESPACE, contract, eventually } from "../../programs/api-servers.ts";
 
 const NAMESPACES = "/api/v1/namespaces";
 

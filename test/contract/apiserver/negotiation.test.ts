@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { defineResource } from "./custom-resource.ts";
 import { pods } from "./objects.ts";
 import { protobufConfigMap, protobufDeployment } from "./protobuf.ts";
-import { NAMESPACE, contract } from "./targets.ts";
+import { NAMESPACE, contract } from "../../programs/api-servers.ts";
 
 const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
 const DEPLOYMENTS = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments`;

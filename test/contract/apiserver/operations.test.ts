@@ -1,6 +1,6 @@
 /** Leases, events, health checks and metrics. */
 import { expect, test } from "vitest";
-import { NAMESPACE, contract } from "./targets.ts";
+import { NAMESPACE, contract } from "../../programs/api-servers.ts";
 
 const LEASES = `/apis/coordination.k8s.io/v1/namespaces/${NAMESPACE}/leases`;
 const CORE_EVENTS = `/api/v1/namespaces/${NAMESPACE}/events`;

@@ -6,7 +6,7 @@ import { kubernetesKinds } from "@flotilla/kubernetes";
 import { expect, test } from "vitest";
 import { fieldsOf, openDocument, readList } from "../protobuf-document.ts";
 import { defineResource } from "./custom-resource.ts";
-import { NAMESPACE, contract } from "./targets.ts";
+import { NAMESPACE, contract } from "../../programs/api-servers.ts";
 
 const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
 const PROTOBUF = "application/vnd.kubernetes.protobuf";

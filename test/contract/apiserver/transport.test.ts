@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { connect as connectTls } from "node:tls";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { NAMESPACE, contract } from "./targets.ts";
+import { NAMESPACE, contract } from "../../programs/api-servers.ts";
 
 const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
 const configMap = (name: string, data: Record<string, string> = {}): object => ({

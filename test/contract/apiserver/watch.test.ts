@@ -1,9 +1,9 @@
 /** Watches: order, selection, bookmarks and streaming lists. */
 import { expect, test } from "vitest";
 import { makeConfigMap, makePod, pods } from "./objects.ts";
-import { NAMESPACE, contract } from "./targets.ts";
-import type { WatchEvent } from "./event-stream.ts";
-import type { Body } from "./raw-client.ts";
+import { NAMESPACE, contract } from "../../programs/api-servers.ts";
+import type { WatchEvent } from "../../programs/event-stream.ts";
+import type { Body } from "../../programs/raw-client.ts";
 
 const CONFIG_MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
 

@@ -8,7 +8,7 @@ import { systemClock } from "@flotilla/base";
 import { notTried, runAttempts, statusOf, verdictOf, type Attack, type Attempt } from "../attack.ts";
 import { createJoinToken, registerAgent, requestCertificate } from "../agent-identity.ts";
 import { must, type World } from "../world.ts";
-import type { Api } from "../../../test/contract/apiserver/raw-client.ts";
+import type { Api } from "../../../test/programs/raw-client.ts";
 
 const CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters";
 const WORKS = "/apis/work.karmada.io/v1alpha1";

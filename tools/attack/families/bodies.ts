@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { countStatuses, runAttempts, statusOf, verdictOf, type Attack, type Attempt } from "../attack.ts";
 import { must, type World } from "../world.ts";
-import type { Api } from "../../../test/contract/apiserver/raw-client.ts";
+import type { Api } from "../../../test/programs/raw-client.ts";
 
 const REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 const YAML = "application/yaml";

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { messageOf } from "@flotilla/base";
 import { connectionOf, loadKubeconfig } from "@flotilla/client";
 import { SOURCE, startFlotilla, type RunningFleet } from "../../bench/process.ts";
-import { connectHttp1, type Api } from "../../../test/contract/apiserver/raw-client.ts";
+import { connectHttp1, type Api } from "../../../test/programs/raw-client.ts";
 import { countStatuses, statusOf, verdictOf, type Attack } from "../attack.ts";
 import { must, type World } from "../world.ts";
 

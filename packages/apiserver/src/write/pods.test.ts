@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { formatTime } from "@flotilla/base";
 import { graceSecondsOf } from "./pods.ts";
 
 const cases: Record<string, { spec?: object; status?: object; asked?: number; want: number }> = {
@@ -19,6 +18,5 @@ for (const [behaviour, { spec, status = {}, asked, want }] of Object.entries(cas
     const seconds = graceSecondsOf(pod, asked);
 
     expect(seconds).toBe(want);
-    expect(formatTime(Date.UTC(2024, 4, 1) + seconds * 1000)).toMatch(/^\d{4}-/);
   });
 }

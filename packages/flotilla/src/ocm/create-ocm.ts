@@ -82,7 +82,7 @@ export function createOcm({
     random,
     log,
     followClusters: true,
-    memberInformers: members.simulated,
+    memberInformers: members.sharedInformers,
     replicaSets: informers.of(ManifestWorkReplicaSet),
     onStopped,
   });

@@ -2,9 +2,8 @@
  * The pipeline: from a user's apply to pods on members, and status back. Start reading here.
  *
  * Stages never call each other. They communicate through API objects: each reads what earlier stages wrote, and every
- * field has one writer. `test/simulation/pipeline-writers.test.ts` compares this table with a running fleet.
- * ResourceBinding also represents ClusterResourceBinding, and PropagationPolicy ClusterPropagationPolicy: the stages run
- * for both scopes.
+ * field has one writer. `test/simulation/pipeline-writers.test.ts` checks this table against a running fleet. ResourceBinding also represents
+ * ClusterResourceBinding, and PropagationPolicy ClusterPropagationPolicy: the stages run for both scopes.
  */
 import { APPLIED_PLACEMENT, DEPENDED_BY_PREFIX, DEPENDENCIES } from "@flotilla/karmada";
 
@@ -25,9 +24,15 @@ export const pipeline: readonly Stage[] = [
     writes: [
       "template.metadata.labels[propagationpolicy.karmada.io]",
       "template.metadata.annotations[propagationpolicy.karmada.io]",
+      "template.metadata.annotations[flotilla.dev/activated-template]",
       "ResourceBinding.metadata.labels[propagationpolicy.karmada.io]",
       "ResourceBinding.metadata.annotations[propagationpolicy.karmada.io]",
+      "ResourceBinding.metadata.labels[resourcebinding.karmada.io/permanent-id]",
       "ResourceBinding.metadata.annotations[flotilla.dev/named-pods]",
+      "ResourceBinding.metadata.annotations[flotilla.dev/return-after-seconds]",
+      "ResourceBinding.metadata.annotations[flotilla.dev/drift]",
+      "ResourceBinding.metadata.annotations[flotilla.dev/rerun-jobs]",
+      "ResourceBinding.metadata.annotations[flotilla.dev/activated-template]",
       "ResourceBinding.metadata.ownerReferences",
       "ResourceBinding.metadata.finalizers",
       "ResourceBinding.spec.resource",

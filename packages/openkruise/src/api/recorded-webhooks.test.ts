@@ -32,9 +32,7 @@ describe.for(["default", "validate", "convert"] as const)("%s", (kind) => {
   );
 
   test.for(cases.map((one) => [one.name, one] as const))("%s", ([, one]) => {
-    const answers = recordedAnswers(one);
-    if (answers.length > 1) expect(answers).toContainEqual(flotillaResponse(one));
-    else expect(flotillaResponse(one)).toEqual(answers[0]);
+    expect(recordedAnswers(one)).toContainEqual(flotillaResponse(one));
   });
 });
 

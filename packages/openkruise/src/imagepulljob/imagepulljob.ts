@@ -1,5 +1,4 @@
 /** ImagePullJob: everything that Flotilla knows about the kind. */
-import type { Kind } from "@flotilla/apimachinery";
 import { exampleOf } from "@flotilla/kubernetes";
 import { DEFAULT_GATES } from "../api/feature-gates.ts";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
@@ -16,6 +15,6 @@ export const imagePullJob = defineKruiseKind({
   interpreter: imagePullJobInterpreter,
   controllers: (deps) =>
     (deps.gates ?? DEFAULT_GATES).isOn("ImagePullJobGate")
-      ? [createNodeImageController(deps, ImagePullJob as unknown as Kind), createImagePullJobController(deps)]
+      ? [createNodeImageController(deps, ImagePullJob), createImagePullJobController(deps)]
       : [],
 });

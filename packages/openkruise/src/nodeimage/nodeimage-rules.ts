@@ -33,7 +33,7 @@ function* problemsOf({ spec }: Read<NodeImage>): Generator<string> {
   for (const [name, image] of images) yield* imageProblems(name, image);
 }
 
-function* imageProblems(name: string, { tags = [] }: Read<ImageSpec>): Generator<string> {
+function* imageProblems(name: string, { tags = [] }: Partial<Read<ImageSpec>>): Generator<string> {
   if (name === "") yield "image name can not be empty";
   const seen = new Set<string>();
   for (const { tag, createdAt, version = 0, pullPolicy } of tags) {

@@ -32,7 +32,7 @@ export function planPodStates(state: ReadonlyPodState, { target, pods, node }: O
   }
   return {
     observedGeneration,
-    podStates: records.size > 0 ? (Object.fromEntries(records) as Status["podStates"]) : undefined,
+    podStates: records.size > 0 ? Object.fromEntries(records) : undefined,
   };
 }
 

@@ -3,7 +3,7 @@ import type { NodeSelectorRequirement, PreferredSchedulingTerm } from "@flotilla
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import type { ReadonlyPodState } from "./targets.ts";
 
-export const INJECTED_ANNOTATION = "kruise.io/injected-persistent-pod-state";
+const INJECTED_ANNOTATION = "kruise.io/injected-persistent-pod-state";
 
 /** Returns the same pod if nothing was recorded for it. */
 export function returnPod(pod: ReadonlyPod, { metadata, spec, status }: ReadonlyPodState): ReadonlyPod {

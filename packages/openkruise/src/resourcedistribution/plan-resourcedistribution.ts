@@ -111,7 +111,7 @@ const failed = (condition: NamespaceFailure["condition"], namespace: string, rea
 
 /** Metadata is not compared: a copy may have labels and annotations of others. */
 function contentOf({ metadata: _metadata, ...content }: ReadonlyCopy): JsonObject {
-  return content as JsonObject;
+  return content;
 }
 
 /** Labels, annotations and finalizers of the existing copy stay. */

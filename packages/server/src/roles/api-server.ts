@@ -5,8 +5,8 @@
  */
 import { createKindAdmissions } from "./kind-admissions.ts";
 import { createProtobufCodec, HUB, unavailable } from "@flotilla/apimachinery";
-import type { CertificateAuthority, ConnectHandler } from "@flotilla/apimachinery";
-import { createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
+import type { CertificateAuthority } from "@flotilla/apimachinery";
+import { createKruiseAdmissions } from "@flotilla/openkruise";
 import { createApiServer, createCache, logicalClusterAdmission, StoreError } from "@flotilla/apiserver";
 import type { ApiServer, ApiServerOptions, Auditor, Cache, Engine, ExternalTokens } from "@flotilla/apiserver";
 import { formatTime } from "@flotilla/base";
@@ -27,42 +27,28 @@ import {
 } from "@flotilla/flotilla";
 import { joinedClusters } from "./joined-clusters.ts";
 import { createEventRecorders, createInformers, createManager } from "@flotilla/controller-runtime";
-import type { Manager } from "@flotilla/controller-runtime";
+import type { EventRecorders, Manager } from "@flotilla/controller-runtime";
 import { createSystemControllers, kubernetesKinds } from "@flotilla/kubernetes";
 import { createDecisionLog } from "../audit/decision-log.ts";
+import { FOREIGN_PROGRAMS } from "./foreign-programs.ts";
+import type { HubExtensions } from "./hub-extensions.ts";
 import type { Part } from "./process-parts.ts";
 import { createProfiles } from "./profiles.ts";
 import type { FrontProxyAuthorities, ProfileOptions } from "./profiles.ts";
-import { createSimulatedClusters } from "./simulated-clusters.ts";
-import type { SimulatedClusters } from "./simulated-clusters.ts";
 import type { FeatureGates } from "@flotilla/openkruise";
-
-/** What other parts add to the API of a hub. */
-export interface HubExtensions {
-  /** The subresource `proxy` of a Cluster. */
-  clusterProxy?: ConnectHandler;
-  /** Explanations by the name of the binding. */
-  explanation?: NonNullable<ProfileOptions["explanation"]>;
-  /** Usage of pods and nodes on simulated members. */
-  podMetrics?: ReturnType<NonNullable<ProfileOptions["metrics"]>>;
-  /** What runs the containers of a cluster, for logs and exec. */
-  runtimeOf?: NonNullable<ApiServerOptions["connect"]>["runtimeOf"];
-  /** Figures and problems of the controllers in this process. */
-  controllers?: NonNullable<ApiServerOptions["controllers"]>;
-  /** Figures of what runs on the members. */
-  workloads?: NonNullable<ApiServerOptions["workloads"]>;
-}
 
 export interface HubApiServerOptions {
   engine: Engine;
   clock: Clock;
   random: Random;
   log: Log;
-  /** Feature gates of OpenKruise on simulated members; unset means its defaults. */
+  /** Feature gates of OpenKruise; unset means its defaults. */
   kruiseGates?: FeatureGates;
+  /** Whether Flotilla's OpenKruise runs in a cluster, and so admits its objects. */
+  runsKruise(cluster: string): boolean;
   /** Whether ClusterTaintPolicies may set taints that evict. */
   allowNoExecuteTaintPolicy?: boolean;
-  /** Simulated nodes per member; with 0 nothing runs there. */
+  /** Nodes of each member that this server hosts; with 0 nothing runs there. */
   nodes: number;
   /** PEM; published in every namespace so that workloads can verify this server. */
   rootCertificate?: string;
@@ -104,12 +90,6 @@ export interface FrontProxy extends FrontProxyAuthorities {
 export interface HubApiServer extends Part {
   server: ApiServer;
   cache: Cache;
-  clusters: SimulatedClusters;
-  /**
-   * Flotilla's OpenKruise runs on a simulated member as soon as the member serves one of its kinds, unless the member
-   * runs a kruise-manager of its own.
-   */
-  hasKruise(cluster: string): boolean;
   /** A client in this process with the identity of one part of Flotilla. */
   connect(part: string, fieldManager: string): Client;
   /** Runs the controllers that every logical cluster has. */
@@ -125,7 +105,7 @@ export interface HubApiServer extends Part {
 }
 
 export async function createHubApiServer(options: HubApiServerOptions): Promise<HubApiServer> {
-  const { engine, clock, random, log, nodes, rootCertificate = "" } = options;
+  const { engine, clock, random, log, auditor } = options;
   const { wrap = (transport) => transport } = options;
   let extensions: HubExtensions = {};
   const cache = await createCache(engine, {
@@ -134,7 +114,6 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       if (error instanceof StoreError) options.onFailure?.(error);
     },
   });
-  const { auditor } = options;
   const decisions = createDecisionLog({
     path: options.decisionsFile,
     clock,
@@ -142,42 +121,15 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     onDecision: auditor && ((line) => auditor.write(line)),
   });
   await decisions.load();
-  const profiles = createProfiles({
-    decisions: decisions.source,
-    rootCertificate,
-    frontProxy: options.frontProxy,
-    startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length),
-    nodes,
-    nowMs: clock.now(),
-    metrics: nodes > 0 ? () => present(extensions.podMetrics, "metrics") : undefined,
-    clusterKubeconfig: options.clusterKubeconfig,
-    clusterProxy: (...request) => present(extensions.clusterProxy, "proxy")(...request),
-    explanation: (...binding) => present(extensions.explanation, "explanation")(...binding),
-  });
+  const profiles = createHubProfiles(options, decisions.source, () => extensions);
   const server = await createApiServer({
     cache,
     clock,
     random,
     log,
     controllerGroup: FLOTILLA_GROUP,
-    admissions: [
-      ...createKindAdmissions(options.kruiseGates, { allowNoExecute: options.allowNoExecuteTaintPolicy ?? false }),
-      ...createMembershipAdmissions({ hub: HUB, clock }),
-      joinedClusters,
-      policyTargets,
-      templateRequests,
-      createDeletionProtection(HUB),
-      ...interpreterAdmissions,
-      webhookReferences(HUB),
-      apiServiceReferences(HUB),
-      ...createKruiseAdmissions({
-        gates: options.kruiseGates,
-        appliesTo: (cluster) => hasKruise(cluster),
-        nowMs: () => clock.now(),
-        recordEvent: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event),
-      }),
-      logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub")),
-    ],
+    foreignPrograms: FOREIGN_PROGRAMS,
+    admissions: createHubAdmissions(options, Object.keys(profiles), (component) => events.recorders(component)),
     frontProxy: options.frontProxy?.identity,
     isExposed: options.isExposed,
     protobuf: createProtobufCodec(kubernetesKinds),
@@ -188,30 +140,12 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     profiles,
     serviceAccounts: options.signingKey ? { signingKey: options.signingKey } : undefined,
     freeze: options.freeze ?? false,
-    controllers: {
-      writeMetrics: (text) => extensions.controllers?.writeMetrics(text),
-      problems: () => extensions.controllers?.problems() ?? [],
-    },
     takesWrites: options.takesWrites,
     storeQuotaBytes: options.storeQuotaBytes,
-    workloads: {
-      write: (text, cluster) => extensions.workloads?.write(text, cluster),
-      page(only) {
-        if (extensions.workloads) return extensions.workloads.page(only);
-        throw unavailable(
-          "the controllers of this hub run in another process; scrape /metrics/members there: 'flotilla controllers --metrics-address HOST:PORT' serves it",
-        );
-      },
-    },
-    connect: { runtimeOf: (cluster) => extensions.runtimeOf?.(cluster) },
+    ...extensionPoints(() => extensions),
   });
   await server.addCluster(HUB, "hub");
 
-  const clusters = createSimulatedClusters(server);
-  const hasKruise = (cluster: string): boolean =>
-    clusters.isSimulated(cluster) &&
-    !server.isManagedElsewhere(cluster, "kruise-manager") &&
-    kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural));
   const connect = (part: string, fieldManager: string): Client =>
     createClient({ transport: wrap(server.transport(flotillaUser(part)), part), fieldManager });
   const events = createEventRecorders({ client: connect("events", "flotilla-events"), clock, log });
@@ -220,8 +154,6 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
   return {
     server,
     cache,
-    clusters,
-    hasKruise,
     connect,
     manager: system.manager,
     extend: (added) => void (extensions = added),
@@ -234,6 +166,75 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       await cache.close();
       await engine.close();
     },
+  };
+}
+
+/** The kinds and objects of the logical clusters; some kinds are answered by what other parts add. */
+function createHubProfiles(
+  { clock, nodes, rootCertificate = "", frontProxy, clusterKubeconfig }: HubApiServerOptions,
+  decisions: ProfileOptions["decisions"],
+  extensions: () => HubExtensions,
+): ReturnType<typeof createProfiles> {
+  return createProfiles({
+    decisions,
+    rootCertificate,
+    frontProxy,
+    startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length),
+    nodes,
+    nowMs: clock.now(),
+    metrics: nodes > 0 ? () => present(extensions().podMetrics, "metrics") : undefined,
+    clusterKubeconfig,
+    clusterProxy: (...request) => present(extensions().clusterProxy, "proxy")(...request),
+    explanation: (...binding) => present(extensions().explanation, "explanation")(...binding),
+  });
+}
+
+/** In the order in which they run. */
+function createHubAdmissions(
+  { clock, kruiseGates, allowNoExecuteTaintPolicy = false, runsKruise }: HubApiServerOptions,
+  profiles: readonly string[],
+  eventsOf: EventRecorders,
+): ApiServerOptions["admissions"] {
+  return [
+    ...createKindAdmissions(kruiseGates, { allowNoExecute: allowNoExecuteTaintPolicy }),
+    ...createMembershipAdmissions({ hub: HUB, clock }),
+    joinedClusters,
+    policyTargets,
+    templateRequests,
+    createDeletionProtection(HUB),
+    ...interpreterAdmissions,
+    webhookReferences(HUB),
+    apiServiceReferences(HUB),
+    ...createKruiseAdmissions({
+      gates: kruiseGates,
+      appliesTo: runsKruise,
+      nowMs: () => clock.now(),
+      recordEvent: (component, cluster, pod, event) => eventsOf(component).record(cluster, pod, event),
+    }),
+    logicalClusterAdmission(profiles.filter((name) => name !== "hub")),
+  ];
+}
+
+/** What the server asks other parts for. They are added after it was created. */
+function extensionPoints(
+  extensions: () => HubExtensions,
+): Pick<ApiServerOptions, "controllers" | "workloads" | "connect"> {
+  return {
+    controllers: {
+      writeMetrics: (text) => extensions().controllers?.writeMetrics(text),
+      problems: () => extensions().controllers?.problems() ?? [],
+    },
+    workloads: {
+      write: (text, cluster) => extensions().workloads?.write(text, cluster),
+      page(only) {
+        const { workloads } = extensions();
+        if (workloads) return workloads.page(only);
+        throw unavailable(
+          "the controllers of this hub run in another process; scrape /metrics/members there: 'flotilla controllers --metrics-address HOST:PORT' serves it",
+        );
+      },
+    },
+    connect: { runtimeOf: (cluster) => extensions().runtimeOf?.(cluster) },
   };
 }
 

@@ -23,7 +23,6 @@ import type {
   Membership,
   MembershipTimes,
   Monitoring,
-  OcmDependencies,
   WorkMember,
   WorkOrigin,
 } from "@flotilla/flotilla";
@@ -46,10 +45,6 @@ export interface HubControllersOptions {
   monitoring: Monitoring;
   /** Identifies this hub to members. */
   origin: WorkOrigin;
-  /** Informers of simulated members, if there are any. */
-  simulated?: OcmDependencies["members"]["simulated"];
-  /** Members whose agent runs in this process and needs no access of its own. */
-  hasBuiltInAgent?(cluster: string): boolean;
   membershipTimes?: Partial<MembershipTimes>;
   failover?: FailoverOptions;
   autoApprovedUsers?: readonly string[];
@@ -76,7 +71,6 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     informers,
     clientFor,
     members,
-    hasBuiltInAgent: options.hasBuiltInAgent,
     isHeld(cluster) {
       const managed = informers.of(ManagedCluster).get({ cluster: hub, name: cluster });
       return managed !== undefined && isPaired(managed);
@@ -123,7 +117,7 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     clock,
     random,
     log,
-    members: { simulated: options.simulated, informersOf: membership.informersOf, leaveModeOf },
+    members: { sharedInformers: members.sharedInformers, informersOf: membership.informersOf, leaveModeOf },
     meter: monitoring.placements,
     onStopped: monitoring.pipeline.objectsStopped,
     autoApprovedUsers: options.autoApprovedUsers,

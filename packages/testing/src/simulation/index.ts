@@ -1,2 +1,1 @@
 export * from "./member.ts";
-export { endsWithTest } from "../ends-with-test.ts";

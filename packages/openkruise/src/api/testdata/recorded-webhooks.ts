@@ -22,9 +22,7 @@ export interface Recorded {
 }
 
 /** OpenKruise kinds that will be added with their controllers. */
-export const UNSUPPORTED_KINDS: readonly string[] = [
-  ...kruiseDefinitions.map(({ kind }) => kind).filter((kind) => !isServed(kind)).map(({ kind }) => kind),
-];
+export const UNSUPPORTED_KINDS: readonly string[] = kruiseDefinitions.map(({ kind }) => kind).filter((kind) => !isServed(kind)).map(({ kind }) => kind);
 
 const admissionOf = ({ input }: Recorded): AnyAdmission => {
   const gates = { isOn: (gate: string) => input.gates?.[gate] ?? DEFAULT_GATES.isOn(gate as never) };
