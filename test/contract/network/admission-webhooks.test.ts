@@ -1,4 +1,4 @@
-/** What admission webhooks are asked and may do, beyond what the recordings of the real server show. */
+/** What admission webhooks receive and may do, beyond what the recordings of the real server show. */
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Kind } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
@@ -143,6 +143,66 @@ describe("mutating webhooks", () => {
     expect(metadataOf(check).name).toBe(check?.name);
   });
 
+  test("see the name of an object that also has a generateName", async () => {
+    await configure({ path: "/change", type: "Mutating" });
+
+    await subject.request("POST", CONFIG_MAPS, {
+      ...makeConfigMap(""),
+      metadata: { name: "made-by-hand", generateName: "made-" },
+    });
+
+    expect(asked[0]?.request.name).toBe("made-by-hand");
+    expect(metadataOf(asked[0]?.request).name).toBe("made-by-hand");
+  });
+
+  test("may name an object that has only a generateName", async () => {
+    await configure({ path: "/name", type: "Mutating" });
+    decisions["/name"] = () => patch({ op: "add", path: "/metadata/name", value: "made-by-hook" });
+
+    const { body } = await subject.request("POST", CONFIG_MAPS, {
+      ...makeConfigMap(""),
+      metadata: { generateName: "made-" },
+    });
+
+    expect((body.metadata as JsonObject).name).toBe("made-by-hook");
+  });
+
+  test("cannot change the status with a write of the object, nor the spec with a write of its status", async () => {
+    const deployments = "/apis/apps/v1/namespaces/default/deployments";
+    const merge = { "content-type": "application/merge-patch+json" };
+    await configure({ path: "/change", type: "Mutating", resources: ["deployments", "deployments/status"] });
+    const ready = (count: number): JsonObject =>
+      patch(
+        { op: "add", path: "/status", value: { replicas: count, readyReplicas: count } },
+        { op: "add", path: "/spec/paused", value: true },
+      );
+    decisions["/change"] = () => ready(1);
+
+    const created = await subject.request("POST", deployments, {
+      metadata: { name: "d" },
+      spec: {
+        selector: { matchLabels: { app: "d" } },
+        template: { metadata: { labels: { app: "d" } }, spec: { containers: [{ name: "c", image: "c" }] } },
+      },
+    });
+    decisions["/change"] = () => ({});
+    await subject.request("PATCH", `${deployments}/d`, { spec: { paused: false } }, merge);
+    await subject.request("PATCH", `${deployments}/d/status`, { status: { observedGeneration: 2 } }, merge);
+    decisions["/change"] = () => ready(3);
+    const updated = await subject.request("PATCH", `${deployments}/d`, { spec: { replicas: 5 } }, merge);
+    decisions["/change"] = () => ({});
+    const { body } = await subject.request("PATCH", `${deployments}/d`, { spec: { paused: false } }, merge);
+    decisions["/change"] = () => ready(4);
+    const reported = await subject.request("PATCH", `${deployments}/d/status`, { status: { replicas: 5 } }, merge);
+
+    expect([created.body.spec, created.body.status]).toMatchObject([{ paused: true }, {}]);
+    expect(created.body.status).not.toHaveProperty("readyReplicas");
+    expect([updated.body.spec, updated.body.status]).toMatchObject([{ paused: true }, { observedGeneration: 2 }]);
+    expect(updated.body.status).not.toHaveProperty("readyReplicas");
+    expect(reported.body.status).toEqual({ replicas: 4, readyReplicas: 4 });
+    expect(reported.body.spec).toEqual(body.spec);
+  });
+
   test("cannot forge the identity or the field managers of an object", async () => {
     await configure({ path: "/forge", type: "Mutating" });
     decisions["/forge"] = () =>
@@ -170,7 +230,7 @@ describe("mutating webhooks", () => {
 });
 
 describe("deletions", () => {
-  test("of a collection are asked about one by one, with the old object", async () => {
+  test("webhooks are called for each deletion of a collection, with the old object", async () => {
     for (const name of ["a", "b"]) await subject.request("POST", CONFIG_MAPS, makeConfigMap(name));
     await configure({ path: "/check", operations: ["DELETE"] });
     decisions["/check"] = ({ name }) => ({ allowed: name !== "b", status: { message: "keep b" } });
@@ -278,7 +338,7 @@ describe("a webhook that is a Service", () => {
     expect(headers.warning).toEqual(['299 - "seen by the service"']);
   });
 
-  test("that does not exist rejects requests with its name", async () => {
+  test("a webhook that is a Service that does not exist rejects requests with its name", async () => {
     await useService();
 
     const { status, body } = await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"));
@@ -380,7 +440,7 @@ describe("policies and webhooks", () => {
     expect(pathsAsked()).toEqual(["/change"]);
   });
 
-  test("a validating webhook is not asked about a request that a policy denies", async () => {
+  test("a validating webhook is not called for a request that a policy denies", async () => {
     await configure({ path: "/check" });
     await addPolicy("validating", { validations: [{ expression: "false", message: "no" }] });
 

@@ -15,6 +15,20 @@ const widget = (spec: JsonObject): JsonObject => ({
 });
 
 describe("a CRD", () => {
+  test("has objects that are not sent as protobuf, and the rejection says which forms are accepted", async () => {
+    const { request } = await createTestServer();
+    await request("POST", CRDS, makeDefinition());
+
+    const { status, body } = await request("POST", WIDGETS, widget({}), {
+      "content-type": "application/vnd.kubernetes.protobuf",
+    });
+
+    expect([status, body.message]).toEqual([
+      415,
+      "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml",
+    ]);
+  });
+
   test("is established and served when its creation is answered", async () => {
     const { request, server } = await createTestServer();
 
@@ -97,7 +111,7 @@ describe("a CRD", () => {
     expect((await server.request("GET", WIDGETS)).text).toBe("404 page not found\n");
   });
 
-  test("with conflicting names is not served until they are free", async () => {
+  test("a CRD with conflicting names is not served until they are free", async () => {
     const server = await createTestServer();
     const gadgets = `${CRDS}/gadgets.example.com`;
     await server.request("POST", CRDS, makeDefinition());
@@ -380,7 +394,7 @@ describe("a custom object", () => {
     });
   }
 
-  test("that violates a later rule is warned about while it is unchanged", async () => {
+  test("a custom object that violates a later rule is warned about while it is unchanged", async () => {
     const { request } = await createTestServer();
     await request("POST", CRDS, withRules({ type: "object", properties: { size: { type: "integer" } } }));
     await request("POST", WIDGETS, widget({ size: 12 }));

@@ -192,7 +192,7 @@ describe("places a pod", () => {
     expect(cluster.place(pod)).toEqual({ node: want });
   });
 
-  test("on a tainted node only if it tolerates the taint", () => {
+  test("places a pod on a tainted node only if it tolerates the taint", () => {
     const cluster = tainted({ key: "dedicated", value: "db", effect: "NoSchedule" });
     const tolerant = makePod({
       tolerations: [{ key: "dedicated", operator: "Equal", value: "db", effect: "NoSchedule" }],
@@ -253,6 +253,37 @@ describe("places a pod", () => {
     expect(new Set(placed).size).toBe(6);
     expect(new Set(placed.slice(0, 3).map((name) => Number(name.slice(-1)) % 3)).size).toBe(3);
   });
+});
+
+test("pods of kinds that kube-scheduler does not know follow their preferences, not their siblings", () => {
+  const cluster = makeCluster({
+    count: 4,
+    change: (node, index) => ({
+      ...node,
+      metadata: { ...node.metadata, labels: { ...node.metadata.labels, fast: String(index < 2) } },
+    }),
+  });
+  const pod = () =>
+    makePod(
+      {
+        affinity: {
+          nodeAffinity: {
+            preferredDuringSchedulingIgnoredDuringExecution: [
+              { weight: 100, preference: { matchExpressions: [{ key: "fast", operator: "In", values: ["true"] }] } },
+            ],
+          },
+        },
+      },
+      {
+        ownerReferences: [
+          { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet", name: "web", uid: "cs", controller: true },
+        ],
+      },
+    );
+
+  const placed = cluster.placeAll(Array.from({ length: 4 }, pod));
+
+  expect(placed.toSorted()).toEqual(["node-000", "node-000", "node-001", "node-001"]);
 });
 
 describe("topology spread", () => {
