@@ -9,6 +9,7 @@ import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { messageOf } from "@flotilla/base";
 import type { Benchmark, Figure } from "./benchmark.ts";
+import { admission } from "./admission.ts";
 import { apiserver } from "./apiserver.ts";
 import { interpreter } from "./interpreter.ts";
 import { deployments } from "./deployments.ts";
@@ -21,6 +22,7 @@ import { statusLatency } from "./status-latency.ts";
 const benchmarks: readonly Benchmark[] = [
   deployments,
   apiserver,
+  admission,
   members,
   interpreter,
   scheduler,

@@ -221,7 +221,7 @@ export { RuntimeClass } from "./runtimeclass/runtimeclass-kind.ts";
 export { Secret } from "./secret/secret-kind.ts";
 export { IPAddress, addressOfService, isAllocated } from "./service-cidr/ip-address.ts";
 export { DEFAULT_SERVICE_CIDR, ServiceCIDR, defaultServiceCidr, usableRanges } from "./service-cidr/service-cidr.ts";
-export { SERVICE_RANGE, apiServerService } from "./service/service-bootstrap.ts";
+export { SERVICE_RANGE, apiServerService, serviceAddresses } from "./service/service-bootstrap.ts";
 export { Service } from "./service/service-kind.ts";
 export { allocatedToService, prepareService } from "./service/service-prepare.ts";
 export type { Allocated, ServicePools } from "./service/service-prepare.ts";

@@ -68,6 +68,7 @@ interface HubEnvironment extends WatchedStore {
   isExposed: boolean;
   signingKey(): Promise<string>;
   clusterKubeconfig(cluster: string, lifetimeMs: number): string;
+  port(): number;
   auditor: Auditor | undefined;
   externalTokens: ExternalTokens | undefined;
   authorization: ApiServerOptions["authorization"];
@@ -198,6 +199,8 @@ async function openProcess(
   if (audit) opened.splice(-1, 0, audit.close);
   const failed = Promise.withResolvers<Error>();
   let access: ClusterAccess | undefined;
+  // A free port is known once the server listens.
+  let listening = options.port;
 
   return {
     data,
@@ -222,6 +225,7 @@ async function openProcess(
           throw new FlotillaError("Starting", `the hub is starting; ask for the kubeconfig of ${cluster} again`);
         return access.issue(cluster, lifetimeMs);
       },
+      port: () => listening,
       storeQuotaBytes: options.storeQuotaBytes,
       storeBytes: options.ephemeral || options.store ? undefined : () => sizeOfFiles(storePath(data)),
       onFailure: failed.resolve,
@@ -249,6 +253,7 @@ async function openProcess(
         { server, certificates, certificatesOnDisk, addresses, data, options, ...identity, log },
         opened,
       );
+      listening = port;
       url = urlOf(addresses.advertise, port);
       access = clusterAccess;
       await publishClusterInfo(client, HUB, { server: url, ca }, signal);

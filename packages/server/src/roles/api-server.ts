@@ -30,7 +30,7 @@ import { createEventRecorders, createInformers, createManager } from "@flotilla/
 import type { EventRecorders, Manager } from "@flotilla/controller-runtime";
 import { createSystemControllers, kubernetesKinds } from "@flotilla/kubernetes";
 import { createDecisionLog } from "../audit/decision-log.ts";
-import { FOREIGN_PROGRAMS } from "./foreign-programs.ts";
+import { FOREIGN_PROGRAMS, KRUISE_MANAGER } from "./foreign-programs.ts";
 import type { HubExtensions } from "./hub-extensions.ts";
 import type { Part } from "./process-parts.ts";
 import { createProfiles } from "./profiles.ts";
@@ -62,6 +62,8 @@ export interface HubApiServerOptions {
   isExposed?: boolean | undefined;
   /** A kubeconfig for an administrator of one logical cluster, served as the subresource of that name. */
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
+  /** The port of this server, which is known once it listens. */
+  port?(): number;
   /** Wraps the transport of every part, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
   /** Tokens that others issue. */
@@ -129,7 +131,10 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     log,
     controllerGroup: FLOTILLA_GROUP,
     foreignPrograms: FOREIGN_PROGRAMS,
-    admissions: createHubAdmissions(options, Object.keys(profiles), (component) => events.recorders(component)),
+    admissions: createHubAdmissions(options, Object.keys(profiles), {
+      eventsOf: (component) => events.recorders(component),
+      hasOtherKruise: (cluster) => cluster !== HUB && server.isManagedElsewhere(cluster, KRUISE_MANAGER),
+    }),
     frontProxy: options.frontProxy?.identity,
     isExposed: options.isExposed,
     protobuf: createProtobufCodec(kubernetesKinds),
@@ -171,7 +176,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
 
 /** The kinds and objects of the logical clusters; some kinds are answered by what other parts add. */
 function createHubProfiles(
-  { clock, nodes, rootCertificate = "", frontProxy, clusterKubeconfig }: HubApiServerOptions,
+  { clock, nodes, rootCertificate = "", frontProxy, clusterKubeconfig, port }: HubApiServerOptions,
   decisions: ProfileOptions["decisions"],
   extensions: () => HubExtensions,
 ): ReturnType<typeof createProfiles> {
@@ -184,6 +189,7 @@ function createHubProfiles(
     nowMs: clock.now(),
     metrics: nodes > 0 ? () => present(extensions().podMetrics, "metrics") : undefined,
     clusterKubeconfig,
+    port,
     clusterProxy: (...request) => present(extensions().clusterProxy, "proxy")(...request),
     explanation: (...binding) => present(extensions().explanation, "explanation")(...binding),
   });
@@ -193,10 +199,14 @@ function createHubProfiles(
 function createHubAdmissions(
   { clock, kruiseGates, allowNoExecuteTaintPolicy = false, runsKruise }: HubApiServerOptions,
   profiles: readonly string[],
-  eventsOf: EventRecorders,
+  { eventsOf, hasOtherKruise }: { eventsOf: EventRecorders; hasOtherKruise(cluster: string): boolean },
 ): ApiServerOptions["admissions"] {
   return [
-    ...createKindAdmissions(kruiseGates, { allowNoExecute: allowNoExecuteTaintPolicy }),
+    ...createKindAdmissions({
+      kruiseGates,
+      taintPolicies: { allowNoExecute: allowNoExecuteTaintPolicy },
+      hasOtherKruise,
+    }),
     ...createMembershipAdmissions({ hub: HUB, clock }),
     joinedClusters,
     policyTargets,
