@@ -18,6 +18,7 @@ import { ocm } from "./ocm.ts";
 import { pipeline } from "./pipeline.ts";
 import { scheduler } from "./scheduler.ts";
 import { statusLatency } from "./status-latency.ts";
+import { takeover } from "./takeover.ts";
 
 const benchmarks: readonly Benchmark[] = [
   deployments,
@@ -28,6 +29,7 @@ const benchmarks: readonly Benchmark[] = [
   scheduler,
   pipeline,
   statusLatency,
+  takeover,
   ocm,
 ];
 const USAGE = `usage: npm run bench -- [${benchmarks.map(({ name }) => name).join(" | ")}] [--n COUNT] [--runs COUNT] [--json FILE] [--peer DIR] [--shared DIR] [--short] [--only SET-UP]...`;

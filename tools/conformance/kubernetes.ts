@@ -19,7 +19,7 @@ export interface UpstreamSuite {
   binary: string;
   /** Additional flags for `flotilla up`. */
   upFlags: readonly string[];
-  /** Simulated nodes by default. */
+  /** The default number of simulated nodes. */
   nodes: number;
   /** The default time limit of a test. */
   limitSeconds: number;

@@ -8,6 +8,7 @@ import type { Clock, Log, MetricsText, Random } from "@flotilla/base";
 import type { Transport } from "@flotilla/client";
 import type { Cache } from "./store/cache.ts";
 import { createAccountTokens } from "./access/account-tokens.ts";
+import type { AdministratorTokens } from "./access/administrator-tokens.ts";
 import { createBearerTokens } from "./access/bearer-tokens.ts";
 import { createBootstrapTokens } from "./access/bootstrap-tokens.ts";
 import type { BearerTokens } from "./access/bearer-tokens.ts";
@@ -73,6 +74,8 @@ export interface ApiServerOptions {
    * process exits.
    */
   serviceAccounts?: { issuer?: string; signingKey?: () => Promise<string> };
+  /** Tokens of administrators; unset: none. */
+  administrators?: AdministratorTokens | undefined;
   /** Tokens that others issue: of identity providers, for example. */
   externalTokens?: ExternalTokens | undefined;
   /** Who decides what users may do, in order; unset: the roles of each cluster. */
@@ -294,7 +297,7 @@ function createStored({ cache, clock, random, log, profiles, storeQuotaBytes }: 
 type Stored = ReturnType<typeof createStored>;
 
 function createTokens(
-  { serviceAccounts, externalTokens }: ApiServerOptions,
+  { serviceAccounts, administrators, externalTokens }: ApiServerOptions,
   { store, clock, clusters }: Stored,
   onSecretTokenUsed: Parameters<typeof createAccountTokens>[0]["onSecretTokenUsed"],
 ): Pick<OperationDependencies, "accountTokens" | "tokens"> {
@@ -302,7 +305,7 @@ function createTokens(
   const accounts = { tokens: accountTokens, bootstrap: createBootstrapTokens({ store, clock }), clusters };
   return {
     accountTokens,
-    tokens: createBearerTokens({ accounts, external: externalTokens, nowMs: () => clock.now() }),
+    tokens: createBearerTokens({ accounts, administrators, external: externalTokens, nowMs: () => clock.now() }),
   };
 }
 

@@ -202,4 +202,13 @@ export {
   UNJOINING,
   UNMANAGED,
 } from "./flotilla-names.ts";
+export {
+  CONTROLLER_GROUPS,
+  controllersLease,
+  controllerUnits,
+  shardOf,
+  shardOfLease,
+  WHOLE,
+} from "./controller-groups.ts";
+export type { ControllerGroup, Shard } from "./controller-groups.ts";
 export { FLOTILLA_GROUP, flotillaUser } from "./flotilla-identity.ts";

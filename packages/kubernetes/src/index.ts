@@ -188,6 +188,7 @@ export { FlowSchema } from "./flowcontrol/flow-schema-kind.ts";
 export { PriorityLevelConfiguration } from "./flowcontrol/priority-level-kind.ts";
 export {
   danglingCondition,
+  controllerFlowSchemas,
   flowControlDefaults,
   foundCondition,
   mandatoryFlowSchemas,

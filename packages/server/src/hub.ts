@@ -6,7 +6,6 @@ import { HUB } from "@flotilla/apimachinery";
 import type { ApiServer, Cache } from "@flotilla/apiserver";
 import type { Clock, Log } from "@flotilla/base";
 import { VERSION } from "@flotilla/base";
-import { find } from "@flotilla/client";
 import type { Client, ConnectWebhook } from "@flotilla/client";
 import { createDecisions, createMonitoring, dryRunOver } from "@flotilla/flotilla";
 import { Lease } from "@flotilla/kubernetes";
@@ -197,14 +196,17 @@ function wireMemberControllers({ options, api, clusters, access }: Base): Member
 }
 
 /**
- * The Lease of controllers that once ran in another process would be taken for controllers that have stopped, and their
+ * Leases of controllers that once ran in other processes would be taken for controllers that have stopped, and their
  * components may still be shown as not ready.
  */
 const ownControllers = (client: Client, clock: Clock): Part => ({
   async start(signal) {
-    if (!(await find(client, Lease, CONTROLLERS_LEASE_KEY))) return;
+    const { cluster, namespace, name } = CONTROLLERS_LEASE_KEY;
+    const { items } = await client.list(Lease, { cluster, namespace, signal });
+    const leases = items.filter(({ metadata }) => metadata.name.startsWith(name));
+    if (leases.length === 0) return;
     await showComponents(client, true, { nowMs: clock.now(), signal });
-    await client.delete(Lease, CONTROLLERS_LEASE_KEY);
+    for (const { metadata } of leases) await client.delete(Lease, { ...CONTROLLERS_LEASE_KEY, name: metadata.name });
   },
 });
 

@@ -272,7 +272,7 @@ test("a write that many watches see takes more seats", () => {
   const few = make(600);
   const many = make(600, undefined, 35);
   const seatsOf = ({ flow }: ReturnType<typeof make>): number => {
-    flow.enter(hub, makeRequest(ALICE, { verb: "create", resource: SCHEMAS }));
+    void flow.enter(hub, makeRequest(ALICE, { verb: "create", resource: SCHEMAS }));
     return flow.executing;
   };
 

@@ -8,17 +8,12 @@ export const flowDumps: readonly FlowDump[] = ["priority_levels", "queues", "req
 
 export function renderFlowDump(of: FlowDump, levels: readonly PriorityLevel[], hasDetails: boolean): string {
   const sorted = levels.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  switch (of) {
-    case "priority_levels":
-      return renderRows([LEVEL_COLUMNS, ...sorted.map(levelRow)]);
-    case "queues":
-      return renderRows([QUEUE_COLUMNS, ...sorted.flatMap(queueRows)]);
-    case "requests":
-      return renderRows([
-        [...REQUEST_COLUMNS, ...(hasDetails ? DETAIL_COLUMNS : [])],
-        ...sorted.flatMap((level) => requestRows(level, hasDetails)),
-      ]);
-  }
+  if (of === "priority_levels") return renderRows([LEVEL_COLUMNS, ...sorted.map(levelRow)]);
+  if (of === "queues") return renderRows([QUEUE_COLUMNS, ...sorted.flatMap(queueRows)]);
+  return renderRows([
+    [...REQUEST_COLUMNS, ...(hasDetails ? DETAIL_COLUMNS : [])],
+    ...sorted.flatMap((level) => requestRows(level, hasDetails)),
+  ]);
 }
 
 const LEVEL_COLUMNS = [

@@ -26,6 +26,7 @@ import { longest } from "../request/deadline.ts";
 import { timeoutMsOf } from "../request/options.ts";
 import { clusterNotFound } from "../clusters/cluster-not-found.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
+import { FENCE, fenceStore } from "../clusters/fenced-store.ts";
 import { explainUnreadable, reportUnknownFields } from "../write/custom-body.ts";
 import { connectShape } from "../resources/connect-shapes.ts";
 import type { RequestContext } from "../request/context.ts";
@@ -181,7 +182,8 @@ export function operate(
   verb: OperationVerb,
   input: Input,
 ): Promise<Answer> {
-  const work = perform(deps, context, verb, input);
+  const fence = verb === "get" || verb === "list" ? null : context.query.get(FENCE);
+  const work = fence === null ? perform(deps, context, verb, input) : performFenced(deps, context, verb, input, fence);
   if (verb !== "create" && verb !== "update") return work;
   return work.catch(async (error: unknown) => {
     // Unknown fields are also reported for a body that is rejected for other reasons.
@@ -192,6 +194,17 @@ export function operate(
     reportUnknownFields(deps, context, sent, verb);
     throw explainUnreadable(context, error);
   });
+}
+
+/** A write that takes effect only while its writer holds the Leases that it names. */
+async function performFenced(
+  deps: OperationDependencies,
+  context: RequestContext,
+  verb: Exclude<Verb, "watch" | "connect">,
+  input: Input,
+  fence: string,
+): Promise<Answer> {
+  return perform({ ...deps, store: fenceStore(deps.store, deps.cache, fence) }, context, verb, input);
 }
 
 /** The result of an operation, in a form that can be rendered without waiting. */

@@ -88,6 +88,8 @@ export interface PropagationDependencies {
 export interface Propagation {
   // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
   controllers: Controller<any>[];
+  /** Execute and reflect, which access members. */
+  deliveries: Execution["controllers"];
   /** Queue state of busy and unreachable members. */
   lanes: Execution["lanes"];
   /** True while no status write is in flight. */
@@ -108,8 +110,8 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       ...bindingStages(parts, namespacedScope, parts.status.bindings),
       ...bindingStages(parts, clusterScope, parts.status.clusterBindings),
       ...wholeHubStages(parts),
-      ...execution.controllers,
     ],
+    deliveries: execution.controllers,
     lanes: execution.lanes,
     isQuiet: () => writers.every((writer) => writer.isQuiet()),
     async close() {

@@ -9,7 +9,7 @@ import type { CertificateAuthority } from "@flotilla/apimachinery";
 import { createKruiseAdmissions } from "@flotilla/openkruise";
 import { createApiServer, createCache, logicalClusterAdmission, StoreError } from "@flotilla/apiserver";
 import type { ApiServer, ApiServerOptions, Auditor, Cache, Engine, ExternalTokens } from "@flotilla/apiserver";
-import { formatTime } from "@flotilla/base";
+import { equalJson, formatTime } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
@@ -30,6 +30,8 @@ import { createEventRecorders, createInformers, createManager } from "@flotilla/
 import type { EventRecorders, Manager } from "@flotilla/controller-runtime";
 import { createSystemControllers, kubernetesKinds } from "@flotilla/kubernetes";
 import { createDecisionLog } from "../audit/decision-log.ts";
+import type { Fingerprints } from "../keys/hub-keys.ts";
+import { decodeKeyRecord, KEY_RECORD } from "../keys/key-record.ts";
 import { FOREIGN_PROGRAMS, KRUISE_MANAGER } from "./foreign-programs.ts";
 import type { HubExtensions } from "./hub-extensions.ts";
 import type { Part } from "./process-parts.ts";
@@ -54,6 +56,8 @@ export interface HubApiServerOptions {
   rootCertificate?: string;
   /** PEM of the key that signs service account tokens; unset generates one for the lifetime of the process. */
   signingKey?: () => Promise<string>;
+  /** What other API servers of a shared store must know of the keys of this one; unset where there are none. */
+  keyFingerprints?(): Promise<Fingerprints>;
   /** Signs certificate requests; unset leaves them to other signers. */
   authority?: Pick<CertificateAuthority, "signRequest">;
   /** How this server calls aggregated servers; unset leaves them without users. */
@@ -66,6 +70,8 @@ export interface HubApiServerOptions {
   port?(): number;
   /** Wraps the transport of every part, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
+  /** Tokens of administrators; unset: none. */
+  administrators?: ApiServerOptions["administrators"];
   /** Tokens that others issue. */
   externalTokens?: ExternalTokens | undefined;
   /** Who decides what users may do; unset: roles. */
@@ -140,6 +146,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     protobuf: createProtobufCodec(kubernetesKinds),
     actions: [decisions.action],
     auditor,
+    administrators: options.administrators,
     externalTokens: options.externalTokens,
     authorization: options.authorization,
     profiles,
@@ -155,7 +162,12 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     createClient({ transport: wrap(server.transport(flotillaUser(part)), part), fieldManager });
   const events = createEventRecorders({ client: connect("events", "flotilla-events"), clock, log });
 
-  const system = createSystemManager(options, server, connect);
+  const fingerprints = engine.isShared ? await options.keyFingerprints?.() : undefined;
+  const isPublishedElsewhere = (): boolean => {
+    const record = fingerprints && cache.get(KEY_RECORD);
+    return record !== undefined && !equalJson(decodeKeyRecord(record.value), fingerprints);
+  };
+  const system = createSystemManager(options, server, connect, isPublishedElsewhere);
   return {
     server,
     cache,
@@ -253,6 +265,7 @@ function createSystemManager(
   { clock, random, log, authority, rootCertificate = "" }: HubApiServerOptions,
   server: ApiServer,
   connect: HubApiServer["connect"],
+  isPublishedElsewhere: () => boolean,
 ): { manager: Manager; stop(): Promise<void> } {
   // Their writes carry the field manager of Kubernetes' own controllers.
   const client = connect("system-controllers", "kube-controller-manager");
@@ -269,6 +282,7 @@ function createSystemManager(
       issueSecretToken: server.issueSecretToken,
       isOwnToken: server.isOwnToken,
       isManagedElsewhere: server.isManagedElsewhere,
+      isPublishedElsewhere,
       signRequest: authority
         ? (cluster, request, terms) => authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) })
         : undefined,

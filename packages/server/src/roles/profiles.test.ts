@@ -65,7 +65,7 @@ test("the Service of the API server has the port on which the server listens", (
   const { empty } = createProfiles({ rootCertificate: "", startedOn: "2024-05-01", port: () => 7443 });
   const fields = (empty.clusterObjects ?? []).map(({ object, fieldsOf }) => [
     object.kind,
-    JSON.stringify(fieldsOf({ name: "rome", createdAt: "2024-05-01T00:00:00Z", revision: 1 } as never)),
+    JSON.stringify(fieldsOf({ name: "rome", createdAt: "2024-05-01T00:00:00Z", revision: 1 })),
   ]);
 
   expect(fields).toEqual([

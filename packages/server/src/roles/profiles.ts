@@ -10,6 +10,7 @@ import {
   kubernetesKinds,
   rootCertificateConfigMap,
   servedKinds,
+  controllerFlowSchemas,
   flowControlDefaults,
   systemPriorityClasses,
   tokenTrackingConfigMap,
@@ -20,7 +21,6 @@ import { kruiseKinds } from "@flotilla/openkruise";
 import { clusterId, frontProxyName, logicalClusterKind } from "@flotilla/apiserver";
 import type { ConnectHandler, Kind, KubernetesObject, ObjectSource } from "@flotilla/apimachinery";
 import type { ClusterObject, Profile } from "@flotilla/apiserver";
-import type { JsonObject } from "@flotilla/base";
 import {
   clusterManagerLayer,
   karmadaLayer,
@@ -32,6 +32,7 @@ import {
   standardStorageClass,
 } from "@flotilla/simulation";
 import {
+  FLOTILLA_GROUP,
   auditorRole,
   bootstrapAccess,
   clusterProxyAdministrators,
@@ -166,6 +167,7 @@ export function createProfiles({
         ...karmadaLayer({ nowMs }),
         ...clusterManagerLayer({ nowMs }),
         ...shared,
+        ...controllerFlowSchemas("flotilla", FLOTILLA_GROUP, `${startedOn}T00:00:00Z`),
         ...clusterProxyAdministrators(["admin"]),
         ...bootstrapAccess(),
         auditorRole(),
@@ -193,7 +195,7 @@ function apiServerObjects(port: () => number): ClusterObject[] {
     object,
     fieldsOf: () => {
       const { apiVersion: _, kind: __, metadata: ___, ...fields } = { ...objects()[index] };
-      return fields as JsonObject;
+      return fields;
     },
   }));
 }

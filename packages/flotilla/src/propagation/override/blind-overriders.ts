@@ -19,7 +19,7 @@ const MAX_DEPTH = 8;
 export function blindOverriders(object: JsonObject, rule: Rule): string[] {
   const known = containersOf(object);
   const path = known.length > 0 ? undefined : containersPath(object["spec"], "/spec");
-  const kind = String(object["kind"]);
+  const kind = typeof object["kind"] === "string" ? object["kind"] : "";
   const images = (rule.imageOverrider ?? []).filter(({ predicate }) => !predicate);
   const named = [...(rule.commandOverrider ?? []), ...(rule.argsOverrider ?? [])];
   if (path !== undefined)
